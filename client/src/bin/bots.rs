@@ -1,0 +1,96 @@
+//! Headless clients on the command line.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use phaselock_client::bots::{self, Summary};
+use phaselock_client::net::{Address, Clock, Options, Pins};
+
+/// Joins a server with headless clients that play by themselves, and reports what they measured.
+#[derive(Debug, Parser)]
+#[command(name = "phaselock-bots", version)]
+struct Arguments {
+    /// Server to join: a name or an IP address, and a port if it is not 4433
+    address: Address,
+    /// How many clients, 1 to 512
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=512))]
+    count: u32,
+    /// For how long, in seconds
+    #[arg(long, default_value_t = 10.0, value_parser = seconds)]
+    seconds: f64,
+    /// Print one JSON object with the means over the clients instead of a table
+    #[arg(long)]
+    json: bool,
+    /// What the bots call themselves, followed by a number
+    #[arg(long, default_value = "Bot")]
+    name: String,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| (0.1..=86_400.0).contains(seconds))
+        .ok_or_else(|| "must be a number from 0.1 to 86400".to_owned())
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_env("PHASELOCK_LOG_FILTER"))
+        .with_writer(std::io::stderr)
+        .try_init();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("phaselock-bots: cannot start the network runtime: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    runtime.block_on(play(arguments))
+}
+
+#[allow(clippy::print_stdout, reason = "the figures are what the program is for")]
+async fn play(arguments: Arguments) -> ExitCode {
+    let clock = Clock::start();
+    let duration = Duration::from_secs_f64(arguments.seconds);
+    let mut running = Vec::new();
+    for number in 1..=arguments.count {
+        let options = Options {
+            address: arguments.address.clone(),
+            name: format!("{} {number}", arguments.name),
+            pins: Pins::Memory,
+        };
+        running.push(tokio::spawn(bots::run(options, clock, duration, u64::from(number))));
+    }
+    let mut reports = Vec::new();
+    for bot in running {
+        match bot.await {
+            Ok(report) => reports.push(report),
+            Err(error) => {
+                eprintln!("phaselock-bots: a bot failed: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    let summaries: Vec<_> = reports.iter().map(bots::Report::summary).collect();
+    let mean = Summary::mean(&summaries);
+    if arguments.json {
+        match serde_json::to_string(&mean) {
+            Ok(json) => println!("{json}"),
+            Err(error) => eprintln!("phaselock-bots: {error}"),
+        }
+    } else {
+        println!("client{}", Summary::HEADING);
+        for (number, summary) in summaries.iter().enumerate() {
+            println!("{:6}{summary}", number + 1);
+        }
+        println!("  mean{mean}");
+    }
+    for (number, report) in reports.iter().enumerate() {
+        if let Some(reason) = report.last_reason.as_ref().filter(|_| !report.connected) {
+            eprintln!("phaselock-bots: client {} is not in the game: {reason}", number + 1);
+        }
+    }
+    if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,155 @@
+//! Headless clients that play by themselves and measure: for load, and for figures.
+
+mod report;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use phaselock_shared::game::Game;
+use phaselock_shared::games::{self, Visitor};
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::Record;
+use phaselock_shared::time::{LocalTime, Micros};
+use phaselock_shared::wire::control::{ServerMessage, Welcome};
+
+use crate::core::{Client, Stats};
+use crate::net::{Clock, Event, Handle, Options, State};
+pub use report::{Report, Summary};
+
+/// Clock errors are sampled from so long after a welcome on: by then the clock must have locked.
+const SETTLED: Micros = Micros::from_ms(2000);
+
+/// A game in which a bot plays, whichever it is.
+trait Play: Send {
+    fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) -> bool;
+    fn handle_message(&mut self, message: &ServerMessage);
+    /// Plays the ticks that are due; returns the packets to send and when the next tick is.
+    fn play(&mut self, now: LocalTime) -> (Vec<Vec<u8>>, LocalTime);
+    /// What the server's clock shows now by this client's reckoning, as Unix time.
+    fn unix_micros(&self, now: LocalTime) -> i64;
+    fn stats(&self) -> &Stats;
+}
+
+struct BotClient<G: Game> {
+    client: Client<G>,
+    bot: G::Bot,
+    random: Random,
+}
+
+impl<G: Game> Play for BotClient<G> {
+    fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) -> bool {
+        self.client.handle_datagram(bytes, arrival).is_ok()
+    }
+
+    fn handle_message(&mut self, message: &ServerMessage) {
+        self.client.handle_message(message);
+    }
+
+    fn play(&mut self, now: LocalTime) -> (Vec<Vec<u8>>, LocalTime) {
+        while let Some(tick) = self.client.poll_tick(now) {
+            let (game, me) = (self.client.game(), self.client.player());
+            let seen = self.client.newest();
+            let input = game.bot(&mut self.bot, &seen, me, &mut self.random).snapped();
+            self.client.handle_input(now, tick, input);
+        }
+        let packets = std::iter::from_fn(|| self.client.poll_transmit()).collect();
+        (packets, self.client.next_timeout(now))
+    }
+
+    fn unix_micros(&self, now: LocalTime) -> i64 {
+        self.client.unix_micros().saturating_add(self.client.server_time(now).0)
+    }
+
+    fn stats(&self) -> &Stats {
+        self.client.stats()
+    }
+}
+
+/// Makes a bot for the game of a welcome.
+struct Begin<'a> {
+    welcome: &'a Welcome,
+    hello_sent: LocalTime,
+    at: LocalTime,
+    seed: u64,
+}
+
+impl Visitor for Begin<'_> {
+    type Output = Box<dyn Play>;
+    fn visit<G: Game>(self) -> Box<dyn Play> {
+        Box::new(BotClient::<G> {
+            client: Client::new(self.welcome, self.hello_sent, self.at),
+            bot: G::Bot::default(),
+            random: Random::new(self.seed),
+        })
+    }
+}
+
+/// Joins, plays for a while, leaves, and reports. `seed` is of the bot's own whims.
+pub async fn run(options: Options, clock: Clock, duration: Duration, seed: u64) -> Report {
+    let mut handle = Handle::spawn_here(options, clock);
+    let mut report = Report::default();
+    let mut playing: Option<Box<dyn Play>> = None;
+    let mut welcomed = LocalTime(0);
+    let mut next_tick = LocalTime(i64::MAX / 2);
+    let end = tokio::time::sleep(duration);
+    tokio::pin!(end);
+    loop {
+        let ticking = tokio::time::sleep_until(clock.instant(next_tick).into());
+        tokio::select! {
+            () = &mut end => break,
+            () = ticking, if playing.is_some() => {
+                let Some(play) = &mut playing else { continue };
+                let now = clock.now();
+                let (packets, next) = play.play(now);
+                for packet in packets {
+                    handle.send(packet);
+                }
+                // Never at once again: the clock may stand still for lack of news.
+                next_tick = next.max(now + Micros(500));
+                if now - welcomed > SETTLED {
+                    report.clock_error.push(host_error(play.as_ref(), &clock));
+                }
+            }
+            event = handle.recv() => match event {
+                Some(Event::Datagram { bytes, arrival }) => {
+                    let Some(play) = &mut playing else { continue };
+                    if play.handle_datagram(&bytes, arrival) {
+                        report.round_trip.push(play.stats().round_trip);
+                    }
+                }
+                Some(Event::Message(message)) => {
+                    if let Some(play) = &mut playing {
+                        play.handle_message(&message);
+                    }
+                }
+                Some(Event::Welcome { welcome, hello_sent, at }) => {
+                    let begin = Begin { welcome: &welcome, hello_sent, at, seed };
+                    playing = games::visit(&welcome.game, begin);
+                    (welcomed, next_tick) = (at, clock.now());
+                }
+                Some(Event::State(State::Connected)) => report.connected = true,
+                Some(Event::State(State::Waiting { reason, .. } | State::Ended { reason })) => {
+                    report.handle_end(reason);
+                    if let Some(play) = playing.take() {
+                        report.add(play.stats(), clock.now() - welcomed);
+                    }
+                }
+                Some(Event::State(State::Connecting { .. }) | Event::Pinned(_)) => {}
+                None => break,
+            }
+        }
+    }
+    if let Some(play) = playing.take() {
+        report.add(play.stats(), clock.now() - welcomed);
+    }
+    // What ended by our own wish was no disconnection.
+    handle.leave("the bots' time is over").await;
+    report
+}
+
+/// How far the client's idea of the server's clock is from the host's clock, if both run on the
+/// same host.
+fn host_error(play: &dyn Play, clock: &Clock) -> Micros {
+    let host = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros());
+    let reckoned = play.unix_micros(clock.now());
+    Micros((i128::from(reckoned) - host as i128) as i64)
+}

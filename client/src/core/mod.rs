@@ -1,0 +1,343 @@
+//! The headless client: a state machine that is fed packets and the time.
+//!
+//! Call it in this order, as often as you like; it never blocks and never reads a clock:
+//!
+//! 1. [`Client::handle_datagram`] and [`Client::handle_message`] with what arrived, stamped with
+//!    the time at which it did;
+//! 2. [`Client::poll_tick`], and for each tick that is due [`Client::handle_input`] with what the
+//!    player commands in it;
+//! 3. [`Client::poll_transmit`] for the packets to send;
+//! 4. [`Client::view`] for what to draw.
+//!
+//! *Invariant:* no I/O here, so that it runs in a window, in a bot, in a test in virtual time, and
+//! in a browser.
+
+mod prediction;
+mod stats;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use phaselock_shared::clock::delay::Delay;
+use phaselock_shared::clock::lead::Lead;
+use phaselock_shared::clock::pll::Pll;
+use phaselock_shared::game::{Entities, Game};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX, SEATS_MAX};
+use phaselock_shared::motion::interpolate::{TickTime, present};
+use phaselock_shared::snapshot::store::{Received, Store, StoreError};
+use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
+use phaselock_shared::wire::Echo;
+use phaselock_shared::wire::control::{ServerMessage, Welcome};
+use phaselock_shared::wire::input::{InputPacket, write_input};
+
+pub use prediction::Correction;
+use prediction::Prediction;
+pub use stats::Stats;
+
+/// Somebody who plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// What to call the player.
+    pub name: String,
+    /// Whether the server plays it.
+    pub bot: bool,
+}
+
+/// What to draw at a moment.
+#[derive(Clone, Debug)]
+pub struct View<G: Game> {
+    /// Everybody: the own player as predicted, the rest as they were a little ago.
+    pub entities: Entities<G::Entity>,
+    /// The own player's entity.
+    pub own: Option<EntityId>,
+    /// The server's time now.
+    pub server_time: ServerTime,
+    /// The time that the others are shown at.
+    pub presentation_time: ServerTime,
+}
+
+/// A client in a game.
+#[derive(Debug)]
+pub struct Client<G: Game> {
+    game: G,
+    rates: Rates,
+    player: PlayerId,
+    welcome_offset: Offset,
+    unix_micros: i64,
+    roster: BTreeMap<PlayerId, Seat>,
+    store: Store,
+    pll: Pll,
+    lead: Lead,
+    delay: Delay,
+    prediction: Prediction<G>,
+    /// The last tick that an input was asked for; none before the first.
+    ticked: Option<Tick>,
+    /// The newest tick whose input the server has.
+    confirmed: Tick,
+    /// The newest packet's send time on the server's clock, and when it came.
+    heard: Option<(u32, LocalTime)>,
+    next_seq: u64,
+    transmits: VecDeque<Vec<u8>>,
+    stats: Stats,
+}
+
+/// Packets that wait to be sent; the oldest go first when nobody fetches them.
+const TRANSMITS_MAX: usize = 8;
+
+impl<G: Game> Client<G> {
+    /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`.
+    pub fn new(welcome: &Welcome, hello_sent: LocalTime, now: LocalTime) -> Self {
+        let round_trip = now - hello_sent;
+        // The welcome's offset takes the hello for as old as its arrival.
+        let offset = Offset(welcome.offset.0.saturating_sub(round_trip.0 / 2));
+        let rates = welcome.rates;
+        Self {
+            game: G::new(rates, welcome.seed),
+            rates,
+            player: welcome.player,
+            welcome_offset: welcome.offset,
+            unix_micros: welcome.unix_micros,
+            roster: BTreeMap::new(),
+            store: Store::new(welcome.player, welcome.tick),
+            pll: Pll::new(now, offset),
+            lead: Lead::new(now, round_trip, rates.step()),
+            delay: Delay::new(now, rates.snapshot_interval()),
+            prediction: Prediction::new(now),
+            ticked: None,
+            confirmed: welcome.tick,
+            heard: None,
+            next_seq: 0,
+            transmits: VecDeque::new(),
+            stats: Stats::new(round_trip),
+        }
+    }
+
+    /// A datagram arrived at `arrival`. An error means that it changed nothing.
+    pub fn handle_datagram(
+        &mut self,
+        bytes: &[u8],
+        arrival: LocalTime,
+    ) -> Result<Received, StoreError> {
+        self.stats.rx_packets += 1;
+        self.stats.rx_bytes += bytes.len() as u64;
+        let newest_before = self.store.newest();
+        let received = match self.store.handle_packet::<G::Entity>(bytes) {
+            Ok(received) => received,
+            Err(error) => {
+                self.stats.refused += 1;
+                return Err(error);
+            }
+        };
+        self.stats.handle_received(&received);
+        let header = &received.header;
+        if let Some(perceived) = header.perceived {
+            let offset = self.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
+            self.pll.observe(arrival, Offset(offset));
+        }
+        if let Some(echo) = header.echo {
+            let sent = LocalTime::widen(echo.time, arrival);
+            let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
+            if round_trip >= Micros::ZERO {
+                self.stats.round_trip = round_trip;
+            }
+        }
+        if let Some(report) = header.inputs {
+            let newest = Tick::widen(report.newest, received.tick);
+            self.confirmed = self.confirmed.max(newest);
+            let early = |micros: i32| Micros(i64::from(micros));
+            let worst = newest.minus(u64::from(report.worst_back));
+            self.lead.handle_report(arrival, worst, early(report.worst_early));
+            self.lead.handle_report(arrival, newest, early(report.newest_early));
+            self.stats.handle_late(report.late);
+            self.stats.input_early = early(report.newest_early);
+        }
+        // Of packets that overtook each other the newest is echoed and reconciled with.
+        if self.stats.is_newest(&received) {
+            self.heard = Some((header.sent, arrival));
+        }
+        if received.tick > newest_before {
+            let age = self.pll.server_time(arrival) - self.rates.time_of(newest_before);
+            self.delay.handle_arrival(arrival, age);
+        }
+        self.reconcile(received.tick);
+        Ok(received)
+    }
+
+    fn reconcile(&mut self, tick: Tick) {
+        let latest = self.store.latest::<G::Entity>();
+        let Some(own) = G::avatar(&latest, self.player) else {
+            self.prediction.forget_own();
+            return;
+        };
+        let state = self.store.version(own.index, tick).and_then(|version| version.state);
+        let Some(state) = state.filter(|state| state.generation == own.generation) else { return };
+        if let Some(correction) = self.prediction.reconcile(&self.game, latest, own, tick, state) {
+            self.stats.handle_correction(correction);
+        }
+    }
+
+    /// A control message came, other than the welcome.
+    pub fn handle_message(&mut self, message: &ServerMessage) {
+        match message {
+            ServerMessage::Joined { player, name, bot } => {
+                if self.roster.len() < usize::from(SEATS_MAX) {
+                    self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
+                }
+            }
+            ServerMessage::Left { player } => {
+                self.roster.remove(player);
+            }
+            ServerMessage::Epoch { unix_micros } => self.unix_micros = *unix_micros,
+            // What ends or starts a session is its driver's to handle.
+            ServerMessage::Closed { .. } | ServerMessage::Welcome(_) | ServerMessage::Status(_) => {
+            }
+        }
+    }
+
+    /// The next tick that an input is due for, if any is. After a stall the ticks that are too
+    /// many to catch up with are left out.
+    pub fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
+        let lead = self.lead.advance(now);
+        let due = self.rates.tick_at(self.pll.server_time(now) + lead);
+        if due.since(self.store.newest()) > PREDICTION_TICKS_MAX {
+            return None; // Nothing was heard for too long to predict on.
+        }
+        let last = self.ticked.unwrap_or(due.minus(1));
+        if due <= last {
+            // A clock that was stepped far back: start over from there.
+            if last.since(due) > PREDICTION_TICKS_MAX {
+                self.ticked = None;
+                self.prediction.forget_own();
+            }
+            return None;
+        }
+        let skipped = due.since(last).saturating_sub(CATCH_UP_TICKS_MAX);
+        self.stats.skipped_ticks += skipped;
+        Some(last.plus(skipped + 1))
+    }
+
+    /// When [`poll_tick`](Self::poll_tick) next has a tick, as far as can be told now.
+    pub fn next_timeout(&self, now: LocalTime) -> LocalTime {
+        let ahead = self.pll.server_time(now) + self.lead.lead();
+        let next = self.ticked.unwrap_or_else(|| self.rates.tick_at(ahead)).plus(1);
+        now + (self.rates.time_of(next) - ahead).max(Micros::ZERO)
+    }
+
+    /// What the player commands in a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
+    /// it and packs it up.
+    pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
+        self.ticked = Some(tick);
+        self.stats.ticks += 1;
+        let server_time = self.pll.server_time(now);
+        self.lead.handle_sent(tick, self.rates.time_of(tick) - server_time);
+        self.prediction.tick(&self.game, tick, input);
+
+        let inputs = self.prediction.inputs_since(self.confirmed);
+        if inputs.is_empty() {
+            return; // The server has them all: its clock was stepped.
+        }
+        let echo = self.heard.and_then(|(sent, arrival)| Echo::new(sent, now - arrival));
+        let packet = InputPacket {
+            seq: self.next_seq as u16,
+            ack: self.store.ack(),
+            sent: now.low(),
+            echo,
+            tick: tick.low(),
+            inputs,
+        };
+        self.next_seq += 1;
+        if self.transmits.len() == TRANSMITS_MAX {
+            self.transmits.pop_front();
+        }
+        self.transmits.push_back(write_input(&packet));
+    }
+
+    /// The next packet to send.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        let packet = self.transmits.pop_front()?;
+        self.stats.tx_packets += 1;
+        self.stats.tx_bytes += packet.len() as u64;
+        Some(packet)
+    }
+
+    /// What to draw now.
+    pub fn view(&mut self, now: LocalTime) -> View<G> {
+        let server_time = self.pll.server_time(now);
+        let presentation_time = server_time - self.delay.advance(now);
+        let at = TickTime::at(self.rates, presentation_time);
+        let (mut entities, underruns) = present(&self.store, at);
+        self.stats.frames += 1;
+        self.stats.underruns += u64::from(underruns > 0);
+        let ahead = TickTime::at(self.rates, server_time + self.lead.lead());
+        let own = self.prediction.drawn(now, ahead).map(|slot| {
+            entities.insert(slot);
+            slot.id
+        });
+        View { entities, own, server_time, presentation_time }
+    }
+
+    /// Everybody as of the newest snapshot, and the own player as predicted: what a bot sees,
+    /// which has no eyes to please.
+    pub fn newest(&self) -> Entities<G::Entity> {
+        let mut entities = self.store.latest();
+        if let Some(slot) = self.prediction.own() {
+            entities.insert(slot);
+        }
+        entities
+    }
+
+    /// The rules.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The own seat.
+    pub fn player(&self) -> PlayerId {
+        self.player
+    }
+
+    /// The world's rates.
+    pub fn rates(&self) -> Rates {
+        self.rates
+    }
+
+    /// Everybody's seats.
+    pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
+        &self.roster
+    }
+
+    /// The server's time.
+    pub fn server_time(&self, now: LocalTime) -> ServerTime {
+        self.pll.server_time(now)
+    }
+
+    /// Unix time of the server's tick 0 in microseconds, by the server's host.
+    pub fn unix_micros(&self) -> i64 {
+        self.unix_micros
+    }
+
+    /// The newest tick heard of.
+    pub fn newest_tick(&self) -> Tick {
+        self.store.newest()
+    }
+
+    /// The locked clock.
+    pub fn pll(&self) -> &Pll {
+        &self.pll
+    }
+
+    /// How far prediction runs ahead of the server's time.
+    pub fn lead(&self) -> Micros {
+        self.lead.lead()
+    }
+
+    /// How far presentation runs behind it.
+    pub fn delay(&self) -> Micros {
+        self.delay.delay()
+    }
+
+    /// Counters since the start.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+}

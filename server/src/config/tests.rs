@@ -1,0 +1,376 @@
+//! Every layer, every rule and every message of the settings, as tables.
+
+use std::fs;
+
+use clap::CommandFactory;
+
+use super::sources::variable;
+use super::*;
+
+/// A configuration file that goes away with the test.
+struct ConfigFile(tempfile::NamedTempFile);
+
+impl ConfigFile {
+    fn new(content: &str) -> Self {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        fs::write(file.path(), content).expect("writable");
+        Self(file)
+    }
+
+    fn path(&self) -> &str {
+        self.0.path().to_str().expect("temporary paths are text")
+    }
+}
+
+/// Runs a command line (without the program's name) in an environment of `NAME=value` words.
+fn run(args: &[&str], env: &[&str]) -> Result<Command, ConfigError> {
+    let env = env.iter().map(|word| word.split_once('=').expect("NAME=value"));
+    parse_from(
+        ["phaselock-server"].iter().chain(args).map(OsString::from),
+        env.map(|(name, value)| (name.into(), value.into())),
+    )
+}
+
+fn serve(args: &[&str], env: &[&str]) -> Config {
+    match run(args, env) {
+        Ok(Command::Serve(config)) => config,
+        other => panic!("{args:?} with {env:?} gave {other:?}"),
+    }
+}
+
+fn refused(args: &[&str], env: &[&str]) -> String {
+    match run(args, env) {
+        Err(ConfigError::Usage(error)) => panic!("{args:?} with {env:?} is a usage error: {error}"),
+        Err(error) => error.to_string(),
+        Ok(command) => panic!("{args:?} with {env:?} gave {command:?}"),
+    }
+}
+
+#[test]
+fn nothing_set_means_the_defaults() {
+    let config = serve(&[], &["PATH=/bin", "phaselock_bots=9"]);
+    assert_eq!(config, Config::default());
+    assert_eq!((config.listen.to_string().as_str(), config.snapshot_hz), ("[::]:4433", 30));
+}
+
+#[test]
+fn flags_beat_environment_beats_file_beats_defaults() {
+    let file = ConfigFile::new("bots = 1\nmax_players = 1\ntick_hz = 20");
+    let env = ["PHASELOCK_BOTS=2", "PHASELOCK_MAX_PLAYERS=2"];
+    let config = serve(&["--config", file.path(), "--bots", "3"], &env);
+    assert_eq!((config.bots, config.max_players, config.tick_hz), (3, 2, 20));
+    assert_eq!(config.game, "skirmish");
+}
+
+#[test]
+fn each_layer_can_set_everything() {
+    let values = [
+        "127.0.0.1:0",
+        "arena_2",
+        "7",
+        "8",
+        "100",
+        "50",
+        "some/where",
+        "json",
+        "warn,quinn=off",
+        "Zoë's",
+        "18446744073709551615",
+    ];
+    let spell = |spelling: fn(&str, &str) -> String| -> [String; SETTINGS.len()] {
+        std::array::from_fn(|index| spelling(SETTINGS[index], values[index]))
+    };
+    let flags = spell(|key, value| format!("--{}={value}", key.replace('_', "-")));
+    let env = spell(|key, value| format!("{}={value}", variable(key)));
+    let file = ConfigFile::new(&spell(|key, value| format!("{key} = {value:?}")).join("\n"));
+
+    let expected = Config {
+        listen: "127.0.0.1:0".parse().expect("an address"),
+        game: "arena_2".to_owned(),
+        bots: 7,
+        max_players: 8,
+        tick_hz: 100,
+        snapshot_hz: 50,
+        data_dir: "some/where".into(),
+        log: LogFormat::Json,
+        log_filter: "warn,quinn=off".to_owned(),
+        name: "Zoë's".to_owned(),
+        seed: Some(u64::MAX),
+    };
+    assert_eq!(serve(&flags.each_ref().map(String::as_str), &[]), expected);
+    assert_eq!(serve(&[], &env.each_ref().map(String::as_str)), expected);
+    assert_eq!(serve(&["--config", file.path()], &[]), expected);
+    assert_eq!(serve(&[], &[&format!("PHASELOCK_CONFIG={}", file.path())]), expected);
+}
+
+#[test]
+fn the_file_takes_numbers_as_numbers() {
+    let file = ConfigFile::new("listen = 9000\nseed = 0x10\nbots = 4");
+    let config = serve(&["--config", file.path()], &[]);
+    assert_eq!(
+        (config.listen.to_string().as_str(), config.seed, config.bots),
+        ("[::]:9000", Some(16), 4)
+    );
+}
+
+#[test]
+fn listen_addresses() {
+    for (text, expected) in [
+        ("4433", "[::]:4433"),
+        (":4433", "[::]:4433"),
+        ("0", "[::]:0"),
+        ("0.0.0.0:4433", "0.0.0.0:4433"),
+        ("[::]:4433", "[::]:4433"),
+        ("[::1]:1", "[::1]:1"),
+    ] {
+        assert_eq!(serve(&["--listen", text], &[]).listen.to_string(), expected, "{text:?}");
+    }
+    for text in ["", ":", "::4433", "65536", "localhost:4433", "0.0.0.0", "[::]", "[::]:", "4433 "]
+    {
+        let error = refused(&["--listen", text], &[]);
+        assert_eq!(error, format!("the flag --listen is {text:?}, but must be {LISTEN_RULE}"));
+    }
+}
+
+#[test]
+fn values_at_and_beyond_their_limits() {
+    let longest = "é".repeat(NAME_CHARS_MAX);
+    for (flag, good, bad) in [
+        ("--game", &["skirmish", "a", "2d-golf_x"][..], &["", "Skirmish", "a b", "é", "../x"][..]),
+        ("--bots", &["0", "256"], &["", "257", "-1", "1.5", "many"]),
+        ("--max-players", &["1", "256"], &["0", "257", "65536"]),
+        ("--tick-hz", &["10", "128"], &["9", "129", "60Hz", ""]),
+        ("--snapshot-hz", &["1", "20", "60"], &["0", "25", "61", "120"]),
+        ("--data-dir", &[".", "/x y"], &[""]),
+        ("--log", &["text", "json"], &["", "JSON", "xml"]),
+        (
+            "--log-filter",
+            &["off", "info,quinn=warn", "[span{id=1}]=trace"],
+            &["", " ", "a=loud", "a=b=c"],
+        ),
+        ("--name", &["x", &longest], &["", "  ", "a\nb", "\u{7f}", &format!("{longest}x")]),
+        ("--seed", &["0", "18446744073709551615"], &["", "-1", "18446744073709551616", "0x10"]),
+    ] {
+        for value in good {
+            serve(&[&format!("{flag}={value}")], &[]);
+        }
+        for value in bad {
+            let error = refused(&[&format!("{flag}={value}")], &[]);
+            assert!(
+                error.starts_with(&format!("the flag {flag} is {value:?}, but must be ")),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_message_says_where_and_what_is_allowed() {
+    let file = ConfigFile::new("tick_hz = 50\nbots = -1\nname = true");
+    let path = file.path();
+    let tick = ConfigFile::new("tick_hz = 50");
+    let tick_path = tick.path();
+    for (args, env, expected) in [
+        (&["--bots=x"][..], &["PHASELOCK_BOTS=1"][..], "the flag --bots is \"x\", but must be a whole number from 0 to 256".to_owned()),
+        (&[], &["PHASELOCK_TICK_HZ=9"], "the environment variable PHASELOCK_TICK_HZ is \"9\", but must be a whole number from 10 to 128".to_owned()),
+        (&["--config", path, "--name=x"], &[], format!("name in {path} is \"true\", but must be a string or a whole number")),
+        (
+            &["--config", tick_path],
+            &["PHASELOCK_SNAPSHOT_HZ=30"],
+            format!(
+                "the environment variable PHASELOCK_SNAPSHOT_HZ is \"30\", but must be a divisor of the \
+                 tick rate, which tick_hz in {tick_path} makes 50: one of 1, 2, 5, 10, 25, 50"
+            ),
+        ),
+        (
+            &["--snapshot-hz=11"],
+            &[],
+            "the flag --snapshot-hz is \"11\", but must be a divisor of the tick rate, which the default of \
+             tick_hz makes 60: one of 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(refused(args, env), expected);
+    }
+}
+
+#[test]
+fn snapshots_follow_the_tick_rate_unless_told() {
+    for (tick_hz, snapshot_hz) in
+        [(60, 30), (30, 30), (20, 20), (50, 25), (100, 25), (64, 32), (128, 32), (127, 127)]
+    {
+        let config = serve(&[&format!("--tick-hz={tick_hz}")], &[]);
+        assert_eq!(config.snapshot_hz, snapshot_hz, "at {tick_hz} ticks per second");
+    }
+}
+
+#[test]
+fn unknown_names_are_errors_that_list_the_known_ones() {
+    let error = refused(&[], &["PHASELOCK_BOT=1"]);
+    assert!(
+        error.starts_with("the environment variable PHASELOCK_BOT is not a setting; those are "),
+        "{error}"
+    );
+    assert!(
+        SETTINGS.iter().all(|key| error.contains(&variable(key)))
+            && error.contains(CONFIG_VARIABLE),
+        "{error}"
+    );
+
+    let file = ConfigFile::new("tickrate = 60");
+    let error = refused(&["--config", file.path()], &[]);
+    assert!(
+        error.starts_with(&format!("\"tickrate\" in {} is not a setting; those are ", file.path())),
+        "{error}"
+    );
+    assert!(SETTINGS.iter().all(|key| error.contains(key)), "{error}");
+
+    for name in ["PHASELOCK_", "PHASELOCK_PORT", "PHASELOCK_TEST", "PHASELOCK_Bots"] {
+        assert!(refused(&[], &[&format!("{name}=1")]).contains(name));
+    }
+}
+
+#[test]
+fn variables_of_others_and_empty_ones_are_left_alone() {
+    let env = [
+        "PHASELOCK=1",
+        "PHASELOCK_TEST_SEED=1",
+        "PHASELOCK_ASTEROIDS=/a",
+        "PHASELOCK_CUBES=/c",
+        "PHASELOCK_SERVICE_HOST=10.0.0.1",
+        "PHASELOCK_PORT=udp://10.0.0.1:4433",
+        "PHASELOCK_PORT_4433_UDP_PROTO=udp",
+        "PHASELOCK_SEED=",
+        "PHASELOCK_CONFIG=",
+    ];
+    assert_eq!(serve(&[], &env), Config::default());
+}
+
+#[test]
+fn a_missing_or_broken_file_is_an_error() {
+    let error = refused(&[], &["PHASELOCK_CONFIG=/nowhere/at.toml"]);
+    assert!(
+        error.starts_with(
+            "cannot read /nowhere/at.toml, which the environment variable PHASELOCK_CONFIG names: "
+        ),
+        "{error}"
+    );
+    let error = refused(&["--config=/nowhere/at.toml"], &["PHASELOCK_CONFIG=/else"]);
+    assert!(
+        error.starts_with("cannot read /nowhere/at.toml, which the flag --config names: "),
+        "{error}"
+    );
+
+    for (content, line) in
+        [("bots = 1\nname = \n", 2), ("bots", 1), ("\n\n[", 3), ("bots = 1\nbots = 2", 2)]
+    {
+        let file = ConfigFile::new(content);
+        let error = refused(&["--config", file.path()], &[]);
+        assert!(
+            error.starts_with(&format!("line {line} of {} is not valid TOML: ", file.path())),
+            "{content:?}: {error}"
+        );
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    let file = ConfigFile::new("[server]\nbots = 1");
+    assert!(refused(&["--config", file.path()], &[]).starts_with("\"server\" in "));
+}
+
+#[cfg(unix)]
+#[test]
+fn text_that_is_not_unicode_is_an_error_except_in_paths() {
+    use std::os::unix::ffi::OsStringExt;
+
+    let odd = || OsString::from_vec(b"a\xff".to_vec());
+    let run = |name: &str| {
+        parse_from(["phaselock-server".into()], [(name.into(), odd()), (odd(), odd())])
+    };
+    let Ok(Command::Serve(config)) = run("PHASELOCK_DATA_DIR") else {
+        panic!("paths may be any bytes")
+    };
+    assert_eq!(config.data_dir, PathBuf::from(odd()));
+    assert!(matches!(run("PHASELOCK_NAME"), Err(ConfigError::Invalid { .. })));
+}
+
+#[test]
+fn health_checks_find_their_server() {
+    for (args, env, expected) in [
+        (&["healthcheck"][..], &[][..], "127.0.0.1:4433"),
+        (&["healthcheck"], &["PHASELOCK_LISTEN=9000"], "127.0.0.1:9000"),
+        (&["healthcheck"], &["PHASELOCK_LISTEN=0.0.0.0:9000"], "127.0.0.1:9000"),
+        (&["healthcheck"], &["PHASELOCK_LISTEN=[::1]:9000"], "[::1]:9000"),
+        (&["healthcheck", "--listen", "10.0.0.1:1"], &[], "10.0.0.1:1"),
+        (&["--listen", "10.0.0.1:1", "healthcheck"], &[], "10.0.0.1:1"),
+        (&["healthcheck", "10.0.0.1:2"], &["PHASELOCK_LISTEN=9000"], "10.0.0.1:2"),
+        (&["healthcheck", "9001"], &[], "127.0.0.1:9001"),
+    ] {
+        let addr = expected.parse().expect("an address");
+        assert_eq!(
+            run(args, env).expect("valid"),
+            Command::HealthCheck { addr },
+            "{args:?} {env:?}"
+        );
+    }
+    assert!(
+        refused(&["healthcheck", "nowhere"], &[])
+            .starts_with("the argument ADDR is \"nowhere\", but must be ")
+    );
+    assert!(
+        refused(&["healthcheck", "0"], &[]).starts_with("the argument ADDR is \"0\", but must be ")
+    );
+    let error = refused(&["healthcheck"], &["PHASELOCK_LISTEN=[::]:0"]);
+    assert!(
+        error.starts_with("the environment variable PHASELOCK_LISTEN is \"[::]:0\", but must be "),
+        "{error}"
+    );
+}
+
+#[test]
+fn usage_is_for_clap_to_explain() {
+    for (args, code, to_stderr) in [
+        (&["--help"][..], 0, false),
+        (&["--version"], 0, false),
+        (&["healthcheck", "--help"], 0, false),
+        (&["--bogus"], 2, true),
+        (&["--bots"], 2, true),
+        (&["--bots=1", "--bots=2"], 2, true),
+        (&["serve"], 2, true),
+    ] {
+        // Not even a bad environment keeps anybody from the help.
+        match run(args, &["PHASELOCK_BOTS=x"]) {
+            Err(ConfigError::Usage(error)) => {
+                assert_eq!((error.exit_code(), error.use_stderr()), (code, to_stderr), "{args:?}");
+            }
+            other => panic!("{args:?} gave {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_help_knows_every_setting_and_its_default() {
+    let mut command = Cli::command();
+    command.clone().debug_assert();
+    let help = command.render_long_help().to_string();
+    let config = Config::default();
+    for (key, default) in SETTINGS.into_iter().zip([
+        config.listen.to_string(),
+        config.game,
+        config.bots.to_string(),
+        config.max_players.to_string(),
+        config.tick_hz.to_string(),
+        config.snapshot_hz.to_string(),
+        config.data_dir.display().to_string(),
+        "text".to_owned(),
+        config.log_filter,
+        config.name,
+        "a new one each time".to_owned(),
+    ]) {
+        let flag = format!("--{} <", key.replace('_', "-"));
+        let of_flag =
+            help.split_once(&flag).map(|(_, rest)| rest.split("\n      --").next().unwrap_or(rest));
+        assert!(
+            of_flag.is_some_and(|text| text.contains(&format!("[default: {default}"))),
+            "{flag}\n{help}"
+        );
+    }
+}

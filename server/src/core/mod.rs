@@ -1,0 +1,7 @@
+//! The server's decisions, without any I/O.
+
+mod room;
+mod session;
+
+pub use room::{ClientId, Output, Room, RoomConfig};
+pub use session::SessionStats;

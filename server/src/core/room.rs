@@ -1,0 +1,439 @@
+//! The room: the one true world, who is in it, and what they are told of it.
+//!
+//! Feed it with `handle_*`, then drain [`Room::poll_output`]; call [`Room::handle_timeout`] when
+//! the time of [`Room::next_timeout`] has come. It reads no clock and does no I/O.
+//!
+//! *Invariants:*
+//! - The world steps by the clock alone; no client can hold it up or hurry it.
+//! - Nothing that a client says is believed about state, time or identity: it says what its player
+//!   presses, what it received, and what its clock shows, and the last only affects itself.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use phaselock_shared::game::{Game, Inputs, World};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::inputs::InputBuffer;
+use phaselock_shared::limits::{
+    CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, PLAYERS_MAX, SILENCE_MAX,
+    TEXT_BYTES_MAX,
+};
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::Record;
+use phaselock_shared::snapshot::history::History;
+use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
+use phaselock_shared::wire::control::{
+    ClientMessage, Hello, ServerMessage, Status, Welcome, clean_name, clip,
+};
+use phaselock_shared::wire::protocol::{game_hash, wire_hash};
+
+use super::session::{DatagramError, Session, SessionStats};
+
+/// A connection, as the driver numbers them; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u64);
+
+/// What a room needs to know.
+#[derive(Clone, Debug)]
+pub struct RoomConfig {
+    /// The server's name, for people.
+    pub name: String,
+    /// Ticks and snapshots a second.
+    pub rates: Rates,
+    /// Of the world's randomness.
+    pub seed: u64,
+    /// Bots that play along; at most [`PLAYERS_MAX`].
+    pub bots: u16,
+    /// Seats for people; at most [`PLAYERS_MAX`].
+    pub players_max: u16,
+    /// When tick 0 is.
+    pub start: LocalTime,
+    /// Unix time of that moment in microseconds.
+    pub unix_micros: i64,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send a datagram.
+    Datagram {
+        /// To whom.
+        client: ClientId,
+        /// It.
+        bytes: Vec<u8>,
+    },
+    /// Send a control message.
+    Control {
+        /// To whom.
+        client: ClientId,
+        /// It.
+        message: ServerMessage,
+    },
+    /// Send what was put out before, then close the connection. The room has forgotten it.
+    Close {
+        /// Whose.
+        client: ClientId,
+        /// Why.
+        reason: String,
+    },
+}
+
+#[derive(Debug)]
+struct BotSeat<G: Game> {
+    name: String,
+    bot: G::Bot,
+    random: Random,
+    inputs: InputBuffer<G::Input>,
+}
+
+/// The room.
+#[derive(Debug)]
+pub struct Room<G: Game> {
+    config: RoomConfig,
+    game: G,
+    world: World<G>,
+    history: History,
+    /// When tick 0 would have been, had no time been lost.
+    epoch: LocalTime,
+    sessions: BTreeMap<ClientId, Session<G::Input>>,
+    bots: BTreeMap<PlayerId, BotSeat<G>>,
+    next_player: PlayerId,
+    outputs: VecDeque<Output>,
+    /// Until then, echoes may be of packets stamped before the epoch moved.
+    distrust_echoes_until: Option<LocalTime>,
+}
+
+/// How long after the epoch moved echoes are left out: longer than any round trip worth playing at.
+const DISTRUST: Micros = Micros::from_ms(2000);
+
+impl<G: Game> Room<G> {
+    /// A room at tick 0, with its bots in it.
+    pub fn new(config: RoomConfig) -> Self {
+        let game = G::new(config.rates, config.seed);
+        let mut world = World::new(config.seed);
+        game.populate(&mut world);
+        let mut room = Self {
+            epoch: config.start,
+            game,
+            world,
+            history: History::default(),
+            sessions: BTreeMap::new(),
+            bots: BTreeMap::new(),
+            next_player: PlayerId(0),
+            outputs: VecDeque::new(),
+            distrust_echoes_until: None,
+            config,
+        };
+        let mut random = Random::new(room.config.seed ^ 0xb07);
+        for number in 1..=room.config.bots.min(PLAYERS_MAX) {
+            let player = room.free_seat();
+            let seat = BotSeat {
+                name: bot_name(number),
+                bot: G::Bot::default(),
+                random: random.fork(),
+                inputs: InputBuffer::default(),
+            };
+            room.bots.insert(player, seat);
+            room.game.join(&mut room.world, player);
+        }
+        room.world.snap();
+        room
+    }
+
+    fn server_time(&self, now: LocalTime) -> ServerTime {
+        ServerTime((now - self.epoch).0)
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due next.
+    pub fn next_timeout(&self) -> LocalTime {
+        let due = self.config.rates.time_of(self.world.tick.plus(1));
+        self.epoch + Micros(due.0)
+    }
+
+    /// Runs the ticks that are due and sends the newest snapshot, if one is.
+    pub fn handle_timeout(&mut self, now: LocalTime) {
+        let rates = self.config.rates;
+        let due = rates.tick_at(self.server_time(now));
+        let behind = due.since(self.world.tick);
+        if behind > CATCH_UP_TICKS_MAX {
+            self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
+        }
+        let due = rates.tick_at(self.server_time(now));
+        let mut snapshot = false;
+        while self.world.tick < due {
+            self.step();
+            if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
+                self.history.push(self.world.tick, &self.world.entities);
+                snapshot = true;
+            }
+        }
+        if snapshot {
+            self.send_snapshots(now);
+            self.drop_silent(now);
+        }
+    }
+
+    /// The server stalled for longer than it may catch up: the world's clock stands still for the
+    /// rest, so that its time remains ticks times step.
+    fn lose_time(&mut self, now: LocalTime, ticks: u64) {
+        let rates = self.config.rates;
+        let due = rates.tick_at(self.server_time(now));
+        let lost = rates.time_of(due) - rates.time_of(due.minus(ticks));
+        tracing::warn!(%lost, ticks, "the server stalled; the world's clock stood still");
+        self.epoch = self.epoch + lost;
+        self.config.unix_micros = self.config.unix_micros.saturating_add(lost.0);
+        self.distrust_echoes_until = Some(now + DISTRUST);
+        for session in self.sessions.values_mut() {
+            session.offset.clear();
+        }
+        let unix_micros = self.config.unix_micros;
+        self.broadcast(&ServerMessage::Epoch { unix_micros });
+    }
+
+    fn step(&mut self) {
+        let tick = self.world.tick.plus(1);
+        let mut inputs = Inputs::default();
+        for (player, seat) in &mut self.bots {
+            let seen = &self.world.entities;
+            let input = self.game.bot(&mut seat.bot, seen, *player, &mut seat.random).snapped();
+            seat.inputs.insert(self.world.tick, tick, input, Micros::ZERO);
+            inputs.set(*player, seat.inputs.take(tick, G::repeat));
+        }
+        for session in self.sessions.values_mut() {
+            inputs.set(session.player, session.inputs.take(tick, G::repeat));
+            session.refill();
+        }
+        self.world.tick = tick;
+        self.game.step(&mut self.world, &inputs);
+        self.world.snap();
+    }
+
+    fn send_snapshots(&mut self, now: LocalTime) {
+        let server_time = self.server_time(now);
+        for (client, session) in &mut self.sessions {
+            for bytes in session.snapshot::<G::Entity>(&self.history, now, server_time) {
+                self.outputs.push_back(Output::Datagram { client: *client, bytes });
+            }
+        }
+    }
+
+    fn drop_silent(&mut self, now: LocalTime) {
+        let silent = self.sessions.iter().filter(|(_, s)| now - s.heard_at > SILENCE_MAX);
+        for client in silent.map(|(client, _)| *client).collect::<Vec<_>>() {
+            self.close(client, "nothing was heard from you for 15 seconds", true);
+        }
+    }
+
+    /// A control message came: the body of its frame. The first must be a hello or a query.
+    pub fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        if self.sessions.contains_key(&client) {
+            match ClientMessage::parse(body) {
+                Ok(_) => self.close(client, "you have said all there is to say", false),
+                Err(error) => self.close(client, &error.to_string(), false),
+            }
+            return;
+        }
+        // Whether the builds match comes before everything that might not be readable otherwise.
+        if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
+            && wire != wire_hash()
+        {
+            let ours = env!("CARGO_PKG_VERSION");
+            let reason = format!(
+                "your version {version} and the server's version {ours} speak different protocols; \
+                 use the same version"
+            );
+            self.close(client, &reason, false);
+            return;
+        }
+        match ClientMessage::parse(body) {
+            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello),
+            Ok(ClientMessage::Query) => {
+                let status = ServerMessage::Status(self.status());
+                self.outputs.push_back(Output::Control { client, message: status });
+                self.outputs.push_back(Output::Close { client, reason: "answered".into() });
+            }
+            Err(error) => self.close(client, &error.to_string(), false),
+        }
+    }
+
+    fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello) {
+        match hello.games.iter().find(|(name, _)| name == G::NAME) {
+            Some((_, hash)) if *hash == game_hash::<G>() => {}
+            Some(_) => {
+                let reason = format!("your build's rules of {} differ from this server's", G::NAME);
+                return self.close(client, &reason, false);
+            }
+            None => {
+                let reason = format!("this server plays {}, which your build lacks", G::NAME);
+                return self.close(client, &reason, false);
+            }
+        }
+        if self.sessions.len() >= usize::from(self.config.players_max.min(PLAYERS_MAX)) {
+            let reason = format!("the server is full ({} players)", self.sessions.len());
+            return self.close(client, &reason, true);
+        }
+        let player = self.free_seat();
+        let name = self.free_name(clean_name(&hello.name).unwrap_or_else(|| "Player".into()));
+        let offset = Offset(self.server_time(now).0.saturating_sub(hello.sent.0));
+        tracing::info!(client = client.0, %player, name, version = hello.version, "joined");
+        let welcome = ServerMessage::Welcome(Welcome {
+            server: self.config.name.clone(),
+            game: G::NAME.into(),
+            seed: self.config.seed,
+            rates: self.config.rates,
+            player,
+            tick: self.world.tick,
+            offset,
+            unix_micros: self.config.unix_micros,
+        });
+        self.outputs.push_back(Output::Control { client, message: welcome });
+        for message in self.roster() {
+            self.outputs.push_back(Output::Control { client, message });
+        }
+        let session = Session::new(player, name.clone(), now, hello.sent, offset);
+        self.sessions.insert(client, session);
+        self.broadcast(&ServerMessage::Joined { player, name, bot: false });
+        self.game.join(&mut self.world, player);
+        self.world.snap();
+    }
+
+    fn roster(&self) -> Vec<ServerMessage> {
+        let people = self.sessions.values().map(|s| (s.player, s.name.clone(), false));
+        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
+        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
+        people.chain(bots).map(joined).collect()
+    }
+
+    fn free_seat(&mut self) -> PlayerId {
+        let taken: BTreeSet<_> =
+            self.sessions.values().map(|s| s.player).chain(self.bots.keys().copied()).collect();
+        while taken.contains(&self.next_player) {
+            self.next_player.0 = self.next_player.0.wrapping_add(1);
+        }
+        let free = self.next_player;
+        self.next_player.0 = free.0.wrapping_add(1);
+        free
+    }
+
+    /// The name itself, or with a number if somebody has it already.
+    fn free_name(&self, wanted: String) -> String {
+        let taken: BTreeSet<&str> = self
+            .sessions
+            .values()
+            .map(|session| session.name.as_str())
+            .chain(self.bots.values().map(|seat| seat.name.as_str()))
+            .collect();
+        if !taken.contains(wanted.as_str()) {
+            return wanted;
+        }
+        let numbered = (2..=u32::MAX).map(|number| {
+            let suffix = format!(" {number}");
+            let room = phaselock_shared::limits::NAME_BYTES_MAX - suffix.len();
+            format!("{}{suffix}", clip(&wanted, room))
+        });
+        // There are fewer names taken than numbers.
+        numbered.into_iter().find(|name| !taken.contains(name.as_str())).unwrap_or(wanted)
+    }
+
+    /// A datagram came. A bad one changes nothing; one that no honest client sends ends the
+    /// session.
+    pub fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
+        let server_time = self.server_time(now);
+        let trust_echo = self.distrust_echoes_until.is_none_or(|until| now > until);
+        let (tick, rates) = (self.world.tick, self.config.rates);
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        match session.handle_datagram(bytes, now, server_time, tick, rates, trust_echo) {
+            Ok(()) => {}
+            Err(DatagramError::NeverSent(error)) => self.close(client, &error.to_string(), false),
+            Err(error) => {
+                session.stats.refused += 1;
+                tracing::debug!(client = client.0, %error, len = bytes.len(), "datagram refused");
+            }
+        }
+    }
+
+    /// The client's path carries datagrams of at most so many bytes.
+    pub fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
+        if let Some(session) = self.sessions.get_mut(&client) {
+            session.budget = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+        }
+    }
+
+    /// The connection is gone; `reason` is for the log.
+    pub fn handle_lost(&mut self, client: ClientId, reason: &str) {
+        let Some(session) = self.sessions.remove(&client) else { return };
+        let stats = session.stats;
+        tracing::info!(client = client.0, player = %session.player, name = session.name, reason, ?stats, "left");
+        self.game.leave(&mut self.world, session.player);
+        self.broadcast(&ServerMessage::Left { player: session.player });
+    }
+
+    /// Tells a client why it is put out or refused, and forgets it.
+    fn close(&mut self, client: ClientId, reason: &str, retry: bool) {
+        tracing::info!(client = client.0, reason, "closing");
+        let reason = clip(reason, TEXT_BYTES_MAX).to_owned();
+        let message = ServerMessage::Closed { reason: reason.clone(), retry };
+        self.outputs.push_back(Output::Control { client, message });
+        self.outputs.push_back(Output::Close { client, reason: reason.clone() });
+        self.handle_lost(client, &reason);
+    }
+
+    /// Tells everybody why the server ends.
+    pub fn shutdown(&mut self, reason: &str) {
+        for client in self.sessions.keys().copied().collect::<Vec<_>>() {
+            self.close(client, reason, true);
+        }
+    }
+
+    fn broadcast(&mut self, message: &ServerMessage) {
+        for client in self.sessions.keys() {
+            let message = message.clone();
+            self.outputs.push_back(Output::Control { client: *client, message });
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// How the server is.
+    pub fn status(&self) -> Status {
+        Status {
+            server: self.config.name.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            game: G::NAME.into(),
+            players: self.sessions.len() as u16,
+            players_max: self.config.players_max,
+            bots: self.bots.len() as u16,
+            tick: self.world.tick,
+        }
+    }
+
+    /// The world, to look at.
+    pub fn world(&self) -> &World<G> {
+        &self.world
+    }
+
+    /// The world's tick.
+    pub fn tick(&self) -> Tick {
+        self.world.tick
+    }
+
+    /// What was counted of a client's session.
+    pub fn session_stats(&self, client: ClientId) -> Option<SessionStats> {
+        self.sessions.get(&client).map(|session| session.stats)
+    }
+}
+
+/// Names for bots, after people who worked on keeping clocks in step.
+fn bot_name(number: u16) -> String {
+    const NAMES: [&str; 12] = [
+        "Huygens", "Lamport", "Mills", "Appleton", "Harrison", "Marzullo", "Cristian", "Adler",
+        "Gardner", "Viterbi", "Costas", "Rechtin",
+    ];
+    let at = usize::from(number - 1);
+    match at / NAMES.len() {
+        0 => NAMES[at].into(),
+        round => format!("{} {}", NAMES[at % NAMES.len()], round + 1),
+    }
+}

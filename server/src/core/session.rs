@@ -1,0 +1,177 @@
+//! One client in the room: its clock, its inputs, what it has of the world.
+
+use phaselock_shared::clock::offset::OffsetEstimator;
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::inputs::{Accepted, InputBuffer};
+use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
+use phaselock_shared::replicate::{Entity, Record};
+use phaselock_shared::snapshot::history::History;
+use phaselock_shared::snapshot::sender::{NeverSent, Sender};
+use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
+use phaselock_shared::wire::input::read_input;
+use phaselock_shared::wire::snapshot::{Perceived, SnapshotHeader};
+use phaselock_shared::wire::{Echo, WireError};
+
+/// Why a datagram changed nothing, or ends the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum DatagramError {
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    #[error("it came before, or too late")]
+    Stale,
+    #[error("too many input packets")]
+    TooMany,
+    /// No honest client does this: the session ends.
+    #[error(transparent)]
+    NeverSent(#[from] NeverSent),
+}
+
+/// What is counted of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionStats {
+    /// Input packets that were read.
+    pub accepted: u64,
+    /// Datagrams that were refused: garbage, duplicates, stragglers, floods.
+    pub refused: u64,
+    /// Inputs that came after their tick.
+    pub late: u64,
+    /// Snapshot packets sent.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Session<I> {
+    pub(super) player: PlayerId,
+    pub(super) name: String,
+    pub(super) inputs: InputBuffer<I>,
+    /// Most bytes of a datagram on this client's path.
+    pub(super) budget: usize,
+    /// When a valid input packet last came.
+    pub(super) heard_at: LocalTime,
+    pub(super) stats: SessionStats,
+    pub(super) offset: OffsetEstimator,
+    welcome_offset: Offset,
+    sender: Sender,
+    /// Sequence number and send time (low bits, by the client's clock) of the newest input packet,
+    /// and when it came.
+    newest: Option<(u64, u32, LocalTime)>,
+    /// Some recent time on the client's clock, to complete the low bits of the next one.
+    client_time: LocalTime,
+    /// Input packets that may still come; refilled every tick.
+    allowance: u64,
+}
+
+/// Ticks whose allowance of input packets may be saved up: a client that stalled for half a second
+/// sends everything at once.
+const ALLOWANCE_TICKS: u64 = 64;
+
+impl<I: Record> Session<I> {
+    pub(super) fn new(
+        player: PlayerId,
+        name: String,
+        now: LocalTime,
+        client_time: LocalTime,
+        offset: Offset,
+    ) -> Self {
+        Self {
+            player,
+            name,
+            inputs: InputBuffer::default(),
+            budget: DATAGRAM_BYTES_MAX,
+            heard_at: now,
+            stats: SessionStats::default(),
+            offset: OffsetEstimator::default(),
+            welcome_offset: offset,
+            sender: Sender::new(player),
+            newest: None,
+            client_time,
+            allowance: ALLOWANCE_TICKS,
+        }
+    }
+
+    /// A tick passed.
+    pub(super) fn refill(&mut self) {
+        let most = ALLOWANCE_TICKS * INPUT_PACKETS_PER_TICK_MAX;
+        self.allowance = (self.allowance + INPUT_PACKETS_PER_TICK_MAX).min(most);
+    }
+
+    /// A datagram came while the world was at `tick`. `trust_echo` is false while echoes of
+    /// packets may come that were stamped by a clock which was set since.
+    pub(super) fn handle_datagram(
+        &mut self,
+        bytes: &[u8],
+        now: LocalTime,
+        server_time: ServerTime,
+        tick: Tick,
+        rates: Rates,
+        trust_echo: bool,
+    ) -> Result<(), DatagramError> {
+        self.allowance = self.allowance.checked_sub(1).ok_or(DatagramError::TooMany)?;
+        let packet = read_input::<I>(bytes)?;
+        let near = self.newest.map_or(0, |(seq, ..)| seq);
+        let seq = Tick::widen(packet.seq, Tick(near)).0;
+        let newer = self.newest.is_none_or(|(newest, ..)| seq > newest);
+        if !newer && near - seq > 64 {
+            return Err(DatagramError::Stale);
+        }
+        if let Some(ack) = packet.ack {
+            self.sender.handle_ack(ack)?;
+        }
+        let sent = LocalTime::widen(packet.sent, self.client_time);
+        if newer {
+            self.newest = Some((seq, packet.sent, now));
+            self.client_time = sent;
+            if let Some(echo) = packet.echo.filter(|_| trust_echo) {
+                let echoed = ServerTime::widen(echo.time, server_time);
+                self.offset.observe(server_time, sent, echoed, Micros(i64::from(echo.held)));
+            }
+        }
+        let newest = Tick::widen(packet.tick, tick);
+        for (input, back) in packet.inputs.into_iter().zip(0..) {
+            if back > newest.0 {
+                break;
+            }
+            let at = newest.minus(back);
+            let early = rates.time_of(at) - server_time;
+            if self.inputs.insert(tick, at, input, early) == Accepted::Late {
+                self.stats.late += 1;
+            }
+        }
+        self.heard_at = now;
+        self.stats.accepted += 1;
+        Ok(())
+    }
+
+    /// The packets of the newest snapshot, to be sent now.
+    pub(super) fn snapshot<E: Entity>(
+        &mut self,
+        history: &History,
+        now: LocalTime,
+        server_time: ServerTime,
+    ) -> Vec<Vec<u8>> {
+        let change = |offset: Offset| {
+            let change = offset.0.saturating_sub(self.welcome_offset.0);
+            change.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+        };
+        let perceived = self.offset.estimate().map(|estimate| Perceived {
+            offset_change: change(estimate.offset),
+            round_trip: estimate.round_trip.0.clamp(0, i64::from(u32::MAX)) as u32,
+        });
+        let echo = self.newest.and_then(|(_, sent, arrival)| Echo::new(sent, now - arrival));
+        let header = SnapshotHeader {
+            seq: 0,
+            tick: 0,
+            sent: server_time.low(),
+            echo,
+            perceived,
+            inputs: self.inputs.report(),
+            baseline_age: 0,
+        };
+        let packets = self.sender.snapshot::<E>(history, header, self.budget);
+        self.stats.packets += packets.len() as u64;
+        self.stats.bytes += packets.iter().map(|packet| packet.len() as u64).sum::<u64>();
+        packets
+    }
+}

@@ -1,0 +1,124 @@
+//! Where the server's log goes and how it looks: text for people, JSON for collectors.
+//!
+//! Everything goes to standard error, so that standard output stays free for what a command
+//! answers, and so that a container's runtime collects the log unbuffered.
+
+use std::io::{self, IsTerminal};
+
+use thiserror::Error;
+use tracing::Subscriber;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::config::LogFormat;
+
+/// Why logging could not be set up.
+#[derive(Debug, Error)]
+pub enum LoggingError {
+    /// The filter does not parse; a filter from a validated configuration does.
+    #[error("the log filter {filter:?} is not valid: {source}")]
+    Filter {
+        /// The filter as it was given.
+        filter: String,
+        /// What is wrong with it.
+        source: ParseError,
+    },
+    /// The process already has a global subscriber: an embedding program set its own up first.
+    #[error("this process has set up logging already")]
+    AlreadySet,
+}
+
+/// Starts logging for the whole process. Call it once, before anything logs.
+///
+/// `filter` is a list of directives such as `info,phaselock_server=debug`. Text is coloured only on
+/// a terminal, and never where `NO_COLOR` is set (<https://no-color.org>).
+pub fn init(format: LogFormat, filter: &str) -> Result<(), LoggingError> {
+    let colour = io::stderr().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let subscriber = subscriber(format, filter, colour, io::stderr)?;
+    tracing::subscriber::set_global_default(subscriber).map_err(|_| LoggingError::AlreadySet)
+}
+
+fn subscriber<W>(
+    format: LogFormat,
+    filter: &str,
+    colour: bool,
+    writer: W,
+) -> Result<Box<dyn Subscriber + Send + Sync>, LoggingError>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|source| LoggingError::Filter { filter: filter.to_owned(), source })?;
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(writer);
+    Ok(match format {
+        LogFormat::Text => Box::new(builder.finish()),
+        // Fields beside the message instead of under "fields": what collectors index by default.
+        LogFormat::Json => Box::new(builder.json().flatten_event(true).finish()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// What the log says after one event below the filter and one at it.
+    fn logged(format: LogFormat) -> String {
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let writer = {
+            let written = Arc::clone(&written);
+            move || Sink(Arc::clone(&written))
+        };
+        let subscriber = subscriber(format, "info", false, writer).expect("the filter is valid");
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::debug!("unheard");
+            tracing::info!(players = 3, "heard");
+        });
+        let bytes = written.lock().expect("no writer panicked").clone();
+        String::from_utf8(bytes).expect("a log is text")
+    }
+
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("no writer panicked").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn text_is_one_plain_line() {
+        let log = logged(LogFormat::Text);
+        assert_eq!(log.lines().count(), 1, "{log}");
+        assert!(log.trim_end().ends_with("heard players=3"), "{log}");
+        assert!(log.contains("INFO") && !log.contains('\u{1b}'), "{log}");
+    }
+
+    #[test]
+    fn json_is_one_flat_object() {
+        let log = logged(LogFormat::Json);
+        assert_eq!(log.lines().count(), 1, "{log}");
+        assert!(log.starts_with('{') && log.trim_end().ends_with('}'), "{log}");
+        assert!(
+            log.contains(r#""level":"INFO""#) && log.contains(r#""message":"heard","players":3"#),
+            "{log}"
+        );
+        assert!(!log.contains(r#""fields""#), "{log}");
+    }
+
+    #[test]
+    fn a_bad_filter_is_refused() {
+        let error =
+            init(LogFormat::Text, "phaselock=loud").expect_err("there is no level called loud");
+        assert!(error.to_string().contains("\"phaselock=loud\""), "{error}");
+    }
+}

@@ -1,0 +1,188 @@
+//! One connection: reads what comes and hands it to the room, writes what the room says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock_shared::limits::{CONTROL_QUEUE_MAX, TEXT_BYTES_MAX};
+use phaselock_shared::wire::WireError;
+use phaselock_shared::wire::control::{ServerMessage, body_len, clip, frame};
+use quinn::{Connection, ConnectionError, ReadExactError, RecvStream, SendStream, VarInt};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+
+use super::{Event, ToRoom};
+use crate::core::ClientId;
+
+/// Application error code of every orderly close; the reason is in the text.
+const CLOSED: VarInt = VarInt::from_u32(0);
+/// A newcomer has so long to say hello.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// The last control message has so long to arrive.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What the room can do with a connection.
+#[derive(Debug)]
+pub(super) struct Peer {
+    connection: Connection,
+    control: mpsc::Sender<Write>,
+}
+
+#[derive(Debug)]
+enum Write {
+    Message(ServerMessage),
+    /// Nothing more comes; close with this reason.
+    Close(String),
+}
+
+/// The control queue of a client is full: it does not read.
+#[derive(Debug)]
+pub(super) struct NotReading;
+
+impl Peer {
+    /// Sends a datagram now or never: what does not fit the path is dropped, and what waits too
+    /// long is displaced by what is newer.
+    pub(super) fn send_datagram(&self, bytes: Vec<u8>) {
+        if let Err(error) = self.connection.send_datagram(bytes.into()) {
+            tracing::debug!(%error, "datagram not sent");
+        }
+    }
+
+    /// Most bytes of a datagram.
+    pub(super) fn datagram_max(&self) -> Option<usize> {
+        self.connection.max_datagram_size()
+    }
+
+    pub(super) fn send(&self, message: ServerMessage) -> Result<(), NotReading> {
+        self.control.try_send(Write::Message(message)).map_err(|_| NotReading)
+    }
+
+    /// Closes when everything sent before has arrived, or after a moment.
+    pub(super) fn close(&self, reason: &str) {
+        if self.control.try_send(Write::Close(reason.to_owned())).is_err() {
+            self.connection.close(CLOSED, reason.as_bytes());
+        }
+    }
+}
+
+/// Serves a connection until it ends. `permit` is its place among the connections.
+pub(super) async fn serve(
+    incoming: quinn::Incoming,
+    client: ClientId,
+    room: ToRoom,
+    permit: OwnedSemaphorePermit,
+) {
+    let remote = incoming.remote_address();
+    if let Err(error) = run(incoming, client, &room).await {
+        tracing::debug!(client = client.0, %remote, error, "connection failed");
+    }
+    drop(permit);
+}
+
+async fn run(incoming: quinn::Incoming, client: ClientId, room: &ToRoom) -> Result<(), String> {
+    let handshake = async {
+        let connection = incoming.await.map_err(|error| error.to_string())?;
+        let (send, mut receive) =
+            connection.accept_bi().await.map_err(|error| error.to_string())?;
+        let hello = read_frame(&mut receive).await?;
+        Ok::<_, String>((connection, send, receive, hello))
+    };
+    let (connection, send, receive, hello) = tokio::time::timeout(HELLO_TIMEOUT, handshake)
+        .await
+        .map_err(|_| "no hello came in time".to_owned())??;
+    let arrival = room.clock.now();
+
+    let (control, writes) = mpsc::channel(CONTROL_QUEUE_MAX);
+    let peer = Arc::new(Peer { connection: connection.clone(), control });
+    tracing::debug!(client = client.0, remote = %connection.remote_address(), "connected");
+    room.send(Event::Control { client, body: hello, arrival, peer: Some(peer) }).await;
+
+    let writer = tokio::spawn(write(connection.clone(), send, writes));
+    let reason = read(&connection, receive, client, room).await;
+    room.lost(client, reason).await;
+    // The room lets go of its end, which ends the writer.
+    let _ = writer.await;
+    Ok(())
+}
+
+/// Reads until the connection ends; returns why it did.
+async fn read(
+    connection: &Connection,
+    mut receive: RecvStream,
+    client: ClientId,
+    room: &ToRoom,
+) -> String {
+    let control = async {
+        loop {
+            match read_frame(&mut receive).await {
+                Ok(body) => {
+                    let arrival = room.clock.now();
+                    room.send(Event::Control { client, body, arrival, peer: None }).await;
+                }
+                // An ended stream is not an ended connection: a client that says nothing more
+                // still plays.
+                Err(error) => {
+                    tracing::debug!(client = client.0, error, "control stream ended");
+                    return std::future::pending::<String>().await;
+                }
+            }
+        }
+    };
+    let datagrams = async {
+        loop {
+            match connection.read_datagram().await {
+                Ok(bytes) => room.datagram(client, bytes),
+                Err(error) => return describe(&error),
+            }
+        }
+    };
+    tokio::select! {
+        reason = control => reason,
+        reason = datagrams => reason,
+    }
+}
+
+/// Why a connection ended, for the log. What the peer says of it may be anything.
+fn describe(error: &ConnectionError) -> String {
+    match error {
+        ConnectionError::ApplicationClosed(close) => {
+            let said = String::from_utf8_lossy(&close.reason);
+            format!("it left: {}", clip(&said, TEXT_BYTES_MAX))
+        }
+        ConnectionError::TimedOut => "the connection was lost".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+async fn read_frame(receive: &mut RecvStream) -> Result<Vec<u8>, String> {
+    let text = |error: ReadExactError| error.to_string();
+    let mut prefix = [0; 2];
+    receive.read_exact(&mut prefix).await.map_err(text)?;
+    let len = body_len(prefix).map_err(|error: WireError| error.to_string())?;
+    let mut body = vec![0; len];
+    receive.read_exact(&mut body).await.map_err(text)?;
+    Ok(body)
+}
+
+async fn write(connection: Connection, mut send: SendStream, mut writes: mpsc::Receiver<Write>) {
+    let mut reason = String::from("the room has no place for it");
+    while let Some(write) = writes.recv().await {
+        match write {
+            Write::Message(message) => {
+                let Ok(framed) = frame(&message) else {
+                    tracing::error!(?message, "a control message is too long to send");
+                    continue;
+                };
+                if send.write_all(&framed).await.is_err() {
+                    return;
+                }
+            }
+            Write::Close(why) => {
+                reason = why;
+                break;
+            }
+        }
+    }
+    // The reason must arrive before the close, which overtakes what is still on its way.
+    let _ = send.finish();
+    let _ = tokio::time::timeout(FLUSH_TIMEOUT, send.stopped()).await;
+    connection.close(CLOSED, reason.as_bytes());
+}

@@ -1,0 +1,351 @@
+//! The driver: carries what quinn receives to the room and what the room says to quinn.
+//!
+//! One task owns the room. Each connection has a task that reads and one that writes; none of them
+//! can hold up the room, because everything towards a client is dropped or ends it when it does
+//! not keep up, and everything towards the room is bounded.
+
+mod congestion;
+mod connection;
+pub mod socket;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use phaselock_shared::game::Game;
+use phaselock_shared::time::LocalTime;
+use phaselock_shared::wire::protocol::ALPN;
+use quinn::crypto::rustls::QuicServerConfig;
+use quinn::{
+    Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, TransportConfig, VarInt,
+};
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::core::{ClientId, Output, Room, RoomConfig};
+use crate::identity::Identity;
+use connection::Peer;
+
+/// Bytes of datagrams that wait for a client: three snapshots of two packets each. When it is full
+/// the oldest are displaced (quinn's default of 1 MiB is many seconds of stale snapshots).
+const DATAGRAM_SEND_BYTES: usize = 8 * 1024;
+/// Bytes of datagrams that wait for the room, for each client: a burst of half a second.
+const DATAGRAM_RECEIVE_BYTES: usize = 16 * 1024;
+/// Bytes that a client may send on the control stream before they are read.
+const CONTROL_RECEIVE_BYTES: u32 = 8 * 1024;
+/// A connection on which nothing arrives for so long is lost.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
+/// A connection on which nothing is sent for so long is kept alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(2);
+/// Round trip assumed before the first measurement.
+const INITIAL_RTT: Duration = Duration::from_millis(100);
+/// Connections beyond the seats: for queries, and for telling newcomers that the server is full.
+const SPARE_CONNECTIONS: usize = 64;
+/// Connections from one address, which may be a household or a test's host.
+const CONNECTIONS_PER_ADDRESS_MAX: usize = 256;
+/// From so many connections on, a newcomer must first prove its address (QUIC's Retry).
+const VALIDATE_FROM: usize = 32;
+/// Datagrams and messages that wait for the room.
+const EVENTS_MAX: usize = 8192;
+/// How long goodbyes may take when the server ends.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What is wrong with what was given to [`Server::bind`].
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {error}; is another server running there?")]
+    Socket {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// TLS does not take the certificate.
+    #[error("cannot use the certificate: {0}")]
+    Crypto(String),
+}
+
+/// A bound server that does not run yet.
+#[derive(Debug)]
+pub struct Server {
+    endpoint: Endpoint,
+    address: SocketAddr,
+}
+
+/// What goes from the connections to the room.
+#[derive(Debug)]
+enum Event {
+    /// A control message's body; the first one of a client comes with its connection.
+    Control {
+        client: ClientId,
+        body: Vec<u8>,
+        arrival: LocalTime,
+        peer: Option<Arc<Peer>>,
+    },
+    Datagram {
+        client: ClientId,
+        bytes: Bytes,
+        arrival: LocalTime,
+    },
+    Lost {
+        client: ClientId,
+        reason: String,
+    },
+}
+
+/// The connections' way to the room.
+#[derive(Clone, Debug)]
+struct ToRoom {
+    events: mpsc::Sender<Event>,
+    clock: Clock,
+}
+
+impl ToRoom {
+    async fn send(&self, event: Event) {
+        // Fails only when the room has ended, and with it everything else.
+        let _ = self.events.send(event).await;
+    }
+
+    async fn lost(&self, client: ClientId, reason: String) {
+        self.send(Event::Lost { client, reason }).await;
+    }
+
+    /// A datagram that finds no room is lost, as datagrams are.
+    fn datagram(&self, client: ClientId, bytes: Bytes) {
+        let arrival = self.clock.now();
+        let _ = self.events.try_send(Event::Datagram { client, bytes, arrival });
+    }
+}
+
+/// This process's monotonic clock.
+#[derive(Clone, Copy, Debug)]
+struct Clock(Instant);
+
+impl Clock {
+    fn now(&self) -> LocalTime {
+        LocalTime(i64::try_from(self.0.elapsed().as_micros()).unwrap_or(i64::MAX))
+    }
+
+    fn instant(&self, time: LocalTime) -> tokio::time::Instant {
+        (self.0 + Duration::from_micros(u64::try_from(time.0).unwrap_or(0))).into()
+    }
+}
+
+/// How many connections there are from each address.
+#[derive(Clone, Debug, Default)]
+struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+impl Addresses {
+    fn enter(&self, address: IpAddr) -> bool {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_default();
+        if *count >= CONNECTIONS_PER_ADDRESS_MAX {
+            return false;
+        }
+        *count += 1;
+        true
+    }
+
+    fn leave(&self, address: IpAddr) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&address);
+            }
+        }
+    }
+}
+
+impl Server {
+    /// Binds an address; port 0 lets the system choose one. Must be called within a tokio runtime.
+    pub fn bind(address: SocketAddr, identity: &Identity) -> Result<Self, BindError> {
+        let socket = socket::bind(address).map_err(|error| BindError::Socket { address, error })?;
+        Self::on_socket(socket, identity)
+    }
+
+    /// The same on a socket that exists.
+    pub fn on_socket(socket: UdpSocket, identity: &Identity) -> Result<Self, BindError> {
+        let crypto = |error: String| BindError::Crypto(error);
+        let tls = identity.server_crypto(ALPN).map_err(|error| crypto(error.to_string()))?;
+        let quic = QuicServerConfig::try_from(tls).map_err(|error| crypto(error.to_string()))?;
+        let mut config = ServerConfig::with_crypto(Arc::new(quic));
+        config.transport_config(Arc::new(transport()));
+        config.max_incoming(1024);
+        let bound = |error| BindError::Socket { address: ([0; 4], 0).into(), error };
+        let address = socket.local_addr().map_err(bound)?;
+        let runtime = Arc::new(TokioRuntime);
+        let endpoint = Endpoint::new(EndpointConfig::default(), Some(config), socket, runtime)
+            .map_err(|error| BindError::Socket { address, error })?;
+        Ok(Self { endpoint, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Hosts a game until `shutdown` says why to stop; everybody is told. The room's start is set
+    /// here.
+    pub async fn run<G: Game>(
+        self,
+        mut config: RoomConfig,
+        shutdown: impl Future<Output = String>,
+    ) {
+        let clock = Clock(Instant::now());
+        config.start = LocalTime(0);
+        config.unix_micros = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX));
+        let places = usize::from(config.players_max) + SPARE_CONNECTIONS;
+        let room = Room::<G>::new(config);
+
+        let (events, received) = mpsc::channel(EVENTS_MAX);
+        let to_room = ToRoom { events, clock };
+        let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, places));
+        drive(room, received, clock, shutdown).await;
+
+        accepting.abort();
+        let goodbye = self.endpoint.wait_idle();
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, goodbye).await.is_err() {
+            self.endpoint.close(VarInt::from_u32(0), b"the server has stopped");
+            let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.endpoint.wait_idle()).await;
+        }
+    }
+}
+
+fn transport() -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    transport
+        .datagram_send_buffer_size(DATAGRAM_SEND_BYTES)
+        .datagram_receive_buffer_size(Some(DATAGRAM_RECEIVE_BYTES))
+        .max_concurrent_bidi_streams(VarInt::from_u32(1))
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .stream_receive_window(VarInt::from_u32(CONTROL_RECEIVE_BYTES))
+        .receive_window(VarInt::from_u32(CONTROL_RECEIVE_BYTES))
+        .max_idle_timeout(IDLE_TIMEOUT.try_into().ok())
+        .keep_alive_interval(Some(KEEP_ALIVE))
+        .initial_rtt(INITIAL_RTT)
+        // Snapshots are cut to what every path carries; probing for more would only cost packets.
+        .mtu_discovery_config(None)
+        .congestion_controller_factory(Arc::new(congestion::FixedWindow));
+    transport
+}
+
+async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
+    let permits = Arc::new(Semaphore::new(places));
+    let addresses = Addresses::default();
+    let mut next = 0;
+    while let Some(incoming) = endpoint.accept().await {
+        let remote = incoming.remote_address().ip();
+        if must_validate(&incoming, permits.available_permits(), places) {
+            // Fails only for an address that is validated already.
+            let _ = incoming.retry();
+            continue;
+        }
+        let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else {
+            tracing::debug!(%remote, "refused: too many connections");
+            incoming.refuse();
+            continue;
+        };
+        if !addresses.enter(remote) {
+            tracing::debug!(%remote, "refused: too many connections from this address");
+            incoming.refuse();
+            continue;
+        }
+        let (client, room, addresses) = (ClientId(next), room.clone(), addresses.clone());
+        next += 1;
+        tokio::spawn(async move {
+            connection::serve(incoming, client, room, permit).await;
+            addresses.leave(remote);
+        });
+    }
+}
+
+/// With many connections already, whoever sends from a forged address must not get a place.
+fn must_validate(incoming: &Incoming, free: usize, places: usize) -> bool {
+    places - free >= VALIDATE_FROM.min(places / 2)
+        && !incoming.remote_address_validated()
+        && incoming.may_retry()
+}
+
+/// Runs the room until `shutdown`, then says goodbye.
+async fn drive<G: Game>(
+    mut room: Room<G>,
+    mut events: mpsc::Receiver<Event>,
+    clock: Clock,
+    shutdown: impl Future<Output = String>,
+) {
+    let mut peers = HashMap::new();
+    tokio::pin!(shutdown);
+    loop {
+        let due = clock.instant(room.next_timeout());
+        tokio::select! {
+            biased;
+            reason = &mut shutdown => {
+                tracing::info!(reason, "stopping");
+                room.shutdown(&reason);
+                drain(&mut room, &mut peers);
+                return;
+            }
+            () = tokio::time::sleep_until(due) => room.handle_timeout(clock.now()),
+            event = events.recv() => match event {
+                Some(event) => handle(&mut room, &mut peers, event),
+                None => return,
+            }
+        }
+        drain(&mut room, &mut peers);
+    }
+}
+
+fn handle<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>, event: Event) {
+    match event {
+        Event::Control { client, body, arrival, peer } => {
+            if let Some(peer) = peer {
+                peers.insert(client, peer);
+            }
+            // A client that was put out may still have something on its way.
+            if peers.contains_key(&client) {
+                room.handle_control(arrival, client, &body);
+            }
+            if let Some(bytes) = peers.get(&client).and_then(|peer| peer.datagram_max()) {
+                room.handle_path(client, bytes);
+            }
+        }
+        Event::Datagram { client, bytes, arrival } => {
+            room.handle_datagram(arrival, client, &bytes);
+        }
+        Event::Lost { client, reason } => {
+            peers.remove(&client);
+            room.handle_lost(client, &reason);
+        }
+    }
+}
+
+fn drain<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>) {
+    while let Some(output) = room.poll_output() {
+        match output {
+            Output::Datagram { client, bytes } => {
+                if let Some(peer) = peers.get(&client) {
+                    peer.send_datagram(bytes);
+                }
+            }
+            Output::Control { client, message } => {
+                let Some(peer) = peers.get(&client) else { continue };
+                if peer.send(message).is_err() {
+                    peer.close("you do not read what the server says");
+                    peers.remove(&client);
+                    room.handle_lost(client, "it does not read");
+                }
+            }
+            Output::Close { client, reason } => {
+                if let Some(peer) = peers.remove(&client) {
+                    peer.close(&reason);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! How far presentation runs behind the server, so that there is always a snapshot to either side
+//! of what is shown.
+//!
+//! When a snapshot arrives, the one before it has been the newest for as long as it could be: its
+//! age at that moment is the delay with which it would just have lasted. Network delay, jitter,
+//! lost snapshots and clock error are all in that one measurement.
+
+use super::{Window, slew};
+use crate::limits::INTERPOLATION_DELAY_MAX;
+use crate::time::{LocalTime, Micros};
+
+/// Steers the interpolation delay.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    delay: Micros,
+    target: Micros,
+    least: Micros,
+    moved: LocalTime,
+    needed: Window,
+}
+
+impl Delay {
+    /// Kept above what was needed: a frame of a fast display; arbitrary.
+    pub const MARGIN: Micros = Micros(2000);
+    /// How long a need is remembered.
+    const WINDOW: Micros = Micros::from_ms(4000);
+    /// One snapshot in a hundred may come too late; what it shows is then held for a moment.
+    const QUANTILE: f64 = 0.99;
+    /// Fastest change of the delay in parts of real time: motion shown 10 % too fast or too slow.
+    const SLEW: f64 = 0.1;
+
+    /// Starts with two snapshot intervals.
+    pub fn new(now: LocalTime, interval: Micros) -> Self {
+        let delay = Micros(interval.0 * 2);
+        Self {
+            delay,
+            target: delay,
+            least: interval,
+            moved: now,
+            needed: Window::new(Self::WINDOW),
+        }
+    }
+
+    /// A new newest snapshot arrived; the one before it was this old, measured from its tick.
+    pub fn handle_arrival(&mut self, now: LocalTime, previous_age: Micros) {
+        let age = previous_age.clamp(Micros::ZERO, INTERPOLATION_DELAY_MAX);
+        self.needed.push(now, age);
+        let needed = self.needed.quantile(Self::QUANTILE).unwrap_or(age);
+        self.target = (needed + Self::MARGIN).clamp(self.least, INTERPOLATION_DELAY_MAX);
+    }
+
+    /// Moves the delay on to `now` and returns it.
+    pub fn advance(&mut self, now: LocalTime) -> Micros {
+        let most = Micros::from_f64((now - self.moved).0.max(0) as f64 * Self::SLEW);
+        self.moved = now.max(self.moved);
+        self.delay = slew(self.delay, self.target, most, most);
+        self.delay
+    }
+
+    /// The delay in force.
+    pub fn delay(&self) -> Micros {
+        self.delay
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delay_converges_exactly_and_shrinks_again() {
+        let interval = Micros(33_333);
+        let mut delay = Delay::new(LocalTime(0), interval);
+        let mut now = LocalTime(0);
+        for (age_ms, secs) in [(60, 3), (200, 6), (45, 8)] {
+            for _ in 0..secs * 30 {
+                now = now + interval;
+                delay.handle_arrival(now, Micros::from_ms(age_ms));
+                let before = delay.delay();
+                let after = delay.advance(now);
+                assert!((after - before).0.abs() <= interval.0 / 10 + 1);
+            }
+            assert_eq!(delay.delay(), Micros::from_ms(age_ms) + Delay::MARGIN);
+        }
+    }
+
+    #[test]
+    fn the_delay_is_bounded() {
+        let mut delay = Delay::new(LocalTime(0), Micros(33_333));
+        delay.handle_arrival(LocalTime(1), Micros(i64::MAX));
+        assert_eq!(delay.advance(LocalTime(i64::MAX)), INTERPOLATION_DELAY_MAX);
+        let mut delay = Delay::new(LocalTime(0), Micros(33_333));
+        delay.handle_arrival(LocalTime(1), Micros(-5));
+        assert_eq!(delay.advance(LocalTime(i64::MAX)), Micros(33_333));
+    }
+}

@@ -1,0 +1,256 @@
+//! The seam between netcode and games.
+//!
+//! A game is one implementation of [`Game`]: its input, its entities, its step. The server calls
+//! [`Game::step`] with everybody's inputs, the client calls [`Game::predict`] with its own; both
+//! must go through the same movement function. After either, netcode snaps what moved to the
+//! wire's grid, so a client replays from exactly what the server has.
+//!
+//! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
+//! field.
+
+use crate::ids::{EntityId, PlayerId};
+use crate::limits::ENTITIES_MAX;
+use crate::random::Random;
+use crate::replicate::{Entity, Record};
+use crate::time::{Rates, Tick};
+
+/// A game's rules. The value itself holds what never changes during play, such as the map.
+pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
+    /// What hosts and players call it: lower-case letters, digits and dashes.
+    const NAME: &'static str;
+    /// What a player commands in one tick.
+    type Input: Record;
+    /// What the world consists of.
+    type Entity: Entity;
+    /// What the server alone knows and no client is ever told.
+    type Memory: Default + std::fmt::Debug + Send;
+    /// What a bot keeps in mind from one tick to the next.
+    type Bot: Default + std::fmt::Debug + Send;
+
+    /// The rules at these rates. Both sides get the same arguments and must make the same of them.
+    fn new(rates: Rates, seed: u64) -> Self;
+
+    /// Fills the world before the first tick. By default there is nothing in it.
+    fn populate(&self, _world: &mut World<Self>) {}
+
+    /// A player enters.
+    fn join(&self, world: &mut World<Self>, player: PlayerId);
+
+    /// A player leaves. By default all that the player owns disappears.
+    fn leave(&self, world: &mut World<Self>, player: PlayerId) {
+        let owned: Vec<_> = world.entities.owned_by(player).map(|slot| slot.id).collect();
+        for id in owned {
+            world.despawn(id);
+        }
+    }
+
+    /// One tick of the truth, on the server.
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Self::Input>);
+
+    /// One tick of what a client may compute ahead for its own entity `own`, with the same
+    /// functions as [`step`](Self::step). The others stand where the newest snapshot had them.
+    fn predict(&self, entities: &mut Entities<Self::Entity>, own: EntityId, input: &Self::Input);
+
+    /// What to assume of a player whose input for a tick did not come in time, `missed` ticks
+    /// (1 or more) after the last one that did: hold what is held, drop what happens once.
+    fn repeat(last: &Self::Input, missed: u64) -> Self::Input;
+
+    /// The entity that a player steers. By default the first that the player owns.
+    fn avatar(entities: &Entities<Self::Entity>, player: PlayerId) -> Option<EntityId> {
+        entities.owned_by(player).next().map(|slot| slot.id)
+    }
+
+    /// What a bot that plays as `player` does next, given what a player could see.
+    fn bot(
+        &self,
+        bot: &mut Self::Bot,
+        seen: &Entities<Self::Entity>,
+        player: PlayerId,
+        random: &mut Random,
+    ) -> Self::Input;
+}
+
+/// An entity in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slot<E> {
+    /// Its name.
+    pub id: EntityId,
+    /// The player it belongs to, if any.
+    pub owner: Option<PlayerId>,
+    /// Its state.
+    pub entity: E,
+}
+
+/// Entities in the order of their ids; at most one in a slot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entities<E> {
+    slots: Vec<Slot<E>>,
+}
+
+impl<E> Default for Entities<E> {
+    fn default() -> Self {
+        Self { slots: Vec::new() }
+    }
+}
+
+impl<E: Entity> Entities<E> {
+    fn place(&self, index: u16) -> Result<usize, usize> {
+        self.slots.binary_search_by_key(&index, |slot| slot.id.index)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// All, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Slot<E>> + Clone {
+        self.slots.iter()
+    }
+
+    /// All, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot<E>> {
+        self.slots.iter_mut()
+    }
+
+    /// The entity of that name.
+    pub fn get(&self, id: EntityId) -> Option<&Slot<E>> {
+        self.place(id.index).ok().map(|at| &self.slots[at]).filter(|slot| slot.id == id)
+    }
+
+    /// The entity of that name, to change.
+    pub fn get_mut(&mut self, id: EntityId) -> Option<&mut Slot<E>> {
+        self.place(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
+    }
+
+    /// The entity of whatever generation in that slot.
+    pub fn at(&self, index: u16) -> Option<&Slot<E>> {
+        self.place(index).ok().map(|at| &self.slots[at])
+    }
+
+    /// What belongs to a player.
+    pub fn owned_by(&self, player: PlayerId) -> impl Iterator<Item = &Slot<E>> {
+        self.slots.iter().filter(move |slot| slot.owner == Some(player))
+    }
+
+    /// Puts an entity in its place; a former tenant of the slot goes.
+    pub fn insert(&mut self, slot: Slot<E>) {
+        match self.place(slot.id.index) {
+            Ok(at) => self.slots[at] = slot,
+            Err(at) => self.slots.insert(at, slot),
+        }
+    }
+
+    /// Takes an entity away.
+    pub fn remove(&mut self, id: EntityId) -> Option<Slot<E>> {
+        let at = self.place(id.index).ok().filter(|&at| self.slots[at].id == id)?;
+        Some(self.slots.remove(at))
+    }
+
+    /// Takes all away.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+    }
+}
+
+/// The server's world: what is replicated, and what only the server knows.
+#[derive(Debug)]
+pub struct World<G: Game> {
+    /// The tick that this is the state of.
+    pub tick: Tick,
+    /// What clients may be told of.
+    pub entities: Entities<G::Entity>,
+    /// What they are not.
+    pub memory: G::Memory,
+    /// The world's own randomness.
+    pub random: Random,
+    generations: Vec<u8>,
+}
+
+impl<G: Game> World<G> {
+    /// An empty world at tick 0.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            tick: Tick(0),
+            entities: Entities::default(),
+            memory: G::Memory::default(),
+            random: Random::new(seed),
+            generations: Vec::new(),
+        }
+    }
+
+    /// Adds an entity in the lowest free slot, or returns none when the world is full.
+    pub fn spawn(&mut self, owner: Option<PlayerId>, entity: G::Entity) -> Option<EntityId> {
+        let taken = self.entities.iter().map(|slot| slot.id.index);
+        let free = taken.zip(0..).find(|(taken, index)| taken != index).map(|(_, index)| index);
+        let index = free.unwrap_or(self.entities.len() as u16);
+        if index >= ENTITIES_MAX {
+            return None;
+        }
+        let generation = match self.generations.get_mut(usize::from(index)) {
+            Some(generation) => {
+                *generation = generation.wrapping_add(1);
+                *generation
+            }
+            None => {
+                self.generations.push(0);
+                0
+            }
+        };
+        let id = EntityId { index, generation };
+        self.entities.insert(Slot { id, owner, entity });
+        Some(id)
+    }
+
+    /// Takes an entity out of the world.
+    pub fn despawn(&mut self, id: EntityId) -> Option<Slot<G::Entity>> {
+        self.entities.remove(id)
+    }
+
+    /// Moves every entity to the wire's grid: from here on the truth is what clients can be told.
+    pub fn snap(&mut self) {
+        for slot in self.entities.iter_mut() {
+            slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());
+        }
+    }
+}
+
+/// What each player commands in one tick.
+#[derive(Clone, Debug)]
+pub struct Inputs<I> {
+    by_player: Vec<(PlayerId, I)>,
+}
+
+impl<I> Default for Inputs<I> {
+    fn default() -> Self {
+        Self { by_player: Vec::new() }
+    }
+}
+
+impl<I: Record> Inputs<I> {
+    /// States a player's input.
+    pub fn set(&mut self, player: PlayerId, input: I) {
+        match self.by_player.binary_search_by_key(&player, |(id, _)| *id) {
+            Ok(at) => self.by_player[at].1 = input,
+            Err(at) => self.by_player.insert(at, (player, input)),
+        }
+    }
+
+    /// A player's input; nothing pressed for one who sent none.
+    pub fn get(&self, player: PlayerId) -> I {
+        match self.by_player.binary_search_by_key(&player, |(id, _)| *id) {
+            Ok(at) => self.by_player[at].1,
+            Err(_) => I::default(),
+        }
+    }
+
+    /// Forgets all, for the next tick.
+    pub fn clear(&mut self) {
+        self.by_player.clear();
+    }
+}

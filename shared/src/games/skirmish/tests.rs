@@ -1,0 +1,122 @@
+//! Skirmish without any network.
+
+use super::*;
+use crate::replicate::Record;
+use crate::time::Tick;
+
+fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
+    let game = Skirmish::new(Rates::DEFAULT, seed);
+    let mut world = World::new(seed);
+    for player in 0..players {
+        game.join(&mut world, PlayerId(player));
+    }
+    world.snap();
+    (game, world)
+}
+
+/// Bots play for a while; returns the world after each tick.
+fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&Skirmish, &World<Skirmish>)) {
+    let (game, mut world) = world_of(players, seed);
+    let mut random = Random::new(seed);
+    let mut bots: Vec<_> = (0..players).map(|_| Bot::default()).collect();
+    for tick in 1..=ticks {
+        let mut inputs = Inputs::default();
+        for (bot, player) in bots.iter_mut().zip(0..) {
+            let command = game.bot(bot, &world.entities, PlayerId(player), &mut random);
+            inputs.set(PlayerId(player), command.snapped());
+        }
+        world.tick = Tick(tick);
+        game.step(&mut world, &inputs);
+        world.snap();
+        each(&game, &world);
+    }
+}
+
+#[test]
+fn nobody_gets_into_a_wall_and_bots_do_fight() {
+    let (mut frags, mut travelled) = (0, 0.0);
+    play(8, 5, 60 * 60, |game, world| {
+        frags = world.entities.iter().map(|slot| u32::from(slot.entity.frags)).sum();
+        for slot in world.entities.iter() {
+            let position = slot.entity.position();
+            travelled += slot.entity.velocity().length() / 60.0;
+            for wall in &game.arena.walls {
+                let distance = wall.nearest(position).distance(position);
+                // The grid is 4 mm fine, so a player may stand that much too near.
+                assert!(distance > RADIUS - 0.01, "{position} is in {wall:?}");
+            }
+        }
+    });
+    assert!(frags > 20, "only {frags} frags in a minute");
+    assert!(travelled > 8.0 * 60.0 * 2.0, "they hardly moved: {travelled} m");
+}
+
+#[test]
+fn the_same_seed_is_the_same_world() {
+    let hash = |seed| {
+        let mut states = Vec::new();
+        play(4, seed, 600, |_, world| {
+            states.extend(world.entities.iter().map(|slot| slot.entity.pack()));
+        });
+        states
+    };
+    assert_eq!(hash(1), hash(1));
+    assert_ne!(hash(1), hash(2));
+}
+
+#[test]
+fn an_undisturbed_player_is_where_its_client_predicts() {
+    let (game, mut world) = world_of(1, 3);
+    let own = world.entities.iter().next().unwrap().id;
+    let mut predicted = world.entities.clone();
+    let mut random = Random::new(9);
+    for tick in 0..3000 {
+        let command = Command {
+            right: random.below(3) as i16 - 1,
+            down: random.below(3) as i16 - 1,
+            aim: random.unit(),
+            fire: random.chance(0.3),
+        }
+        .snapped();
+        let mut inputs = Inputs::default();
+        inputs.set(PlayerId(0), command);
+        game.step(&mut world, &inputs);
+        world.snap();
+        game.predict(&mut predicted, own, &command);
+        for slot in predicted.iter_mut() {
+            slot.entity = Record::snapped(&slot.entity);
+        }
+        assert_eq!(world.entities, predicted, "tick {tick}");
+    }
+}
+
+#[test]
+fn five_hits_kill_and_walls_stop_shots() {
+    let (game, mut world) = world_of(2, 3);
+    let put = |world: &mut World<Skirmish>, player: u16, x: f32, y: f32| {
+        for slot in world.entities.iter_mut().filter(|s| s.owner == Some(PlayerId(player))) {
+            (slot.entity.x, slot.entity.y) = (x, y);
+        }
+    };
+    let fire = |world: &mut World<Skirmish>, ticks: u32| {
+        let mut inputs = Inputs::default();
+        inputs.set(PlayerId(0), Command { fire: true, ..Command::default() });
+        for _ in 0..ticks {
+            game.step(world, &inputs);
+            world.snap();
+        }
+        let all: Vec<_> = world.entities.iter().map(|slot| slot.entity).collect();
+        (all[0], all[1])
+    };
+    put(&mut world, 0, -6.0, 0.0);
+    put(&mut world, 1, 6.0, 0.0);
+    let (shooter, target) = fire(&mut world, 60);
+    assert_eq!((shooter.frags, target.health), (0, HEALTH), "the pillar is in between");
+    put(&mut world, 1, -3.0, 0.0);
+    let (shooter, target) = fire(&mut world, 60);
+    assert_eq!((shooter.frags, target.health, target.deaths), (1, 0, 1));
+    assert_eq!(target.killed_by(), Some(PlayerId(0)));
+    put(&mut world, 0, 20.0, 14.0);
+    let (_, target) = fire(&mut world, 180);
+    assert_eq!((target.health, target.spawns), (HEALTH, 2), "back in the world");
+}

@@ -1,0 +1,166 @@
+//! One player's inputs on the server: each runs in its own tick, exactly once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::limits::INPUT_AHEAD_TICKS_MAX;
+use crate::replicate::Record;
+use crate::time::{Micros, Tick};
+use crate::wire::snapshot::InputReport;
+
+/// What became of an input that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// It waits for its tick.
+    InTime,
+    /// Its tick ran without it.
+    Late,
+    /// It came before, or lies too far ahead or behind. Changes nothing.
+    Ignored,
+}
+
+/// Inputs that wait for their ticks, and how early they came.
+#[derive(Debug)]
+pub struct InputBuffer<I> {
+    waiting: BTreeMap<Tick, I>,
+    /// Ticks that ran without an input, lately.
+    missing: BTreeSet<Tick>,
+    last: I,
+    /// Ticks since `last` was new.
+    missed: u64,
+    /// The newest tick for which an input came, and how early.
+    newest: Option<(Tick, Micros)>,
+    /// The one since the last report that came closest to being late.
+    worst: Option<(Tick, Micros)>,
+    late: u64,
+}
+
+impl<I: Record> Default for InputBuffer<I> {
+    fn default() -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            missing: BTreeSet::new(),
+            last: I::default(),
+            missed: 0,
+            newest: None,
+            worst: None,
+            late: 0,
+        }
+    }
+}
+
+impl<I: Record> InputBuffer<I> {
+    /// An input arrived `early` before its tick was due, while the world is at tick `now`.
+    pub fn insert(&mut self, now: Tick, tick: Tick, input: I, early: Micros) -> Accepted {
+        let accepted = if tick.since(now) > INPUT_AHEAD_TICKS_MAX {
+            Accepted::Ignored
+        } else if tick > now {
+            if self.waiting.contains_key(&tick) {
+                Accepted::Ignored
+            } else {
+                self.waiting.insert(tick, input);
+                Accepted::InTime
+            }
+        } else if self.missing.remove(&tick) {
+            Accepted::Late
+        } else {
+            Accepted::Ignored
+        };
+        if accepted != Accepted::Ignored {
+            if self.newest.is_none_or(|(newest, _)| newest < tick) {
+                self.newest = Some((tick, early));
+            }
+            if self.worst.is_none_or(|(_, worst)| early < worst) {
+                self.worst = Some((tick, early));
+            }
+        }
+        accepted
+    }
+
+    /// The input for the next tick to run: the player's, or what `repeat` makes of the last one.
+    pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> I {
+        let input = self.waiting.remove(&tick);
+        // Ticks that the server skipped will not run any more.
+        self.waiting = self.waiting.split_off(&tick);
+        if let Some(input) = input {
+            self.last = input;
+            self.missed = 0;
+            return input;
+        }
+        self.missed += 1;
+        // Before its first input a player is not late but only just arriving.
+        if self.newest.is_some() {
+            self.late += 1;
+            self.missing.insert(tick);
+            self.missing = self.missing.split_off(&tick.minus(INPUT_AHEAD_TICKS_MAX));
+        }
+        repeat(&self.last, self.missed)
+    }
+
+    /// Ticks that ran without this player's input, since its first.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// What to tell the client; starts a new search for the worst.
+    pub fn report(&mut self) -> Option<InputReport> {
+        let (newest, newest_early) = self.newest?;
+        let (worst, worst_early) = self.worst.take().unwrap_or((newest, newest_early));
+        Some(InputReport {
+            newest: newest.low(),
+            newest_early: clamp(newest_early),
+            worst_back: newest.since(worst).min(127) as u8,
+            worst_early: clamp(worst_early),
+            late: self.late as u16,
+        })
+    }
+}
+
+fn clamp(micros: Micros) -> i32 {
+    micros.0.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::record! {
+        struct Go { x: i16 = Field::centred(8, 0) }
+    }
+
+    fn repeat(last: &Go, missed: u64) -> Go {
+        Go { x: if missed < 3 { last.x } else { 0 } }
+    }
+
+    #[test]
+    fn each_input_runs_once_in_its_tick() {
+        let mut buffer = InputBuffer::default();
+        let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).x;
+        assert_eq!(run(&mut buffer, 1), 0);
+        assert_eq!(buffer.late(), 0);
+        let early = Micros(4000);
+        assert_eq!(buffer.insert(Tick(1), Tick(3), Go { x: 3 }, early), Accepted::InTime);
+        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 2 }, -early), Accepted::InTime);
+        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 9 }, early), Accepted::Ignored);
+        assert_eq!([run(&mut buffer, 2), run(&mut buffer, 3), run(&mut buffer, 4)], [2, 3, 3]);
+        assert_eq!(buffer.insert(Tick(4), Tick(3), Go { x: 9 }, early), Accepted::Ignored);
+        assert_eq!(buffer.insert(Tick(4), Tick(4), Go { x: 9 }, Micros(-50)), Accepted::Late);
+        assert_eq!(buffer.insert(Tick(4), Tick(4), Go { x: 9 }, Micros(-99)), Accepted::Ignored);
+        assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
+        assert_eq!(buffer.late(), 3);
+        let report = buffer.report().unwrap();
+        assert_eq!((report.newest, report.newest_early, report.late), (4, -50, 3));
+        assert_eq!((report.worst_back, report.worst_early), (2, -4000));
+        assert_eq!(buffer.report().unwrap().worst_early, -50, "the search started anew");
+    }
+
+    #[test]
+    fn what_lies_too_far_ahead_is_refused() {
+        let mut buffer = InputBuffer::default();
+        for ahead in 1..10_000 {
+            buffer.insert(Tick(5), Tick(5 + ahead), Go { x: 1 }, Micros::ZERO);
+        }
+        assert_eq!(buffer.waiting.len() as u64, INPUT_AHEAD_TICKS_MAX);
+        buffer.take(Tick(1000), repeat);
+        assert!(buffer.waiting.is_empty());
+    }
+}

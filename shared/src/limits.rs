@@ -1,0 +1,76 @@
+//! Every bound of the netcode in one place, each with its unit and its reason. Bounds that depend
+//! on each other are tied together at compile time at the end.
+
+use crate::time::{Micros, Rates};
+
+/// Entities in a world. Arbitrary; an index costs 16 bits in memory and a gap code on the wire.
+pub const ENTITIES_MAX: u16 = 4096;
+/// Fields of one kind of entity or of an input.
+pub const FIELDS_MAX: usize = 20;
+/// Bits of one field: an `f32` holds integers up to 2^24 exactly, and values travel through one.
+pub const FIELD_BITS_MAX: u32 = 24;
+/// People in a room, and bots in a room. Arbitrary.
+pub const PLAYERS_MAX: u16 = 256;
+/// Seats in a room: people and bots together.
+pub const SEATS_MAX: u16 = 2 * PLAYERS_MAX;
+/// Bytes of a player's name in UTF-8.
+pub const NAME_BYTES_MAX: usize = 32;
+/// Bytes of any other text in a control message: a reason, a notice, a version.
+pub const TEXT_BYTES_MAX: usize = 256;
+/// Games that one build may know.
+pub const GAMES_MAX: usize = 16;
+/// Bytes of one control message.
+pub const CONTROL_BYTES_MAX: usize = 2048;
+/// Control messages that wait for a client which does not read; past that it is disconnected.
+pub const CONTROL_QUEUE_MAX: usize = 1024;
+
+/// Bytes of a datagram unless the path is known to carry less: QUIC's minimum of 1200 bytes for a
+/// UDP payload (RFC 9000, 14.1) less a short header, the longest packet number, the authentication
+/// tag and the frame header.
+pub const DATAGRAM_BYTES_MAX: usize = 1150;
+/// Below this a path cannot carry a snapshot's header and one entity.
+pub const DATAGRAM_BYTES_MIN: usize = 256;
+/// Packets of one snapshot; what does not fit waits for the next one.
+pub const SNAPSHOT_PACKETS_MAX: usize = 8;
+/// Entities in one packet.
+pub const PACKET_ENTITIES_MAX: usize = 512;
+/// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
+pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
+/// Sent packets that the server remembers for a client, to know what an acknowledgement is for.
+pub const SENT_PACKETS_MAX: usize = 1024;
+
+/// Inputs in one packet; at 128 Hz half a second.
+pub const PACKET_INPUTS_MAX: usize = 64;
+/// Ticks that a client may predict ahead of the newest snapshot; past that its player stands
+/// still until the server is heard of again.
+pub const PREDICTION_TICKS_MAX: u64 = 128;
+/// Ticks ahead of the server's at which an input is refused.
+pub const INPUT_AHEAD_TICKS_MAX: u64 = 128;
+/// Ticks that a server or a client runs at once to catch up after a stall; the rest are dropped.
+pub const CATCH_UP_TICKS_MAX: u64 = 16;
+/// Input packets a client may send for each tick on average before the rest are dropped unread.
+pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
+
+/// Least and greatest interpolation delay.
+pub const INTERPOLATION_DELAY_MAX: Micros = Micros::from_ms(500);
+/// How long a player may stay connected without sending a valid input. Long enough for a machine
+/// that slept for ten seconds to find its game again.
+pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
+
+const _: () = {
+    assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline travels in 8 bits");
+    assert!(PREDICTION_TICKS_MAX <= BASELINE_AGE_TICKS_MAX);
+    assert!(INPUT_AHEAD_TICKS_MAX >= PREDICTION_TICKS_MAX / 2);
+    assert!(PACKET_INPUTS_MAX < 128, "the count of inputs travels in 7 bits");
+    assert!(PACKET_ENTITIES_MAX < 1024, "the count of entities travels in 10 bits");
+    assert!(DATAGRAM_BYTES_MIN < DATAGRAM_BYTES_MAX && DATAGRAM_BYTES_MAX <= 1200);
+    assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
+    assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
+    assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");
+    assert!(SEATS_MAX as usize + 2 <= CONTROL_QUEUE_MAX, "a newcomer is told of everybody at once");
+    assert!(FIELDS_MAX * FIELD_BITS_MAX as usize / 8 + 64 <= DATAGRAM_BYTES_MIN);
+    assert!(
+        PREDICTION_TICKS_MAX >= Rates::TICK_HZ_MAX as u64,
+        "a second of prediction at any rate"
+    );
+};

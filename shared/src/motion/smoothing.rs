@@ -1,0 +1,108 @@
+//! Corrections of the own player, hidden: what is drawn keeps its place and slides to the truth.
+
+use crate::limits::FIELDS_MAX;
+use crate::replicate::{Field, Motion, Values, turn_between};
+
+/// What to add to the predicted values to get the drawn ones. Only drawing sees it; it decays to
+/// exactly nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct RenderError(Values);
+
+impl RenderError {
+    /// Time in seconds in which half of an error is gone: gone to the eye in a fifth of a second,
+    /// the smoothing time of the asteroid shooter (1/12 a frame at 60 Hz).
+    pub const HALF_LIFE_SECS: f32 = 0.06;
+
+    /// The prediction was corrected from `before` to `after`. A correction inside another one
+    /// starts from what was drawn. Beyond a field's snap distance, everything is shown at once.
+    pub fn correct(&mut self, fields: &[Field], before: &Values, after: &Values) {
+        for ((error, field), (before, after)) in
+            self.0.iter_mut().zip(fields).zip(before.iter().zip(after))
+        {
+            *error = match field.motion {
+                Motion::Linear => *error + before - after,
+                Motion::Angle => turn_between(0.0, *error + before - after),
+                Motion::Step | Motion::Cut => 0.0,
+            };
+        }
+        let snaps =
+            self.0.iter().zip(fields).any(|(error, field)| error.abs() > field.snap_distance);
+        if snaps || self.0.iter().any(|error| !error.is_finite()) {
+            self.clear();
+        }
+    }
+
+    /// Shows the truth from now on.
+    pub fn clear(&mut self) {
+        self.0 = [0.0; FIELDS_MAX];
+    }
+
+    /// Lets `secs` pass. An error below half a step of the field's grid is none.
+    pub fn decay(&mut self, fields: &[Field], secs: f32) {
+        let keep = (-secs.max(0.0) / Self::HALF_LIFE_SECS).exp2();
+        for (error, field) in self.0.iter_mut().zip(fields) {
+            *error *= keep;
+            if error.abs() < 0.5 / (1_u32 << field.fraction_bits) as f32 {
+                *error = 0.0;
+            }
+        }
+    }
+
+    /// The values to draw.
+    pub fn apply(&self, fields: &[Field], predicted: &Values) -> Values {
+        let mut drawn = *predicted;
+        for ((value, error), field) in drawn.iter_mut().zip(&self.0).zip(fields) {
+            match field.motion {
+                Motion::Linear => *value += error,
+                Motion::Angle => *value = (*value + error).rem_euclid(1.0),
+                Motion::Step | Motion::Cut => {}
+            }
+        }
+        drawn
+    }
+
+    /// Whether there is none.
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().all(|error| *error == 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: &[Field] =
+        &[Field::centred(15, 8).snap_beyond(3.0).named("x"), Field::angle(10).named("aim")];
+
+    fn values(x: f32, aim: f32) -> Values {
+        let mut values = [0.0; FIELDS_MAX];
+        values[..2].copy_from_slice(&[x, aim]);
+        values
+    }
+
+    #[test]
+    fn a_correction_does_not_jump_and_ends_exactly() {
+        let mut error = RenderError::default();
+        error.correct(FIELDS, &values(1.0, 0.95), &values(2.0, 0.05));
+        let drawn = error.apply(FIELDS, &values(2.0, 0.05));
+        assert!((drawn[0] - 1.0).abs() < 1e-6 && turn_between(drawn[1], 0.95).abs() < 1e-6);
+        error.decay(FIELDS, RenderError::HALF_LIFE_SECS);
+        assert!((error.apply(FIELDS, &values(2.0, 0.05))[0] - 1.5).abs() < 1e-6);
+        // Another one meanwhile: still no jump.
+        error.correct(FIELDS, &values(2.0, 0.05), &values(1.8, 0.05));
+        assert!((error.apply(FIELDS, &values(1.8, 0.05))[0] - 1.5).abs() < 1e-6);
+        for _ in 0..60 {
+            error.decay(FIELDS, 1.0 / 60.0);
+        }
+        assert!(error.is_zero());
+    }
+
+    #[test]
+    fn a_great_correction_is_shown_at_once() {
+        let mut error = RenderError::default();
+        error.correct(FIELDS, &values(1.0, 0.0), &values(5.0, 0.5));
+        assert!(error.is_zero());
+        error.correct(FIELDS, &values(f32::NAN, 0.0), &values(5.0, 0.5));
+        assert!(error.is_zero());
+    }
+}

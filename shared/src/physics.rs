@@ -1,0 +1,175 @@
+//! Geometry that games share: circles, boxes and rays in the plane.
+//!
+//! Only additions, multiplications, divisions and square roots of `f32`, which IEEE 754 defines to
+//! the last bit, and sine and cosine from `libm` rather than from the system: every machine
+//! computes the same.
+
+use glam::Vec2;
+
+/// A box with sides along the axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aabb {
+    /// The corner with the least coordinates.
+    pub min: Vec2,
+    /// The corner with the greatest.
+    pub max: Vec2,
+}
+
+impl Aabb {
+    /// A box by its middle and half of its size.
+    pub fn centred(middle: Vec2, half: Vec2) -> Self {
+        Self { min: middle - half, max: middle + half }
+    }
+
+    /// Its size.
+    pub fn size(&self) -> Vec2 {
+        self.max - self.min
+    }
+
+    /// The point in it that is nearest to `point`.
+    pub fn nearest(&self, point: Vec2) -> Vec2 {
+        point.clamp(self.min, self.max)
+    }
+
+    /// The same with every side moved out by `by`.
+    pub fn grown(&self, by: f32) -> Self {
+        Self { min: self.min - by, max: self.max + by }
+    }
+}
+
+/// The unit vector of a direction in turns, from the x axis towards the y axis.
+pub fn direction(turns: f32) -> Vec2 {
+    let (sin, cos) = libm::sincosf(turns * std::f32::consts::TAU);
+    Vec2::new(cos, sin)
+}
+
+/// The direction of a vector in turns, 0 up to but excluding 1; 0 for no vector.
+pub fn turns(vector: Vec2) -> f32 {
+    (libm::atan2f(vector.y, vector.x) / std::f32::consts::TAU).rem_euclid(1.0)
+}
+
+/// Moves a circle for `secs` and lets it slide along the boxes. In steps no longer than half of
+/// its radius, so that no speed takes it through a wall.
+pub fn slide_circle(
+    position: &mut Vec2,
+    velocity: &mut Vec2,
+    radius: f32,
+    walls: &[Aabb],
+    secs: f32,
+) {
+    let steps = (velocity.length() * secs / (0.5 * radius)).ceil().clamp(1.0, 64.0);
+    for _ in 0..steps as u32 {
+        *position += *velocity * (secs / steps);
+        for wall in walls {
+            push_out(position, velocity, radius, wall);
+        }
+    }
+}
+
+/// Moves a circle out of a box by the shortest way, and takes away its velocity into it.
+fn push_out(position: &mut Vec2, velocity: &mut Vec2, radius: f32, wall: &Aabb) {
+    let nearest = wall.nearest(*position);
+    let away = *position - nearest;
+    let distance = away.length();
+    if distance >= radius {
+        return;
+    }
+    let (normal, depth) = if distance > 0.0 {
+        (away / distance, radius - distance)
+    } else {
+        // The middle is inside: leave through the nearest side.
+        let to_min = *position - wall.min;
+        let to_max = wall.max - *position;
+        let sides =
+            [(-Vec2::X, to_min.x), (Vec2::X, to_max.x), (-Vec2::Y, to_min.y), (Vec2::Y, to_max.y)];
+        let nearest = sides.iter().fold(sides[0], |a, b| if b.1 < a.1 { *b } else { a });
+        (nearest.0, nearest.1 + radius)
+    };
+    *position += normal * depth;
+    let into = velocity.dot(normal);
+    if into < 0.0 {
+        *velocity -= normal * into;
+    }
+}
+
+/// How far a ray goes until it meets the box: 0 if it starts inside. `along` is a unit vector.
+pub fn ray_to_box(from: Vec2, along: Vec2, target: &Aabb) -> Option<f32> {
+    // Slabs: where the ray enters and leaves the box's extent in each axis. A ray along an axis
+    // divides by 0 on purpose; the infinities compare rightly.
+    let a = (target.min - from) / along;
+    let b = (target.max - from) / along;
+    let enters = a.min(b);
+    let leaves = a.max(b);
+    let enter = enters.x.max(enters.y).max(0.0);
+    let leave = leaves.x.min(leaves.y);
+    (enter <= leave).then_some(enter)
+}
+
+/// How far a ray goes until it meets the circle: 0 if it starts inside.
+pub fn ray_to_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Option<f32> {
+    let to = middle - from;
+    if to.length_squared() <= radius * radius {
+        return Some(0.0);
+    }
+    let nearest = to.dot(along);
+    let miss = to.length_squared() - nearest * nearest;
+    let half_chord = radius * radius - miss;
+    (nearest >= 0.0 && half_chord >= 0.0).then(|| nearest - half_chord.sqrt())
+}
+
+/// How far a ray goes until it meets any of the boxes; `most` if it meets none before.
+pub fn ray_to_walls(from: Vec2, along: Vec2, walls: &[Aabb], most: f32) -> f32 {
+    walls.iter().filter_map(|wall| ray_to_box(from, along, wall)).fold(most, f32::min)
+}
+
+/// Whether nothing stands between two points.
+pub fn in_sight(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
+    let distance = a.distance(b);
+    distance == 0.0 || ray_to_walls(a, (b - a) / distance, walls, distance) >= distance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wall() -> Aabb {
+        Aabb::centred(Vec2::ZERO, Vec2::new(2.0, 1.0))
+    }
+
+    #[test]
+    fn rays_meet_what_is_in_their_way() {
+        assert_eq!(ray_to_box(Vec2::new(-5.0, 0.5), Vec2::X, &wall()), Some(3.0));
+        assert_eq!(ray_to_box(Vec2::new(-5.0, 1.5), Vec2::X, &wall()), None);
+        assert_eq!(ray_to_box(Vec2::new(5.0, 0.5), Vec2::X, &wall()), None);
+        assert_eq!(ray_to_box(Vec2::new(0.0, 0.5), Vec2::Y, &wall()), Some(0.0));
+        assert_eq!(ray_to_circle(Vec2::ZERO, Vec2::X, Vec2::new(4.0, 0.0), 1.0), Some(3.0));
+        assert_eq!(ray_to_circle(Vec2::ZERO, -Vec2::X, Vec2::new(4.0, 0.0), 1.0), None);
+        assert!(!in_sight(Vec2::new(0.0, 5.0), Vec2::new(0.0, -5.0), &[wall()]));
+        assert!(in_sight(Vec2::new(3.0, 5.0), Vec2::new(3.0, -5.0), &[wall()]));
+    }
+
+    #[test]
+    fn directions_go_around_once() {
+        for n in 0..64 {
+            let angle = n as f32 / 64.0;
+            let back = turns(direction(angle));
+            assert!(crate::replicate::turn_between(back, angle).abs() < 1e-5);
+        }
+        assert!((direction(0.25) - Vec2::Y).length() < 1e-6);
+    }
+
+    proptest! {
+        #[test]
+        fn no_speed_takes_a_circle_through_a_wall(
+            angle in 0.0_f32..1.0, speed in 0.0_f32..60.0, hz in 10_u32..128,
+        ) {
+            let outside = direction(angle) * 6.0;
+            let (mut position, mut velocity) = (outside, -outside.normalize() * speed);
+            for _ in 0..hz {
+                slide_circle(&mut position, &mut velocity, 0.4, &[wall()], 1.0 / hz as f32);
+                prop_assert!(wall().nearest(position).distance(position) > 0.39);
+            }
+        }
+    }
+}

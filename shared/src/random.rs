@@ -1,0 +1,65 @@
+//! Seeded randomness: the only kind that a core may use.
+
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_pcg::Pcg32;
+
+/// A small generator (PCG XSH RR 64/32) that yields the same numbers from the same seed on every
+/// machine. Not for secrets.
+#[derive(Clone, Debug)]
+pub struct Random(Pcg32);
+
+impl Random {
+    /// A generator that depends on `seed` alone.
+    pub fn new(seed: u64) -> Self {
+        Self(Pcg32::seed_from_u64(seed))
+    }
+
+    /// A generator for a part of the whole, so that parts do not disturb each other's numbers.
+    pub fn fork(&mut self) -> Self {
+        Self::new(self.0.next_u64())
+    }
+
+    /// Any 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// 0 up to but excluding 1, in steps of 2^-24.
+    pub fn unit(&mut self) -> f32 {
+        (self.0.next_u32() >> 8) as f32 / (1 << 24) as f32
+    }
+
+    /// `low` up to but excluding `high`.
+    pub fn range(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.unit()
+    }
+
+    /// 0 up to but excluding `count`; 0 if that is empty.
+    pub fn below(&mut self, count: u32) -> u32 {
+        ((u64::from(self.0.next_u32()) * u64::from(count)) >> 32) as u32
+    }
+
+    /// True with that probability.
+    pub fn chance(&mut self, probability: f32) -> bool {
+        self.unit() < probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_repeats_and_numbers_stay_in_range() {
+        let (mut a, mut b) = (Random::new(7), Random::new(7));
+        for _ in 0..10_000 {
+            assert_eq!(a.bits(), b.bits());
+            assert!((0.0..1.0).contains(&a.unit()));
+            b.unit();
+            assert!(a.below(3) < 3);
+            b.below(3);
+        }
+        assert_eq!(a.below(0), 0);
+        assert!(!a.chance(0.0) && a.chance(1.0));
+    }
+}

@@ -1,0 +1,403 @@
+//! Field tables: what a game replicates, stated once.
+//!
+//! A game declares its records with [`record!`](crate::record). From the one table follow the
+//! grid that the truth is snapped to, the wire's coding, interpolation, and the protocol hash, so
+//! none of them can part from another. Netcode sees a record only as [`Packed`] integers.
+
+use crate::limits::{FIELD_BITS_MAX, FIELDS_MAX};
+
+/// The values of a record's fields in the table's order; unused places are 0.
+pub type Values = [f32; FIELDS_MAX];
+
+/// The same on the wire's grid: each below 2^bits of its field.
+pub type Packed = [u32; FIELDS_MAX];
+
+/// How a field moves between two snapshots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Motion {
+    /// In a straight line.
+    Linear,
+    /// The shorter way around; the field is in turns, 0 up to but excluding 1.
+    Angle,
+    /// All at once when the later snapshot's time comes.
+    Step,
+    /// Like `Step`, and whenever it changes, nothing else may be blended across: a teleport.
+    Cut,
+}
+
+/// Who may see a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Every client that may see the entity.
+    All,
+    /// The client whose player owns the entity. Others read 0.
+    Owner,
+}
+
+/// One field of a record: its grid, its motion, its audience.
+///
+/// A value is `min + n * 2^-fraction_bits` for an `n` below `2^bits`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field {
+    /// As the record calls it.
+    pub name: &'static str,
+    /// The least value.
+    pub min: f32,
+    /// Bits of the whole number `n`.
+    pub bits: u32,
+    /// Binary digits after the point.
+    pub fraction_bits: u32,
+    /// How it moves between snapshots.
+    pub motion: Motion,
+    /// Who may see it.
+    pub audience: Audience,
+    /// Whether the game's prediction computes it. What only the server decides (health, score) is
+    /// taken from snapshots and its change is no misprediction.
+    pub predicted: bool,
+    /// A correction that moves the field further than this is shown at once, not smoothed away.
+    pub snap_distance: f32,
+}
+
+impl Field {
+    const fn new(min: f32, bits: u32, fraction_bits: u32, motion: Motion) -> Self {
+        Self {
+            name: "",
+            min,
+            bits,
+            fraction_bits,
+            motion,
+            audience: Audience::All,
+            predicted: true,
+            snap_distance: f32::INFINITY,
+        }
+    }
+
+    /// A coordinate or a speed: `bits` in all, of which `fraction_bits` after the binary point,
+    /// spread evenly about 0.
+    pub const fn centred(bits: u32, fraction_bits: u32) -> Self {
+        let half = (1_u32 << (bits - 1)) as f32 / (1_u32 << fraction_bits) as f32;
+        Self::new(-half, bits, fraction_bits, Motion::Linear)
+    }
+
+    /// A direction in turns.
+    pub const fn angle(bits: u32) -> Self {
+        Self::new(0.0, bits, bits, Motion::Angle)
+    }
+
+    /// A count or a flag, 0 up to but excluding 2^bits.
+    pub const fn count(bits: u32) -> Self {
+        Self::new(0.0, bits, 0, Motion::Step)
+    }
+
+    /// A counter whose change marks a discontinuity, such as a teleport.
+    pub const fn cut(bits: u32) -> Self {
+        Self::new(0.0, bits, 0, Motion::Cut)
+    }
+
+    /// Only the owner may see it.
+    pub const fn owner_only(mut self) -> Self {
+        self.audience = Audience::Owner;
+        self
+    }
+
+    /// Only the server decides it.
+    pub const fn server_only(mut self) -> Self {
+        self.predicted = false;
+        self
+    }
+
+    /// Corrections beyond this distance are shown at once.
+    pub const fn snap_beyond(mut self, distance: f32) -> Self {
+        self.snap_distance = distance;
+        self
+    }
+
+    /// For [`record!`](crate::record).
+    #[doc(hidden)]
+    pub const fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        assert!(self.bits >= 1 && self.bits <= FIELD_BITS_MAX, "a field has 1 to 24 bits");
+        assert!(self.fraction_bits <= self.bits, "a field's fraction is a part of its bits");
+        self
+    }
+
+    /// The nearest point of the grid; not a number becomes the least value. Angles wrap, the rest
+    /// is clamped.
+    pub fn pack(&self, value: f32) -> u32 {
+        let scaled = ((value - self.min) * (1_u32 << self.fraction_bits) as f32).round();
+        let mask = (1_u32 << self.bits) - 1;
+        match self.motion {
+            Motion::Angle => (scaled as i64 as u32) & mask,
+            // Casts from floats saturate, and take not-a-number to 0.
+            _ => (scaled as u32).min(mask),
+        }
+    }
+
+    /// The value at a point of the grid.
+    pub fn unpack(&self, packed: u32) -> f32 {
+        self.min + packed as f32 / (1_u32 << self.fraction_bits) as f32
+    }
+
+    /// The value a part `t` of the way from `a` to `b`, for a `t` from 0 to 1.
+    pub fn blend(&self, a: f32, b: f32, t: f32) -> f32 {
+        match self.motion {
+            Motion::Linear => a + (b - a) * t,
+            Motion::Angle => (a + turn_between(a, b) * t).rem_euclid(1.0),
+            Motion::Step | Motion::Cut => {
+                if t < 1.0 {
+                    a
+                } else {
+                    b
+                }
+            }
+        }
+    }
+}
+
+/// The shorter way from `a` to `b`, in turns: -0.5 to 0.5.
+pub fn turn_between(a: f32, b: f32) -> f32 {
+    let turn = (b - a).rem_euclid(1.0);
+    if turn > 0.5 { turn - 1.0 } else { turn }
+}
+
+/// A struct with a field table; made by [`record!`](crate::record).
+pub trait Record: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
+    /// The struct's name.
+    const NAME: &'static str;
+    /// Its table.
+    const FIELDS: &'static [Field];
+    /// The fields' values.
+    fn values(&self) -> Values;
+    /// The reverse. Total: whatever the grid can hold makes a record.
+    fn from_values(values: &Values) -> Self;
+
+    /// The record on the grid.
+    fn pack(&self) -> Packed {
+        pack_values(Self::FIELDS, &self.values())
+    }
+
+    /// The record at a point of the grid.
+    fn unpack(packed: &Packed) -> Self {
+        Self::from_values(&unpack_values(Self::FIELDS, packed))
+    }
+
+    /// The record moved to the nearest point of the grid.
+    fn snapped(&self) -> Self {
+        Self::unpack(&self.pack())
+    }
+}
+
+/// A kind of entity: what its records are called and hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kind {
+    /// The record's name.
+    pub name: &'static str,
+    /// Its table.
+    pub fields: &'static [Field],
+}
+
+/// What a game's entities are: one record, or an `enum` of several.
+pub trait Entity: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
+    /// The kinds, in the order of their numbers.
+    const KINDS: &'static [Kind];
+    /// This entity's kind: an index into `KINDS`.
+    fn kind(&self) -> u8;
+    /// The fields' values.
+    fn values(&self) -> Values;
+    /// The reverse; `kind` is an index into `KINDS`.
+    fn from_values(kind: u8, values: &Values) -> Self;
+
+    /// The table of this entity's kind.
+    fn fields(&self) -> &'static [Field] {
+        Self::KINDS[usize::from(self.kind())].fields
+    }
+
+    /// The entity on the grid.
+    fn pack(&self) -> Packed {
+        pack_values(self.fields(), &self.values())
+    }
+
+    /// The entity at a point of the grid.
+    fn unpack(kind: u8, packed: &Packed) -> Self {
+        Self::from_values(kind, &unpack_values(Self::KINDS[usize::from(kind)].fields, packed))
+    }
+}
+
+impl<R: Record> Entity for R {
+    const KINDS: &'static [Kind] = &[Kind { name: R::NAME, fields: R::FIELDS }];
+
+    fn kind(&self) -> u8 {
+        0
+    }
+
+    fn values(&self) -> Values {
+        Record::values(self)
+    }
+
+    fn from_values(_kind: u8, values: &Values) -> Self {
+        Record::from_values(values)
+    }
+}
+
+/// Values to the grid.
+pub fn pack_values(fields: &[Field], values: &Values) -> Packed {
+    let mut packed = [0; FIELDS_MAX];
+    for ((to, from), field) in packed.iter_mut().zip(values).zip(fields) {
+        *to = field.pack(*from);
+    }
+    packed
+}
+
+/// The grid to values.
+pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
+    let mut values = [0.0; FIELDS_MAX];
+    for ((to, from), field) in values.iter_mut().zip(packed).zip(fields) {
+        *to = field.unpack(*from);
+    }
+    values
+}
+
+/// What a record's field can be: anything that an `f32` holds exactly.
+pub trait FieldValue: Copy {
+    /// To the common currency.
+    fn to_value(self) -> f32;
+    /// And back; saturates.
+    fn from_value(value: f32) -> Self;
+}
+
+macro_rules! field_value {
+    ($($number:ty),*) => {$(
+        impl FieldValue for $number {
+            fn to_value(self) -> f32 {
+                self as f32
+            }
+            fn from_value(value: f32) -> Self {
+                value as $number
+            }
+        }
+    )*};
+}
+field_value!(f32, u8, u16, i16);
+
+impl FieldValue for bool {
+    fn to_value(self) -> f32 {
+        f32::from(u8::from(self))
+    }
+    fn from_value(value: f32) -> Self {
+        value >= 0.5
+    }
+}
+
+/// Declares a record: a struct and, beside each field, its grid.
+///
+/// ```
+/// phaselock_shared::record! {
+///     /// Something round.
+///     pub struct Ball {
+///         /// Metres from the centre, 1/256 m fine, within 64 m.
+///         pub x: f32 = Field::centred(15, 8),
+///         /// Bounces so far.
+///         pub bounces: u8 = Field::count(8),
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! record {
+    (
+        $(#[$outer:meta])*
+        $visible:vis struct $name:ident {
+            $($(#[$inner:meta])* $field_visible:vis $field:ident: $type:ty = $table:expr),* $(,)?
+        }
+    ) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        $visible struct $name {
+            $($(#[$inner])* $field_visible $field: $type,)*
+        }
+
+        impl $crate::replicate::Record for $name {
+            const NAME: &'static str = stringify!($name);
+            const FIELDS: &'static [$crate::replicate::Field] = {
+                #[allow(unused_imports, reason = "the caller may have imported it already")]
+                use $crate::replicate::Field;
+                const TABLE: &[Field] = &[$($table.named(stringify!($field)),)*];
+                assert!(TABLE.len() <= $crate::limits::FIELDS_MAX, "too many fields");
+                TABLE
+            };
+
+            fn values(&self) -> $crate::replicate::Values {
+                let mut values = [0.0; $crate::limits::FIELDS_MAX];
+                let mut places = values.iter_mut();
+                $(if let Some(place) = places.next() {
+                    *place = $crate::replicate::FieldValue::to_value(self.$field);
+                })*
+                values
+            }
+
+            fn from_values(values: &$crate::replicate::Values) -> Self {
+                let mut values = values.iter();
+                Self {
+                    $($field: $crate::replicate::FieldValue::from_value(
+                        values.next().copied().unwrap_or(0.0),
+                    ),)*
+                }
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    record! {
+        /// One field of each sort.
+        struct Sample {
+            x: f32 = Field::centred(15, 8),
+            heading: f32 = Field::angle(10),
+            health: u8 = Field::count(7),
+            score: i16 = Field::centred(12, 0),
+            alive: bool = Field::count(1),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn snapping_is_idempotent_and_near(x in -63.9_f32..63.9, heading in -3.0_f32..3.0, health: u8) {
+            let sample = Sample { x, heading, health, score: -7, alive: true };
+            let snapped = sample.snapped();
+            prop_assert_eq!(snapped.snapped(), snapped);
+            prop_assert!((snapped.x - x).abs() <= 0.5 / 256.0 + 1e-5);
+            prop_assert!(turn_between(snapped.heading, heading).abs() <= 0.5 / 1024.0 + 1e-5);
+            prop_assert_eq!(snapped.health, health.min(127));
+            prop_assert_eq!((snapped.score, snapped.alive), (-7, true));
+        }
+
+        #[test]
+        fn any_float_packs_within_its_bits(bits: u32) {
+            let value = f32::from_bits(bits);
+            for field in Sample::FIELDS {
+                prop_assert!(field.pack(value) < 1 << field.bits);
+                prop_assert_eq!(field.pack(field.unpack(field.pack(value))), field.pack(value));
+            }
+        }
+    }
+
+    #[test]
+    fn values_outside_are_clamped_and_angles_wrap() {
+        let wild = Sample { x: 1e9, heading: 1.25, health: 255, score: i16::MIN, alive: false };
+        let snapped = wild.snapped();
+        assert_eq!(snapped.x, 64.0 - 1.0 / 256.0);
+        assert_eq!((snapped.heading, snapped.health, snapped.score), (0.25, 127, -2048));
+        assert_eq!(Sample { x: f32::NAN, ..wild }.snapped().x, -64.0);
+    }
+
+    #[test]
+    fn a_blend_turns_the_shorter_way_and_steps_late() {
+        let heading = Sample::FIELDS[1];
+        assert!((heading.blend(0.95, 0.05, 0.5) % 1.0).abs() < 1e-6);
+        assert_eq!(Sample::FIELDS[2].blend(1.0, 2.0, 0.99), 1.0);
+        assert_eq!(Sample::FIELDS[0].blend(1.0, 2.0, 0.25), 1.25);
+    }
+}

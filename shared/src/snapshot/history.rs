@@ -1,0 +1,59 @@
+//! The server's memory of past snapshots, shared by all clients.
+
+use std::collections::VecDeque;
+
+use super::State;
+use crate::game::Entities;
+use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::replicate::Entity;
+use crate::time::Tick;
+
+/// The world at one tick, in the order of indices.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The tick.
+    pub tick: Tick,
+    states: Vec<(u16, State)>,
+}
+
+impl Frame {
+    /// All entities.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, &State)> {
+        self.states.iter().map(|(index, state)| (*index, state))
+    }
+
+    /// The entity in a slot.
+    pub fn get(&self, index: u16) -> Option<&State> {
+        let at = self.states.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+        Some(&self.states[at].1)
+    }
+}
+
+/// The frames that baselines may be taken from: those of the last [`BASELINE_AGE_TICKS_MAX`] ticks.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    frames: VecDeque<Frame>,
+}
+
+impl History {
+    /// Remembers the world at a tick later than all before.
+    pub fn push<E: Entity>(&mut self, tick: Tick, entities: &Entities<E>) {
+        debug_assert!(self.newest().is_none_or(|frame| frame.tick < tick));
+        while self.frames.front().is_some_and(|f| tick.since(f.tick) > BASELINE_AGE_TICKS_MAX) {
+            self.frames.pop_front();
+        }
+        let states = entities.iter().map(|slot| (slot.id.index, State::of(slot))).collect();
+        self.frames.push_back(Frame { tick, states });
+    }
+
+    /// The newest frame.
+    pub fn newest(&self) -> Option<&Frame> {
+        self.frames.back()
+    }
+
+    /// The frame of a tick, if it is not forgotten.
+    pub fn at(&self, tick: Tick) -> Option<&Frame> {
+        let at = self.frames.binary_search_by_key(&tick, |frame| frame.tick).ok()?;
+        Some(&self.frames[at])
+    }
+}

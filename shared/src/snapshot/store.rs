@@ -1,0 +1,207 @@
+//! What a client has: for each entity the states it received, by tick, and what to acknowledge.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::State;
+use crate::game::Entities;
+use crate::ids::PlayerId;
+use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::replicate::Entity;
+use crate::time::Tick;
+use crate::wire::WireError;
+use crate::wire::input::Ack;
+use crate::wire::snapshot::{SnapshotHeader, read_snapshot};
+
+/// A state at a tick; none if the entity was no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The tick.
+    pub tick: Tick,
+    /// The state then.
+    pub state: Option<State>,
+}
+
+/// The sequence numbers that arrived: the newest and a window of 32 before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrivals {
+    newest: Option<u64>,
+    mask: u32,
+}
+
+impl Arrivals {
+    /// The sequence number nearest to the newest one.
+    fn widen(&self, low: u16) -> u64 {
+        Tick::widen(low, Tick(self.newest.unwrap_or(u64::from(low)))).0
+    }
+
+    /// Whether the number is new, as far as the window tells.
+    fn is_new(&self, seq: u64) -> bool {
+        match self.newest {
+            None => true,
+            Some(newest) if seq > newest => true,
+            Some(newest) => {
+                let behind = newest - seq;
+                (1..=32).contains(&behind) && self.mask & (1 << (behind - 1)) == 0
+            }
+        }
+    }
+
+    fn insert(&mut self, seq: u64) {
+        match self.newest {
+            None => self.newest = Some(seq),
+            Some(newest) if seq > newest => {
+                let by = seq - newest;
+                let shifted = if by < 32 { self.mask << by } else { 0 };
+                self.mask = if by <= 32 { shifted | 1 << (by - 1) } else { 0 };
+                self.newest = Some(seq);
+            }
+            Some(newest) => self.mask |= 1 << (newest - seq - 1).min(31),
+        }
+    }
+}
+
+/// What a packet brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Its timing.
+    pub header: SnapshotHeader,
+    /// Its tick in full.
+    pub tick: Tick,
+    /// Its sequence number in full.
+    pub seq: u64,
+    /// How many entities were in it.
+    pub entities: usize,
+}
+
+/// Why a packet changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// It came before, or is too old to tell.
+    #[error("the packet came twice or far too late")]
+    Duplicate,
+    /// Its tick cannot be: further from the newest one than any pause of this connection.
+    #[error("the packet's tick is far off")]
+    FarOff,
+}
+
+/// A client's received states.
+#[derive(Debug)]
+pub struct Store {
+    reader: PlayerId,
+    arrivals: Arrivals,
+    newest: Tick,
+    versions: BTreeMap<u16, VecDeque<Version>>,
+}
+
+/// Ticks that states are kept beyond the greatest age of a baseline, so that packets which
+/// overtook each other are still read. Arbitrary; half a second at 60 Hz.
+const SLACK_TICKS: u64 = 32;
+
+impl Store {
+    /// Empty, for a reader that was welcomed at `tick`.
+    pub fn new(reader: PlayerId, tick: Tick) -> Self {
+        Self { reader, arrivals: Arrivals::default(), newest: tick, versions: BTreeMap::new() }
+    }
+
+    /// The newest tick that a packet told of; the welcome's before the first.
+    pub fn newest(&self) -> Tick {
+        self.newest
+    }
+
+    /// What to acknowledge.
+    pub fn ack(&self) -> Option<Ack> {
+        let newest = self.arrivals.newest?;
+        Some(Ack { newest: newest as u16, mask: self.arrivals.mask })
+    }
+
+    /// Reads a packet. On an error nothing is changed and nothing will be acknowledged.
+    pub fn handle_packet<E: Entity>(&mut self, bytes: &[u8]) -> Result<Received, StoreError> {
+        let packet = read_snapshot::<E>(bytes, self.newest, self.reader, |index, tick| {
+            self.version(index, tick)?.state.as_ref()
+        })?;
+        let seq = self.arrivals.widen(packet.header.seq);
+        if !self.arrivals.is_new(seq) {
+            return Err(StoreError::Duplicate);
+        }
+        if self.newest.since(packet.tick) > BASELINE_AGE_TICKS_MAX {
+            return Err(StoreError::FarOff);
+        }
+        self.arrivals.insert(seq);
+        self.newest = self.newest.max(packet.tick);
+        let entities = packet.entities.len();
+        for (index, state) in packet.entities {
+            self.insert(index, Version { tick: packet.tick, state });
+        }
+        self.forget();
+        Ok(Received { header: packet.header, tick: packet.tick, seq, entities })
+    }
+
+    fn insert(&mut self, index: u16, version: Version) {
+        let versions = self.versions.entry(index).or_default();
+        if let Err(at) = versions.binary_search_by_key(&version.tick, |version| version.tick) {
+            versions.insert(at, version);
+        }
+    }
+
+    /// Drops what can be neither baseline nor shown: what is older than all baselines, except for
+    /// the newest state of what is still there.
+    fn forget(&mut self) {
+        let newest = self.newest;
+        let old =
+            |version: &Version| newest.since(version.tick) > BASELINE_AGE_TICKS_MAX + SLACK_TICKS;
+        self.versions.retain(|_, versions| {
+            while versions.len() > 1 && versions.front().is_some_and(old) {
+                versions.pop_front();
+            }
+            versions.back().is_some_and(|last| last.state.is_some() || !old(last))
+        });
+    }
+
+    /// An entity's state at exactly that tick.
+    pub fn version(&self, index: u16, tick: Tick) -> Option<&Version> {
+        let versions = self.versions.get(&index)?;
+        let at = versions.binary_search_by_key(&tick, |version| version.tick).ok()?;
+        Some(&versions[at])
+    }
+
+    /// Every entity that was heard of, with its states, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, &VecDeque<Version>)> {
+        self.versions.iter().map(|(index, versions)| (*index, versions))
+    }
+
+    /// Everything as of the newest state heard of each.
+    pub fn latest<E: Entity>(&self) -> Entities<E> {
+        let mut entities = Entities::default();
+        for (index, versions) in self.iter() {
+            if let Some(state) = versions.back().and_then(|version| version.state) {
+                entities.insert(state.to_slot(index));
+            }
+        }
+        entities
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_are_new_once_in_any_order() {
+        let mut arrivals = Arrivals::default();
+        for seq in [5, 3, 4, 40, 9, 39, 8, 100] {
+            assert!(arrivals.is_new(seq), "{seq}");
+            arrivals.insert(seq);
+            assert!(!arrivals.is_new(seq), "{seq}");
+        }
+        assert!(!arrivals.is_new(5), "out of the window");
+        assert_eq!((arrivals.newest, arrivals.mask), (Some(100), 0));
+        let mut arrivals = Arrivals { newest: Some(10), mask: 0 };
+        arrivals.insert(42);
+        assert_eq!(arrivals.mask, 1 << 31, "the edge of the window");
+
+        assert_eq!(Arrivals { newest: Some(65_536), mask: 0 }.widen(65_535), 65_535);
+    }
+}

@@ -1,0 +1,305 @@
+//! Ticks, time points and spans, kept apart by type.
+//!
+//! Three clocks must never be mixed: a machine's own ([`LocalTime`]), the server's
+//! ([`ServerTime`]), and the ticks counted on the latter ([`Tick`]). An [`Offset`] converts between
+//! the first two, [`Rates`] between the last two. All arithmetic saturates, because some of the
+//! numbers come from the network.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Neg, Sub};
+
+use serde::{Deserialize, Serialize};
+
+/// A span of time in microseconds, possibly negative. Saturates at about 292,000 years.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Micros(pub i64);
+
+/// A point on this machine's monotonic clock, in microseconds since some start of its own.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct LocalTime(pub i64);
+
+/// A point on the server's clock, in microseconds since its tick 0.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct ServerTime(pub i64);
+
+/// What to add to a client's [`LocalTime`] to get [`ServerTime`], in microseconds.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Offset(pub i64);
+
+/// A step of the world, counted from 0. A `u64` outlives every server, so ticks neither wrap nor
+/// saturate; the wire carries the low 16 bits, which [`Tick::widen`] completes.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Tick(pub u64);
+
+impl Micros {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// A span of whole milliseconds.
+    pub const fn from_ms(ms: i64) -> Self {
+        Self(ms.saturating_mul(1000))
+    }
+
+    /// The span in seconds.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// The span in milliseconds.
+    pub fn as_ms(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+
+    /// The nearest span to that many microseconds; not a number counts as none.
+    pub fn from_f64(micros: f64) -> Self {
+        Self(micros.round() as i64)
+    }
+}
+
+impl Add for Micros {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Micros {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Micros {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Neg for Micros {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(self.0.saturating_neg())
+    }
+}
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} ms", self.as_ms())
+    }
+}
+
+macro_rules! time_point {
+    ($point:ident) => {
+        impl Add<Micros> for $point {
+            type Output = Self;
+            fn add(self, span: Micros) -> Self {
+                Self(self.0.saturating_add(span.0))
+            }
+        }
+
+        impl Sub<Micros> for $point {
+            type Output = Self;
+            fn sub(self, span: Micros) -> Self {
+                Self(self.0.saturating_sub(span.0))
+            }
+        }
+
+        impl Sub for $point {
+            type Output = Micros;
+            fn sub(self, earlier: Self) -> Micros {
+                Micros(self.0.saturating_sub(earlier.0))
+            }
+        }
+
+        impl $point {
+            /// The low 32 bits, as packets carry them. They repeat after 71 minutes.
+            pub fn low(self) -> u32 {
+                self.0 as u32
+            }
+
+            /// The point nearest to `near` whose low 32 bits these are.
+            pub fn widen(low: u32, near: Self) -> Self {
+                let ahead = low.wrapping_sub(near.low()) as i32;
+                Self(near.0.saturating_add(i64::from(ahead)))
+            }
+        }
+    };
+}
+time_point!(LocalTime);
+time_point!(ServerTime);
+
+impl Offset {
+    /// The server's time at a point on the client's clock.
+    pub fn to_server(self, local: LocalTime) -> ServerTime {
+        ServerTime(local.0.saturating_add(self.0))
+    }
+}
+
+impl Tick {
+    /// The low 16 bits, as packets carry them. At 60 Hz they repeat after 18 minutes.
+    pub fn low(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// The tick nearest to `near` whose low 16 bits these are; never below tick 0.
+    pub fn widen(low: u16, near: Self) -> Self {
+        let ahead = i64::from(low.wrapping_sub(near.low()) as i16);
+        match near.0.checked_add_signed(ahead) {
+            Some(tick) => Self(tick),
+            // Only near tick 0: the true tick then lies ahead by the full period.
+            None => Self(u64::from(low)),
+        }
+    }
+
+    /// The tick `count` later.
+    pub fn plus(self, count: u64) -> Self {
+        Self(self.0.saturating_add(count))
+    }
+
+    /// The tick `count` earlier; never below tick 0.
+    pub fn minus(self, count: u64) -> Self {
+        Self(self.0.saturating_sub(count))
+    }
+
+    /// How many ticks this is after `earlier`; 0 if it is before.
+    pub fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl fmt::Display for Tick {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tick {}", self.0)
+    }
+}
+
+/// How often the world steps and how often clients hear of it. The server decides, clients follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Steps of the world a second.
+    pub tick_hz: u32,
+    /// Snapshots a second to each client; divides `tick_hz`.
+    pub snapshot_hz: u32,
+}
+
+/// Why [`Rates`] are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RatesError {
+    /// Outside of [`Rates::TICK_HZ_MIN`]..=[`Rates::TICK_HZ_MAX`].
+    #[error("a tick rate of {0} Hz is outside of {min} to {max} Hz", min = Rates::TICK_HZ_MIN, max = Rates::TICK_HZ_MAX)]
+    TickHz(u32),
+    /// Zero, above the tick rate, or no divisor of it.
+    #[error("a snapshot rate of {0} Hz does not divide the tick rate of {1} Hz")]
+    SnapshotHz(u32, u32),
+}
+
+impl Rates {
+    /// Slowest world that still feels like an action game; arbitrary.
+    pub const TICK_HZ_MIN: u32 = 10;
+    /// Fastest world: that of competitive shooters.
+    pub const TICK_HZ_MAX: u32 = 128;
+    /// 60 ticks and 30 snapshots a second.
+    pub const DEFAULT: Self = Self { tick_hz: 60, snapshot_hz: 30 };
+
+    /// Checks the bounds that the fields state. Everything else here relies on them.
+    pub fn validate(self) -> Result<Self, RatesError> {
+        if !(Self::TICK_HZ_MIN..=Self::TICK_HZ_MAX).contains(&self.tick_hz) {
+            return Err(RatesError::TickHz(self.tick_hz));
+        }
+        if self.snapshot_hz == 0 || !self.tick_hz.is_multiple_of(self.snapshot_hz) {
+            return Err(RatesError::SnapshotHz(self.snapshot_hz, self.tick_hz));
+        }
+        Ok(self)
+    }
+
+    /// Seconds a tick.
+    pub fn step_secs(self) -> f32 {
+        1.0 / self.tick_hz as f32
+    }
+
+    /// Microseconds a tick, rounded.
+    pub fn step(self) -> Micros {
+        Micros::from_f64(1e6 / f64::from(self.tick_hz))
+    }
+
+    /// Microseconds between snapshots, rounded.
+    pub fn snapshot_interval(self) -> Micros {
+        Micros::from_f64(1e6 / f64::from(self.snapshot_hz))
+    }
+
+    /// Ticks from one snapshot to the next.
+    pub fn ticks_per_snapshot(self) -> u64 {
+        u64::from(self.tick_hz / self.snapshot_hz)
+    }
+
+    /// When a tick is due. Exact for every rate: 60 Hz has no whole number of microseconds a tick,
+    /// so ticks are multiplied out rather than summed up.
+    pub fn time_of(self, tick: Tick) -> ServerTime {
+        let micros = u128::from(tick.0) * 1_000_000 / u128::from(self.tick_hz);
+        ServerTime(i64::try_from(micros).unwrap_or(i64::MAX))
+    }
+
+    /// The last tick that is due at `time`; tick 0 before that.
+    pub fn tick_at(self, time: ServerTime) -> Tick {
+        let micros = u128::try_from(time.0).unwrap_or(0);
+        // The smallest tick whose floored time exceeds `time`, less one.
+        let tick = ((micros + 1) * u128::from(self.tick_hz)).div_ceil(1_000_000) - 1;
+        Tick(u64::try_from(tick).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_survives_the_wire_across_the_edges_of_16_bits() {
+        for near in [0_u64, 1, 32_767, 32_768, 65_535, 65_536, 1 << 40] {
+            for tick in near.saturating_sub(32_768)..near.saturating_sub(32_768) + 65_536 {
+                assert_eq!(Tick::widen(Tick(tick).low(), Tick(near)), Tick(tick), "near {near}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_survives_the_wire_across_the_edge_of_32_bits() {
+        for near in [0, 5, i64::from(u32::MAX), 1 << 50] {
+            for away in [-2_000_000_000, -1, 0, 1, 2_000_000_000] {
+                let time = LocalTime(near + away);
+                assert_eq!(LocalTime::widen(time.low(), LocalTime(near)), time);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tick_is_due_exactly_at_its_time() {
+        for tick_hz in [10, 30, 60, 128] {
+            let rates = Rates { tick_hz, snapshot_hz: 1 };
+            for tick in (0..10_000).chain(1 << 40..(1 << 40) + 1000).map(Tick) {
+                let due = rates.time_of(tick);
+                assert_eq!(rates.tick_at(due), tick);
+                assert_eq!(rates.tick_at(due - Micros(1)), tick.minus(1));
+            }
+        }
+        assert_eq!(Rates::DEFAULT.tick_at(ServerTime(-5)), Tick(0));
+    }
+
+    #[test]
+    fn arithmetic_saturates() {
+        assert_eq!(LocalTime(i64::MAX) + Micros(1), LocalTime(i64::MAX));
+        assert_eq!(ServerTime(i64::MIN) - ServerTime(1), Micros(i64::MIN));
+        assert_eq!(-Micros(i64::MIN), Micros(i64::MAX));
+        assert_eq!(Rates::DEFAULT.time_of(Tick(u64::MAX)), ServerTime(i64::MAX));
+    }
+}

@@ -1,0 +1,204 @@
+//! Bits into bytes and back, lowest bit first.
+
+use super::WireError;
+
+/// Writes bits to a growing buffer.
+#[derive(Clone, Debug, Default)]
+pub struct BitWriter {
+    bytes: Vec<u8>,
+    /// Bits written so far.
+    len: usize,
+}
+
+impl BitWriter {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes that the bits so far fill.
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Bits so far.
+    pub fn bit_len(&self) -> usize {
+        self.len
+    }
+
+    /// The bytes; unused bits of the last are 0.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Writes the low `count` bits (at most 64) of `value`; the bits above must be 0.
+    pub fn bits(&mut self, value: u64, count: u32) {
+        debug_assert!(count == 64 || value >> count == 0, "{value} does not fit in {count} bits");
+        let mut left = count;
+        let mut value = value;
+        while left > 0 {
+            let at = (self.len % 8) as u32;
+            if at == 0 {
+                self.bytes.push(0);
+            }
+            let room = (8 - at).min(left);
+            let part = (value & ((1 << room) - 1)) as u8;
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= part << at;
+            }
+            value = value.checked_shr(room).unwrap_or(0);
+            self.len += room as usize;
+            left -= room;
+        }
+    }
+
+    /// Writes one bit.
+    pub fn flag(&mut self, value: bool) {
+        self.bits(u64::from(value), 1);
+    }
+
+    /// Writes a whole number, small ones in few bits: Exp-Golomb code of the given order, at most
+    /// 2 * 32 - order bits.
+    pub fn golomb(&mut self, value: u32, order: u32) {
+        let shifted = (u64::from(value) >> order) + 1;
+        let width = 63 - shifted.leading_zeros();
+        self.bits(0, width);
+        self.flag(true);
+        self.bits(shifted & ((1 << width) - 1), width);
+        self.bits(u64::from(value) & ((1 << order) - 1), order);
+    }
+
+    /// Appends what another wrote.
+    pub fn append(&mut self, other: &Self) {
+        let mut left = other.len;
+        for byte in &other.bytes {
+            let count = left.min(8);
+            self.bits(u64::from(*byte), count as u32);
+            left -= count;
+        }
+    }
+}
+
+/// Reads bits from a buffer that may be anything.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// Starts at the first bit.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Bits not yet read.
+    pub fn left(&self) -> usize {
+        self.bytes.len() * 8 - self.at
+    }
+
+    /// Reads `count` bits, at most 64.
+    pub fn bits(&mut self, count: u32) -> Result<u64, WireError> {
+        if self.left() < count as usize {
+            return Err(WireError::Short);
+        }
+        let mut value = 0;
+        let mut done = 0;
+        while done < count {
+            let at = (self.at % 8) as u32;
+            let room = (8 - at).min(count - done);
+            let part = u64::from(self.bytes[self.at / 8] >> at) & ((1 << room) - 1);
+            value |= part << done;
+            done += room;
+            self.at += room as usize;
+        }
+        Ok(value)
+    }
+
+    /// Reads one bit.
+    pub fn flag(&mut self) -> Result<bool, WireError> {
+        Ok(self.bits(1)? == 1)
+    }
+
+    /// Reads what [`BitWriter::golomb`] wrote.
+    pub fn golomb(&mut self, order: u32) -> Result<u32, WireError> {
+        let mut width = 0;
+        while !self.flag()? {
+            width += 1;
+            if width > 32 - order {
+                return Err(WireError::Range("Exp-Golomb code"));
+            }
+        }
+        let high = (1 << width) + self.bits(width)? - 1;
+        let value = (high << order) + self.bits(order)?;
+        u32::try_from(value).map_err(|_| WireError::Range("Exp-Golomb code"))
+    }
+
+    /// Nothing but zero bits up to the next whole byte may follow.
+    pub fn finish(mut self) -> Result<(), WireError> {
+        let left = self.left();
+        if left >= 8 || self.bits(left as u32)? != 0 {
+            return Err(WireError::Trailing);
+        }
+        Ok(())
+    }
+}
+
+/// Signed to unsigned, so that numbers near 0 stay small: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+pub fn zigzag(value: i32) -> u32 {
+    ((value << 1) ^ (value >> 31)) as u32
+}
+
+/// The reverse of [`zigzag`].
+pub fn unzigzag(value: u32) -> i32 {
+    (value >> 1) as i32 ^ -((value & 1) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(items in prop::collection::vec((any::<u64>(), 1..=64_u32, any::<u32>(), 0..20_u32, any::<i32>()), 0..40)) {
+            let mut writer = BitWriter::new();
+            writer.flag(true);
+            for &(value, count, number, order, signed) in &items {
+                writer.bits(value & (u64::MAX >> (64 - count)), count);
+                writer.golomb(number, order);
+                writer.golomb(zigzag(signed), order);
+            }
+            let mut twice = BitWriter::new();
+            twice.bits(5, 3);
+            twice.append(&writer);
+            let bytes = twice.into_bytes();
+            let mut reader = BitReader::new(&bytes);
+            prop_assert_eq!(reader.bits(3), Ok(5));
+            prop_assert_eq!(reader.flag(), Ok(true));
+            for &(value, count, number, order, signed) in &items {
+                prop_assert_eq!(reader.bits(count), Ok(value & (u64::MAX >> (64 - count))));
+                prop_assert_eq!(reader.golomb(order), Ok(number));
+                prop_assert_eq!(reader.golomb(order).map(unzigzag), Ok(signed));
+            }
+            prop_assert_eq!(reader.finish(), Ok(()));
+        }
+
+        #[test]
+        fn garbage_is_read_without_a_panic(bytes: Vec<u8>, order in 0..32_u32) {
+            let mut reader = BitReader::new(&bytes);
+            while reader.golomb(order).is_ok() {}
+        }
+    }
+
+    #[test]
+    fn what_follows_the_end_is_refused() {
+        assert_eq!(BitReader::new(&[0]).finish(), Err(WireError::Trailing));
+        let mut reader = BitReader::new(&[0b1000_0000]);
+        assert_eq!(reader.bits(7), Ok(0));
+        assert_eq!(reader.clone().finish(), Err(WireError::Trailing));
+        assert_eq!(reader.bits(2), Err(WireError::Short));
+        assert_eq!(reader.bits(1), Ok(1));
+        assert_eq!(reader.finish(), Ok(()));
+    }
+}

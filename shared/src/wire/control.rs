@@ -1,0 +1,298 @@
+//! Control messages: postcard on one reliable stream, each behind its length in two bytes.
+//!
+//! *Invariant:* the first fields of [`ClientMessage::Hello`] and the whole of
+//! [`ServerMessage::Closed`] never change, so that any two builds can tell each other that they
+//! do not match.
+
+use serde::{Deserialize, Serialize};
+
+use super::WireError;
+use crate::ids::PlayerId;
+use crate::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::time::{LocalTime, Offset, Rates, Tick};
+
+/// From a client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ClientMessage {
+    /// The first message.
+    Hello(Hello),
+    /// The first and last message of one who only wants to know how the server is.
+    Query,
+}
+
+/// A client's wish to play.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`wire_hash`](super::protocol::wire_hash) of the client's build.
+    pub wire: u64,
+    /// The client's version, for people.
+    pub version: String,
+    /// What the player wants to be called.
+    pub name: String,
+    /// The games this build knows, with their [`game_hash`](super::protocol::game_hash)es.
+    pub games: Vec<(String, u64)>,
+    /// The client's clock when it sent this.
+    pub sent: LocalTime,
+}
+
+/// From the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ServerMessage {
+    /// The last message: the client is refused or put out.
+    Closed {
+        /// Why, for the player to read.
+        reason: String,
+        /// Whether it makes sense to try again by and by.
+        retry: bool,
+    },
+    /// The answer to a hello: the client is in.
+    Welcome(Welcome),
+    /// A player is here; sent for each that was when the client came, and for each that comes.
+    Joined {
+        /// The seat.
+        player: PlayerId,
+        /// What to call the player.
+        name: String,
+        /// Whether the server itself plays it.
+        bot: bool,
+    },
+    /// A player is gone.
+    Left {
+        /// The seat.
+        player: PlayerId,
+    },
+    /// The server lost time (a stall longer than it may catch up): its tick 0 moved.
+    Epoch {
+        /// Unix time of tick 0 in microseconds by the host's own clock.
+        unix_micros: i64,
+    },
+    /// The answer to a query.
+    Status(Status),
+}
+
+/// How a server is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The server's name.
+    pub server: String,
+    /// The server's version, for people.
+    pub version: String,
+    /// The game that is played.
+    pub game: String,
+    /// People who play.
+    pub players: u16,
+    /// Seats for people.
+    pub players_max: u16,
+    /// Bots that play.
+    pub bots: u16,
+    /// The world's tick.
+    pub tick: Tick,
+}
+
+/// What a client needs to know before its first packet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The server's name.
+    pub server: String,
+    /// The game that is played.
+    pub game: String,
+    /// The map's and the rules' seed.
+    pub seed: u64,
+    /// How fast the world runs.
+    pub rates: Rates,
+    /// The client's own seat.
+    pub player: PlayerId,
+    /// The world's tick.
+    pub tick: Tick,
+    /// A first offset, wrong by the time that the hello travelled. Snapshots carry changes to it.
+    pub offset: Offset,
+    /// Unix time of tick 0 in microseconds by the host's own clock, to measure clocks against.
+    pub unix_micros: i64,
+}
+
+/// Puts a message behind its length. Too long a one is refused.
+pub fn frame<M: Serialize>(message: &M) -> Result<Vec<u8>, WireError> {
+    let body = postcard::to_stdvec(message).map_err(|_| WireError::Unreadable)?;
+    let len = u16::try_from(body.len())
+        .ok()
+        .filter(|len| usize::from(*len) <= CONTROL_BYTES_MAX)
+        .ok_or(WireError::Long(CONTROL_BYTES_MAX))?;
+    let mut framed = len.to_le_bytes().to_vec();
+    framed.extend(body);
+    Ok(framed)
+}
+
+/// The length of the body behind a two-byte prefix.
+pub fn body_len(prefix: [u8; 2]) -> Result<usize, WireError> {
+    let len = usize::from(u16::from_le_bytes(prefix));
+    if len > CONTROL_BYTES_MAX {
+        return Err(WireError::Long(CONTROL_BYTES_MAX));
+    }
+    Ok(len)
+}
+
+fn parse<'a, M: Deserialize<'a>>(body: &'a [u8]) -> Result<M, WireError> {
+    if body.len() > CONTROL_BYTES_MAX {
+        return Err(WireError::Long(CONTROL_BYTES_MAX));
+    }
+    match postcard::take_from_bytes(body) {
+        Ok((message, [])) => Ok(message),
+        Ok(_) => Err(WireError::Trailing),
+        Err(_) => Err(WireError::Unreadable),
+    }
+}
+
+fn check_text(text: &str, max: usize, what: &'static str) -> Result<(), WireError> {
+    if text.len() > max { Err(WireError::Range(what)) } else { Ok(()) }
+}
+
+impl ClientMessage {
+    /// Reads the body of a frame.
+    pub fn parse(body: &[u8]) -> Result<Self, WireError> {
+        let message: Self = parse(body)?;
+        match &message {
+            Self::Hello(hello) => {
+                check_text(&hello.version, TEXT_BYTES_MAX, "version")?;
+                check_text(&hello.name, TEXT_BYTES_MAX, "name")?;
+                if hello.games.len() > GAMES_MAX {
+                    return Err(WireError::Range("list of games"));
+                }
+                for (game, _) in &hello.games {
+                    check_text(game, NAME_BYTES_MAX, "game's name")?;
+                }
+            }
+            Self::Query => {}
+        }
+        Ok(message)
+    }
+
+    /// What of a hello every build can read: its wire hash and its version.
+    pub fn parse_hello_head(body: &[u8]) -> Result<(u64, String), WireError> {
+        let ((variant, wire, version), _) = postcard::take_from_bytes::<(u8, u64, String)>(body)
+            .map_err(|_| WireError::Unreadable)?;
+        if variant != 0 {
+            return Err(WireError::Kind(variant));
+        }
+        check_text(&version, TEXT_BYTES_MAX, "version")?;
+        Ok((wire, version))
+    }
+}
+
+impl ServerMessage {
+    /// Reads the body of a frame.
+    pub fn parse(body: &[u8]) -> Result<Self, WireError> {
+        let message: Self = parse(body)?;
+        match &message {
+            Self::Closed { reason, .. } => check_text(reason, TEXT_BYTES_MAX, "reason")?,
+            Self::Joined { name, .. } => check_text(name, NAME_BYTES_MAX, "name")?,
+            Self::Welcome(welcome) => {
+                check_text(&welcome.server, TEXT_BYTES_MAX, "server's name")?;
+                check_text(&welcome.game, NAME_BYTES_MAX, "game's name")?;
+                welcome.rates.validate().map_err(|_| WireError::Range("rates"))?;
+            }
+            Self::Status(status) => {
+                check_text(&status.server, TEXT_BYTES_MAX, "server's name")?;
+                check_text(&status.version, TEXT_BYTES_MAX, "version")?;
+                check_text(&status.game, NAME_BYTES_MAX, "game's name")?;
+            }
+            Self::Left { .. } | Self::Epoch { .. } => {}
+        }
+        Ok(message)
+    }
+}
+
+/// Shortens a text to at most `max` bytes at a character's boundary.
+pub fn clip(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+/// A name as others may see it: without control characters, without blanks around it, at most
+/// [`NAME_BYTES_MAX`] bytes; `None` if nothing is left.
+pub fn clean_name(name: &str) -> Option<String> {
+    let visible: String = name.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect();
+    let name = clip(visible.trim(), NAME_BYTES_MAX).trim_end();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Characters that take no room or turn the writing direction around, by which one name could pose
+/// as another.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hello() -> Hello {
+        Hello {
+            wire: 0x0102_0304_0506_0708,
+            version: "0.1.0".into(),
+            name: "Ada".into(),
+            games: vec![("skirmish".into(), 5)],
+            sent: LocalTime(-1),
+        }
+    }
+
+    #[test]
+    fn frames_are_as_documented() {
+        let framed = frame(&ClientMessage::Hello(hello())).unwrap();
+        #[rustfmt::skip]
+        assert_eq!(framed, [
+            32, 0, // length
+            0, // Hello
+            0x88, 0x8e, 0x98, 0xa8, 0xc0, 0xe0, 0x80, 0x81, 0x01, // wire, as a varint
+            5, b'0', b'.', b'1', b'.', b'0',
+            3, b'A', b'd', b'a',
+            1, 8, b's', b'k', b'i', b'r', b'm', b'i', b's', b'h', 5,
+            1, // -1, zigzag
+        ]);
+        let closed = ServerMessage::Closed { reason: "full".into(), retry: true };
+        assert_eq!(frame(&closed).unwrap(), [7, 0, 0, 4, b'f', b'u', b'l', b'l', 1]);
+        assert_eq!(ServerMessage::parse(&frame(&closed).unwrap()[2..]), Ok(closed));
+    }
+
+    #[test]
+    fn the_head_of_a_longer_hello_from_the_future_is_read() {
+        let mut body = frame(&ClientMessage::Hello(hello())).unwrap()[2..].to_vec();
+        body.extend([9; 50]);
+        assert_eq!(ClientMessage::parse(&body), Err(WireError::Trailing));
+        assert_eq!(
+            ClientMessage::parse_hello_head(&body),
+            Ok((0x0102_0304_0506_0708, "0.1.0".into()))
+        );
+    }
+
+    #[test]
+    fn too_long_is_refused() {
+        let name = "x".repeat(TEXT_BYTES_MAX + 1);
+        let body = frame(&ClientMessage::Hello(Hello { name, ..hello() })).unwrap();
+        assert_eq!(ClientMessage::parse(&body[2..]), Err(WireError::Range("name")));
+        let reason = "x".repeat(CONTROL_BYTES_MAX);
+        assert!(frame(&ServerMessage::Closed { reason, retry: false }).is_err());
+        assert!(body_len([255, 255]).is_err());
+    }
+
+    #[test]
+    fn names_are_cleaned() {
+        assert_eq!(clean_name("  Ada\n\u{202e} Lovelace "), Some("Ada Lovelace".into()));
+        assert_eq!(clean_name(" \t\u{200b}"), None);
+        assert_eq!(clean_name(&"é".repeat(40)).unwrap().len(), NAME_BYTES_MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_is_refused_without_a_panic(body in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = ClientMessage::parse(&body);
+            let _ = ClientMessage::parse_hello_head(&body);
+            let _ = ServerMessage::parse(&body);
+        }
+
+        #[test]
+        fn a_truncated_hello_is_refused(cut in 0..32_usize) {
+            let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
+            prop_assert!(ClientMessage::parse(&body[..cut]).is_err());
+        }
+    }
+}

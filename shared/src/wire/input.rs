@@ -1,0 +1,204 @@
+//! The input packet, from a client to the server: acknowledgements, timestamps, and all inputs
+//! that the server has not yet confirmed.
+
+use super::bits::{BitReader, BitWriter};
+use super::fields::{read_delta, write_delta};
+use super::{Echo, WireError};
+use crate::limits::{DATAGRAM_BYTES_MAX, FIELDS_MAX, PACKET_INPUTS_MAX};
+use crate::replicate::Record;
+
+/// First byte of an input packet.
+pub const INPUT_KIND: u8 = 1;
+
+/// Which snapshot packets arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Low bits of the newest one's sequence number.
+    pub newest: u16,
+    /// Bit `n` stands for the one `n + 1` before it.
+    pub mask: u32,
+}
+
+/// An input packet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputPacket<I> {
+    /// Low bits of the packet's sequence number: one more than that of the packet before.
+    pub seq: u16,
+    /// Snapshot packets received; none before the first.
+    pub ack: Option<Ack>,
+    /// Low bits of the client's clock when it sent this, in microseconds.
+    pub sent: u32,
+    /// The send time of the newest snapshot packet.
+    pub echo: Option<Echo>,
+    /// Low bits of the newest input's tick.
+    pub tick: u16,
+    /// Inputs of consecutive ticks, newest first; at least one.
+    pub inputs: Vec<I>,
+}
+
+/// Writes the packet, leaving out the oldest inputs if there are too many or they do not fit into
+/// a datagram.
+pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    writer.bits(u64::from(INPUT_KIND), 8);
+    writer.bits(u64::from(packet.seq), 16);
+    writer.flag(packet.ack.is_some());
+    if let Some(ack) = packet.ack {
+        writer.bits(u64::from(ack.newest), 16);
+        writer.bits(u64::from(ack.mask), 32);
+    }
+    writer.bits(u64::from(packet.sent), 32);
+    Echo::write(&mut writer, packet.echo);
+    writer.bits(u64::from(packet.tick), 16);
+
+    let mut coded = BitWriter::new();
+    let mut count = 0;
+    let mut newer = [0; FIELDS_MAX];
+    for input in packet.inputs.iter().take(PACKET_INPUTS_MAX) {
+        let packed = input.pack();
+        let before = coded.clone();
+        coded.flag(count == 0 || packed != newer);
+        if count == 0 || packed != newer {
+            write_delta(&mut coded, I::FIELDS, true, &newer, &packed);
+        }
+        if writer.byte_len() + 1 + coded.byte_len() + 1 > DATAGRAM_BYTES_MAX {
+            coded = before;
+            break;
+        }
+        newer = packed;
+        count += 1;
+    }
+    writer.bits(count, 7);
+    writer.append(&coded);
+    writer.into_bytes()
+}
+
+/// Reads a packet that may be anything.
+pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> {
+    let mut reader = BitReader::new(bytes);
+    let kind = reader.bits(8)? as u8;
+    if kind != INPUT_KIND {
+        return Err(WireError::Kind(kind));
+    }
+    let seq = reader.bits(16)? as u16;
+    let ack = if reader.flag()? {
+        Some(Ack { newest: reader.bits(16)? as u16, mask: reader.bits(32)? as u32 })
+    } else {
+        None
+    };
+    let sent = reader.bits(32)? as u32;
+    let echo = Echo::read(&mut reader)?;
+    let tick = reader.bits(16)? as u16;
+    let count = reader.bits(7)? as usize;
+    // Each input takes a bit or more, so this allocates in proportion to what is there.
+    if count == 0 || count > PACKET_INPUTS_MAX || count > reader.left() {
+        return Err(WireError::Range("count of inputs"));
+    }
+    let mut inputs = Vec::with_capacity(count);
+    let mut newer = [0; FIELDS_MAX];
+    for at in 0..count {
+        if reader.flag()? {
+            newer = read_delta(&mut reader, I::FIELDS, true, &newer)?;
+        } else if at == 0 {
+            return Err(WireError::Range("first input"));
+        }
+        inputs.push(I::unpack(&newer));
+    }
+    reader.finish()?;
+    Ok(InputPacket { seq, ack, sent, echo, tick, inputs })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replicate::Record;
+    use proptest::prelude::*;
+
+    crate::record! {
+        struct Keys {
+            x: i16 = Field::centred(2, 0),
+            aim: f32 = Field::angle(12),
+            fire: bool = Field::count(1),
+        }
+    }
+
+    fn packet(inputs: Vec<Keys>) -> InputPacket<Keys> {
+        InputPacket {
+            seq: 0x1234,
+            ack: Some(Ack { newest: 7, mask: 0b101 }),
+            sent: 1_000_000,
+            echo: Some(Echo { time: 999, held: 5000 }),
+            tick: 600,
+            inputs,
+        }
+    }
+
+    #[test]
+    fn a_packet_is_laid_out_as_documented() {
+        let held = Keys { x: 1, aim: 0.25, fire: true }.snapped();
+        let bytes = write_input(&packet(vec![held, held, Keys { fire: false, ..held }]));
+        #[rustfmt::skip]
+        assert_eq!(bytes, [
+            0x01, 0x34, 0x12, 0x0f, 0x00, 0x0a, 0x00, 0x00, 0x00, 0x80, 0x84, 0x1e, 0x00, 0x9e,
+            0x0f, 0x00, 0x00, 0x20, 0x4e, 0x00, 0x60, 0x09, 0x0c, 0x1e, 0x10, 0xf0, 0xcb,
+        ]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(
+            raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>()), 1..=PACKET_INPUTS_MAX),
+            seq: u16, newest: u16, mask: u32, sent: u32, tick: u16, acked: bool, echoed: bool,
+        ) {
+            let inputs = raw.iter().map(|&(x, aim, fire)| Keys { x, aim, fire }.snapped()).collect();
+            let packet = InputPacket {
+                seq, sent, tick, inputs,
+                ack: acked.then_some(Ack { newest, mask }),
+                echo: echoed.then_some(Echo { time: mask, held: u32::from(newest) }),
+            };
+            prop_assert_eq!(read_input(&write_input(&packet)), Ok(packet));
+        }
+
+        #[test]
+        fn garbage_is_refused_or_read_without_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read_input::<Keys>(&bytes);
+            if let Some(kind) = bytes.first_mut() {
+                *kind = INPUT_KIND;
+            }
+            if let Ok(packet) = read_input::<Keys>(&bytes) {
+                prop_assert!(packet.inputs.len() <= bytes.len() * 8);
+                prop_assert!(packet.inputs.iter().all(|input| input.snapped() == *input));
+            }
+        }
+
+        #[test]
+        fn a_cut_packet_is_refused(cut in 0..27_usize) {
+            let held = Keys { x: 1, aim: 0.25, fire: true };
+            let bytes = write_input(&packet(vec![held, held, Keys { fire: false, ..held }]));
+            prop_assert!(read_input::<Keys>(&bytes[..cut.min(bytes.len() - 1)]).is_err());
+        }
+    }
+
+    #[test]
+    fn a_packet_never_outgrows_a_datagram() {
+        crate::record! {
+            struct Wide {
+                a: f32 = Field::count(24), b: f32 = Field::count(24), c: f32 = Field::count(24),
+                d: f32 = Field::count(24), e: f32 = Field::count(24), f: f32 = Field::count(24),
+                g: f32 = Field::count(24), h: f32 = Field::count(24), i: f32 = Field::count(24),
+            }
+        }
+        let wild = |n: u32| {
+            let v = (n.wrapping_mul(2_654_435_761) >> 8) as f32;
+            Wide { a: v, b: v, c: v, d: v, e: v, f: v, g: v, h: v, i: v }
+        };
+        let inputs: Vec<_> = (0..64).map(wild).collect();
+        let packet =
+            InputPacket { seq: 0, ack: None, sent: 0, echo: None, tick: 9, inputs: inputs.clone() };
+        let bytes = write_input(&packet);
+        assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
+        let read = read_input::<Wide>(&bytes).unwrap();
+        assert!(read.inputs.len() > 10 && read.inputs.len() < 64);
+        assert_eq!(read.inputs[..], inputs[..read.inputs.len()]);
+    }
+}
