@@ -1,1 +1,7 @@
+//! Scenarios: server and clients in one process.
 
+mod hostile;
+mod join;
+mod play;
+mod quic;
+mod snapshots;

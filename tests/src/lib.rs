@@ -1,1 +1,335 @@
+//! A server's room and clients in one process, joined by simulated links in virtual time.
+//!
+//! The cores are the real ones, only the drivers are replaced: [`Sim`] carries packets over seeded
+//! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
+//! the same run, to the last bit.
 
+pub mod toy;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use phaselock_client::core::Client;
+use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
+use phaselock_shared::game::{Entities, Game};
+use phaselock_shared::link::{Link, LinkConfig};
+use phaselock_shared::replicate::Record;
+use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
+use phaselock_shared::wire::control::{ClientMessage, Hello, ServerMessage, frame};
+use phaselock_shared::wire::protocol::{game_hash, wire_hash};
+
+/// A machine's clock: what it shows at the simulation's time 0, and how much too fast it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Skew {
+    /// What it shows at time 0.
+    pub start: Micros,
+    /// Parts per million too fast.
+    pub ppm: f64,
+}
+
+impl Skew {
+    fn read(self, now: LocalTime) -> LocalTime {
+        LocalTime(self.start.0) + Micros::from_f64(now.0 as f64 * (1.0 + self.ppm * 1e-6))
+    }
+}
+
+/// What a player presses in a tick.
+pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
+
+/// A client in the simulation.
+pub struct SimClient<G: Game> {
+    /// As the room knows it.
+    pub id: ClientId,
+    /// The core, once welcomed.
+    pub core: Option<Client<G>>,
+    /// From the client to the server.
+    pub up: Link,
+    /// From the server to the client.
+    pub down: Link,
+    /// Its machine's clock.
+    pub skew: Skew,
+    /// What the server said last, if it put the client out.
+    pub closed: Option<(String, bool)>,
+    /// Whether its machine stands still.
+    pub stalled: bool,
+    press: Press<G>,
+    hello_sent: LocalTime,
+    /// Control messages under way: reliable, in order, as slow as the slowest datagram.
+    control: VecDeque<(LocalTime, ServerMessage)>,
+    hello: Option<(LocalTime, Vec<u8>)>,
+}
+
+impl<G: Game> SimClient<G> {
+    /// The core of a client that must be in the game.
+    pub fn core(&self) -> &Client<G> {
+        self.core.as_ref().expect("the client is in the game")
+    }
+
+    /// How far the client's server time is from the server's own, in milliseconds.
+    pub fn clock_error_ms(&self, now: LocalTime) -> f64 {
+        // The room's tick 0 is at the simulation's time 0.
+        (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
+    }
+}
+
+/// A server and its clients.
+pub struct Sim<G: Game> {
+    /// True time, which is also the server's clock.
+    pub now: LocalTime,
+    /// The server.
+    pub room: Room<G>,
+    /// The clients, in the order in which they came.
+    pub clients: Vec<SimClient<G>>,
+    /// The truth at each tick that a snapshot was made of.
+    pub truth: BTreeMap<Tick, Entities<G::Entity>>,
+    /// Whether the server's machine stands still.
+    pub server_stalled: bool,
+    seed: u64,
+}
+
+/// How often a client's program gets to run: about as often as a fast display.
+const FRAME: Micros = Micros(4000);
+
+/// The configuration of a room at the usual rates.
+pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
+    RoomConfig {
+        name: "test".into(),
+        rates: Rates::DEFAULT,
+        seed,
+        bots,
+        players_max: 16,
+        start: LocalTime(0),
+        unix_micros: 0,
+    }
+}
+
+/// A hello of this build.
+pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
+    Hello {
+        wire: wire_hash(),
+        version: "test".into(),
+        name: name.into(),
+        games: vec![(G::NAME.into(), game_hash::<G>())],
+        sent,
+    }
+}
+
+/// The body of a control message's frame.
+pub fn body(message: &ClientMessage) -> Vec<u8> {
+    frame(message).expect("it is short")[2..].to_vec()
+}
+
+impl<G: Game> Sim<G> {
+    /// A server with so many bots and no clients.
+    pub fn new(seed: u64, bots: u16) -> Self {
+        Self::with(room_config(seed, bots))
+    }
+
+    /// A server as told.
+    pub fn with(config: RoomConfig) -> Self {
+        Self {
+            now: LocalTime(0),
+            seed: config.seed,
+            room: Room::new(config),
+            clients: Vec::new(),
+            truth: BTreeMap::new(),
+            server_stalled: false,
+        }
+    }
+
+    /// A client starts to join over a link with these properties each way; returns its place.
+    pub fn join(&mut self, link: LinkConfig, press: Press<G>) -> usize {
+        self.join_with(link, link, Skew::default(), press)
+    }
+
+    /// The same with a link for each way and a clock.
+    pub fn join_with(
+        &mut self,
+        up: LinkConfig,
+        down: LinkConfig,
+        skew: Skew,
+        press: Press<G>,
+    ) -> usize {
+        let number = self.clients.len() as u64;
+        let hello_sent = skew.read(self.now);
+        let name = format!("client {number}");
+        let hello = body(&ClientMessage::Hello(hello::<G>(&name, hello_sent)));
+        self.clients.push(SimClient {
+            id: ClientId(number),
+            core: None,
+            up: Link::new(up, self.seed ^ (2 * number + 1) << 8),
+            down: Link::new(down, self.seed ^ (2 * number + 2) << 8),
+            skew,
+            closed: None,
+            stalled: false,
+            press,
+            hello_sent,
+            control: VecDeque::new(),
+            hello: Some((self.now + up.delay + up.jitter, hello)),
+        });
+        self.clients.len() - 1
+    }
+
+    /// A client that presses what a bot would.
+    pub fn join_bot(&mut self, link: LinkConfig) -> usize {
+        let mut bot = G::Bot::default();
+        let mut random =
+            phaselock_shared::random::Random::new(self.seed + self.clients.len() as u64);
+        self.join(
+            link,
+            Box::new(move |client, _| {
+                client.game().bot(&mut bot, &client.newest(), client.player(), &mut random)
+            }),
+        )
+    }
+
+    /// Lets so many seconds pass.
+    pub fn run(&mut self, secs: f64) {
+        self.run_each(secs, |_| {});
+    }
+
+    /// The same, looking at everything after each event.
+    pub fn run_each(&mut self, secs: f64, mut look: impl FnMut(&mut Self)) {
+        let end = self.now + Micros::from_f64(secs * 1e6);
+        while let Some(next) = self.next_event().filter(|next| *next <= end) {
+            self.now = self.now.max(next);
+            self.step();
+            look(self);
+        }
+        self.now = end;
+    }
+
+    fn next_frame(&self) -> LocalTime {
+        LocalTime((self.now.0 / FRAME.0 + 1) * FRAME.0)
+    }
+
+    fn next_event(&self) -> Option<LocalTime> {
+        let room = (!self.server_stalled).then(|| self.room.next_timeout());
+        let links = self.clients.iter().flat_map(|client| {
+            [
+                client.up.next_arrival().filter(|_| !self.server_stalled),
+                client.down.next_arrival().filter(|_| !client.stalled),
+                client.control.front().map(|(at, _)| *at).filter(|_| !client.stalled),
+                client.hello.as_ref().map(|(at, _)| *at).filter(|_| !self.server_stalled),
+            ]
+        });
+        let frames = std::iter::once(Some(self.next_frame()));
+        links.chain(frames).chain(std::iter::once(room)).flatten().min()
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        for client in self.clients.iter_mut().filter(|_| !self.server_stalled) {
+            if let Some((_, hello)) = client.hello.take_if(|(at, _)| *at <= now) {
+                self.room.handle_control(now, client.id, &hello);
+            }
+            while let Some(bytes) = client.up.poll(now) {
+                self.room.handle_datagram(now, client.id, &bytes);
+            }
+        }
+        if !self.server_stalled && self.room.next_timeout() <= now {
+            self.room.handle_timeout(now);
+            let world = self.room.world();
+            self.truth.insert(world.tick, world.entities.clone());
+        }
+        self.drain();
+        for client in &mut self.clients {
+            if !client.stalled {
+                step_client(client, now);
+            }
+        }
+    }
+
+    /// Carries what the room has to say on its way.
+    pub fn drain(&mut self) {
+        while let Some(output) = self.room.poll_output() {
+            let (Output::Datagram { client, .. }
+            | Output::Control { client, .. }
+            | Output::Close { client, .. }) = &output;
+            let Some(to) = self.clients.iter_mut().find(|to| to.id == *client) else { continue };
+            match output {
+                Output::Datagram { bytes, .. } => to.down.send(self.now, bytes),
+                Output::Control { message, .. } => {
+                    let slowest = to.down.config.delay + to.down.config.jitter;
+                    let arrival =
+                        (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
+                    to.control.push_back((arrival, message));
+                }
+                Output::Close { .. } => {}
+            }
+        }
+    }
+
+    /// Checks that all that a client has of the world is the truth, as far as it may know it.
+    /// Returns how many states were compared.
+    pub fn check_store(&self, client: usize) -> usize {
+        let core = self.clients[client].core();
+        let mut compared = 0;
+        for (index, versions) in core.store().iter() {
+            for version in versions {
+                let Some(truth) = self.truth.get(&version.tick) else { continue };
+                let slot = truth.at(index);
+                let known = version.state.map(|state| state.to_slot::<G::Entity>(index));
+                match (slot, known) {
+                    (None, None) => {}
+                    (Some(slot), Some(known)) => {
+                        assert_eq!((slot.id, slot.owner), (known.id, known.owner));
+                        let own = slot.owner == Some(core.player());
+                        assert_eq!(
+                            shown(&slot.entity, own),
+                            shown(&known.entity, own),
+                            "entity {index} at {}",
+                            version.tick
+                        );
+                    }
+                    (truth, known) => {
+                        panic!("entity {index} at {}: {truth:?}, known as {known:?}", version.tick)
+                    }
+                }
+                compared += 1;
+            }
+        }
+        compared
+    }
+}
+
+/// An entity's state as a client may know it.
+fn shown<E: phaselock_shared::replicate::Entity>(entity: &E, own: bool) -> Vec<u32> {
+    use phaselock_shared::replicate::Audience;
+    let packed = entity.pack();
+    let fields = entity.fields().iter().zip(packed);
+    fields
+        .map(|(field, value)| if own || field.audience == Audience::All { value } else { 0 })
+        .collect()
+}
+
+fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime) {
+    let local = client.skew.read(now);
+    while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
+        match (message, &mut client.core) {
+            (ServerMessage::Closed { reason, retry }, _) => {
+                client.closed = Some((reason, retry));
+                client.core = None;
+            }
+            (ServerMessage::Welcome(welcome), core) => {
+                *core = Some(Client::new(&welcome, client.hello_sent, local));
+            }
+            (message, Some(core)) => core.handle_message(&message),
+            (message, None) => panic!("{message:?} came before the welcome"),
+        }
+    }
+    while let Some(bytes) = client.down.poll(now) {
+        if let Some(core) = &mut client.core {
+            let _ = core.handle_datagram(&bytes, local);
+        }
+    }
+    let Some(core) = &mut client.core else { return };
+    if now.0 % FRAME.0 == 0 {
+        while let Some(tick) = core.poll_tick(local) {
+            let input = (client.press)(core, tick).snapped();
+            core.handle_input(local, tick, input);
+        }
+    }
+    while let Some(packet) = core.poll_transmit() {
+        client.up.send(now, packet);
+    }
+}

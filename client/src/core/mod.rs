@@ -228,8 +228,7 @@ impl<G: Game> Client<G> {
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
         self.stats.ticks += 1;
-        let server_time = self.pll.server_time(now);
-        self.lead.handle_sent(tick, self.rates.time_of(tick) - server_time);
+        self.lead.handle_sent(tick);
         self.prediction.tick(&self.game, tick, input);
 
         let inputs = self.prediction.inputs_since(self.confirmed);
@@ -314,6 +313,11 @@ impl<G: Game> Client<G> {
     /// Unix time of the server's tick 0 in microseconds, by the server's host.
     pub fn unix_micros(&self) -> i64 {
         self.unix_micros
+    }
+
+    /// Everything received, to look at.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The newest tick heard of.

@@ -1,10 +1,10 @@
 //! How far prediction runs ahead of the server, so that inputs arrive just in time.
 //!
-//! For each tick the client remembers with what lead it sent the input, and the server reports how
-//! early that input came. The difference is the lead that would have been just enough: jitter,
-//! lost packets (an input then arrives with the next packet) and clock error included. It does not
-//! depend on the lead in force, so corrections under way cannot be counted twice, and the loop
-//! cannot swing.
+//! For each tick the client remembers the lead that was in force when it sent the input, and the
+//! server reports how early that input came. The difference is the lead that would have been just
+//! enough: the way, jitter, lost packets (an input then arrives with the next packet), the wait for
+//! the client's next frame and clock error included. It does not depend on the lead that is in
+//! force now, so corrections under way cannot be counted twice, and the loop cannot swing.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub struct Lead {
     lead: Micros,
     target: Micros,
     moved: LocalTime,
-    /// The leads with which inputs were sent, by tick.
+    /// The leads in force when inputs were sent, by tick.
     sent: VecDeque<(Tick, Micros)>,
     needed: Window,
 }
@@ -63,12 +63,12 @@ impl Lead {
         self.lead
     }
 
-    /// The input of a tick leaves, this much before the tick is due.
-    pub fn handle_sent(&mut self, tick: Tick, lead: Micros) {
+    /// The input of a tick leaves.
+    pub fn handle_sent(&mut self, tick: Tick) {
         if self.sent.len() as u64 == PREDICTION_TICKS_MAX {
             self.sent.pop_front();
         }
-        self.sent.push_back((tick, lead));
+        self.sent.push_back((tick, self.lead));
     }
 
     /// The server reports how early the input of a tick came.
@@ -102,9 +102,9 @@ mod tests {
         let mut now = LocalTime(from);
         for n in 0..ticks {
             now = LocalTime(from + n as i64 * 16_667);
-            let in_force = lead.advance(now);
+            lead.advance(now);
             let tick = Tick(from as u64 / 16_667 + n);
-            lead.handle_sent(tick, in_force);
+            lead.handle_sent(tick);
             if n >= 6 {
                 let reported = tick.minus(6);
                 let sent = lead.sent.iter().find(|(tick, _)| *tick == reported).unwrap().1;
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn absurd_reports_are_not_believed() {
         let mut lead = Lead::new(LocalTime(0), Micros::ZERO, Micros::ZERO);
-        lead.handle_sent(Tick(1), Micros::ZERO);
+        lead.handle_sent(Tick(1));
         lead.handle_report(LocalTime(1), Tick(1), Micros(i64::MIN));
         lead.handle_report(LocalTime(1), Tick(9), Micros(-5));
         assert_eq!(lead.needed(), None);

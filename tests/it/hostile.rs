@@ -1,0 +1,174 @@
+//! Packets that no honest peer sends.
+
+use phaselock_server::core::{ClientId, Output, Room};
+use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::limits::PACKET_INPUTS_MAX;
+use phaselock_shared::link::LinkConfig;
+use phaselock_shared::random::Random;
+use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
+use phaselock_shared::wire::control::{ClientMessage, ServerMessage};
+use phaselock_shared::wire::input::{Ack, InputPacket, write_input};
+use phaselock_tests::{Sim, body, hello, room_config};
+
+const LINK: LinkConfig = LinkConfig::delayed(10, 0);
+
+/// A room at tick 60 with one client in it.
+fn room() -> Room<Skirmish> {
+    let mut room = Room::new(room_config(1, 0));
+    let hello = hello::<Skirmish>("Eve", LocalTime(0));
+    room.handle_control(LocalTime(0), ClientId(0), &body(&ClientMessage::Hello(hello)));
+    for tick in 1..=60 {
+        room.handle_timeout(LocalTime(0) + Micros(Rates::DEFAULT.time_of(Tick(tick)).0));
+    }
+    while room.poll_output().is_some() {}
+    room
+}
+
+fn packet(tick: u16, inputs: Vec<Command>) -> InputPacket<Command> {
+    InputPacket { seq: 0, ack: None, sent: 1, echo: None, tick, inputs }
+}
+
+/// Why the room put the client out, if it did.
+fn put_out(room: &mut Room<Skirmish>) -> Option<String> {
+    std::iter::from_fn(|| room.poll_output()).find_map(|output| match output {
+        Output::Control { message: ServerMessage::Closed { reason, .. }, .. } => Some(reason),
+        _ => None,
+    })
+}
+
+#[test]
+fn garbage_and_cut_packets_change_nothing() {
+    let mut sim = Sim::<Skirmish>::new(2, 2);
+    sim.join_bot(LINK);
+    sim.run(1.0);
+    let mut clean = Sim::<Skirmish>::new(2, 2);
+    clean.join_bot(LINK);
+    clean.run(1.0);
+    let mut random = Random::new(3);
+    let valid = write_input(&packet(70, vec![Command { right: 1, ..Command::default() }; 5]));
+    for round in 0..20_000 {
+        let len = random.below(1300) as usize;
+        let mut bytes: Vec<u8> = (0..len).map(|_| random.bits() as u8).collect();
+        match round % 3 {
+            0 => {}
+            1 => bytes = valid[..random.below(valid.len() as u32) as usize].to_vec(),
+            _ => {
+                if let Some(first) = bytes.first_mut() {
+                    *first = 2; // What a client gets, not sends.
+                }
+            }
+        }
+        let (now, client) = (sim.now, sim.clients[0].id);
+        sim.room.handle_datagram(now, client, &bytes);
+        if let Some(first) = bytes.first_mut()
+            && round % 3 == 0
+        {
+            *first = 2;
+        }
+        let core = sim.clients[0].core.as_mut().expect("it is in the game");
+        let before = core.newest();
+        let refused = core.handle_datagram(&bytes, now).is_err();
+        assert!(!refused || core.newest() == before);
+    }
+    assert!(sim.clients[0].core().stats().refused > 19_000);
+    sim.run(0.01);
+    assert_eq!(sim.room.world().entities, clean_after(&mut clean));
+    sim.run(3.0);
+    assert!(sim.check_store(0) > 10, "the game goes on");
+    assert!(sim.clients[0].closed.is_none());
+}
+
+fn clean_after(
+    clean: &mut Sim<Skirmish>,
+) -> phaselock_shared::game::Entities<phaselock_shared::games::skirmish::Player> {
+    clean.run(0.01);
+    clean.room.world().entities.clone()
+}
+
+#[test]
+fn a_flood_is_cut_off_and_does_not_grow_anything() {
+    let mut room = room();
+    let now = LocalTime(1_000_000);
+    for seq in 0..10_000_u32 {
+        let flood = InputPacket { seq: seq as u16, ..packet(70, vec![Command::default()]) };
+        room.handle_datagram(now, ClientId(0), &write_input(&flood));
+    }
+    let stats = room.session_stats(ClientId(0)).expect("it is still in");
+    assert!(stats.accepted < 250 && stats.refused > 9_700, "{stats:?}");
+}
+
+#[test]
+fn acknowledging_what_was_never_sent_ends_the_session() {
+    for ack in [Ack { newest: 500, mask: 0 }, Ack { newest: 3, mask: u32::MAX }] {
+        let mut room = room();
+        let forged = InputPacket { ack: Some(ack), ..packet(70, vec![Command::default()]) };
+        room.handle_datagram(LocalTime(1_000_000), ClientId(0), &write_input(&forged));
+        let reason = put_out(&mut room).expect("it is put out");
+        assert!(reason.contains("never sent"), "{reason}");
+        assert_eq!(room.status().players, 0);
+    }
+}
+
+#[test]
+fn inputs_of_any_date_move_a_player_one_step_a_tick() {
+    let mut room = room();
+    let run = Command { right: 1, ..Command::default() };
+    let x =
+        |room: &Room<Skirmish>| room.world().entities.iter().next().expect("it is there").entity.x;
+    let mut before = x(&room);
+    for tick in 61..400_u64 {
+        let now = LocalTime(0) + Micros(Rates::DEFAULT.time_of(Tick(tick)).0);
+        // Thousands of inputs, for ticks far away to either side and all at once.
+        for ahead in [0_u16, 30, 60, 20_000, 40_000, 65_000] {
+            let seq = tick as u16 * 8 + ahead % 7;
+            let tick = (tick as u16).wrapping_add(ahead);
+            let forged = InputPacket { seq, ..packet(tick, vec![run; PACKET_INPUTS_MAX]) };
+            room.handle_datagram(now, ClientId(0), &write_input(&forged));
+        }
+        room.handle_timeout(now);
+        while room.poll_output().is_some() {}
+        let step = x(&room) - before;
+        assert!(step <= 6.5 / 60.0 + 0.01, "{step} m in tick {tick}");
+        before = x(&room);
+    }
+}
+
+#[test]
+fn control_messages_that_make_no_sense_end_the_session() {
+    let random_bodies: [&[u8]; 4] = [&[], &[9], &[0, 1, 2, 3], &[255; 300]];
+    for bytes in random_bodies {
+        let mut room = Room::<Skirmish>::new(room_config(1, 0));
+        room.handle_control(LocalTime(5), ClientId(0), bytes);
+        assert!(put_out(&mut room).is_some());
+        let mut room = self::room();
+        room.handle_control(LocalTime(5), ClientId(0), bytes);
+        assert!(put_out(&mut room).is_some());
+        assert_eq!(room.status().players, 0);
+    }
+    let mut room = room();
+    let again = body(&ClientMessage::Hello(hello::<Skirmish>("Eve", LocalTime(0))));
+    room.handle_control(LocalTime(5), ClientId(0), &again);
+    assert!(put_out(&mut room).is_some());
+}
+
+#[test]
+fn a_clock_that_lies_misleads_only_its_owner() {
+    let mut sim = Sim::<Skirmish>::new(4, 0);
+    sim.join_bot(LINK);
+    let liar = sim.join_bot(LINK);
+    sim.run(1.0);
+    for n in 0..300_u32 {
+        sim.run(0.01);
+        let (now, client) = (sim.now, sim.clients[liar].id);
+        let lie = InputPacket {
+            seq: 1000 + n as u16,
+            sent: n.wrapping_mul(1_000_000_007),
+            echo: phaselock_shared::wire::Echo::new(n.wrapping_mul(77_777_777), Micros(5)),
+            ..packet(sim.room.tick().plus(3).low(), vec![Command::default()])
+        };
+        sim.room.handle_datagram(now, client, &write_input(&lie));
+    }
+    sim.run(1.0);
+    assert!(sim.clients[0].clock_error_ms(sim.now).abs() < 2.0);
+    assert!(sim.check_store(0) > 10);
+}

@@ -1,0 +1,159 @@
+//! Coming, being refused, going.
+
+use phaselock_server::core::{ClientId, Output, Room};
+use phaselock_shared::games::skirmish::Skirmish;
+use phaselock_shared::link::LinkConfig;
+use phaselock_shared::time::LocalTime;
+use phaselock_shared::wire::control::{ClientMessage, Hello, ServerMessage};
+use phaselock_tests::toy::Bells;
+use phaselock_tests::{Sim, body, hello, room_config};
+
+const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
+
+/// What the room answers to a first control message.
+fn answers(room: &mut Room<Skirmish>, client: u64, message: &[u8]) -> Vec<Output> {
+    room.handle_control(LocalTime(1000), ClientId(client), message);
+    std::iter::from_fn(|| room.poll_output()).collect()
+}
+
+/// The reason with which the room refuses a hello, and whether to try again.
+fn refusal(room: &mut Room<Skirmish>, client: u64, hello: Hello) -> (String, bool) {
+    let outputs = answers(room, client, &body(&ClientMessage::Hello(hello)));
+    match &outputs[..] {
+        [
+            Output::Control { message: ServerMessage::Closed { reason, retry }, .. },
+            Output::Close { .. },
+        ] => (reason.clone(), *retry),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn a_player_joins_sees_everybody_and_leaves() {
+    let mut sim = Sim::<Skirmish>::new(1, 3);
+    let first = sim.join_bot(CABLE);
+    sim.run(1.0);
+    let second = sim.join_bot(CABLE);
+    sim.run(1.0);
+    for client in [first, second] {
+        let core = sim.clients[client].core();
+        assert_eq!(core.roster().len(), 5);
+        assert_eq!(core.newest().len(), 5);
+        assert_eq!(core.roster()[&core.player()].name, format!("client {client}"));
+        assert_eq!(core.roster().values().filter(|seat| seat.bot).count(), 3);
+    }
+    let gone = sim.clients[second].core().player();
+    sim.room.handle_lost(ClientId(second as u64), "it left");
+    sim.run(0.5);
+    let core = sim.clients[first].core();
+    assert!(!core.roster().contains_key(&gone));
+    assert_eq!(core.newest().owned_by(gone).count(), 0);
+    assert_eq!(core.newest().len(), 4);
+}
+
+#[test]
+fn a_mismatched_build_is_told_so_whatever_else_it_says() {
+    let mut room = Room::new(room_config(1, 0));
+    let other = Hello { wire: 7, version: "9.9".into(), ..hello::<Skirmish>("Ada", LocalTime(0)) };
+    let (reason, retry) = refusal(&mut room, 0, other.clone());
+    assert!(reason.contains("9.9") && reason.contains("0.1.0"), "{reason}");
+    assert!(!retry);
+    // A hello of the future may have more in it.
+    let mut longer = body(&ClientMessage::Hello(other));
+    longer.extend([1, 2, 3]);
+    assert!(matches!(
+        &answers(&mut room, 1, &longer)[0],
+        Output::Control { message: ServerMessage::Closed { reason, .. }, .. } if reason.contains("9.9")
+    ));
+}
+
+#[test]
+fn a_build_with_other_rules_or_without_the_game_is_refused() {
+    let mut room = Room::new(room_config(1, 0));
+    let mut rules = hello::<Skirmish>("Ada", LocalTime(0));
+    rules.games[0].1 ^= 1;
+    assert!(refusal(&mut room, 0, rules).0.contains("rules of skirmish differ"));
+    let (reason, retry) = refusal(&mut room, 1, hello::<Bells>("Ada", LocalTime(0)));
+    assert_eq!(
+        (reason.as_str(), retry),
+        ("this server plays skirmish, which your build lacks", false)
+    );
+}
+
+#[test]
+fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
+    let mut config = room_config(1, 2);
+    config.players_max = 1;
+    let mut sim = Sim::<Skirmish>::with(config);
+    sim.join_bot(CABLE);
+    sim.run(0.5);
+    let second = sim.join_bot(CABLE);
+    sim.run(0.5);
+    let (reason, retry) = sim.clients[second].closed.clone().expect("it is refused");
+    assert_eq!((reason.as_str(), retry), ("the server is full (1 players)", true));
+    sim.room.handle_lost(ClientId(0), "it left");
+    let third = sim.join_bot(CABLE);
+    sim.run(0.5);
+    assert_eq!(sim.clients[third].core().newest().len(), 3);
+}
+
+#[test]
+fn names_are_cleaned_and_told_apart() {
+    let mut room = Room::<Skirmish>::new(room_config(1, 0));
+    let mut names = Vec::new();
+    for (client, name) in ["Ada", "Ada", " \u{202e}Ada\n", "", "\u{7}"].into_iter().enumerate() {
+        let hello = body(&ClientMessage::Hello(hello::<Skirmish>(name, LocalTime(0))));
+        names.extend(answers(&mut room, client as u64, &hello).into_iter().filter_map(|output| {
+            match output {
+                Output::Control {
+                    client: ClientId(to),
+                    message: ServerMessage::Joined { name, player, .. },
+                } if to == client as u64 && usize::from(player.0) == client => Some(name),
+                _ => None,
+            }
+        }));
+    }
+    assert_eq!(names, ["Ada", "Ada 2", "Ada 3", "Player", "Player 2"]);
+}
+
+#[test]
+fn a_query_is_answered_without_taking_a_seat() {
+    let mut room = Room::<Skirmish>::new(room_config(1, 2));
+    let outputs = answers(&mut room, 0, &body(&ClientMessage::Query));
+    let [Output::Control { message: ServerMessage::Status(status), .. }, Output::Close { .. }] =
+        &outputs[..]
+    else {
+        panic!("{outputs:?}");
+    };
+    assert_eq!((status.players, status.bots, status.game.as_str()), (0, 2, "skirmish"));
+    assert_eq!(room.status().players, 0);
+}
+
+#[test]
+fn a_stopping_server_tells_everybody_why() {
+    let mut sim = Sim::<Skirmish>::new(1, 0);
+    for _ in 0..3 {
+        sim.join_bot(CABLE);
+    }
+    sim.run(1.0);
+    sim.room.shutdown("the server is shutting down");
+    sim.drain();
+    sim.run(0.1);
+    for client in &sim.clients {
+        assert_eq!(client.closed, Some(("the server is shutting down".into(), true)));
+    }
+    assert_eq!(sim.room.status().players, 0);
+}
+
+#[test]
+fn whoever_falls_silent_loses_the_seat() {
+    let mut sim = Sim::<Skirmish>::new(1, 0);
+    let client = sim.join_bot(CABLE);
+    sim.run(1.0);
+    sim.clients[client].stalled = true;
+    sim.run(14.0);
+    assert_eq!(sim.room.status().players, 1);
+    sim.run(2.0);
+    assert_eq!(sim.room.status().players, 0);
+    assert!(sim.room.world().entities.is_empty());
+}

@@ -1,0 +1,218 @@
+//! The whole stack over real sockets on this machine, port 0. These wait for events, never for a
+//! time: however slow the machine, they pass.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use phaselock_client::core::Client;
+use phaselock_client::net::{Address, Clock, Event, Handle, Options, Pins, State};
+use phaselock_server::core::RoomConfig;
+use phaselock_server::health;
+use phaselock_server::identity::Identity;
+use phaselock_server::local::{LocalError, LocalServer};
+use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_tests::room_config;
+
+const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// Longer than anything takes on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn serve(config: RoomConfig, address: SocketAddr, data: &Path) -> LocalServer {
+    let identity = Identity::load_or_create(data).expect("an identity");
+    LocalServer::start_with("skirmish", config, address, identity).expect("a server")
+}
+
+/// A client with its driver.
+struct Player {
+    handle: Handle,
+    clock: Clock,
+    core: Option<Client<Skirmish>>,
+    states: Vec<State>,
+    pinned: bool,
+}
+
+impl Player {
+    fn join(address: SocketAddr, pins: Pins) -> Self {
+        let clock = Clock::start();
+        let address: Address = address.to_string().parse().expect("an address");
+        let options = Options { address, name: "Ada".into(), pins };
+        let handle = Handle::spawn(options, clock).expect("a thread");
+        Self { handle, clock, core: None, states: Vec::new(), pinned: false }
+    }
+
+    /// Plays until something is so.
+    fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !done(self) {
+            assert!(start.elapsed() < PATIENCE, "in vain: {what}; states: {:?}", self.states);
+            self.frame();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn frame(&mut self) {
+        while let Some(event) = self.handle.try_recv() {
+            match event {
+                Event::State(state) => self.states.push(state),
+                Event::Pinned(_) => self.pinned = true,
+                Event::Welcome { welcome, hello_sent, at } => {
+                    self.core = Some(Client::new(&welcome, hello_sent, at));
+                }
+                Event::Message(message) => {
+                    if let Some(core) = &mut self.core {
+                        core.handle_message(&message);
+                    }
+                }
+                Event::Datagram { bytes, arrival } => {
+                    if let Some(core) = &mut self.core {
+                        let _ = core.handle_datagram(&bytes, arrival);
+                    }
+                }
+            }
+        }
+        let Some(core) = &mut self.core else { return };
+        let now = self.clock.now();
+        while let Some(tick) = core.poll_tick(now) {
+            let right = if tick.0 % 120 < 60 { 1 } else { -1 };
+            core.handle_input(now, tick, Command { right, fire: true, ..Command::default() });
+        }
+        while let Some(packet) = core.poll_transmit() {
+            self.handle.send(packet);
+        }
+    }
+
+    fn plays(&self) -> bool {
+        self.core.as_ref().is_some_and(|core| {
+            core.stats().snapshots > 30 && core.pll().is_locked() && core.newest().len() > 1
+        })
+    }
+
+    fn last_reason(&self) -> Option<&str> {
+        self.states.iter().rev().find_map(|state| match state {
+            State::Waiting { reason, .. } | State::Ended { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+    }
+}
+
+#[test]
+fn a_client_joins_plays_and_is_told_when_the_server_stops() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(1, 3), ANY_PORT, data.path());
+    let mut player = Player::join(server.address(), Pins::Memory);
+    player.until("playing", Player::plays);
+    assert_eq!(player.states, [State::Connecting { attempt: 1 }, State::Connected]);
+    let core = player.core.as_ref().expect("in the game");
+    assert_eq!(core.roster().len(), 4);
+    assert!(core.stats().ticks > 0);
+    server.stop("the server is shutting down");
+    player.until("being told", |player| player.last_reason().is_some());
+    assert_eq!(player.last_reason(), Some("the server is shutting down"));
+    player.handle.close("bye");
+}
+
+#[test]
+fn a_client_finds_a_restarted_server_again() {
+    let data = tempfile::tempdir().expect("a directory");
+    let known_hosts = data.path().join("known_hosts");
+    let server = serve(room_config(1, 1), ANY_PORT, data.path());
+    let address = server.address();
+    let mut player = Player::join(address, Pins::File(known_hosts.clone()));
+    player.until("playing", Player::plays);
+    assert!(player.pinned);
+    server.stop("a new version");
+    player.core = None;
+    player.until("noticing", |player| matches!(player.states.last(), Some(State::Waiting { .. })));
+    let server = serve(room_config(2, 1), address, data.path());
+    player.until("playing again", Player::plays);
+    assert_eq!(player.states.last(), Some(&State::Connected));
+    assert_eq!(server.address(), address);
+    player.handle.close("bye");
+
+    // Another certificate at the same address is refused, for good and with an explanation.
+    drop(server);
+    let other = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(3, 1), address, other.path());
+    let mut player = Player::join(server.address(), Pins::File(known_hosts.clone()));
+    player.until("refusing", |player| matches!(player.states.last(), Some(State::Ended { .. })));
+    let reason = player.last_reason().expect("a reason");
+    assert!(reason.contains("another certificate than before"), "{reason}");
+    assert!(reason.contains(&known_hosts.display().to_string()), "{reason}");
+}
+
+#[test]
+fn a_full_server_says_so_and_lets_in_later() {
+    let data = tempfile::tempdir().expect("a directory");
+    let config = RoomConfig { players_max: 1, ..room_config(1, 1) };
+    let server = serve(config, ANY_PORT, data.path());
+    let mut first = Player::join(server.address(), Pins::Memory);
+    first.until("playing", Player::plays);
+    let mut second = Player::join(server.address(), Pins::Fixed(server.fingerprint()));
+    second.until("being refused", |player| player.last_reason().is_some());
+    assert_eq!(second.last_reason(), Some("the server is full (1 players)"));
+    first.handle.close("bye");
+    second.until("playing", Player::plays);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_tried_again() {
+    // A port that was free a moment ago.
+    let address = UdpSocket::bind(ANY_PORT).and_then(|socket| socket.local_addr()).expect("a port");
+    let mut player = Player::join(address, Pins::Memory);
+    player.until("trying again", |player| player.states.len() >= 3);
+    assert!(matches!(player.states[1], State::Waiting { attempt: 1, .. }), "{:?}", player.states);
+    assert_eq!(player.states[2], State::Connecting { attempt: 2 });
+    player.handle.close("never mind");
+}
+
+#[test]
+fn garbage_at_the_port_disturbs_nobody() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(1, 1), ANY_PORT, data.path());
+    let mut player = Player::join(server.address(), Pins::Memory);
+    player.until("playing", Player::plays);
+    let socket = UdpSocket::bind(ANY_PORT).expect("a socket");
+    let mut random = phaselock_shared::random::Random::new(1);
+    for _ in 0..2000 {
+        let len = random.below(1400) as usize;
+        let mut bytes: Vec<u8> = (0..len).map(|_| random.bits() as u8).collect();
+        if let Some(first) = bytes.first_mut()
+            && random.chance(0.5)
+        {
+            *first |= 0xc0; // The form of a QUIC long header.
+        }
+        let _ = socket.send_to(&bytes, server.address());
+    }
+    let snapshots = player.core.as_ref().expect("in the game").stats().snapshots;
+    player.until("playing on", |player| {
+        player.core.as_ref().is_some_and(|core| core.stats().snapshots > snapshots + 30)
+    });
+    assert_eq!(player.states.last(), Some(&State::Connected));
+}
+
+#[test]
+fn a_server_tells_how_it_is() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(1, 2), ANY_PORT, data.path());
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let status = runtime.block_on(health::query(server.address())).expect("it is well");
+    assert_eq!((status.players, status.players_max, status.bots), (0, 16, 2));
+    let address = server.address();
+    drop(server);
+    assert!(runtime.block_on(health::query(address)).is_err());
+}
+
+#[test]
+fn what_cannot_be_hosted_is_said_so() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(room_config(1, 0), ANY_PORT, data.path());
+    let identity = || Identity::ephemeral().expect("an identity");
+    let taken =
+        LocalServer::start_with("skirmish", room_config(1, 0), server.address(), identity());
+    let error = taken.expect_err("the port is taken");
+    assert!(error.to_string().contains("cannot listen on 127.0.0.1"), "{error}");
+    let unknown = LocalServer::start_with("chess", room_config(1, 0), ANY_PORT, identity());
+    assert!(matches!(unknown, Err(LocalError::Game(_))));
+}

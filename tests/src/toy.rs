@@ -1,0 +1,158 @@
+//! A second game, in about a hundred lines: walkers on a line ring bells by standing on them.
+//! It proves that the netcode knows no game: it has other inputs, two kinds of entities, things
+//! that come and go, and something that only its owner may see.
+
+use phaselock_shared::game::{Entities, Game, Inputs, World};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::random::Random;
+use phaselock_shared::record;
+use phaselock_shared::replicate::{Entity, Kind, Record, Values};
+use phaselock_shared::time::Rates;
+
+record! {
+    /// What a walker commands.
+    pub struct Walk {
+        /// -1 left, 1 right.
+        pub right: i16 = Field::centred(2, 0),
+    }
+}
+
+record! {
+    /// A player.
+    pub struct Walker {
+        /// Metres from the middle.
+        pub x: f32 = Field::centred(16, 8),
+        /// Where it wants to go; nobody else's business.
+        pub secret: u8 = Field::count(8).owner_only().server_only(),
+    }
+}
+
+record! {
+    /// Rings for as long as it is there.
+    pub struct Bell {
+        /// Metres from the middle.
+        pub x: f32 = Field::centred(16, 8),
+        /// Times that it was rung.
+        pub rung: u8 = Field::count(8),
+    }
+}
+
+/// What there is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Thing {
+    /// A player.
+    Walker(Walker),
+    /// A bell.
+    Bell(Bell),
+}
+
+impl Entity for Thing {
+    const KINDS: &'static [Kind] = &[
+        Kind { name: Walker::NAME, fields: Walker::FIELDS },
+        Kind { name: Bell::NAME, fields: Bell::FIELDS },
+    ];
+
+    fn kind(&self) -> u8 {
+        u8::from(matches!(self, Self::Bell(_)))
+    }
+
+    fn values(&self) -> Values {
+        match self {
+            Self::Walker(walker) => Record::values(walker),
+            Self::Bell(bell) => Record::values(bell),
+        }
+    }
+
+    fn from_values(kind: u8, values: &Values) -> Self {
+        match kind {
+            0 => Self::Walker(Record::from_values(values)),
+            _ => Self::Bell(Record::from_values(values)),
+        }
+    }
+}
+
+/// The rules.
+#[derive(Debug)]
+pub struct Bells {
+    rates: Rates,
+}
+
+impl Bells {
+    fn walk(&self, walker: &mut Walker, input: &Walk) {
+        walker.x += f32::from(input.right) * 3.0 * self.rates.step_secs();
+        walker.x = walker.x.clamp(-100.0, 100.0);
+    }
+}
+
+impl Game for Bells {
+    const NAME: &'static str = "bells";
+    type Input = Walk;
+    type Entity = Thing;
+    type Memory = ();
+    type Bot = ();
+
+    fn new(rates: Rates, _seed: u64) -> Self {
+        Self { rates }
+    }
+
+    fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        let secret = world.random.below(255) as u8 + 1;
+        let x = world.random.range(-5.0, 5.0);
+        world.spawn(Some(player), Thing::Walker(Walker { x, secret }));
+    }
+
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Walk>) {
+        for slot in world.entities.iter_mut() {
+            if let (Thing::Walker(walker), Some(owner)) = (&mut slot.entity, slot.owner) {
+                self.walk(walker, &inputs.get(owner));
+            }
+        }
+        // Bells come and go, so that slots change hands.
+        let bells: Vec<_> = world
+            .entities
+            .iter()
+            .filter(|slot| matches!(slot.entity, Thing::Bell(_)))
+            .map(|slot| slot.id)
+            .collect();
+        if world.random.chance(0.2) && bells.len() < 8 {
+            let x = world.random.range(-5.0, 5.0);
+            world.spawn(None, Thing::Bell(Bell { x, rung: 0 }));
+        }
+        if !bells.is_empty() && world.random.chance(0.2) {
+            let one = world.random.below(bells.len() as u32) as usize;
+            world.despawn(bells[one]);
+        }
+        let walkers: Vec<_> =
+            world.entities.iter().filter_map(|slot| walker_x(&slot.entity)).collect();
+        for slot in world.entities.iter_mut() {
+            if let Thing::Bell(bell) = &mut slot.entity {
+                let rings = walkers.iter().any(|x| (x - bell.x).abs() < 0.5);
+                bell.rung = bell.rung.wrapping_add(u8::from(rings));
+            }
+        }
+    }
+
+    fn predict(&self, entities: &mut Entities<Thing>, own: EntityId, input: &Walk) {
+        if let Some(slot) = entities.get_mut(own)
+            && let Thing::Walker(walker) = &mut slot.entity
+        {
+            self.walk(walker, input);
+        }
+    }
+
+    fn repeat(last: &Walk, missed: u64) -> Walk {
+        if missed <= 6 { *last } else { Walk::default() }
+    }
+
+    fn bot(&self, _: &mut (), _: &Entities<Thing>, _: PlayerId, random: &mut Random) -> Walk {
+        Walk { right: random.below(3) as i16 - 1 }
+    }
+}
+
+/// Where a walker stands; none for a bell.
+pub fn walker_x(thing: &Thing) -> Option<f32> {
+    match thing {
+        Thing::Walker(walker) => Some(walker.x),
+        Thing::Bell(_) => None,
+    }
+}
