@@ -1,5 +1,6 @@
 //! One player's inputs on the server: each runs in its own tick, exactly once.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::limits::INPUT_AHEAD_TICKS_MAX;
@@ -54,11 +55,12 @@ impl<I: Record> InputBuffer<I> {
         let accepted = if tick.since(now) > INPUT_AHEAD_TICKS_MAX {
             Accepted::Ignored
         } else if tick > now {
-            if self.waiting.contains_key(&tick) {
-                Accepted::Ignored
-            } else {
-                self.waiting.insert(tick, input);
-                Accepted::InTime
+            match self.waiting.entry(tick) {
+                Entry::Occupied(_) => Accepted::Ignored,
+                Entry::Vacant(place) => {
+                    place.insert(input);
+                    Accepted::InTime
+                }
             }
         } else if self.missing.remove(&tick) {
             Accepted::Late

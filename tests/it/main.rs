@@ -5,3 +5,4 @@ mod join;
 mod play;
 mod quic;
 mod snapshots;
+mod tidy;

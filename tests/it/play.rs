@@ -163,8 +163,9 @@ fn others_are_shown_between_snapshots_without_a_jump() {
     let mut sim = Sim::<Bells>::new(8, 0);
     let link = LinkConfig::delayed(40, 10);
     // One walks to and fro, the other watches.
-    let to_and_fro =
-        |_: &Client<Bells>, tick: Tick| Walk { right: if tick.0 / 40 % 2 == 0 { 1 } else { -1 } };
+    let to_and_fro = |_: &Client<Bells>, tick: Tick| Walk {
+        right: if (tick.0 / 40).is_multiple_of(2) { 1 } else { -1 },
+    };
     sim.join(link, Box::new(to_and_fro));
     let watcher = sim.join(link, Box::new(|_, _| Walk::default()));
     sim.run(4.0);

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use phaselock_shared::fingerprint::Fingerprint;
 use phaselock_shared::time::{LocalTime, Micros};
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
-use tokio::sync::mpsc::{self, error::TryRecvError};
+use tokio::sync::mpsc;
 
 pub use clock::Clock;
 use pins::host_key;
@@ -192,10 +192,7 @@ impl Handle {
 
     /// What came, if anything did.
     pub fn try_recv(&mut self) -> Option<Event> {
-        match self.events.try_recv() {
-            Ok(event) => Some(event),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.events.try_recv().ok()
     }
 
     /// What comes next; none when the connection has ended for good.

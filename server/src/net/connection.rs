@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock_shared::limits::{CONTROL_QUEUE_MAX, TEXT_BYTES_MAX};
+use phaselock_shared::limits::{CONTROL_QUEUE_MAX, INPUT_PACKETS_PER_TICK_MAX, TEXT_BYTES_MAX};
+use phaselock_shared::time::{Micros, Rates};
 use phaselock_shared::wire::WireError;
 use phaselock_shared::wire::control::{ServerMessage, body_len, clip, frame};
 use quinn::{Connection, ConnectionError, ReadExactError, RecvStream, SendStream, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::{Event, ToRoom};
+use super::{Event, Newcomer, ToRoom};
 use crate::core::ClientId;
 
 /// Application error code of every orderly close; the reason is in the text.
@@ -18,6 +19,10 @@ const CLOSED: VarInt = VarInt::from_u32(0);
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// The last control message has so long to arrive.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Datagrams that one client gets through to the room; a flood beyond is dropped here, so that it
+/// cannot displace what others send. Three for each tick at the fastest rate.
+const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
 
 /// What the room can do with a connection.
 #[derive(Debug)]
@@ -69,15 +74,21 @@ pub(super) async fn serve(
     client: ClientId,
     room: ToRoom,
     permit: OwnedSemaphorePermit,
+    newcomer: Newcomer,
 ) {
     let remote = incoming.remote_address();
-    if let Err(error) = run(incoming, client, &room).await {
+    if let Err(error) = run(incoming, client, &room, newcomer).await {
         tracing::debug!(client = client.0, %remote, error, "connection failed");
     }
     drop(permit);
 }
 
-async fn run(incoming: quinn::Incoming, client: ClientId, room: &ToRoom) -> Result<(), String> {
+async fn run(
+    incoming: quinn::Incoming,
+    client: ClientId,
+    room: &ToRoom,
+    newcomer: Newcomer,
+) -> Result<(), String> {
     let handshake = async {
         let connection = incoming.await.map_err(|error| error.to_string())?;
         let (send, mut receive) =
@@ -89,6 +100,7 @@ async fn run(incoming: quinn::Incoming, client: ClientId, room: &ToRoom) -> Resu
         .await
         .map_err(|_| "no hello came in time".to_owned())??;
     let arrival = room.clock.now();
+    drop(newcomer);
 
     let (control, writes) = mpsc::channel(CONTROL_QUEUE_MAX);
     let peer = Arc::new(Peer { connection: connection.clone(), control });
@@ -127,9 +139,19 @@ async fn read(
         }
     };
     let datagrams = async {
+        let mut second = (room.clock.now(), 0);
         loop {
             match connection.read_datagram().await {
-                Ok(bytes) => room.datagram(client, bytes),
+                Ok(bytes) => {
+                    let now = room.clock.now();
+                    if now - second.0 > Micros::from_ms(1000) {
+                        second = (now, 0);
+                    }
+                    second.1 += 1;
+                    if second.1 <= DATAGRAMS_PER_SECOND_MAX {
+                        room.datagram(client, bytes);
+                    }
+                }
                 Err(error) => return describe(&error),
             }
         }

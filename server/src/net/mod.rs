@@ -41,10 +41,11 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// Round trip assumed before the first measurement.
 const INITIAL_RTT: Duration = Duration::from_millis(100);
-/// Connections beyond the seats: for queries, and for telling newcomers that the server is full.
-const SPARE_CONNECTIONS: usize = 64;
-/// Connections from one address, which may be a household or a test's host.
-const CONNECTIONS_PER_ADDRESS_MAX: usize = 256;
+/// Connections beyond the seats: for newcomers, queries, and telling that the server is full.
+const SPARE_CONNECTIONS: usize = 256;
+/// Of these, how many may come from one address and not have said hello yet, so that a single host
+/// cannot keep everybody else out. A household or a test's host is within that.
+const NEWCOMERS_PER_ADDRESS_MAX: usize = 64;
 /// From so many connections on, a newcomer must first prove its address (QUIC's Retry).
 const VALIDATE_FROM: usize = 32;
 /// Datagrams and messages that wait for the room.
@@ -134,27 +135,36 @@ impl Clock {
     }
 }
 
-/// How many connections there are from each address.
+/// How many newcomers there are from each address.
 #[derive(Clone, Debug, Default)]
-struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
+struct Newcomers(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
-impl Addresses {
-    fn enter(&self, address: IpAddr) -> bool {
+/// A connection that has not said hello yet.
+#[derive(Debug)]
+struct Newcomer {
+    all: Newcomers,
+    address: IpAddr,
+}
+
+impl Newcomers {
+    fn enter(&self, address: IpAddr) -> Option<Newcomer> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_default();
-        if *count >= CONNECTIONS_PER_ADDRESS_MAX {
-            return false;
+        if *count >= NEWCOMERS_PER_ADDRESS_MAX {
+            return None;
         }
         *count += 1;
-        true
+        Some(Newcomer { all: self.clone(), address })
     }
+}
 
-    fn leave(&self, address: IpAddr) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&address) {
+impl Drop for Newcomer {
+    fn drop(&mut self) {
+        let mut counts = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.address) {
             *count -= 1;
             if *count == 0 {
-                counts.remove(&address);
+                counts.remove(&self.address);
             }
         }
     }
@@ -237,7 +247,7 @@ fn transport() -> TransportConfig {
 
 async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
     let permits = Arc::new(Semaphore::new(places));
-    let addresses = Addresses::default();
+    let newcomers = Newcomers::default();
     let mut next = 0;
     while let Some(incoming) = endpoint.accept().await {
         let remote = incoming.remote_address().ip();
@@ -246,22 +256,15 @@ async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
             let _ = incoming.retry();
             continue;
         }
-        let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else {
+        let place = Arc::clone(&permits).try_acquire_owned().ok().zip(newcomers.enter(remote));
+        let Some((permit, newcomer)) = place else {
             tracing::debug!(%remote, "refused: too many connections");
             incoming.refuse();
             continue;
         };
-        if !addresses.enter(remote) {
-            tracing::debug!(%remote, "refused: too many connections from this address");
-            incoming.refuse();
-            continue;
-        }
-        let (client, room, addresses) = (ClientId(next), room.clone(), addresses.clone());
+        let (client, room) = (ClientId(next), room.clone());
         next += 1;
-        tokio::spawn(async move {
-            connection::serve(incoming, client, room, permit).await;
-            addresses.leave(remote);
-        });
+        tokio::spawn(connection::serve(incoming, client, room, permit, newcomer));
     }
 }
 

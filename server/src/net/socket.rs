@@ -1,7 +1,7 @@
 //! The UDP socket: dual-stack, with room for a burst of every client's packets.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -9,8 +9,24 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// send within a tick.
 const KERNEL_BUFFER_BYTES: usize = 4 << 20;
 
-/// Binds a socket. An unspecified IPv6 address serves IPv4 too.
+/// Binds a socket. An unspecified IPv6 address serves IPv4 too, and IPv4 alone on a machine
+/// without IPv6.
 pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let bound = bind_exactly(address);
+    if let (Err(error), SocketAddr::V6(wanted)) = (&bound, address)
+        && wanted.ip().is_unspecified()
+        && error.kind() != io::ErrorKind::AddrInUse
+    {
+        let fallback = SocketAddr::from((Ipv4Addr::UNSPECIFIED, wanted.port()));
+        if let Ok(socket) = bind_exactly(fallback) {
+            tracing::warn!(%error, "no IPv6 on this machine; serving IPv4 alone");
+            return Ok(socket);
+        }
+    }
+    bound
+}
+
+fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
         socket.set_only_v6(false)?;

@@ -223,6 +223,7 @@ fn is_invisible(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::documented;
     use proptest::prelude::*;
 
     fn hello() -> Hello {
@@ -249,7 +250,7 @@ mod tests {
             1, // -1, zigzag
         ]);
         let closed = ServerMessage::Closed { reason: "full".into(), retry: true };
-        assert_eq!(frame(&closed).unwrap(), [7, 0, 0, 4, b'f', b'u', b'l', b'l', 1]);
+        assert_eq!(frame(&closed).unwrap(), documented("example-closed"));
         assert_eq!(ServerMessage::parse(&frame(&closed).unwrap()[2..]), Ok(closed));
     }
 

@@ -112,6 +112,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
 mod tests {
     use super::*;
     use crate::replicate::Record;
+    use crate::wire::documented;
     use proptest::prelude::*;
 
     crate::record! {
@@ -137,11 +138,7 @@ mod tests {
     fn a_packet_is_laid_out_as_documented() {
         let held = Keys { x: 1, aim: 0.25, fire: true }.snapped();
         let bytes = write_input(&packet(vec![held, held, Keys { fire: false, ..held }]));
-        #[rustfmt::skip]
-        assert_eq!(bytes, [
-            0x01, 0x34, 0x12, 0x0f, 0x00, 0x0a, 0x00, 0x00, 0x00, 0x80, 0x84, 0x1e, 0x00, 0x9e,
-            0x0f, 0x00, 0x00, 0x20, 0x4e, 0x00, 0x60, 0x09, 0x0c, 0x1e, 0x10, 0xf0, 0xcb,
-        ]);
+        assert_eq!(bytes, documented("example-input"), "{bytes:02x?}");
     }
 
     proptest! {

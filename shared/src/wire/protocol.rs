@@ -20,14 +20,16 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 /// A build's packet format, whatever the game.
 pub fn wire_hash() -> u64 {
-    fnv1a(
-        format!(
-            "layout {LAYOUT} inputs {} baselines {} entities {}",
-            limits::PACKET_INPUTS_MAX,
-            limits::BASELINE_AGE_TICKS_MAX,
-            limits::ENTITIES_MAX,
-        )
-        .as_bytes(),
+    fnv1a(wire_text().as_bytes())
+}
+
+/// What the packet format depends on, as text.
+pub(super) fn wire_text() -> String {
+    format!(
+        "layout {LAYOUT} inputs {} baselines {} entities {}",
+        limits::PACKET_INPUTS_MAX,
+        limits::BASELINE_AGE_TICKS_MAX,
+        limits::ENTITIES_MAX,
     )
 }
 

@@ -326,6 +326,7 @@ mod tests {
     use super::*;
     use crate::limits::{DATAGRAM_BYTES_MAX, FIELDS_MAX};
     use crate::replicate::Record;
+    use crate::wire::documented;
     use proptest::prelude::*;
 
     crate::record! {
@@ -386,13 +387,7 @@ mod tests {
     #[test]
     fn a_packet_is_laid_out_as_documented() {
         let (bytes, old, other) = sample();
-        #[rustfmt::skip]
-        assert_eq!(bytes, [
-            0x02, 0x09, 0x00, 0x58, 0x02, 0x80, 0x96, 0x98, 0x00, 0x9b, 0x00, 0x00, 0x00, 0xa4,
-            0x09, 0x00, 0x0e, 0x00, 0x00, 0x00, 0x00, 0x71, 0x02, 0xf4, 0x12, 0x80, 0x32, 0x02,
-            0x10, 0x04, 0x00, 0x00, 0x04, 0x00, 0x18, 0x10, 0xf0, 0x22, 0xa8, 0x41, 0x18, 0x90,
-            0x00, 0x80, 0x3e, 0x05,
-        ]);
+        assert_eq!(bytes, documented("example-snapshot"), "{bytes:02x?}");
         let packet = read(&bytes, &old).unwrap();
         assert_eq!(packet.header, header());
         assert_eq!(packet.tick, Tick(600));

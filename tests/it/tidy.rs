@@ -1,0 +1,80 @@
+//! The rules of the layout, held to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Every source file below a folder, with its text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder is there").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("a source is text");
+                let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+                found.push((name, text));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+/// The part of a source that is not its tests.
+fn code(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or(text)
+}
+
+fn assert_absent(folder: &str, except: &[&str], words: &[&str], why: &str) {
+    for (name, text) in sources(folder) {
+        if except.iter().any(|part| name.contains(part)) {
+            continue;
+        }
+        for word in words {
+            assert!(!code(&text).contains(word), "{name} says '{word}': {why}");
+        }
+    }
+}
+
+#[test]
+fn every_source_says_what_it_is_for_and_is_one_room() {
+    for folder in ["shared/src", "server/src", "client/src", "tests"] {
+        for (name, text) in sources(folder) {
+            assert!(text.starts_with("//!"), "{name} does not begin with what it is for");
+            let lines = text.lines().count();
+            assert!(lines <= 600, "{name} has {lines} lines");
+        }
+    }
+}
+
+#[test]
+fn cores_do_no_io_and_read_no_clock() {
+    let words = ["tokio", "quinn::", "macroquad", "std::net", "std::fs", "Instant", "SystemTime"];
+    for folder in ["shared/src", "server/src/core", "client/src/core"] {
+        // The crate's map draws what lies around it.
+        assert_absent(folder, &["lib.rs"], &words, "cores are told the time and fed packets");
+    }
+}
+
+#[test]
+fn netcode_knows_no_game_and_games_know_no_network() {
+    let why = "netcode must not know a game";
+    assert_absent("shared/src", &["games/"], &["skirmish", "Skirmish"], why);
+    assert_absent("server/src/core", &[], &["skirmish", "Skirmish"], why);
+    assert_absent("client/src/core", &[], &["skirmish", "Skirmish"], why);
+    let network = ["crate::wire::control", "crate::snapshot", "crate::clock", "crate::link"];
+    assert_absent("shared/src/games", &["games/mod.rs"], &network, "a game knows no network");
+}
+
+#[test]
+fn only_the_drivers_name_quinn() {
+    assert_absent("server/src", &["net/", "health.rs", "lib.rs", "tests"], &["quinn"], "see net/");
+    assert_absent("client/src", &["client/src/net/"], &["quinn"], "see net/");
+}
