@@ -275,3 +275,30 @@ fn clients_follow_the_servers_rates() {
         assert!(sim.check_store(0) > 10);
     }
 }
+
+#[test]
+fn a_long_session_crosses_the_edge_of_every_counter() {
+    // Ten minutes at 128 Hz: ticks and both ways' sequence numbers pass 16 bits. Seventy-five at
+    // 10 Hz: microseconds pass 32.
+    for (hz, minutes, frame_ms) in [(128, 10, 8), (10, 75, 50)] {
+        let mut config = room_config(13, 0);
+        config.rates = Rates { tick_hz: hz, snapshot_hz: hz };
+        let mut sim = Sim::<Bells>::with(config);
+        sim.frame = Micros::from_ms(frame_ms);
+        sim.join_bot(LinkConfig::delayed(20, 5));
+        for minute in 0..minutes {
+            sim.run(60.0);
+            sim.truth.clear();
+            sim.run(1.0);
+            assert!(sim.check_store(0) > 8);
+            let client = &sim.clients[0];
+            assert!(client.clock_error_ms(sim.now).abs() < 4.0, "minute {minute}");
+            let stats = client.core().stats();
+            // The first second finds out what lead it takes.
+            assert!(stats.late_inputs < 20, "{} late in minute {minute}", stats.late_inputs);
+            assert_eq!(stats.refused, 0);
+            let rate = stats.snapshots as f64 / sim.now.0 as f64 * 1e6 / f64::from(hz);
+            assert!(rate > 0.95, "{rate} of the snapshots in minute {minute}");
+        }
+    }
+}

@@ -83,11 +83,10 @@ pub struct Sim<G: Game> {
     pub truth: BTreeMap<Tick, Entities<G::Entity>>,
     /// Whether the server's machine stands still.
     pub server_stalled: bool,
+    /// How often a client's program gets to run: about as often as a fast display draws.
+    pub frame: Micros,
     seed: u64,
 }
-
-/// How often a client's program gets to run: about as often as a fast display.
-const FRAME: Micros = Micros(4000);
 
 /// The configuration of a room at the usual rates.
 pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
@@ -133,6 +132,7 @@ impl<G: Game> Sim<G> {
             clients: Vec::new(),
             truth: BTreeMap::new(),
             server_stalled: false,
+            frame: Micros::from_ms(4),
         }
     }
 
@@ -199,7 +199,7 @@ impl<G: Game> Sim<G> {
     }
 
     fn next_frame(&self) -> LocalTime {
-        LocalTime((self.now.0 / FRAME.0 + 1) * FRAME.0)
+        LocalTime((self.now.0 / self.frame.0 + 1) * self.frame.0)
     }
 
     fn next_event(&self) -> Option<LocalTime> {
@@ -234,7 +234,7 @@ impl<G: Game> Sim<G> {
         self.drain();
         for client in &mut self.clients {
             if !client.stalled {
-                step_client(client, now);
+                step_client(client, now, self.frame);
             }
         }
     }
@@ -302,7 +302,7 @@ fn shown<E: phaselock_shared::replicate::Entity>(entity: &E, own: bool) -> Vec<u
         .collect()
 }
 
-fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime) {
+fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime, frame: Micros) {
     let local = client.skew.read(now);
     while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
         match (message, &mut client.core) {
@@ -323,11 +323,12 @@ fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime) {
         }
     }
     let Some(core) = &mut client.core else { return };
-    if now.0 % FRAME.0 == 0 {
+    if now.0 % frame.0 == 0 {
         while let Some(tick) = core.poll_tick(local) {
             let input = (client.press)(core, tick).snapped();
             core.handle_input(local, tick, input);
         }
+        core.view(local);
     }
     while let Some(packet) = core.poll_transmit() {
         client.up.send(now, packet);

@@ -228,7 +228,8 @@ impl<G: Game> Client<G> {
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
         self.stats.ticks += 1;
-        self.lead.handle_sent(tick);
+        let before = self.rates.time_of(tick) - self.pll.server_time(now);
+        self.lead.handle_sent(tick, before);
         self.prediction.tick(&self.game, tick, input);
 
         let inputs = self.prediction.inputs_since(self.confirmed);
@@ -259,8 +260,10 @@ impl<G: Game> Client<G> {
         Some(packet)
     }
 
-    /// What to draw now.
+    /// What to draw now. Call it once a frame: how often that is decides how far ahead inputs are
+    /// sent.
     pub fn view(&mut self, now: LocalTime) -> View<G> {
+        self.lead.handle_frame(now);
         let server_time = self.pll.server_time(now);
         let presentation_time = server_time - self.delay.advance(now);
         let at = TickTime::at(self.rates, presentation_time);

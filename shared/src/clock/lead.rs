@@ -1,10 +1,12 @@
 //! How far prediction runs ahead of the server, so that inputs arrive just in time.
 //!
-//! For each tick the client remembers the lead that was in force when it sent the input, and the
-//! server reports how early that input came. The difference is the lead that would have been just
-//! enough: the way, jitter, lost packets (an input then arrives with the next packet), the wait for
-//! the client's next frame and clock error included. It does not depend on the lead that is in
-//! force now, so corrections under way cannot be counted twice, and the loop cannot swing.
+//! For each tick the client remembers how long before its due time the input left, and the server
+//! reports how long before it the input came. The difference is the way: jitter, lost packets (an
+//! input then arrives with the next packet) and clock error included. It does not depend on the
+//! lead in force, so corrections under way cannot be counted twice, and the loop cannot swing.
+//!
+//! A program that draws gets to its inputs once a frame only. How long an input then waits depends
+//! on where the tick falls between two frames, which drifts; so all of a frame is added to the way.
 
 use std::collections::VecDeque;
 
@@ -18,9 +20,11 @@ pub struct Lead {
     lead: Micros,
     target: Micros,
     moved: LocalTime,
-    /// The leads in force when inputs were sent, by tick.
+    /// How long before they were due inputs were sent, by tick.
     sent: VecDeque<(Tick, Micros)>,
-    needed: Window,
+    ways: Window,
+    frames: Window,
+    framed: Option<LocalTime>,
 }
 
 impl Lead {
@@ -35,8 +39,12 @@ impl Lead {
     const DOWN: f64 = 0.02;
     /// A shortage beyond this is made up at once.
     const STEP_BEYOND: Micros = Micros::from_ms(120);
-    /// A report of an arrival that would need more than this is not believed.
-    const NEED_MAX: Micros = Micros::from_ms(1000);
+    /// Most frames are no longer than what is allowed for; a hitch now and then costs an input.
+    const FRAME_QUANTILE: f64 = 0.9;
+    /// A program slower than 20 frames a second does not get more than this.
+    const FRAME_MAX: Micros = Micros::from_ms(50);
+    /// A report of an arrival that would be more than this under way is not believed.
+    const WAY_MAX: Micros = Micros::from_ms(1000);
 
     /// Starts from a round trip: half of it is the way up, plus a tick for jitter not yet known.
     pub fn new(now: LocalTime, round_trip: Micros, step: Micros) -> Self {
@@ -46,7 +54,9 @@ impl Lead {
             target: lead,
             moved: now,
             sent: VecDeque::new(),
-            needed: Window::new(Self::WINDOW),
+            ways: Window::new(Self::WINDOW),
+            frames: Window::new(Self::WINDOW),
+            framed: None,
         }
     }
 
@@ -63,22 +73,36 @@ impl Lead {
         self.lead
     }
 
-    /// The input of a tick leaves.
-    pub fn handle_sent(&mut self, tick: Tick) {
+    /// The program draws a frame.
+    pub fn handle_frame(&mut self, now: LocalTime) {
+        if let Some(last) = self.framed.replace(now) {
+            self.frames.push(now, (now - last).clamp(Micros::ZERO, Self::FRAME_MAX));
+            self.aim();
+        }
+    }
+
+    /// The input of a tick leaves, so long before the tick is due.
+    pub fn handle_sent(&mut self, tick: Tick, before: Micros) {
         if self.sent.len() as u64 == PREDICTION_TICKS_MAX {
             self.sent.pop_front();
         }
-        self.sent.push_back((tick, self.lead));
+        self.sent.push_back((tick, before));
     }
 
     /// The server reports how early the input of a tick came.
     pub fn handle_report(&mut self, now: LocalTime, tick: Tick, early: Micros) {
         let Ok(at) = self.sent.binary_search_by_key(&tick, |(tick, _)| *tick) else { return };
-        let need = self.sent[at].1 - early;
-        if need.0.abs() <= Self::NEED_MAX.0 {
-            self.needed.push(now, need);
-            let most = self.needed.quantile(1.0).unwrap_or(need);
-            self.target = (most + Self::MARGIN).max(Micros::ZERO);
+        let way = self.sent[at].1 - early;
+        if way.0.abs() <= Self::WAY_MAX.0 {
+            self.ways.push(now, way);
+            self.aim();
+        }
+    }
+
+    fn aim(&mut self) {
+        if let Some(way) = self.ways.quantile(1.0) {
+            let frame = self.frames.quantile(Self::FRAME_QUANTILE).unwrap_or_default();
+            self.target = (way + frame + Self::MARGIN).max(Micros::ZERO);
         }
     }
 
@@ -87,9 +111,9 @@ impl Lead {
         self.lead
     }
 
-    /// The greatest lead that was needed lately.
-    pub fn needed(&self) -> Option<Micros> {
-        self.needed.quantile(1.0)
+    /// The longest that an input was under way lately.
+    pub fn way(&self) -> Option<Micros> {
+        self.ways.quantile(1.0)
     }
 }
 
@@ -102,9 +126,9 @@ mod tests {
         let mut now = LocalTime(from);
         for n in 0..ticks {
             now = LocalTime(from + n as i64 * 16_667);
-            lead.advance(now);
+            let in_force = lead.advance(now);
             let tick = Tick(from as u64 / 16_667 + n);
-            lead.handle_sent(tick);
+            lead.handle_sent(tick, in_force);
             if n >= 6 {
                 let reported = tick.minus(6);
                 let sent = lead.sent.iter().find(|(tick, _)| *tick == reported).unwrap().1;
@@ -125,6 +149,19 @@ mod tests {
     }
 
     #[test]
+    fn a_frame_is_allowed_for() {
+        let mut lead = Lead::new(LocalTime(0), Micros::ZERO, Micros(16_667));
+        for n in 0..100 {
+            lead.handle_frame(LocalTime(n * 20_000));
+        }
+        let now = LocalTime(2_000_000);
+        lead.handle_sent(Tick(1), Micros::from_ms(30));
+        lead.handle_report(now, Tick(1), Micros::from_ms(20));
+        lead.advance(LocalTime(4_000_000));
+        assert_eq!(lead.lead(), Micros::from_ms(10 + 20) + Lead::MARGIN);
+    }
+
+    #[test]
     fn a_great_shortage_is_made_up_at_once() {
         let mut lead = Lead::new(LocalTime(0), Micros::from_ms(20), Micros(16_667));
         settle(&mut lead, 0, Micros::from_ms(400), 8);
@@ -134,9 +171,9 @@ mod tests {
     #[test]
     fn absurd_reports_are_not_believed() {
         let mut lead = Lead::new(LocalTime(0), Micros::ZERO, Micros::ZERO);
-        lead.handle_sent(Tick(1));
+        lead.handle_sent(Tick(1), Micros::ZERO);
         lead.handle_report(LocalTime(1), Tick(1), Micros(i64::MIN));
         lead.handle_report(LocalTime(1), Tick(9), Micros(-5));
-        assert_eq!(lead.needed(), None);
+        assert_eq!(lead.way(), None);
     }
 }
