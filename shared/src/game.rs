@@ -18,6 +18,9 @@ use crate::time::{Rates, Tick};
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// What hosts and players call it: lower-case letters, digits and dashes.
     const NAME: &'static str;
+    /// Raised when the rules change in a way that prediction depends on: builds of different rules
+    /// refuse each other.
+    const VERSION: u32;
     /// What a player commands in one tick.
     type Input: Record;
     /// What the world consists of.

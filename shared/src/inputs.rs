@@ -62,7 +62,9 @@ impl<I: Record> InputBuffer<I> {
                     Accepted::InTime
                 }
             }
-        } else if self.missing.remove(&tick) {
+        } else if self.missing.remove(&tick) || self.newest.is_none() {
+            // Also the very first, whose ticks nobody missed: else a client whose inputs are late
+            // from the start would never be told so.
             Accepted::Late
         } else {
             Accepted::Ignored
@@ -96,6 +98,14 @@ impl<I: Record> InputBuffer<I> {
             self.missing = self.missing.split_off(&tick.minus(INPUT_AHEAD_TICKS_MAX));
         }
         repeat(&self.last, self.missed)
+    }
+
+    /// Tick 0 moved: what waits was meant for other moments.
+    pub fn restart(&mut self) {
+        self.waiting.clear();
+        self.missing.clear();
+        self.newest = None;
+        self.worst = None;
     }
 
     /// Ticks that ran without this player's input, since its first.
@@ -153,6 +163,15 @@ mod tests {
         assert_eq!((report.newest, report.newest_early, report.late), (4, -50, 3));
         assert_eq!((report.worst_back, report.worst_early), (2, -4000));
         assert_eq!(buffer.report().unwrap().worst_early, -50, "the search started anew");
+    }
+
+    #[test]
+    fn a_player_who_is_late_from_the_start_is_told() {
+        let mut buffer = InputBuffer::default();
+        buffer.take(Tick(9), repeat);
+        let first = buffer.insert(Tick(9), Tick(5), Go { x: 1 }, Micros(-70_000));
+        assert_eq!(first, Accepted::Late);
+        assert_eq!(buffer.report().unwrap().newest_early, -70_000);
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub const SNAPSHOT_PACKETS_MAX: usize = 8;
 pub const PACKET_ENTITIES_MAX: usize = 512;
 /// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
-/// Sent packets that the server remembers for a client, to know what an acknowledgement is for.
+/// Sent packets that the server remembers for a client, to know what an acknowledgement is for:
+/// eight seconds of snapshots of one packet at the fastest rate, two of eight packets at 60 Hz.
 pub const SENT_PACKETS_MAX: usize = 1024;
 
 /// Inputs in one packet; at 128 Hz half a second.
@@ -51,7 +52,7 @@ pub const CATCH_UP_TICKS_MAX: u64 = 16;
 /// Input packets a client may send for each tick on average before the rest are dropped unread.
 pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
 
-/// Least and greatest interpolation delay.
+/// Greatest interpolation delay. The least is an interval of snapshots.
 pub const INTERPOLATION_DELAY_MAX: Micros = Micros::from_ms(500);
 /// How long a player may stay connected without sending a valid input. Long enough for a machine
 /// that slept for ten seconds to find its game again.
@@ -66,6 +67,11 @@ const _: () = {
     assert!(DATAGRAM_BYTES_MIN < DATAGRAM_BYTES_MAX && DATAGRAM_BYTES_MAX <= 1200);
     assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
+    assert!(2_000_000 / Rates::SNAPSHOT_HZ_MIN as i64 <= INTERPOLATION_DELAY_MAX.0);
+    assert!(
+        (Rates::TICK_HZ_MAX / Rates::SNAPSHOT_HZ_MIN) as u64 * 3 <= PREDICTION_TICKS_MAX,
+        "prediction bridges two lost snapshots at any rates"
+    );
     assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");
     assert!(SEATS_MAX as usize + 2 <= CONTROL_QUEUE_MAX, "a newcomer is told of everybody at once");
     assert!(FIELDS_MAX * FIELD_BITS_MAX as usize / 8 + 64 <= DATAGRAM_BYTES_MIN);

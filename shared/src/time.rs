@@ -147,6 +147,10 @@ impl Offset {
 }
 
 impl Tick {
+    /// The last tick that a server may have: 2^48, seventy thousand years at 128 Hz. Whoever states
+    /// a later one is not believed, so that sums of ticks stay far from the end.
+    pub const MAX_SENT: Self = Self(1 << 48);
+
     /// The low 16 bits, as packets carry them. At 60 Hz they repeat after 18 minutes.
     pub fn low(self) -> u16 {
         self.0 as u16
@@ -199,8 +203,8 @@ pub enum RatesError {
     /// Outside of [`Rates::TICK_HZ_MIN`]..=[`Rates::TICK_HZ_MAX`].
     #[error("a tick rate of {0} Hz is outside of {min} to {max} Hz", min = Rates::TICK_HZ_MIN, max = Rates::TICK_HZ_MAX)]
     TickHz(u32),
-    /// Zero, above the tick rate, or no divisor of it.
-    #[error("a snapshot rate of {0} Hz does not divide the tick rate of {1} Hz")]
+    /// Below [`Rates::SNAPSHOT_HZ_MIN`], above the tick rate, or no divisor of it.
+    #[error("a snapshot rate of {0} Hz is below {min} Hz or does not divide the tick rate of {1} Hz", min = Rates::SNAPSHOT_HZ_MIN)]
     SnapshotHz(u32, u32),
 }
 
@@ -209,6 +213,8 @@ impl Rates {
     pub const TICK_HZ_MIN: u32 = 10;
     /// Fastest world: that of competitive shooters.
     pub const TICK_HZ_MAX: u32 = 128;
+    /// Fewest snapshots a second: the interpolation delay, at least an interval, must fit its bound.
+    pub const SNAPSHOT_HZ_MIN: u32 = 5;
     /// 60 ticks and 30 snapshots a second.
     pub const DEFAULT: Self = Self { tick_hz: 60, snapshot_hz: 30 };
 
@@ -217,7 +223,9 @@ impl Rates {
         if !(Self::TICK_HZ_MIN..=Self::TICK_HZ_MAX).contains(&self.tick_hz) {
             return Err(RatesError::TickHz(self.tick_hz));
         }
-        if self.snapshot_hz == 0 || !self.tick_hz.is_multiple_of(self.snapshot_hz) {
+        if self.snapshot_hz < Self::SNAPSHOT_HZ_MIN
+            || !self.tick_hz.is_multiple_of(self.snapshot_hz)
+        {
             return Err(RatesError::SnapshotHz(self.snapshot_hz, self.tick_hz));
         }
         Ok(self)
@@ -285,7 +293,7 @@ mod tests {
     #[test]
     fn a_tick_is_due_exactly_at_its_time() {
         for tick_hz in [10, 30, 60, 128] {
-            let rates = Rates { tick_hz, snapshot_hz: 1 };
+            let rates = Rates { tick_hz, snapshot_hz: tick_hz };
             for tick in (0..10_000).chain(1 << 40..(1 << 40) + 1000).map(Tick) {
                 let due = rates.time_of(tick);
                 assert_eq!(rates.tick_at(due), tick);

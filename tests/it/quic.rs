@@ -3,15 +3,19 @@
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phaselock_client::core::Client;
+use phaselock_client::net::verify::client_crypto;
 use phaselock_client::net::{Address, Clock, Event, Handle, Options, Pins, State};
 use phaselock_server::core::RoomConfig;
 use phaselock_server::health;
 use phaselock_server::identity::Identity;
 use phaselock_server::local::{LocalError, LocalServer};
 use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::wire::control::{ClientMessage, frame};
+use phaselock_shared::wire::protocol::ALPN;
 use phaselock_tests::room_config;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -215,4 +219,49 @@ fn what_cannot_be_hosted_is_said_so() {
     assert!(error.to_string().contains("cannot listen on 127.0.0.1"), "{error}");
     let unknown = LocalServer::start_with("chess", room_config(1, 0), ANY_PORT, identity());
     assert!(matches!(unknown, Err(LocalError::Game(_))));
+}
+
+#[test]
+fn whoever_does_not_read_takes_nobodys_place() {
+    let data = tempfile::tempdir().expect("a directory");
+    let server = serve(RoomConfig { players_max: 1, ..room_config(1, 1) }, ANY_PORT, data.path());
+    let address = server.address();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let endpoint = quinn::Endpoint::client(ANY_PORT).expect("a socket");
+        let mut held = Vec::new();
+        // More than one address may have waiting; each asks, and takes no answer.
+        for _ in 0..80 {
+            let Ok(connection) = endpoint
+                .connect_with(deaf_client(), address, "phaselock")
+                .expect("it is an address")
+                .await
+            else {
+                continue;
+            };
+            let (mut send, receive) = connection.open_bi().await.expect("a stream");
+            send.write_all(&frame(&ClientMessage::Query).expect("it is short")).await.ok();
+            held.push((connection, send, receive));
+        }
+        assert!((32..=64).contains(&held.len()), "{} were let in", held.len());
+        let start = Instant::now();
+        while health::query(address).await.is_err() {
+            assert!(start.elapsed() < PATIENCE, "the server is kept busy for good");
+        }
+        for (connection, ..) in held {
+            connection.closed().await;
+        }
+    });
+}
+
+/// A client that gives the server no room to write into.
+fn deaf_client() -> quinn::ClientConfig {
+    let (tls, _) = client_crypto(None, ALPN).expect("a configuration");
+    let quic = quinn::crypto::rustls::QuicClientConfig::try_from(tls).expect("a configuration");
+    let mut config = quinn::ClientConfig::new(Arc::new(quic));
+    let mut transport = quinn::TransportConfig::default();
+    transport.stream_receive_window(0_u32.into());
+    transport.keep_alive_interval(Some(Duration::from_secs(1)));
+    config.transport_config(Arc::new(transport));
+    config
 }

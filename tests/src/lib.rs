@@ -218,6 +218,12 @@ impl<G: Game> Sim<G> {
 
     fn step(&mut self) {
         let now = self.now;
+        // Like the driver: the clock first, then what came.
+        if !self.server_stalled && self.room.next_timeout() <= now {
+            self.room.handle_timeout(now);
+            let world = self.room.world();
+            self.truth.insert(world.tick, world.entities.clone());
+        }
         for client in self.clients.iter_mut().filter(|_| !self.server_stalled) {
             if let Some((_, hello)) = client.hello.take_if(|(at, _)| *at <= now) {
                 self.room.handle_control(now, client.id, &hello);
@@ -225,11 +231,6 @@ impl<G: Game> Sim<G> {
             while let Some(bytes) = client.up.poll(now) {
                 self.room.handle_datagram(now, client.id, &bytes);
             }
-        }
-        if !self.server_stalled && self.room.next_timeout() <= now {
-            self.room.handle_timeout(now);
-            let world = self.room.world();
-            self.truth.insert(world.tick, world.entities.clone());
         }
         self.drain();
         for client in &mut self.clients {

@@ -86,6 +86,7 @@ impl Bells {
 
 impl Game for Bells {
     const NAME: &'static str = "bells";
+    const VERSION: u32 = 1;
     type Input = Walk;
     type Entity = Thing;
     type Memory = ();

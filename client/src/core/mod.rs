@@ -70,6 +70,11 @@ pub struct Client<G: Game> {
     lead: Lead,
     delay: Delay,
     prediction: Prediction<G>,
+    /// Whether the server has measured this client's clock. Until then it is not known what tick
+    /// an input would be for, and none is sent.
+    measured: bool,
+    /// The server's epoch.
+    epoch: u8,
     /// The last tick that an input was asked for; none before the first.
     ticked: Option<Tick>,
     /// The newest tick whose input the server has.
@@ -103,6 +108,8 @@ impl<G: Game> Client<G> {
             lead: Lead::new(now, round_trip, rates.step()),
             delay: Delay::new(now, rates.snapshot_interval()),
             prediction: Prediction::new(now),
+            measured: false,
+            epoch: welcome.epoch,
             ticked: None,
             confirmed: welcome.tick,
             heard: None,
@@ -133,6 +140,10 @@ impl<G: Game> Client<G> {
         if let Some(perceived) = header.perceived {
             let offset = self.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
             self.pll.observe(arrival, Offset(offset));
+            if !std::mem::replace(&mut self.measured, true) {
+                let round_trip = Micros(i64::from(perceived.round_trip));
+                self.lead = Lead::new(arrival, round_trip, self.rates.step());
+            }
         }
         if let Some(echo) = header.echo {
             let sent = LocalTime::widen(echo.time, arrival);
@@ -160,6 +171,10 @@ impl<G: Game> Client<G> {
             self.delay.handle_arrival(arrival, age);
         }
         self.reconcile(received.tick);
+        if !self.measured {
+            // Something to measure the clock by.
+            self.transmit(arrival, Tick(0), Vec::new());
+        }
         Ok(received)
     }
 
@@ -187,27 +202,42 @@ impl<G: Game> Client<G> {
             ServerMessage::Left { player } => {
                 self.roster.remove(player);
             }
-            ServerMessage::Epoch { unix_micros } => self.unix_micros = *unix_micros,
+            ServerMessage::Epoch { epoch, unix_micros } => {
+                // A later tick 0 is an earlier time now.
+                self.pll.shift(Micros(self.unix_micros.saturating_sub(*unix_micros)));
+                self.unix_micros = *unix_micros;
+                self.epoch = *epoch;
+                self.restart();
+            }
             // What ends or starts a session is its driver's to handle.
             ServerMessage::Closed { .. } | ServerMessage::Welcome(_) | ServerMessage::Status(_) => {
             }
         }
     }
 
+    /// The clock was set back: ticks come again, with new inputs.
+    fn restart(&mut self) {
+        self.ticked = None;
+        self.confirmed = self.store.newest();
+        self.prediction.restart();
+    }
+
     /// The next tick that an input is due for, if any is. After a stall the ticks that are too
     /// many to catch up with are left out.
     pub fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
+        if !self.measured {
+            return None;
+        }
         let lead = self.lead.advance(now);
         let due = self.rates.tick_at(self.pll.server_time(now) + lead);
-        if due.since(self.store.newest()) > PREDICTION_TICKS_MAX {
-            return None; // Nothing was heard for too long to predict on.
-        }
+        // When nothing is heard for too long there is nothing to predict on. Yet the last word must
+        // go on being sent: it is by the answers that the clock finds back.
+        let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
         let last = self.ticked.unwrap_or(due.minus(1));
         if due <= last {
             // A clock that was stepped far back: start over from there.
             if last.since(due) > PREDICTION_TICKS_MAX {
-                self.ticked = None;
-                self.prediction.forget_own();
+                self.restart();
             }
             return None;
         }
@@ -232,16 +262,19 @@ impl<G: Game> Client<G> {
         self.lead.handle_sent(tick, before);
         self.prediction.tick(&self.game, tick, input);
 
-        let inputs = self.prediction.inputs_since(self.confirmed);
-        if inputs.is_empty() {
-            return; // The server has them all: its clock was stepped.
-        }
+        // At least the newest, whether the server has it or not: acknowledgements ride along.
+        let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
+        self.transmit(now, tick, inputs);
+    }
+
+    fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
         let echo = self.heard.and_then(|(sent, arrival)| Echo::new(sent, now - arrival));
         let packet = InputPacket {
             seq: self.next_seq as u16,
             ack: self.store.ack(),
             sent: now.low(),
             echo,
+            epoch: self.epoch,
             tick: tick.low(),
             inputs,
         };

@@ -59,6 +59,13 @@ impl<G: Game> Prediction<G> {
         }
     }
 
+    /// Ticks come again: what was predicted and pressed is void.
+    pub(super) fn restart(&mut self) {
+        self.inputs.clear();
+        self.input_before = (Tick(0), G::Input::default());
+        self.forget_own();
+    }
+
     /// There is nobody to predict until the next [`reconcile`](Self::reconcile).
     pub(super) fn forget_own(&mut self) {
         self.own = None;
@@ -101,8 +108,7 @@ impl<G: Game> Prediction<G> {
         for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
             last = (*at, *input);
         }
-        for step in from.0 + 1..=tick.0 {
-            let step = Tick(step);
+        for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
             let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
             let input = match found {
                 Ok(place) => {

@@ -97,7 +97,7 @@ pub struct Options {
 pub enum State {
     /// Trying to join.
     Connecting {
-        /// For the how-manieth time since it last worked; the first is 1.
+        /// For the how-manieth time in a row; the first is 1.
         attempt: u32,
     },
     /// In the game.
@@ -207,10 +207,13 @@ impl Handle {
     }
 
     /// Says goodbye and waits until that is done, for a second at most.
-    pub fn close(mut self, reason: &str) {
-        let _ = self.commands.try_send(Command::Leave(reason.to_owned()));
-        self.events.close();
-        if let Some(thread) = self.thread.take() {
+    pub fn close(self, reason: &str) {
+        let Self { mut events, commands, thread } = self;
+        let _ = commands.try_send(Command::Leave(reason.to_owned()));
+        // Where there was no room for the command, the channel's end says the same.
+        drop(commands);
+        events.close();
+        if let Some(thread) = thread {
             let _ = thread.join();
         }
     }

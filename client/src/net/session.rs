@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock_shared::games;
-use phaselock_shared::time::LocalTime;
+use phaselock_shared::time::{LocalTime, Micros};
 use phaselock_shared::wire::control::{
-    ClientMessage, Hello, ServerMessage, Welcome, body_len, frame,
+    ClientMessage, Hello, ServerMessage, Welcome, body_len, frame, printable,
 };
 use phaselock_shared::wire::protocol::{ALPN, wire_hash};
 use quinn::crypto::rustls::QuicClientConfig;
@@ -26,6 +26,8 @@ use super::{Clock, Command, Event, Options, Pins, State, back_off};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// A server that is silent for so long in the game is lost: ninety snapshots at 30 a second.
 const SILENCE: Duration = Duration::from_secs(3);
+/// A wait for [`SILENCE`] that took so long was a sleep of this machine.
+const SLEPT: Micros = Micros::from_ms(4000);
 /// QUIC's own limit; longer, so that a machine that slept for a while finds its game again.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a goodbye may take.
@@ -66,9 +68,8 @@ impl Session {
 
     /// Runs until the player leaves or the server does not want it.
     pub(super) async fn run(mut self) {
-        let mut attempt = 0;
+        let mut attempt = 1;
         loop {
-            attempt += 1;
             self.tell(Event::State(State::Connecting { attempt })).await;
             let mut joined = false;
             let reason = match self.join_and_play(&mut joined).await {
@@ -79,15 +80,16 @@ impl Session {
                 End::Retry(reason) => reason,
             };
             if joined {
-                attempt = 1;
+                attempt = 0;
             }
-            let wait = back_off(attempt);
+            let wait = back_off(attempt.max(1));
             let retry_at = self.clock.now() + wait;
             tracing::debug!(reason, %wait, "waiting to join again");
             self.tell(Event::State(State::Waiting { reason, retry_at, attempt })).await;
             if self.left_before(retry_at).await {
                 return;
             }
+            attempt += 1;
         }
     }
 
@@ -170,6 +172,7 @@ impl Session {
         };
         let datagrams = async {
             loop {
+                let waiting_since = clock.now();
                 match timeout(SILENCE, connection.read_datagram()).await {
                     Ok(Ok(bytes)) => {
                         let arrival = clock.now();
@@ -177,6 +180,8 @@ impl Session {
                         let _ = events.try_send(Event::Datagram { bytes, arrival });
                     }
                     Ok(Err(error)) => return End::Retry(describe(&error)),
+                    // This machine slept: it has not looked yet at what came meanwhile.
+                    Err(_) if clock.now() - waiting_since > SLEPT => {}
                     Err(_) => return End::Retry("the server does not answer any more".into()),
                 }
             }
@@ -361,7 +366,7 @@ async fn read_frame(receive: &mut RecvStream) -> Result<Vec<u8>, String> {
 fn describe(error: &ConnectionError) -> String {
     match error {
         ConnectionError::ApplicationClosed(close) if !close.reason.is_empty() => {
-            String::from_utf8_lossy(&close.reason).into_owned()
+            printable(&String::from_utf8_lossy(&close.reason))
         }
         ConnectionError::ConnectionClosed(close) => {
             format!("the server refused the connection ({})", close.error_code)

@@ -94,16 +94,13 @@ pub struct Room<G: Game> {
     history: History,
     /// When tick 0 would have been, had no time been lost.
     epoch: LocalTime,
+    /// How often it moved, modulo 256.
+    epoch_number: u8,
     sessions: BTreeMap<ClientId, Session<G::Input>>,
     bots: BTreeMap<PlayerId, BotSeat<G>>,
     next_player: PlayerId,
     outputs: VecDeque<Output>,
-    /// Until then, echoes may be of packets stamped before the epoch moved.
-    distrust_echoes_until: Option<LocalTime>,
 }
-
-/// How long after the epoch moved echoes are left out: longer than any round trip worth playing at.
-const DISTRUST: Micros = Micros::from_ms(2000);
 
 impl<G: Game> Room<G> {
     /// A room at tick 0, with its bots in it.
@@ -113,6 +110,7 @@ impl<G: Game> Room<G> {
         game.populate(&mut world);
         let mut room = Self {
             epoch: config.start,
+            epoch_number: 0,
             game,
             world,
             history: History::default(),
@@ -120,7 +118,6 @@ impl<G: Game> Room<G> {
             bots: BTreeMap::new(),
             next_player: PlayerId(0),
             outputs: VecDeque::new(),
-            distrust_echoes_until: None,
             config,
         };
         let mut random = Random::new(room.config.seed ^ 0xb07);
@@ -180,13 +177,13 @@ impl<G: Game> Room<G> {
         let lost = rates.time_of(due) - rates.time_of(due.minus(ticks));
         tracing::warn!(%lost, ticks, "the server stalled; the world's clock stood still");
         self.epoch = self.epoch + lost;
+        self.epoch_number = self.epoch_number.wrapping_add(1);
         self.config.unix_micros = self.config.unix_micros.saturating_add(lost.0);
-        self.distrust_echoes_until = Some(now + DISTRUST);
         for session in self.sessions.values_mut() {
-            session.offset.clear();
+            session.handle_epoch(self.epoch_number);
         }
         let unix_micros = self.config.unix_micros;
-        self.broadcast(&ServerMessage::Epoch { unix_micros });
+        self.broadcast(&ServerMessage::Epoch { epoch: self.epoch_number, unix_micros });
     }
 
     fn step(&mut self) {
@@ -283,13 +280,15 @@ impl<G: Game> Room<G> {
             player,
             tick: self.world.tick,
             offset,
+            epoch: self.epoch_number,
             unix_micros: self.config.unix_micros,
         });
         self.outputs.push_back(Output::Control { client, message: welcome });
         for message in self.roster() {
             self.outputs.push_back(Output::Control { client, message });
         }
-        let session = Session::new(player, name.clone(), now, hello.sent, offset);
+        let session =
+            Session::new(player, name.clone(), now, hello.sent, offset, self.epoch_number);
         self.sessions.insert(client, session);
         self.broadcast(&ServerMessage::Joined { player, name, bot: false });
         self.game.join(&mut self.world, player);
@@ -306,7 +305,8 @@ impl<G: Game> Room<G> {
     fn free_seat(&mut self) -> PlayerId {
         let taken: BTreeSet<_> =
             self.sessions.values().map(|s| s.player).chain(self.bots.keys().copied()).collect();
-        while taken.contains(&self.next_player) {
+        // The last number is left out, so that a game may store a seat plus one in 16 bits.
+        while taken.contains(&self.next_player) || self.next_player.0 == u16::MAX {
             self.next_player.0 = self.next_player.0.wrapping_add(1);
         }
         let free = self.next_player;
@@ -338,10 +338,9 @@ impl<G: Game> Room<G> {
     /// session.
     pub fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
         let server_time = self.server_time(now);
-        let trust_echo = self.distrust_echoes_until.is_none_or(|until| now > until);
         let (tick, rates) = (self.world.tick, self.config.rates);
         let Some(session) = self.sessions.get_mut(&client) else { return };
-        match session.handle_datagram(bytes, now, server_time, tick, rates, trust_echo) {
+        match session.handle_datagram(bytes, now, server_time, tick, rates) {
             Ok(()) => {}
             Err(DatagramError::NeverSent(error)) => self.close(client, &error.to_string(), false),
             Err(error) => {
@@ -369,7 +368,7 @@ impl<G: Game> Room<G> {
 
     /// Tells a client why it is put out or refused, and forgets it.
     fn close(&mut self, client: ClientId, reason: &str, retry: bool) {
-        tracing::info!(client = client.0, reason, "closing");
+        tracing::debug!(client = client.0, reason, "closing");
         let reason = clip(reason, TEXT_BYTES_MAX).to_owned();
         let message = ServerMessage::Closed { reason: reason.clone(), retry };
         self.outputs.push_back(Output::Control { client, message });

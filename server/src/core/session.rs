@@ -51,7 +51,7 @@ pub(super) struct Session<I> {
     /// When a valid input packet last came.
     pub(super) heard_at: LocalTime,
     pub(super) stats: SessionStats,
-    pub(super) offset: OffsetEstimator,
+    offset: OffsetEstimator,
     welcome_offset: Offset,
     sender: Sender,
     /// Sequence number and send time (low bits, by the client's clock) of the newest input packet,
@@ -61,6 +61,10 @@ pub(super) struct Session<I> {
     client_time: LocalTime,
     /// Input packets that may still come; refilled every tick.
     allowance: u64,
+    /// The number of the server's epoch.
+    epoch: u8,
+    /// Echoes of packets before this one were stamped in an epoch before.
+    trusted_from: u64,
 }
 
 /// Ticks whose allowance of input packets may be saved up: a client that stalled for half a second
@@ -74,6 +78,7 @@ impl<I: Record> Session<I> {
         now: LocalTime,
         client_time: LocalTime,
         offset: Offset,
+        epoch: u8,
     ) -> Self {
         Self {
             player,
@@ -88,7 +93,17 @@ impl<I: Record> Session<I> {
             newest: None,
             client_time,
             allowance: ALLOWANCE_TICKS,
+            epoch,
+            trusted_from: 0,
         }
+    }
+
+    /// Tick 0 moved: what was measured and sent before is void.
+    pub(super) fn handle_epoch(&mut self, epoch: u8) {
+        self.epoch = epoch;
+        self.offset.clear();
+        self.inputs.restart();
+        self.trusted_from = self.sender.next_seq();
     }
 
     /// A tick passed.
@@ -97,8 +112,7 @@ impl<I: Record> Session<I> {
         self.allowance = (self.allowance + INPUT_PACKETS_PER_TICK_MAX).min(most);
     }
 
-    /// A datagram came while the world was at `tick`. `trust_echo` is false while echoes of
-    /// packets may come that were stamped by a clock which was set since.
+    /// A datagram came while the world was at `tick`.
     pub(super) fn handle_datagram(
         &mut self,
         bytes: &[u8],
@@ -106,7 +120,6 @@ impl<I: Record> Session<I> {
         server_time: ServerTime,
         tick: Tick,
         rates: Rates,
-        trust_echo: bool,
     ) -> Result<(), DatagramError> {
         self.allowance = self.allowance.checked_sub(1).ok_or(DatagramError::TooMany)?;
         let packet = read_input::<I>(bytes)?;
@@ -116,17 +129,24 @@ impl<I: Record> Session<I> {
         if !newer && near - seq > 64 {
             return Err(DatagramError::Stale);
         }
-        if let Some(ack) = packet.ack {
-            self.sender.handle_ack(ack)?;
-        }
+        let acked = match packet.ack {
+            Some(ack) => Some(self.sender.handle_ack(ack)?),
+            None => None,
+        };
         let sent = LocalTime::widen(packet.sent, self.client_time);
         if newer {
             self.newest = Some((seq, packet.sent, now));
             self.client_time = sent;
-            if let Some(echo) = packet.echo.filter(|_| trust_echo) {
+            if let Some(echo) = packet.echo.filter(|_| acked >= Some(self.trusted_from)) {
+                // The echo is of the newest packet acknowledged.
                 let echoed = ServerTime::widen(echo.time, server_time);
                 self.offset.observe(server_time, sent, echoed, Micros(i64::from(echo.held)));
             }
+        }
+        self.heard_at = now;
+        self.stats.accepted += 1;
+        if packet.epoch != self.epoch {
+            return Ok(()); // Its ticks are of another time.
         }
         let newest = Tick::widen(packet.tick, tick);
         for (input, back) in packet.inputs.into_iter().zip(0..) {
@@ -139,8 +159,6 @@ impl<I: Record> Session<I> {
                 self.stats.late += 1;
             }
         }
-        self.heard_at = now;
-        self.stats.accepted += 1;
         Ok(())
     }
 

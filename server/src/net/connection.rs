@@ -1,12 +1,13 @@
 //! One connection: reads what comes and hands it to the room, writes what the room says.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use phaselock_shared::limits::{CONTROL_QUEUE_MAX, INPUT_PACKETS_PER_TICK_MAX, TEXT_BYTES_MAX};
 use phaselock_shared::time::{Micros, Rates};
 use phaselock_shared::wire::WireError;
-use phaselock_shared::wire::control::{ServerMessage, body_len, clip, frame};
+use phaselock_shared::wire::control::{ServerMessage, body_len, clip, frame, printable};
 use quinn::{Connection, ConnectionError, ReadExactError, RecvStream, SendStream, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
@@ -17,6 +18,8 @@ use crate::core::ClientId;
 const CLOSED: VarInt = VarInt::from_u32(0);
 /// A newcomer has so long to say hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// A control message has so long to fit into the stream's window.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The last control message has so long to arrive.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -29,6 +32,8 @@ const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_H
 pub(super) struct Peer {
     connection: Connection,
     control: mpsc::Sender<Write>,
+    /// Whether the room is done with it; what still comes is not worth handing on.
+    closing: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -62,6 +67,7 @@ impl Peer {
 
     /// Closes when everything sent before has arrived, or after a moment.
     pub(super) fn close(&self, reason: &str) {
+        self.closing.store(true, Ordering::Relaxed);
         if self.control.try_send(Write::Close(reason.to_owned())).is_err() {
             self.connection.close(CLOSED, reason.as_bytes());
         }
@@ -100,15 +106,18 @@ async fn run(
         .await
         .map_err(|_| "no hello came in time".to_owned())??;
     let arrival = room.clock.now();
-    drop(newcomer);
 
     let (control, writes) = mpsc::channel(CONTROL_QUEUE_MAX);
-    let peer = Arc::new(Peer { connection: connection.clone(), control });
+    let closing = AtomicBool::new(false);
+    let peer = Arc::new(Peer { connection: connection.clone(), control, closing });
+    // Held weakly here, so that the room's letting go is what ends the writer.
+    let seen = Arc::downgrade(&peer);
     tracing::debug!(client = client.0, remote = %connection.remote_address(), "connected");
     room.send(Event::Control { client, body: hello, arrival, peer: Some(peer) }).await;
 
-    let writer = tokio::spawn(write(connection.clone(), send, writes));
-    let reason = read(&connection, receive, client, room).await;
+    let writer = tokio::spawn(write(connection.clone(), send, writes, newcomer));
+    let wanted = || seen.upgrade().is_some_and(|peer| !peer.closing.load(Ordering::Relaxed));
+    let reason = read(&connection, receive, client, room, wanted).await;
     room.lost(client, reason).await;
     // The room lets go of its end, which ends the writer.
     let _ = writer.await;
@@ -121,22 +130,17 @@ async fn read(
     mut receive: RecvStream,
     client: ClientId,
     room: &ToRoom,
+    wanted: impl Fn() -> bool,
 ) -> String {
     let control = async {
-        loop {
-            match read_frame(&mut receive).await {
-                Ok(body) => {
-                    let arrival = room.clock.now();
-                    room.send(Event::Control { client, body, arrival, peer: None }).await;
-                }
-                // An ended stream is not an ended connection: a client that says nothing more
-                // still plays.
-                Err(error) => {
-                    tracing::debug!(client = client.0, error, "control stream ended");
-                    return std::future::pending::<String>().await;
-                }
-            }
+        // Nothing may follow the hello. Whatever does is handed on once, for the room to object to;
+        // more of it is left to fill the stream's window. An ended stream is not an ended
+        // connection: a client that says nothing more plays on.
+        if let Ok(body) = read_frame(&mut receive).await {
+            let arrival = room.clock.now();
+            room.send(Event::Control { client, body, arrival, peer: None }).await;
         }
+        std::future::pending::<String>().await
     };
     let datagrams = async {
         let mut second = (room.clock.now(), 0);
@@ -148,7 +152,7 @@ async fn read(
                         second = (now, 0);
                     }
                     second.1 += 1;
-                    if second.1 <= DATAGRAMS_PER_SECOND_MAX {
+                    if second.1 <= DATAGRAMS_PER_SECOND_MAX && wanted() {
                         room.datagram(client, bytes);
                     }
                 }
@@ -167,7 +171,7 @@ fn describe(error: &ConnectionError) -> String {
     match error {
         ConnectionError::ApplicationClosed(close) => {
             let said = String::from_utf8_lossy(&close.reason);
-            format!("it left: {}", clip(&said, TEXT_BYTES_MAX))
+            format!("it left: {}", printable(clip(&said, TEXT_BYTES_MAX)))
         }
         ConnectionError::TimedOut => "the connection was lost".to_owned(),
         other => other.to_string(),
@@ -184,7 +188,15 @@ async fn read_frame(receive: &mut RecvStream) -> Result<Vec<u8>, String> {
     Ok(body)
 }
 
-async fn write(connection: Connection, mut send: SendStream, mut writes: mpsc::Receiver<Write>) {
+/// Writes what the room says. A connection counts among its address's newcomers until it is
+/// welcomed: one that is refused, answered or put out still takes a place.
+async fn write(
+    connection: Connection,
+    mut send: SendStream,
+    mut writes: mpsc::Receiver<Write>,
+    newcomer: Newcomer,
+) {
+    let mut newcomer = Some(newcomer);
     let mut reason = String::from("the room has no place for it");
     while let Some(write) = writes.recv().await {
         match write {
@@ -193,8 +205,16 @@ async fn write(connection: Connection, mut send: SendStream, mut writes: mpsc::R
                     tracing::error!(?message, "a control message is too long to send");
                     continue;
                 };
-                if send.write_all(&framed).await.is_err() {
-                    return;
+                match tokio::time::timeout(WRITE_TIMEOUT, send.write_all(&framed)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => return,
+                    Err(_) => {
+                        connection.close(CLOSED, b"you do not read what the server says");
+                        return;
+                    }
+                }
+                if matches!(message, ServerMessage::Welcome(_)) {
+                    newcomer = None;
                 }
             }
             Write::Close(why) => {
@@ -207,4 +227,5 @@ async fn write(connection: Connection, mut send: SendStream, mut writes: mpsc::R
     let _ = send.finish();
     let _ = tokio::time::timeout(FLUSH_TIMEOUT, send.stopped()).await;
     connection.close(CLOSED, reason.as_bytes());
+    drop(newcomer);
 }

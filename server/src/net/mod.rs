@@ -16,6 +16,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use phaselock_shared::game::Game;
+use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
 use phaselock_shared::time::LocalTime;
 use phaselock_shared::wire::protocol::ALPN;
 use quinn::crypto::rustls::QuicServerConfig;
@@ -28,9 +29,10 @@ use crate::core::{ClientId, Output, Room, RoomConfig};
 use crate::identity::Identity;
 use connection::Peer;
 
-/// Bytes of datagrams that wait for a client: three snapshots of two packets each. When it is full
-/// the oldest are displaced (quinn's default of 1 MiB is many seconds of stale snapshots).
-const DATAGRAM_SEND_BYTES: usize = 8 * 1024;
+/// Bytes of datagrams that wait for a client: two snapshots at their greatest, with what quinn adds
+/// to each datagram in its queue. When it is full the oldest are displaced (quinn's default of
+/// 1 MiB is many seconds of stale snapshots); less than one snapshot would displace its own head.
+const DATAGRAM_SEND_BYTES: usize = 2 * SNAPSHOT_PACKETS_MAX * (DATAGRAM_BYTES_MAX + 64);
 /// Bytes of datagrams that wait for the room, for each client: a burst of half a second.
 const DATAGRAM_RECEIVE_BYTES: usize = 16 * 1024;
 /// Bytes that a client may send on the control stream before they are read.
@@ -43,13 +45,15 @@ const KEEP_ALIVE: Duration = Duration::from_secs(2);
 const INITIAL_RTT: Duration = Duration::from_millis(100);
 /// Connections beyond the seats: for newcomers, queries, and telling that the server is full.
 const SPARE_CONNECTIONS: usize = 256;
-/// Of these, how many may come from one address and not have said hello yet, so that a single host
-/// cannot keep everybody else out. A household or a test's host is within that.
+/// Connections from one address (for IPv6, from one /64 network) that have no seat, so that a single
+/// host cannot keep everybody else from joining. A household or a test's host is within that.
 const NEWCOMERS_PER_ADDRESS_MAX: usize = 64;
 /// From so many connections on, a newcomer must first prove its address (QUIC's Retry).
 const VALIDATE_FROM: usize = 32;
 /// Datagrams and messages that wait for the room.
 const EVENTS_MAX: usize = 8192;
+/// Of these, how many are handled in a turn, before the clock is looked at again.
+const EVENTS_PER_TURN: usize = 512;
 /// How long goodbyes may take when the server ends.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -135,11 +139,11 @@ impl Clock {
     }
 }
 
-/// How many newcomers there are from each address.
+/// How many newcomers there are from each address or network.
 #[derive(Clone, Debug, Default)]
 struct Newcomers(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
-/// A connection that has not said hello yet.
+/// A connection that has no seat.
 #[derive(Debug)]
 struct Newcomer {
     all: Newcomers,
@@ -148,6 +152,11 @@ struct Newcomer {
 
 impl Newcomers {
     fn enter(&self, address: IpAddr) -> Option<Newcomer> {
+        let address = match address.to_canonical() {
+            IpAddr::V4(address) => IpAddr::V4(address),
+            // A host commands all addresses of its network.
+            IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
+        };
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_default();
         if *count >= NEWCOMERS_PER_ADDRESS_MAX {
@@ -299,6 +308,11 @@ async fn drive<G: Game>(
                 Some(event) => handle(&mut room, &mut peers, event),
                 None => return,
             }
+        }
+        // Also when every tick is late: a room that cannot keep up must not go deaf.
+        for _ in 0..EVENTS_PER_TURN {
+            let Ok(event) = events.try_recv() else { break };
+            handle(&mut room, &mut peers, event);
         }
         drain(&mut room, &mut peers);
     }

@@ -33,10 +33,13 @@ impl Lead {
     pub const MARGIN: Micros = Micros(3000);
     /// How long a need is remembered.
     const WINDOW: Micros = Micros::from_ms(3000);
-    /// Fastest growth and shrinking of the lead, in parts of real time. Growing means more ticks a
-    /// second, which is felt less than late inputs; shrinking can take its time.
+    /// Fastest growth of the lead, in parts of real time. It means more ticks a second, which is felt
+    /// less than late inputs.
     const UP: f64 = 0.25;
+    /// Shrinking can take its time, in parts of real time...
     const DOWN: f64 = 0.02;
+    /// ... but what is far too much, after a stall, goes faster: this part of it a second.
+    const DOWN_EXCESS: f64 = 0.5;
     /// A shortage beyond this is made up at once.
     const STEP_BEYOND: Micros = Micros::from_ms(120);
     /// Most frames are no longer than what is allowed for; a hitch now and then costs an input.
@@ -68,7 +71,8 @@ impl Lead {
             self.lead = self.target;
         } else {
             let up = Micros::from_f64(dt * Self::UP);
-            self.lead = slew(self.lead, self.target, up, Micros::from_f64(dt * Self::DOWN));
+            let down = dt * (Self::DOWN + Self::DOWN_EXCESS * (self.lead - self.target).as_secs());
+            self.lead = slew(self.lead, self.target, up, Micros::from_f64(down));
         }
         self.lead
     }
@@ -83,6 +87,10 @@ impl Lead {
 
     /// The input of a tick leaves, so long before the tick is due.
     pub fn handle_sent(&mut self, tick: Tick, before: Micros) {
+        // After the clock was stepped back, ticks come again.
+        while self.sent.back().is_some_and(|(newest, _)| *newest >= tick) {
+            self.sent.pop_back();
+        }
         if self.sent.len() as u64 == PREDICTION_TICKS_MAX {
             self.sent.pop_front();
         }

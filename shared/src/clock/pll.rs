@@ -88,6 +88,12 @@ impl Pll {
         self.rate = rate.clamp(-Self::RATE_MAX, Self::RATE_MAX);
     }
 
+    /// The server's clock was set by so much; this one follows at once.
+    pub fn shift(&mut self, by: Micros) {
+        self.time += by.0 as f64;
+        self.steps += 1;
+    }
+
     /// The last phase error: what the server says less what the clock showed.
     pub fn phase_error(&self) -> Micros {
         Micros::from_f64(self.phase_error)

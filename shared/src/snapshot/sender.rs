@@ -30,6 +30,10 @@ struct SentPacket {
     entities: Vec<(u16, bool)>,
 }
 
+/// How far the start moves on with each snapshot of several packets: about a packet's worth, with
+/// no factor in common with the number of packets. Arbitrary otherwise.
+const STRIDE: u16 = 61;
+
 /// A client acknowledged a packet that was never sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it acknowledged a packet that was never sent")]
@@ -42,7 +46,8 @@ pub struct Sender {
     next_seq: u64,
     tracks: BTreeMap<u16, Track>,
     sent: VecDeque<SentPacket>,
-    /// Where the next snapshot starts, if the last one had no room for all.
+    /// Where the next snapshot starts: behind what the last one had room for, or, if it had room for
+    /// all, a little further on, so that no regular loss always hits the same entities.
     cursor: u16,
 }
 
@@ -60,8 +65,13 @@ impl Sender {
         Self { reader, next_seq: 0, tracks: BTreeMap::new(), sent: VecDeque::new(), cursor: 0 }
     }
 
-    /// Notes which packets arrived.
-    pub fn handle_ack(&mut self, ack: Ack) -> Result<(), NeverSent> {
+    /// The sequence number that the next packet gets.
+    pub fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+
+    /// Notes which packets arrived; returns the newest one's sequence number.
+    pub fn handle_ack(&mut self, ack: Ack) -> Result<u64, NeverSent> {
         // The sequence number nearest to the next one that has these low bits.
         let ahead = i64::from(ack.newest.wrapping_sub(self.next_seq as u16) as i16);
         let newest = self
@@ -75,12 +85,12 @@ impl Sender {
                 self.arrived(newest.checked_sub(bit + 1).ok_or(NeverSent)?);
             }
         }
-        Ok(())
+        Ok(newest)
     }
 
     fn arrived(&mut self, seq: u64) {
         let Ok(at) = self.sent.binary_search_by_key(&seq, |packet| packet.seq) else {
-            return; // Forgotten: so old that its states are no baselines any more.
+            return; // Forgotten; younger ones will be acknowledged.
         };
         let packet = &mut self.sent[at];
         if std::mem::replace(&mut packet.acked, true) {
@@ -98,12 +108,6 @@ impl Sender {
         }
     }
 
-    /// The share of the packets sent lately that was acknowledged, of those old enough to be; for
-    /// statistics.
-    pub fn unacked(&self) -> usize {
-        self.sent.iter().filter(|packet| !packet.acked).count()
-    }
-
     /// The packets of the newest snapshot in `history`, none longer than `budget` bytes. `header`
     /// is the same for all but its sequence number and baseline.
     pub fn snapshot<E: Entity>(
@@ -116,6 +120,10 @@ impl Sender {
         // All that is there, and all that the client may believe to be.
         for (index, _) in frame.iter() {
             self.tracks.entry(index).or_default();
+        }
+        // A start behind the last entity is the first one.
+        if self.tracks.range(self.cursor..).next().is_none() {
+            self.cursor = 0;
         }
         let ahead = self.tracks.range(self.cursor..).map(|(index, _)| *index);
         let wrapped = self.tracks.range(..self.cursor).map(|(index, _)| *index);
@@ -131,7 +139,11 @@ impl Sender {
                 break;
             }
         }
-        self.cursor = left.first().copied().unwrap_or(0);
+        self.cursor = match left.first() {
+            Some(index) => *index,
+            None if packets.len() > 1 => self.cursor.wrapping_add(STRIDE),
+            None => 0,
+        };
         packets
     }
 

@@ -63,6 +63,8 @@ pub enum ServerMessage {
     },
     /// The server lost time (a stall longer than it may catch up): its tick 0 moved.
     Epoch {
+        /// The new epoch's number, modulo 256.
+        epoch: u8,
         /// Unix time of tick 0 in microseconds by the host's own clock.
         unix_micros: i64,
     },
@@ -106,6 +108,8 @@ pub struct Welcome {
     pub tick: Tick,
     /// A first offset, wrong by the time that the hello travelled. Snapshots carry changes to it.
     pub offset: Offset,
+    /// The number of the epoch, raised whenever tick 0 moves.
+    pub epoch: u8,
     /// Unix time of tick 0 in microseconds by the host's own clock, to measure clocks against.
     pub unix_micros: i64,
 }
@@ -179,21 +183,34 @@ impl ClientMessage {
 }
 
 impl ServerMessage {
-    /// Reads the body of a frame.
+    /// Reads the body of a frame. Texts come out fit to print.
     pub fn parse(body: &[u8]) -> Result<Self, WireError> {
-        let message: Self = parse(body)?;
-        match &message {
-            Self::Closed { reason, .. } => check_text(reason, TEXT_BYTES_MAX, "reason")?,
-            Self::Joined { name, .. } => check_text(name, NAME_BYTES_MAX, "name")?,
+        let mut message: Self = parse(body)?;
+        match &mut message {
+            Self::Closed { reason, .. } => {
+                check_text(reason, TEXT_BYTES_MAX, "reason")?;
+                *reason = printable(reason);
+            }
+            Self::Joined { name, .. } => {
+                check_text(name, NAME_BYTES_MAX, "name")?;
+                *name = printable(name);
+            }
             Self::Welcome(welcome) => {
                 check_text(&welcome.server, TEXT_BYTES_MAX, "server's name")?;
+                welcome.server = printable(&welcome.server);
                 check_text(&welcome.game, NAME_BYTES_MAX, "game's name")?;
                 welcome.rates.validate().map_err(|_| WireError::Range("rates"))?;
+                if welcome.tick > Tick::MAX_SENT {
+                    return Err(WireError::Range("tick"));
+                }
             }
             Self::Status(status) => {
                 check_text(&status.server, TEXT_BYTES_MAX, "server's name")?;
                 check_text(&status.version, TEXT_BYTES_MAX, "version")?;
                 check_text(&status.game, NAME_BYTES_MAX, "game's name")?;
+                for text in [&mut status.server, &mut status.version, &mut status.game] {
+                    *text = printable(text);
+                }
             }
             Self::Left { .. } | Self::Epoch { .. } => {}
         }
@@ -206,10 +223,15 @@ pub fn clip(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
+/// A peer's text for people, safe to print: without control characters and the like.
+pub fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect()
+}
+
 /// A name as others may see it: without control characters, without blanks around it, at most
 /// [`NAME_BYTES_MAX`] bytes; `None` if nothing is left.
 pub fn clean_name(name: &str) -> Option<String> {
-    let visible: String = name.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect();
+    let visible = printable(name);
     let name = clip(visible.trim(), NAME_BYTES_MAX).trim_end();
     (!name.is_empty()).then(|| name.to_owned())
 }
@@ -217,7 +239,10 @@ pub fn clean_name(name: &str) -> Option<String> {
 /// Characters that take no room or turn the writing direction around, by which one name could pose
 /// as another.
 fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -278,7 +303,7 @@ mod tests {
     #[test]
     fn names_are_cleaned() {
         assert_eq!(clean_name("  Ada\n\u{202e} Lovelace "), Some("Ada Lovelace".into()));
-        assert_eq!(clean_name(" \t\u{200b}"), None);
+        assert_eq!(clean_name(" \t\u{200b}\u{3164}"), None);
         assert_eq!(clean_name(&"é".repeat(40)).unwrap().len(), NAME_BYTES_MAX);
     }
 

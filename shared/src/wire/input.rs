@@ -30,9 +30,11 @@ pub struct InputPacket<I> {
     pub sent: u32,
     /// The send time of the newest snapshot packet.
     pub echo: Option<Echo>,
+    /// The server's epoch that the ticks are counted in, as its last word had it.
+    pub epoch: u8,
     /// Low bits of the newest input's tick.
     pub tick: u16,
-    /// Inputs of consecutive ticks, newest first; at least one.
+    /// Inputs of consecutive ticks, newest first; none while the client's clock is not measured yet.
     pub inputs: Vec<I>,
 }
 
@@ -49,6 +51,7 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
     }
     writer.bits(u64::from(packet.sent), 32);
     Echo::write(&mut writer, packet.echo);
+    writer.bits(u64::from(packet.epoch), 8);
     writer.bits(u64::from(packet.tick), 16);
 
     let mut coded = BitWriter::new();
@@ -88,10 +91,11 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
     };
     let sent = reader.bits(32)? as u32;
     let echo = Echo::read(&mut reader)?;
+    let epoch = reader.bits(8)? as u8;
     let tick = reader.bits(16)? as u16;
     let count = reader.bits(7)? as usize;
     // Each input takes a bit or more, so this allocates in proportion to what is there.
-    if count == 0 || count > PACKET_INPUTS_MAX || count > reader.left() {
+    if count > PACKET_INPUTS_MAX || count > reader.left() {
         return Err(WireError::Range("count of inputs"));
     }
     let mut inputs = Vec::with_capacity(count);
@@ -105,7 +109,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
         inputs.push(I::unpack(&newer));
     }
     reader.finish()?;
-    Ok(InputPacket { seq, ack, sent, echo, tick, inputs })
+    Ok(InputPacket { seq, ack, sent, echo, epoch, tick, inputs })
 }
 
 #[cfg(test)]
@@ -129,6 +133,7 @@ mod tests {
             ack: Some(Ack { newest: 7, mask: 0b101 }),
             sent: 1_000_000,
             echo: Some(Echo { time: 999, held: 5000 }),
+            epoch: 5,
             tick: 600,
             inputs,
         }
@@ -144,12 +149,12 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_written_is_read(
-            raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>()), 1..=PACKET_INPUTS_MAX),
-            seq: u16, newest: u16, mask: u32, sent: u32, tick: u16, acked: bool, echoed: bool,
+            raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>()), 0..=PACKET_INPUTS_MAX),
+            epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16, acked: bool, echoed: bool,
         ) {
             let inputs = raw.iter().map(|&(x, aim, fire)| Keys { x, aim, fire }.snapped()).collect();
             let packet = InputPacket {
-                seq, sent, tick, inputs,
+                seq, sent, epoch, tick, inputs,
                 ack: acked.then_some(Ack { newest, mask }),
                 echo: echoed.then_some(Echo { time: mask, held: u32::from(newest) }),
             };
@@ -169,7 +174,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_packet_is_refused(cut in 0..27_usize) {
+        fn a_cut_packet_is_refused(cut in 0..28_usize) {
             let held = Keys { x: 1, aim: 0.25, fire: true };
             let bytes = write_input(&packet(vec![held, held, Keys { fire: false, ..held }]));
             prop_assert!(read_input::<Keys>(&bytes[..cut.min(bytes.len() - 1)]).is_err());
@@ -190,8 +195,15 @@ mod tests {
             Wide { a: v, b: v, c: v, d: v, e: v, f: v, g: v, h: v, i: v }
         };
         let inputs: Vec<_> = (0..64).map(wild).collect();
-        let packet =
-            InputPacket { seq: 0, ack: None, sent: 0, echo: None, tick: 9, inputs: inputs.clone() };
+        let packet = InputPacket {
+            seq: 0,
+            ack: None,
+            sent: 0,
+            echo: None,
+            epoch: 0,
+            tick: 9,
+            inputs: inputs.clone(),
+        };
         let bytes = write_input(&packet);
         assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
         let read = read_input::<Wide>(&bytes).unwrap();

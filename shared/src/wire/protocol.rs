@@ -2,7 +2,7 @@
 
 use crate::game::Game;
 use crate::limits;
-use crate::replicate::{Entity, Record};
+use crate::replicate::{Audience, Entity, Kind, Motion, Record};
 
 /// QUIC's application protocol name (ALPN, RFC 7301). It does not change with the format, so that
 /// mismatched builds get as far as telling each other.
@@ -33,10 +33,40 @@ pub(super) fn wire_text() -> String {
     )
 }
 
-/// A game's field tables.
+/// A game's rules and field tables.
 pub fn game_hash<G: Game>() -> u64 {
-    let tables = format!("{} {:?} {:?}", G::NAME, <G::Input as Record>::FIELDS, G::Entity::KINDS);
-    fnv1a(tables.as_bytes())
+    fnv1a(game_text::<G>().as_bytes())
+}
+
+/// What a game's packets and predictions depend on, as text: a line for the game, one for each
+/// record, one for each field.
+fn game_text<G: Game>() -> String {
+    let mut text = format!("game {} {}\n", G::NAME, G::VERSION);
+    let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
+    for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
+        text += &format!("record {}\n", kind.name);
+        for field in kind.fields {
+            text += &format!(
+                "{} {} {} {} {} {} {}\n",
+                field.name,
+                field.min,
+                field.bits,
+                field.fraction_bits,
+                match field.motion {
+                    Motion::Linear => "linear",
+                    Motion::Angle => "angle",
+                    Motion::Step => "step",
+                    Motion::Cut => "cut",
+                },
+                match field.audience {
+                    Audience::All => "all",
+                    Audience::Owner => "owner",
+                },
+                if field.predicted { "predicted" } else { "server" },
+            );
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -47,5 +77,16 @@ mod tests {
     fn fnv1a_is_the_published_one() {
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn a_games_text_is_as_documented() {
+        let text = game_text::<crate::games::skirmish::Skirmish>();
+        let start = "game skirmish 1\nrecord Command\nright -2 2 0 linear all predicted\n";
+        assert!(text.starts_with(start), "{text}");
+        assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");
+        assert!(text.contains("\nrecord Player\n"), "{text}");
+        assert!(text.contains("\ncooldown 0 6 0 step owner predicted\n"), "{text}");
+        assert!(text.contains("\nhealth 0 7 0 step all server\n"), "{text}");
     }
 }

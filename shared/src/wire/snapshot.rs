@@ -54,7 +54,8 @@ pub struct SnapshotHeader {
     pub perceived: Option<Perceived>,
     /// How early inputs come; none before the first.
     pub inputs: Option<InputReport>,
-    /// Age in ticks of the baseline that most entities in this packet share; 0 if none has one.
+    /// Age in ticks of the first entity's baseline, which most others in the packet share; 0 if it
+    /// has none.
     pub baseline_age: u8,
 }
 

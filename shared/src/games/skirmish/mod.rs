@@ -169,6 +169,7 @@ impl Skirmish {
 
 impl Game for Skirmish {
     const NAME: &'static str = "skirmish";
+    const VERSION: u32 = 1;
     type Input = Command;
     type Entity = Player;
     type Memory = ();

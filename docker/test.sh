@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Builds the image and proves on a real engine what docker/Dockerfile promises.
+#   docker/test.sh [PHASELOCK-BOTS]     the clients' program; if it is not given, it is built
+# Everything it makes is removed again, except for the builder's cache.
+set -euo pipefail
+
+CLIENTS=4
+# The server sends 30 a second; a busy machine may run late.
+SNAPSHOTS_PER_S_MIN=20
+# The server's own limit for its goodbyes is 4 s.
+STOP_S_MAX=5
+HEALTHY_S_MAX=60
+
+step() { echo "== $*"; }
+fail() {
+    echo "docker/test.sh: $*" >&2
+    exit 1
+}
+
+docker info >/dev/null 2>&1 ||
+    fail "there is no docker engine to test with: start one, or say in DOCKER_HOST where it is"
+bots=${1:+$(realpath -- "$1")}
+cd "$(dirname "$0")/.."
+
+# Names the image, the volume and, with a number behind it, each container.
+name=phaselock-test-$$
+files=$(mktemp -d)
+playing=
+compose=
+
+clean_up() {
+    local status=$?
+    trap '' INT TERM HUP
+    if [ "$status" != 0 ]; then
+        local container
+        for container in $(docker ps -aq --filter "name=^$name"); do
+            docker logs --tail 50 "$container" >&2 || :
+        done
+        cat "$files"/*.err >&2 2>/dev/null || :
+    fi
+    step "removing everything again"
+    [ -z "$playing" ] || kill "$playing" 2>/dev/null || :
+    [ -z "$compose" ] || compose down --volumes --rmi local >/dev/null 2>&1 || :
+    docker rm --force --volumes "$name-1" "$name-2" >/dev/null 2>&1 || :
+    docker volume rm --force "$name" >/dev/null 2>&1 || :
+    docker image rm --force "$name" >/dev/null 2>&1 || :
+    rm -rf "$files"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+compose() { docker compose -p "$name" -f docker/compose.yaml "$@"; }
+
+# start NUMBER: a container as strict as can be, on the one volume.
+start() {
+    docker run --detach --name "$name-$1" \
+        --read-only --cap-drop ALL --security-opt no-new-privileges \
+        --volume "$name:/data" --publish 127.0.0.1::4433/udp \
+        --env PHASELOCK_LOG=json --env PHASELOCK_BOTS=2 "$name" >/dev/null
+}
+
+# until_true SECONDS COMMAND...: tries until the command succeeds.
+until_true() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.2
+    done
+}
+
+inspect() { docker inspect --format "$2" "$name-$1"; }
+is_healthy() {
+    [ "$(inspect "$1" '{{.State.Running}}')" = true ] || fail "the container has ended by itself"
+    [ "$(inspect "$1" '{{.State.Health.Status}}')" = healthy ]
+}
+logged() { docker logs "$name-$1" 2>&1; }
+is_listening() { logged "$1" | grep '"message":"listening"' >/dev/null; }
+fingerprint() {
+    logged "$1" | sed -n '/"message":"listening"/s/.*"fingerprint":"\([^"]*\)".*/\1/p'
+}
+have_joined() { [ "$(logged 1 | grep '"message":"joined"' | grep -c Witness)" = "$CLIENTS" ]; }
+have_been_told() {
+    [ "$(grep -c 'the server is shutting down' "$files/witness.err")" = "$CLIENTS" ]
+}
+
+# play ADDRESS: clients join, and snapshots must reach each of them.
+play() {
+    "$bots" "$1" --count "$CLIENTS" --seconds 6 --json >"$files/play.json" 2>"$files/play.err" ||
+        fail "not all clients were in the game: $(cat "$files/play.json")"
+    local disconnects snapshots
+    disconnects=$(figure disconnects) snapshots=$(figure snapshots_per_s)
+    [ "$disconnects" = 0 ] || fail "clients lost the game $disconnects times"
+    [ "$snapshots" -ge "$SNAPSHOTS_PER_S_MIN" ] || fail "only $snapshots snapshots per second came"
+    echo "   all connected, $snapshots snapshots per second each"
+}
+# The whole part of a figure.
+figure() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$files/play.json"; }
+
+if [ -z "$bots" ]; then
+    step "building the clients' program"
+    bots=$(cargo build --locked --package phaselock-client --no-default-features --features net \
+        --bin phaselock-bots --message-format json-render-diagnostics |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
+fi
+"$bots" --version >/dev/null || fail "$bots does not run"
+
+step "building the image (minutes, the first time)"
+docker build --file docker/Dockerfile --tag "$name" . >"$files/build.err" 2>&1 ||
+    fail "the image does not build"
+rm "$files/build.err"
+echo "   $(docker image inspect --format '{{.Size}}' "$name") bytes"
+
+step "starting it read-only, without capabilities, on a new volume"
+start 1
+began=$SECONDS
+until_true "$HEALTHY_S_MAX" is_healthy 1 || fail "it is not healthy after $HEALTHY_S_MAX s"
+echo "   healthy after $((SECONDS - began)) s"
+
+step "looking who runs in it"
+user=$(docker image inspect --format '{{.Config.User}}' "$name")
+[[ $user =~ ^[1-9][0-9]*:[1-9][0-9]*$ ]] || fail "its user is '$user', not two numbers above 0"
+processes=$(docker top "$name-1" -eo pid,uid,args | tail -n +2)
+[ "$(wc -l <<<"$processes")" -eq 1 ] || fail "more than the server runs: $processes"
+read -r _ uid program <<<"$processes"
+[ "$uid" != 0 ] || fail "it runs as root"
+echo "   user $uid runs $program, and nobody anything else"
+
+address=$(docker port "$name-1" 4433/udp | head -n 1)
+step "playing with $CLIENTS clients from outside"
+play "$address"
+
+step "stopping it under $CLIENTS clients"
+PHASELOCK_LOG_FILTER=phaselock_client=debug "$bots" "$address" --count "$CLIENTS" --seconds 60 \
+    --name Witness >/dev/null 2>"$files/witness.err" &
+playing=$!
+until_true 10 have_joined || fail "the clients do not join"
+began=$SECONDS
+docker stop -t 20 "$name-1" >/dev/null
+took=$((SECONDS - began))
+code=$(inspect 1 '{{.State.ExitCode}}')
+[ "$code" = 0 ] || fail "it ended with exit code $code"
+[ "$took" -le "$STOP_S_MAX" ] || fail "it took $took s to end"
+until_true 3 have_been_told || fail "not all clients were told why"
+kill "$playing"
+wait "$playing" 2>/dev/null || :
+playing=
+echo "   ended within $((took + 1)) s with exit code 0, and told everybody why"
+
+step "replacing the container"
+before=$(fingerprint 1)
+docker rm "$name-1" >/dev/null
+start 2
+until_true 10 is_listening 2 || fail "the second container does not start"
+after=$(fingerprint 2)
+[ -n "$before" ] || fail "the log of the first container shows no certificate"
+[ "$before" = "$after" ] || fail "the certificate was $before and is now $after"
+echo "   same certificate, $after"
+
+if docker compose version >/dev/null 2>&1; then
+    step "starting docker/compose.yaml"
+    compose=started
+    PUBLISH=127.0.0.1:0 compose up --build --detach --wait >"$files/compose.err" 2>&1 ||
+        fail "it does not come up"
+    step "playing with $CLIENTS clients there"
+    play "$(compose port --protocol udp server 4433)"
+else
+    step "leaving docker/compose.yaml out, for there is no docker compose"
+fi
+step "all is well"
