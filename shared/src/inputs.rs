@@ -28,6 +28,8 @@ pub struct InputBuffer<I> {
     last: I,
     /// Ticks since `last` was new.
     missed: u64,
+    /// The tick of the first input that came; before it a player is not late but only arriving.
+    first: Option<Tick>,
     /// The newest tick for which an input came, and how early.
     newest: Option<(Tick, Micros)>,
     /// The one since the last report that came closest to being late.
@@ -42,6 +44,7 @@ impl<I: Record> Default for InputBuffer<I> {
             missing: BTreeSet::new(),
             last: I::default(),
             missed: 0,
+            first: None,
             newest: None,
             worst: None,
             late: 0,
@@ -70,6 +73,8 @@ impl<I: Record> InputBuffer<I> {
             Accepted::Ignored
         };
         if accepted != Accepted::Ignored {
+            // A packet has its newest input first.
+            self.first = Some(self.first.map_or(tick, |first| first.min(tick)));
             if self.newest.is_none_or(|(newest, _)| newest < tick) {
                 self.newest = Some((tick, early));
             }
@@ -91,8 +96,7 @@ impl<I: Record> InputBuffer<I> {
             return input;
         }
         self.missed += 1;
-        // Before its first input a player is not late but only just arriving.
-        if self.newest.is_some() {
+        if self.first.is_some_and(|first| first <= tick) {
             self.late += 1;
             self.missing.insert(tick);
             self.missing = self.missing.split_off(&tick.minus(INPUT_AHEAD_TICKS_MAX));
@@ -104,6 +108,7 @@ impl<I: Record> InputBuffer<I> {
     pub fn restart(&mut self) {
         self.waiting.clear();
         self.missing.clear();
+        self.first = None;
         self.newest = None;
         self.worst = None;
     }
@@ -163,6 +168,14 @@ mod tests {
         assert_eq!((report.newest, report.newest_early, report.late), (4, -50, 3));
         assert_eq!((report.worst_back, report.worst_early), (2, -4000));
         assert_eq!(buffer.report().unwrap().worst_early, -50, "the search started anew");
+    }
+
+    #[test]
+    fn what_ran_before_the_first_input_was_not_late() {
+        let mut buffer = InputBuffer::default();
+        buffer.insert(Tick(1), Tick(4), Go { x: 4 }, Micros(4000));
+        assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).x), [0, 0, 4, 4]);
+        assert_eq!(buffer.late(), 1);
     }
 
     #[test]

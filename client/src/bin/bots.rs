@@ -88,7 +88,8 @@ async fn play(arguments: Arguments) -> ExitCode {
         println!("  mean{mean}");
     }
     for (number, report) in reports.iter().enumerate() {
-        if let Some(reason) = report.last_reason.as_ref().filter(|_| !report.connected) {
+        if !report.connected {
+            let reason = report.last_reason.as_deref().unwrap_or("no answer came in that time");
             eprintln!("phaselock-bots: client {} is not in the game: {reason}", number + 1);
         }
     }
