@@ -1,5 +1,6 @@
 //! Headless clients on the command line.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -87,11 +88,13 @@ async fn play(arguments: Arguments) -> ExitCode {
         }
         println!("  mean{mean}");
     }
-    for (number, report) in reports.iter().enumerate() {
-        if !report.connected {
-            let reason = report.last_reason.as_deref().unwrap_or("no answer came in that time");
-            eprintln!("phaselock-bots: client {} is not in the game: {reason}", number + 1);
-        }
+    let mut reasons = BTreeMap::<_, u32>::new();
+    for report in reports.iter().filter(|report| !report.connected) {
+        let reason = report.last_reason.as_deref().unwrap_or("no answer came in that time");
+        *reasons.entry(reason).or_default() += 1;
+    }
+    for (reason, count) in reasons {
+        eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
     }
     if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
