@@ -212,7 +212,7 @@ mod tests {
         report.add(&stats, Micros::from_ms(1000));
         let one = report.summary();
         assert_eq!((one.snapshots_per_s, one.late_inputs_per_million), (60.0, 1000.0));
-        let mean = Summary::mean(&[one.clone(), Summary { clients: 1, ..Summary::default() }]);
+        let mean = Summary::mean(&[one, Summary { clients: 1, ..Summary::default() }]);
         assert_eq!((mean.clients, mean.snapshots_per_s), (2, 30.0));
         assert_eq!(Summary::mean(&[]).clients, 0);
     }

@@ -32,6 +32,7 @@ use phaselock_shared::wire::input::{InputPacket, write_input};
 
 pub use prediction::Correction;
 use prediction::Prediction;
+use stats::Counter;
 pub use stats::Stats;
 
 /// Somebody who plays.
@@ -83,7 +84,7 @@ pub struct Client<G: Game> {
     heard: Option<(u32, LocalTime)>,
     next_seq: u64,
     transmits: VecDeque<Vec<u8>>,
-    stats: Stats,
+    counter: Counter,
 }
 
 /// Packets that wait to be sent; the oldest go first when nobody fetches them.
@@ -115,7 +116,7 @@ impl<G: Game> Client<G> {
             heard: None,
             next_seq: 0,
             transmits: VecDeque::new(),
-            stats: Stats::new(round_trip),
+            counter: Counter::new(round_trip),
         }
     }
 
@@ -125,17 +126,17 @@ impl<G: Game> Client<G> {
         bytes: &[u8],
         arrival: LocalTime,
     ) -> Result<Received, StoreError> {
-        self.stats.rx_packets += 1;
-        self.stats.rx_bytes += bytes.len() as u64;
+        self.counter.stats.rx_packets += 1;
+        self.counter.stats.rx_bytes += bytes.len() as u64;
         let newest_before = self.store.newest();
         let received = match self.store.handle_packet::<G::Entity>(bytes) {
             Ok(received) => received,
             Err(error) => {
-                self.stats.refused += 1;
+                self.counter.stats.refused += 1;
                 return Err(error);
             }
         };
-        self.stats.handle_received(&received);
+        self.counter.handle_received(&received);
         let header = &received.header;
         if let Some(perceived) = header.perceived {
             let offset = self.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
@@ -149,7 +150,7 @@ impl<G: Game> Client<G> {
             let sent = LocalTime::widen(echo.time, arrival);
             let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
             if round_trip >= Micros::ZERO {
-                self.stats.round_trip = round_trip;
+                self.counter.stats.round_trip = round_trip;
             }
         }
         if let Some(report) = header.inputs {
@@ -159,11 +160,11 @@ impl<G: Game> Client<G> {
             let worst = newest.minus(u64::from(report.worst_back));
             self.lead.handle_report(arrival, worst, early(report.worst_early));
             self.lead.handle_report(arrival, newest, early(report.newest_early));
-            self.stats.handle_late(report.late);
-            self.stats.input_early = early(report.newest_early);
+            self.counter.handle_late(report.late);
+            self.counter.stats.input_early = early(report.newest_early);
         }
         // Of packets that overtook each other the newest is echoed and reconciled with.
-        if self.stats.is_newest(&received) {
+        if self.counter.is_newest(&received) {
             self.heard = Some((header.sent, arrival));
         }
         if received.tick > newest_before {
@@ -187,7 +188,7 @@ impl<G: Game> Client<G> {
         let state = self.store.version(own.index, tick).and_then(|version| version.state);
         let Some(state) = state.filter(|state| state.generation == own.generation) else { return };
         if let Some(correction) = self.prediction.reconcile(&self.game, latest, own, tick, state) {
-            self.stats.handle_correction(correction);
+            self.counter.handle_correction(correction);
         }
     }
 
@@ -242,7 +243,7 @@ impl<G: Game> Client<G> {
             return None;
         }
         let skipped = due.since(last).saturating_sub(CATCH_UP_TICKS_MAX);
-        self.stats.skipped_ticks += skipped;
+        self.counter.stats.skipped_ticks += skipped;
         Some(last.plus(skipped + 1))
     }
 
@@ -257,7 +258,7 @@ impl<G: Game> Client<G> {
     /// it and packs it up.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
-        self.stats.ticks += 1;
+        self.counter.stats.ticks += 1;
         let before = self.rates.time_of(tick) - self.pll.server_time(now);
         self.lead.handle_sent(tick, before);
         self.prediction.tick(&self.game, tick, input);
@@ -288,8 +289,8 @@ impl<G: Game> Client<G> {
     /// The next packet to send.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let packet = self.transmits.pop_front()?;
-        self.stats.tx_packets += 1;
-        self.stats.tx_bytes += packet.len() as u64;
+        self.counter.stats.tx_packets += 1;
+        self.counter.stats.tx_bytes += packet.len() as u64;
         Some(packet)
     }
 
@@ -301,8 +302,8 @@ impl<G: Game> Client<G> {
         let presentation_time = server_time - self.delay.advance(now);
         let at = TickTime::at(self.rates, presentation_time);
         let (mut entities, underruns) = present(&self.store, at);
-        self.stats.frames += 1;
-        self.stats.underruns += u64::from(underruns > 0);
+        self.counter.stats.frames += 1;
+        self.counter.stats.underruns += u64::from(underruns > 0);
         let ahead = TickTime::at(self.rates, server_time + self.lead.lead());
         let own = self.prediction.drawn(now, ahead).map(|slot| {
             entities.insert(slot);
@@ -378,6 +379,6 @@ impl<G: Game> Client<G> {
 
     /// Counters since the start.
     pub fn stats(&self) -> &Stats {
-        &self.stats
+        &self.counter.stats
     }
 }

@@ -44,27 +44,39 @@ pub struct Stats {
     pub frames: u64,
     /// Frames in which something had no later state to move towards.
     pub underruns: u64,
+}
+
+/// Counts, and remembers what it takes to.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    pub(super) stats: Stats,
     first_seq: Option<u64>,
     newest_seq: u64,
     newest_tick: Option<Tick>,
     late_low: Option<u16>,
 }
 
-impl Stats {
+impl Counter {
     pub(super) fn new(round_trip: Micros) -> Self {
-        Self { round_trip, ..Self::default() }
+        Self {
+            stats: Stats { round_trip, ..Stats::default() },
+            first_seq: None,
+            newest_seq: 0,
+            newest_tick: None,
+            late_low: None,
+        }
     }
 
     pub(super) fn handle_received(&mut self, received: &Received) {
-        self.entity_updates += received.entities as u64;
-        self.arrived += 1;
+        self.stats.entity_updates += received.entities as u64;
+        self.stats.arrived += 1;
         let first = *self.first_seq.get_or_insert(received.seq);
         self.newest_seq = self.newest_seq.max(received.seq);
-        self.expected = self.newest_seq.saturating_sub(first) + 1;
+        self.stats.expected = self.newest_seq.saturating_sub(first) + 1;
         // Packets of one snapshot come one after the other.
         if self.newest_tick.is_none_or(|newest| newest < received.tick) {
             self.newest_tick = Some(received.tick);
-            self.snapshots += 1;
+            self.stats.snapshots += 1;
         }
     }
 
@@ -77,17 +89,19 @@ impl Stats {
         // A report that was overtaken counts backwards: leave it out.
         let more = low.wrapping_sub(before);
         if more < 1 << 15 {
-            self.late_inputs += u64::from(more);
+            self.stats.late_inputs += u64::from(more);
         } else {
             self.late_low = Some(before);
         }
     }
 
     pub(super) fn handle_correction(&mut self, correction: Correction) {
-        self.mispredictions += 1;
-        self.last_correction = Some(correction);
+        self.stats.mispredictions += 1;
+        self.stats.last_correction = Some(correction);
     }
+}
 
+impl Stats {
     /// Share of the snapshot packets that did not come: 0 to 1.
     pub fn loss(&self) -> f64 {
         1.0 - self.arrived.min(self.expected) as f64 / self.expected.max(1) as f64

@@ -1,0 +1,214 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use phaselock_client::net::Address;
+use phaselock_shared::games;
+use phaselock_shared::wire::control::clean_name;
+
+/// Bots that a player can have on this computer; with the player they fill its server's 16 seats.
+pub(crate) const BOTS_MAX: u16 = 15;
+/// Enough to shoot at and few enough to survive; arbitrary.
+pub(crate) const BOTS_DEFAULT: u16 = 5;
+/// How long a screenshot waits for something to show, unless told otherwise.
+const SCREENSHOT_AFTER: Duration = Duration::from_secs(5);
+
+/// What the program is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Args {
+    /// What to show first.
+    pub(crate) start: Start,
+    /// What the player is called.
+    pub(crate) name: String,
+    /// Where to keep a picture of the last frame.
+    pub(crate) screenshot: Option<PathBuf>,
+    /// When to leave without being told.
+    pub(crate) exit_after: Option<Duration>,
+    /// Width and height of the window.
+    pub(crate) size: (u16, u16),
+    /// Whether to fill the screen instead.
+    pub(crate) fullscreen: bool,
+}
+
+/// What to show first.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Start {
+    /// The menu.
+    Menu,
+    /// A game on a server inside of this program.
+    Play { game: String, bots: u16 },
+    /// A game on another server.
+    Join { address: Address },
+}
+
+/// Why there are no arguments: something is wrong with them, or help was asked for.
+#[derive(Debug)]
+pub(crate) struct ArgsError(clap::Error);
+
+impl Args {
+    /// Reads a command line that begins with the program's name.
+    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, ArgsError> {
+        let cli = Cli::try_parse_from(args).map_err(ArgsError)?;
+        let start = match cli.command {
+            None => Start::Menu,
+            Some(Sub::Play { game, bots }) => Start::Play { game, bots },
+            Some(Sub::Join { address }) => Start::Join { address },
+        };
+        let implied = cli.screenshot.is_some().then_some(SCREENSHOT_AFTER);
+        Ok(Self {
+            start,
+            name: cli.name.unwrap_or_else(default_name),
+            screenshot: cli.screenshot,
+            exit_after: cli.exit_after.or(implied),
+            size: cli.window,
+            fullscreen: cli.fullscreen,
+        })
+    }
+}
+
+impl ArgsError {
+    /// Says what there is to say, and returns how to exit.
+    pub(crate) fn report(&self) -> ExitCode {
+        if !self.0.use_stderr() {
+            // Help or the version. A closed pipe is the reader's choice.
+            let _ = self.0.print();
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("phaselock: {}; see --help", self.sentence());
+        ExitCode::from(2)
+    }
+
+    /// clap's first paragraph, which says what is wrong, on one line.
+    fn sentence(&self) -> String {
+        let text = self.0.to_string();
+        let first = text.split("\n\n").next().unwrap_or_default();
+        let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+        line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+    }
+}
+
+/// Phaselock: a game whose clocks agree.
+#[derive(Debug, Parser)]
+#[command(
+    name = "phaselock",
+    version,
+    after_help = "Without a command the menu opens. To host without a display there is \
+                  phaselock-server, to play without one phaselock-bots."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Sub>,
+    /// What others call you [default: your user's name]
+    #[arg(long, global = true, value_name = "NAME", value_parser = name)]
+    name: Option<String>,
+    /// Write a picture of the last frame here, after --exit-after or 5 seconds
+    #[arg(long, global = true, value_name = "PNG")]
+    screenshot: Option<PathBuf>,
+    /// Leave by itself; fails if the game could not be joined by then
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    exit_after: Option<Duration>,
+    /// The window's size in pixels
+    #[arg(
+        long, global = true, value_name = "WIDTHxHEIGHT", default_value = "1280x720",
+        value_parser = size
+    )]
+    window: (u16, u16),
+    /// Fill the screen
+    #[arg(long, global = true)]
+    fullscreen: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Sub {
+    /// Play on this computer, against bots
+    Play {
+        /// Which game
+        #[arg(long, default_value = games::NAMES[0], value_parser = game)]
+        game: String,
+        /// How many bots
+        #[arg(
+            long, value_name = "COUNT", default_value_t = BOTS_DEFAULT,
+            value_parser = clap::value_parser!(u16).range(0..=i64::from(BOTS_MAX))
+        )]
+        bots: u16,
+    },
+    /// Play on another server
+    Join {
+        /// A name or an IP address, and a port unless it is 4433
+        #[arg(value_name = "ADDR")]
+        address: Address,
+    },
+}
+
+fn name(text: &str) -> Result<String, &'static str> {
+    clean_name(text).ok_or("a name needs something to see")
+}
+
+fn game(text: &str) -> Result<String, String> {
+    if games::NAMES.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("the games are {}", games::NAMES.join(", ")))
+}
+
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let secs = text.parse().map_err(|_| "not a number of seconds")?;
+    Duration::try_from_secs_f64(secs).map_err(|_| "not a time to wait")
+}
+
+fn size(text: &str) -> Result<(u16, u16), &'static str> {
+    let wrong = "write the width and the height as in 1280x720, each from 320 to 16384";
+    let (width, height) = text.split_once(['x', 'X']).ok_or(wrong)?;
+    let side = |text: &str| text.parse().ok().filter(|side| (320..=16384).contains(side));
+    side(width).zip(side(height)).ok_or(wrong)
+}
+
+fn default_name() -> String {
+    let user = ["USER", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok());
+    user.and_then(|user| clean_name(&user)).unwrap_or_else(|| "Player".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Args, ArgsError> {
+        let words = std::iter::once("phaselock").chain(line.split_whitespace());
+        Args::parse(words.map(OsString::from))
+    }
+
+    #[test]
+    fn commands_and_options_come_in_any_order() {
+        assert_eq!(parse("").unwrap().start, Start::Menu);
+        let args = parse("--name Ada join example.org --exit-after 2.5").unwrap();
+        assert_eq!(args.name, "Ada");
+        assert_eq!(args.start, Start::Join { address: "example.org:4433".parse().unwrap() });
+        assert_eq!(args.exit_after, Some(Duration::from_millis(2500)));
+        let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
+        assert_eq!(args.start, Start::Play { game: "skirmish".into(), bots: 0 });
+        assert_eq!((args.exit_after, args.size), (Some(SCREENSHOT_AFTER), (800, 600)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_a_sentence() {
+        for (line, says) in [
+            ("join a:b", "'a:b' is no address"),
+            ("join", "<ADDR>"),
+            ("play --bots 99", "99 is not in 0..=15"),
+            ("play --game chess", "the games are skirmish"),
+            ("--window 12", "as in 1280x720"),
+            ("--exit-after -1", "unexpected argument '-1'"),
+            ("--exit-after=-1", "not a time to wait"),
+            ("--exit-after nan", "not a time to wait"),
+            ("--frob", "unexpected argument '--frob'"),
+            ("dance", "unrecognized subcommand 'dance'"),
+        ] {
+            let sentence = parse(line).unwrap_err().sentence();
+            assert!(sentence.contains(says) && !sentence.contains('\n'), "{line}: {sentence}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The panel with what developers want to know; F3 shows it.
+
+use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Stroke, StrokeKind, vec2};
+use phaselock_shared::time::Micros;
+
+use super::paint::fade;
+use super::palette;
+use super::play::Readings;
+
+const ROW: f32 = 17.0;
+const WIDTH: f32 = 250.0;
+
+/// Shows them.
+pub(crate) fn draw(painter: &Painter, readings: &Readings) {
+    let rows = rows(readings);
+    let origin = painter.clip_rect().left_top() + vec2(18.0, 64.0);
+    let rect = Rect::from_min_size(origin, vec2(WIDTH, ROW * rows.len() as f32 + 20.0));
+    let edge = Stroke::new(1.0, palette::EDGE);
+    painter.rect(rect, 6.0, fade(palette::PANEL, 0.88), edge, StrokeKind::Inside);
+    for (n, (what, value)) in rows.iter().enumerate() {
+        let y = rect.top() + 10.0 + (n as f32 + 0.5) * ROW;
+        let (left, right) = (rect.left() + 12.0, rect.right() - 12.0);
+        let font = FontId::proportional(12.5);
+        painter.text((left, y).into(), Align2::LEFT_CENTER, what, font, palette::TEXT_SOFT);
+        let font = FontId::monospace(11.5);
+        painter.text((right, y).into(), Align2::RIGHT_CENTER, value, font, palette::TEXT);
+    }
+}
+
+fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
+    let Readings { stats, rates, world, .. } = readings;
+    let ms = |span: Micros| format!("{:.1} ms", span.as_ms());
+    let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
+    let lock = if readings.locked { "locked" } else { "pulling in" };
+    let (people, bots) = readings.players;
+    let correction = stats
+        .last_correction
+        .map_or("none".into(), |last| format!("{:.3} at {}", last.size, last.tick.0));
+    vec![
+        ("frames", format!("{:.0} /s", rates.frames)),
+        ("world", format!("{} Hz, sent {} Hz", world.tick_hz, world.snapshot_hz)),
+        ("players", format!("{people} and {bots} bots")),
+        ("round trip", ms(stats.round_trip)),
+        ("loss", format!("{:.1} % now, {:.1} % ever", rates.loss * 100.0, stats.loss() * 100.0)),
+        ("snapshots", format!("{:.0} /s", rates.snapshots)),
+        ("received", kilo(rates.rx_bytes)),
+        ("sent", kilo(rates.tx_bytes)),
+        ("refused packets", stats.refused.to_string()),
+        ("input early by", ms(stats.input_early)),
+        ("inputs late", stats.late_inputs.to_string()),
+        ("ticks skipped", stats.skipped_ticks.to_string()),
+        ("prediction ahead", ms(readings.lead)),
+        ("presentation behind", ms(readings.delay)),
+        ("frames without data", stats.underruns.to_string()),
+        ("mispredictions", format!("{} of {}", stats.mispredictions, stats.ticks)),
+        ("last correction", correction),
+        ("clock", lock.into()),
+        ("phase error", format!("{:+.3} ms", readings.phase_error.as_ms())),
+        ("clock rate", format!("{:+.1} ppm", readings.rate_ppm)),
+    ]
+}

@@ -1,0 +1,66 @@
+//! What the player's hands do: keys and mouse, as games ask for them.
+
+use std::collections::HashSet;
+
+use egui_macroquad::egui::Pos2;
+pub(crate) use macroquad::input::KeyCode;
+use macroquad::input::{
+    MouseButton, get_keys_down, get_keys_pressed, is_mouse_button_down, is_mouse_button_pressed,
+    mouse_position,
+};
+use macroquad::miniquad::window::dpi_scale;
+
+/// Keys and mouse. What was pressed since the last tick counts as held in the next one, however
+/// short it was.
+#[derive(Debug, Default)]
+pub(crate) struct Hands {
+    /// Where the mouse is, in egui's points.
+    pub(crate) pointer: Pos2,
+    held: HashSet<KeyCode>,
+    tapped: HashSet<KeyCode>,
+    button_held: bool,
+    button_tapped: bool,
+    /// Whether the click that led here is still going on; it is not meant for the game.
+    stale: bool,
+}
+
+impl Hands {
+    /// Takes in this frame's keys and mouse.
+    pub(crate) fn gather(&mut self, pixels_per_point: f32) {
+        let (x, y) = mouse_position();
+        self.pointer = (Pos2::new(x, y).to_vec2() * (dpi_scale() / pixels_per_point)).to_pos2();
+        self.held = get_keys_down();
+        self.tapped.extend(get_keys_pressed());
+        self.button_held = is_mouse_button_down(MouseButton::Left);
+        self.stale &= self.button_held;
+        self.button_tapped |= is_mouse_button_pressed(MouseButton::Left) && !self.stale;
+    }
+
+    /// Lets go of everything, the mouse's button until it is pressed anew.
+    pub(crate) fn rest(&mut self) {
+        self.held.clear();
+        self.tapped.clear();
+        (self.button_held, self.button_tapped, self.stale) = (false, false, true);
+    }
+
+    /// A tick has used what was pressed.
+    pub(crate) fn ticked(&mut self) {
+        self.tapped.clear();
+        self.button_tapped = false;
+    }
+
+    /// Whether any of these keys is held.
+    pub(crate) fn key(&self, keys: &[KeyCode]) -> bool {
+        keys.iter().any(|key| self.held.contains(key) || self.tapped.contains(key))
+    }
+
+    /// -1, 0 or 1, by which of two sets of keys is held.
+    pub(crate) fn axis(&self, less: &[KeyCode], more: &[KeyCode]) -> i16 {
+        i16::from(self.key(more)) - i16::from(self.key(less))
+    }
+
+    /// Whether the left mouse button is held.
+    pub(crate) fn button(&self) -> bool {
+        (self.button_held && !self.stale) || self.button_tapped
+    }
+}

@@ -1,0 +1,65 @@
+//! Every colour there is, in one place.
+//!
+//! The two that tell friend from foe, sky blue and orange, are from Okabe and Ito's set, which
+//! people with any kind of colour blindness can tell apart; nothing is told by colour alone.
+
+use egui_macroquad::egui::Color32;
+
+/// Beyond the world.
+pub(crate) const VOID: Color32 = Color32::from_rgb(8, 10, 15);
+/// What one walks on.
+pub(crate) const FLOOR: Color32 = Color32::from_rgb(25, 32, 45);
+/// Lines behind the menu.
+pub(crate) const VOID_GRID: Color32 = Color32::from_rgb(17, 22, 32);
+/// Lines on the floor, a metre apart.
+pub(crate) const GRID: Color32 = Color32::from_rgb(31, 39, 54);
+/// Lines on the floor, five metres apart.
+pub(crate) const GRID_MAJOR: Color32 = Color32::from_rgb(39, 49, 68);
+/// Markings on the floor.
+pub(crate) const MARKING: Color32 = Color32::from_rgb(47, 62, 87);
+/// A wall's sides, those that face up or down the picture.
+pub(crate) const WALL_SIDE: Color32 = Color32::from_rgb(43, 54, 75);
+/// A wall's other sides.
+pub(crate) const WALL_SIDE_DARK: Color32 = Color32::from_rgb(35, 45, 63);
+/// A wall's top.
+pub(crate) const WALL_TOP: Color32 = Color32::from_rgb(66, 81, 109);
+/// The rim of it.
+pub(crate) const WALL_RIM: Color32 = Color32::from_rgb(104, 124, 160);
+
+/// The own player, and what one can press.
+pub(crate) const OWN: Color32 = Color32::from_rgb(86, 180, 233);
+/// The own player's inside.
+pub(crate) const OWN_DARK: Color32 = Color32::from_rgb(20, 58, 84);
+/// Everybody else.
+pub(crate) const FOE: Color32 = Color32::from_rgb(238, 160, 52);
+/// Everybody else's inside.
+pub(crate) const FOE_DARK: Color32 = Color32::from_rgb(88, 52, 18);
+/// Rifles.
+pub(crate) const STEEL: Color32 = Color32::from_rgb(188, 200, 218);
+
+/// Something is well.
+pub(crate) const GOOD: Color32 = Color32::from_rgb(62, 207, 160);
+/// Something deserves a look.
+pub(crate) const WARN: Color32 = Color32::from_rgb(240, 200, 80);
+/// Something is wrong, or hurts.
+pub(crate) const BAD: Color32 = Color32::from_rgb(255, 96, 92);
+
+/// What is to be read.
+pub(crate) const TEXT: Color32 = Color32::from_rgb(233, 239, 248);
+/// What is to be read second.
+pub(crate) const TEXT_SOFT: Color32 = Color32::from_rgb(160, 173, 194);
+/// What is to be read when looked for.
+pub(crate) const TEXT_FAINT: Color32 = Color32::from_rgb(106, 120, 144);
+
+/// Behind texts that lie over the world.
+pub(crate) const PANEL: Color32 = Color32::from_rgb(14, 18, 27);
+/// Cards in the menu.
+pub(crate) const CARD: Color32 = Color32::from_rgb(17, 22, 32);
+/// Their edges.
+pub(crate) const EDGE: Color32 = Color32::from_rgb(41, 52, 71);
+/// Fields and sliders.
+pub(crate) const FIELD: Color32 = Color32::from_rgb(10, 13, 19);
+/// Buttons.
+pub(crate) const BUTTON: Color32 = Color32::from_rgb(32, 41, 57);
+/// Buttons under the mouse.
+pub(crate) const BUTTON_HOT: Color32 = Color32::from_rgb(45, 57, 79);

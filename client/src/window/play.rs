@@ -1,0 +1,168 @@
+//! One stay in a game: a headless client, and the view that shows it.
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
+use phaselock_client::core::{Client, Seat, Stats};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::time::{LocalTime, Micros};
+use phaselock_shared::wire::control::{ServerMessage, Welcome};
+
+use super::hands::Hands;
+use super::meter::{Meter, Rates};
+use super::view::{GameView, Scene};
+
+/// A stay in whatever game.
+pub(crate) trait Play {
+    /// What to call the game.
+    fn title(&self) -> &'static str;
+    /// Keys, and what they do.
+    fn controls(&self) -> &'static [(&'static str, &'static str)];
+    /// What is seen where nothing is painted.
+    fn backdrop(&self) -> Color32;
+    /// A control message came.
+    fn handle_message(&mut self, message: &ServerMessage);
+    /// A datagram came.
+    fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime);
+    /// Commands what the hands do in every tick that is due.
+    fn tick(&mut self, now: LocalTime, hands: &mut Hands);
+    /// The next packet to send.
+    fn poll_transmit(&mut self) -> Option<Vec<u8>>;
+    /// Shows the game.
+    fn draw(&mut self, now: LocalTime, frame: &Frame, painter: &Painter);
+    /// How it is going.
+    fn readings(&self) -> Readings;
+}
+
+/// What a frame is drawn with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// The window, in points.
+    pub(crate) screen: Rect,
+    /// Where the mouse is in it.
+    pub(crate) pointer: Pos2,
+    /// Seconds since the last frame.
+    pub(crate) secs: f32,
+    /// Whether the player plays, rather than looks at a menu or waits for the server.
+    pub(crate) active: bool,
+    /// Whether the player wants to see the scores.
+    pub(crate) scores: bool,
+}
+
+/// What developers want to know of a stay.
+#[derive(Clone, Debug)]
+pub(crate) struct Readings {
+    /// All counters.
+    pub(crate) stats: Stats,
+    /// How they change.
+    pub(crate) rates: Rates,
+    /// How far prediction is ahead of the server's time.
+    pub(crate) lead: Micros,
+    /// How far presentation is behind it.
+    pub(crate) delay: Micros,
+    /// The clock's phase error.
+    pub(crate) phase_error: Micros,
+    /// The clock's rate against the local one, in parts per million.
+    pub(crate) rate_ppm: f64,
+    /// Whether the clock is in phase.
+    pub(crate) locked: bool,
+    /// The world's rates.
+    pub(crate) world: phaselock_shared::time::Rates,
+    /// People and bots who play.
+    pub(crate) players: (usize, usize),
+}
+
+/// A stay in one game.
+pub(crate) struct Playing<G: GameView> {
+    client: Client<G>,
+    screen: G::Screen,
+    meter: Meter,
+    began: LocalTime,
+}
+
+impl<G: GameView> Playing<G> {
+    /// Starts from the server's welcome.
+    pub(crate) fn new(welcome: &Welcome, hello_sent: LocalTime, now: LocalTime) -> Self {
+        Self {
+            client: Client::new(welcome, hello_sent, now),
+            screen: G::Screen::default(),
+            meter: Meter::default(),
+            began: now,
+        }
+    }
+}
+
+impl<G: GameView> Play for Playing<G> {
+    fn title(&self) -> &'static str {
+        G::TITLE
+    }
+
+    fn controls(&self) -> &'static [(&'static str, &'static str)] {
+        G::CONTROLS
+    }
+
+    fn backdrop(&self) -> Color32 {
+        G::BACKDROP
+    }
+
+    fn handle_message(&mut self, message: &ServerMessage) {
+        self.client.handle_message(message);
+    }
+
+    fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) {
+        // A bad one changed nothing, and is counted.
+        let _ = self.client.handle_datagram(bytes, arrival);
+    }
+
+    fn tick(&mut self, now: LocalTime, hands: &mut Hands) {
+        while let Some(tick) = self.client.poll_tick(now) {
+            let input = G::input(&self.screen, hands);
+            self.client.handle_input(now, tick, input);
+            hands.ticked();
+        }
+    }
+
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.client.poll_transmit()
+    }
+
+    fn draw(&mut self, now: LocalTime, frame: &Frame, painter: &Painter) {
+        let view = self.client.view(now);
+        self.meter.observe(now, self.client.stats());
+        let scene = Scene {
+            view: &view,
+            game: self.client.game(),
+            rates: self.client.rates(),
+            player: self.client.player(),
+            roster: self.client.roster(),
+            round_trip_ms: self.meter.rates().round_trip_ms,
+            screen: frame.screen,
+            pointer: frame.pointer,
+            secs: frame.secs,
+            age_secs: (now - self.began).as_secs() as f32,
+            active: frame.active,
+            scores: frame.scores,
+        };
+        G::draw(&mut self.screen, &scene, painter);
+    }
+
+    fn readings(&self) -> Readings {
+        let pll = self.client.pll();
+        Readings {
+            stats: self.client.stats().clone(),
+            rates: self.meter.rates(),
+            lead: self.client.lead(),
+            delay: self.client.delay(),
+            phase_error: pll.phase_error(),
+            rate_ppm: pll.rate_ppm(),
+            locked: pll.is_locked(),
+            world: self.client.rates(),
+            players: players(self.client.roster()),
+        }
+    }
+}
+
+fn players(roster: &BTreeMap<PlayerId, Seat>) -> (usize, usize) {
+    let bots = roster.values().filter(|seat| seat.bot).count();
+    (roster.len() - bots, bots)
+}

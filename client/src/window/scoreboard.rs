@@ -1,0 +1,113 @@
+//! The table of scores, while Tab is held.
+
+use egui_macroquad::egui::{
+    Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2,
+};
+
+use super::paint::{fade, text_spaced};
+use super::palette;
+
+const ROW: f32 = 26.0;
+const WIDTH: f32 = 450.0;
+/// Where the numbers' columns end, from the right edge, and what they are.
+const COLUMNS: [(f32, &str); 3] = [(176.0, "FRAGS"), (96.0, "DEATHS"), (22.0, "PING")];
+
+/// A player's line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// The player's name.
+    pub(crate) name: String,
+    /// Whether the server plays it.
+    pub(crate) bot: bool,
+    /// Whether it is the player at this window.
+    pub(crate) own: bool,
+    /// Others killed.
+    pub(crate) frags: u16,
+    /// Times killed.
+    pub(crate) deaths: u16,
+    /// The round trip in milliseconds, where it is known.
+    pub(crate) ping_ms: Option<f64>,
+}
+
+/// Puts the best first.
+pub(crate) fn rank(rows: &mut [Row]) {
+    rows.sort_by(|a, b| (b.frags, a.deaths, &a.name).cmp(&(a.frags, b.deaths, &b.name)));
+}
+
+/// Shows a table, of as many as there is room for.
+pub(crate) fn draw(painter: &Painter, screen: Rect, rows: &[Row]) {
+    let most = ((screen.height() - 200.0) / ROW).max(1.0) as usize;
+    let shown = &rows[..rows.len().min(most)];
+    let size = vec2(WIDTH, ROW * shown.len() as f32 + 62.0);
+    let rect = Rect::from_center_size(screen.center() - vec2(0.0, 20.0), size);
+    let edge = Stroke::new(1.0, palette::EDGE);
+    painter.rect(rect, 10.0, fade(palette::PANEL, 0.93), edge, StrokeKind::Inside);
+
+    let head = rect.top() + 26.0;
+    let small = (11.0, 1.5);
+    let left = pos2(rect.left() + 22.0, head);
+    let title = format!("{} PLAYERS", rows.len());
+    text_spaced(painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
+    for (right, what) in COLUMNS {
+        let at = pos2(rect.right() - right, head);
+        text_spaced(painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
+    }
+    for (n, row) in shown.iter().enumerate() {
+        let line = Rect::from_min_size(
+            pos2(rect.left() + 8.0, rect.top() + 44.0 + n as f32 * ROW),
+            vec2(WIDTH - 16.0, ROW),
+        );
+        draw_row(painter, rect, line, row);
+    }
+}
+
+fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
+    let color = if row.own { palette::OWN } else { palette::TEXT };
+    if row.own {
+        painter.rect_filled(line, 5.0, fade(palette::OWN, 0.13));
+    }
+    let y = line.center().y;
+    let font = FontId::proportional(16.0);
+    let at = pos2(rect.left() + 22.0, y);
+    let name = painter.text(at, Align2::LEFT_CENTER, &row.name, font.clone(), color);
+    if row.bot {
+        bot_tag(painter, pos2(name.right() + 8.0, y), 1.0);
+    }
+    let ping = row.ping_ms.map_or("·".into(), |ms| format!("{ms:.0} ms"));
+    let values = [row.frags.to_string(), row.deaths.to_string(), ping];
+    for ((right, _), value) in COLUMNS.into_iter().zip(values) {
+        let at = pos2(rect.right() - right, y);
+        painter.text(at, Align2::RIGHT_CENTER, value, font.clone(), color);
+    }
+}
+
+/// The sign that the server plays somebody, from its left edge; returns where it is.
+pub(crate) fn bot_tag(painter: &Painter, at: Pos2, strength: f32) -> Rect {
+    let color: Color32 = fade(palette::TEXT_SOFT, strength);
+    let galley = painter.layout_no_wrap("BOT".into(), FontId::proportional(9.0), color);
+    let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
+    let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
+    painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);
+    painter.galley(rect.center() - galley.size() / 2.0, galley, color);
+    rect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_come_first() {
+        let row = |name: &str, frags, deaths| Row {
+            name: name.into(),
+            bot: false,
+            own: false,
+            frags,
+            deaths,
+            ping_ms: None,
+        };
+        let mut rows = [row("d", 1, 1), row("b", 3, 4), row("c", 1, 1), row("a", 3, 2)];
+        rank(&mut rows);
+        assert_eq!(rows.map(|row| row.name).concat(), "abcd");
+    }
+}

@@ -1,0 +1,256 @@
+//! From joining a server to leaving it, however often it is lost in between.
+
+use std::thread::JoinHandle;
+
+use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
+use macroquad::input::is_key_pressed;
+use phaselock_client::net::pins::KnownHosts;
+use phaselock_client::net::{Address, Clock, Event, Handle, Options, Pins, State};
+use phaselock_server::local::LocalServer;
+use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::time::{LocalTime, Micros};
+
+use super::hands::{Hands, KeyCode};
+use super::overlay::{self, Status};
+use super::play::{Frame, Play};
+use super::{background, developer, palette, view};
+
+/// How long a notice is shown: long enough to read a fingerprint.
+const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
+
+/// A session. Call [`update`](Self::update), then [`draw`](Self::draw), each once a frame.
+pub(crate) struct Session {
+    clock: Clock,
+    /// The server, as the player knows it.
+    place: String,
+    handle: Handle,
+    /// The server inside of this program, if that is where it is.
+    server: Option<LocalServer>,
+    state: State,
+    /// The game, from the first welcome on.
+    play: Option<Box<dyn Play>>,
+    server_name: String,
+    /// Why the last attempt failed, or the game before it.
+    lost: Option<String>,
+    pinned: Option<(Fingerprint, LocalTime)>,
+    paused: bool,
+    details: bool,
+}
+
+/// What becomes of a session after a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It goes on.
+    Stay,
+    /// The player has had enough.
+    Leave,
+    /// It is over, and why.
+    Ended(String),
+}
+
+impl Session {
+    /// Starts a server in this program, and joins it.
+    pub(crate) fn host(game: &str, bots: u16, name: String, clock: Clock) -> Result<Self, String> {
+        let server = LocalServer::start(game, bots).map_err(|error| error.to_string())?;
+        let address = server.address().to_string();
+        let address = address.parse().map_err(|error| format!("{error}"))?;
+        let pins = Pins::Fixed(server.fingerprint());
+        let options = Options { address, name, pins };
+        Self::start("the server on this computer".into(), options, clock, Some(server))
+    }
+
+    /// Joins a server.
+    pub(crate) fn join(address: Address, name: String, clock: Clock) -> Result<Self, String> {
+        let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
+        Self::start(address.to_string(), Options { address, name, pins }, clock, None)
+    }
+
+    fn start(
+        place: String,
+        options: Options,
+        clock: Clock,
+        server: Option<LocalServer>,
+    ) -> Result<Self, String> {
+        let handle = Handle::spawn(options, clock)
+            .map_err(|error| format!("cannot start the network's thread: {error}"))?;
+        Ok(Self {
+            clock,
+            place,
+            handle,
+            server,
+            state: State::Connecting { attempt: 1 },
+            play: None,
+            server_name: String::new(),
+            lost: None,
+            pinned: None,
+            paused: false,
+            details: false,
+        })
+    }
+
+    /// Takes in what has come, commands what is due and sends what is to be sent.
+    pub(crate) fn update(&mut self, hands: &mut Hands) -> Next {
+        while let Some(event) = self.handle.try_recv() {
+            if let Err(reason) = self.handle_event(event) {
+                return Next::Ended(reason);
+            }
+        }
+        self.handle_keys(hands);
+        let connected = self.state == State::Connected;
+        if let Some(play) = self.play.as_mut().filter(|_| connected) {
+            play.tick(self.clock.now(), hands);
+            while let Some(packet) = play.poll_transmit() {
+                self.handle.send(packet);
+            }
+        }
+        Next::Stay
+    }
+
+    fn handle_event(&mut self, event: Event) -> Result<(), String> {
+        match event {
+            Event::State(State::Ended { reason }) => {
+                return Err(self.at_place(&reason));
+            }
+            Event::State(state) => {
+                match &state {
+                    State::Waiting { reason, .. } => self.lost = Some(reason.clone()),
+                    State::Connected => self.lost = None,
+                    State::Connecting { .. } | State::Ended { .. } => {}
+                }
+                self.state = state;
+            }
+            Event::Pinned(fingerprint) => self.pinned = Some((fingerprint, self.clock.now())),
+            Event::Welcome { welcome, hello_sent, at } => {
+                self.play = view::start(&welcome, hello_sent, at);
+                if self.play.is_none() {
+                    let game = &welcome.game;
+                    return Err(format!("{} plays {game}, which has no picture here", self.place));
+                }
+                self.server_name = welcome.server;
+            }
+            Event::Message(message) => {
+                if let Some(play) = &mut self.play {
+                    play.handle_message(&message);
+                }
+            }
+            Event::Datagram { bytes, arrival } => {
+                if let Some(play) = &mut self.play {
+                    play.handle_datagram(&bytes, arrival);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_keys(&mut self, hands: &mut Hands) {
+        if is_key_pressed(KeyCode::Escape) {
+            self.paused = !self.paused;
+        }
+        if is_key_pressed(KeyCode::F3) {
+            self.details = !self.details;
+        }
+        // The world does not wait; the player's hands are off the keys, that is all.
+        if self.paused || self.state != State::Connected {
+            hands.rest();
+        }
+    }
+
+    /// What is seen where nothing is painted.
+    pub(crate) fn backdrop(&self) -> Color32 {
+        self.play.as_ref().map_or(palette::VOID, |play| play.backdrop())
+    }
+
+    /// Shows it all.
+    pub(crate) fn draw(&mut self, ctx: &Context, hands: &mut Hands, secs: f32) -> Next {
+        let now = self.clock.now();
+        let painter = ctx.layer_painter(LayerId::background());
+        let active = self.state == State::Connected && !self.paused;
+        match &mut self.play {
+            Some(play) => {
+                let scores = hands.key(&[KeyCode::Tab]) && active;
+                let screen = ctx.screen_rect();
+                let frame = Frame { screen, pointer: hands.pointer, secs, active, scores };
+                play.draw(now, &frame, &painter);
+            }
+            None => {
+                let screen = ctx.screen_rect();
+                let y = screen.top() + screen.height() * 0.2;
+                background::draw(&painter, screen, y, ctx.input(|input| input.time));
+            }
+        }
+        if active && self.play.is_some() {
+            ctx.set_cursor_icon(CursorIcon::None); // The game draws its own.
+        }
+
+        let readings = self.play.as_ref().map(|play| play.readings());
+        let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
+        overlay::draw(
+            &painter,
+            &Status {
+                place: &self.place,
+                server: &self.server_name,
+                state: &self.state,
+                lost: self.lost.as_deref(),
+                now,
+                playing: self.play.as_ref().map(|play| play.title()),
+                rates: readings.as_ref().map(|readings| readings.rates),
+                pinned: pinned.map(|(fingerprint, _)| fingerprint),
+            },
+        );
+        if let Some(readings) = readings.filter(|_| self.details) {
+            developer::draw(&painter, &readings);
+        }
+        if !self.paused {
+            return Next::Stay;
+        }
+        let controls = self.play.as_ref().map_or(&[][..], |play| play.controls());
+        match overlay::pause(ctx, &self.place, controls) {
+            Some(overlay::Choice::Resume) => {
+                self.paused = false;
+                hands.rest();
+                Next::Stay
+            }
+            Some(overlay::Choice::Leave) => Next::Leave,
+            None => Next::Stay,
+        }
+    }
+
+    /// Whether the game runs: joined, and heard of since.
+    pub(crate) fn is_playing(&self) -> bool {
+        let heard = |play: &dyn Play| play.readings().stats.snapshots > 0;
+        self.state == State::Connected && self.play.as_deref().is_some_and(heard)
+    }
+
+    /// Why the game does not run.
+    pub(crate) fn trouble(&self) -> String {
+        match &self.state {
+            State::Connecting { attempt } => {
+                let lost = self.lost.as_ref().map_or(String::new(), |lost| format!(": {lost}"));
+                format!("still connecting to {} (attempt {attempt}){lost}", self.place)
+            }
+            State::Connected => format!("{} sends no snapshots", self.place),
+            State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(reason),
+        }
+    }
+
+    /// A reason, and the place it is about, unless it says so itself.
+    fn at_place(&self, reason: &str) -> String {
+        if reason.contains(&self.place) {
+            return reason.to_owned();
+        }
+        format!("{}: {reason}", self.place)
+    }
+
+    /// Says goodbye on a thread of its own, because that may take a moment.
+    pub(crate) fn close(self, reason: &'static str) -> Option<JoinHandle<()>> {
+        let Self { handle, server, .. } = self;
+        let goodbye = move || {
+            handle.close(reason);
+            if let Some(server) = server {
+                server.stop(reason);
+            }
+        };
+        // Without a thread both are dropped, which stops them as well.
+        std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
+    }
+}

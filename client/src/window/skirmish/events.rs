@@ -1,0 +1,160 @@
+//! What happened since the last frame, told from how players have changed.
+//!
+//! Snapshots carry states, never events: a counter that has moved on says that something happened,
+//! and a lost packet loses nothing.
+
+use std::collections::BTreeMap;
+
+use glam::Vec2;
+use phaselock_shared::game::Entities;
+use phaselock_shared::games::skirmish::arena::Arena;
+use phaselock_shared::games::skirmish::movement::RADIUS;
+use phaselock_shared::games::skirmish::{Player, RANGE};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::physics::{ray_to_circle, ray_to_walls};
+
+/// Something to show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    /// Somebody fired.
+    Shot {
+        shooter: EntityId,
+        /// Where the rifle points.
+        along: Vec2,
+        /// Where the shot leaves it.
+        from: Vec2,
+        /// Where it ends.
+        to: Vec2,
+        /// Whether a player stands there.
+        hit: bool,
+    },
+    /// Somebody was hit, and by how much.
+    Hurt { id: EntityId, damage: u8 },
+    /// The own player has hit somebody.
+    Landed,
+    /// Somebody was killed.
+    Killed { id: EntityId, victim: Option<PlayerId>, killer: Option<PlayerId>, at: Vec2 },
+    /// Somebody came into the world.
+    Spawned { id: EntityId, at: Vec2 },
+}
+
+/// How far from its owner's middle a rifle ends.
+pub(super) const MUZZLE: f32 = 0.92;
+/// More shots than this between two frames are a jump in time, not a salvo.
+const SHOTS_MAX: u8 = 4;
+
+/// Who was seen last, and how they were.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    seen: BTreeMap<EntityId, Player>,
+}
+
+impl Watch {
+    /// What has happened since the last call. Of those who were not there then, nothing.
+    pub(super) fn observe(
+        &mut self,
+        arena: &Arena,
+        players: &Entities<Player>,
+        own: Option<EntityId>,
+    ) -> Vec<Event> {
+        let mut events = Vec::new();
+        for slot in players.iter() {
+            let mut now = slot.entity;
+            if let Some(before) = self.seen.get(&slot.id) {
+                let at = now.position();
+                let shots = now.shots.wrapping_sub(before.shots);
+                if (1..=SHOTS_MAX).contains(&shots) && now.health > 0 {
+                    events.push(shot(arena, players, slot.id, &now));
+                } else if shots > u8::MAX - SHOTS_MAX {
+                    // A corrected prediction took a shot back. If it comes again after all, it was
+                    // seen already.
+                    now.shots = before.shots;
+                }
+                if now.health < before.health {
+                    events.push(Event::Hurt { id: slot.id, damage: before.health - now.health });
+                }
+                if own == Some(slot.id) && now.hits != before.hits {
+                    events.push(Event::Landed);
+                }
+                if now.deaths != before.deaths {
+                    let (victim, killer) = (slot.owner, now.killed_by());
+                    let at = before.position();
+                    events.push(Event::Killed { id: slot.id, victim, killer, at });
+                }
+                if now.spawns != before.spawns {
+                    events.push(Event::Spawned { id: slot.id, at });
+                }
+            }
+            self.seen.insert(slot.id, now);
+        }
+        self.seen.retain(|id, _| players.get(*id).is_some());
+        events
+    }
+}
+
+/// A shot ends where it meets a wall or somebody as displayed, which is what its shooter saw.
+fn shot(arena: &Arena, players: &Entities<Player>, shooter: EntityId, player: &Player) -> Event {
+    let (middle, along) = (player.position(), player.facing());
+    let wall = ray_to_walls(middle, along, &arena.walls, RANGE);
+    let others = players.iter().filter(|slot| slot.id != shooter && slot.entity.health > 0);
+    let body = others
+        .filter_map(|slot| ray_to_circle(middle, along, slot.entity.position(), RADIUS))
+        .fold(f32::MAX, f32::min);
+    let far = wall.min(body);
+    Event::Shot {
+        shooter,
+        along,
+        from: middle + along * MUZZLE.min(far),
+        to: middle + along * far,
+        hit: body < wall,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock_shared::game::Slot;
+
+    fn id(index: u16) -> EntityId {
+        EntityId { index, generation: 0 }
+    }
+
+    fn world(own: Player, other: Player) -> Entities<Player> {
+        let mut players = Entities::default();
+        players.insert(Slot { id: id(0), owner: Some(PlayerId(7)), entity: own });
+        players.insert(Slot { id: id(1), owner: Some(PlayerId(8)), entity: other });
+        players
+    }
+
+    #[test]
+    fn counters_become_events_once() {
+        let arena = Arena::new();
+        let mut watch = Watch::default();
+        let own = Player { x: -20.0, y: 0.0, health: 100, shots: 255, ..Player::default() };
+        let other = Player { x: -17.0, ..own };
+        assert_eq!(watch.observe(&arena, &world(own, other), Some(id(0))), []);
+
+        let own = Player { shots: 0, hits: 1, ..own };
+        let hurt = Player { health: 0, deaths: 1, killer: 8, ..other };
+        let events = watch.observe(&arena, &world(own, other), Some(id(0)));
+        let Event::Shot { from, to, hit: true, .. } = events[0] else { panic!("{events:?}") };
+        assert!((from.x + 20.0 - MUZZLE).abs() < 1e-5 && (to.x + 17.4).abs() < 1e-4);
+        assert_eq!(events[1..], [Event::Landed]);
+        let events = watch.observe(&arena, &world(own, hurt), Some(id(0)));
+        let (victim, killer) = (Some(PlayerId(8)), Some(PlayerId(7)));
+        let killed = Event::Killed { id: id(1), victim, killer, at: other.position() };
+        assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, killed]);
+        assert_eq!(watch.observe(&arena, &world(own, hurt), Some(id(0))), []);
+    }
+
+    #[test]
+    fn a_shot_taken_back_is_not_seen_twice() {
+        let arena = Arena::new();
+        let mut watch = Watch::default();
+        let player = |shots| Player { health: 100, shots, ..Player::default() };
+        let mut seen = |shots| {
+            watch.observe(&arena, &world(player(shots), Player::default()), Some(id(0))).len()
+        };
+        assert_eq!([seen(5), seen(6), seen(5), seen(6), seen(7), seen(90)], [0, 1, 0, 0, 1, 0]);
+    }
+}

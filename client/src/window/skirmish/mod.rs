@@ -1,0 +1,218 @@
+//! Skirmish in the window: what its players see and which keys they press.
+
+mod arena;
+mod effects;
+mod events;
+mod hud;
+mod players;
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::{Color32, Painter, Rect};
+use glam::Vec2;
+use phaselock_shared::game::Slot;
+use phaselock_shared::games::skirmish::arena::HALF;
+use phaselock_shared::games::skirmish::{Command, Player, Skirmish};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::physics::turns;
+
+use effects::Effects;
+use events::{Event, Watch};
+use hud::{Hud, Who};
+use players::{Bodies, Tag};
+
+use super::camera::Camera;
+use super::hands::{Hands, KeyCode};
+use super::palette;
+use super::scoreboard::{self, Row};
+use super::view::{GameView, Scene};
+
+/// Metres that are seen from left to right on most screens.
+const SEEN_WIDTH: f32 = 26.0;
+/// Metres that are seen from top to bottom at most.
+const SEEN_HEIGHT: f32 = 19.5;
+/// How far the camera leans towards the mouse, as a share of the way there.
+const LOOK_AHEAD: f32 = 0.16;
+/// Seconds in which half of the camera's way to where it should be is done.
+const EASE_SECS: f32 = 0.07;
+/// Metres beyond the arena's inside that may be seen, so that nobody by a wall stands beneath what
+/// is written along the window's edges.
+const MARGIN: f32 = 3.0;
+/// The camera jumps further than this: a new place in the world, not a walk.
+const CUT: f32 = 9.0;
+/// How far a wound shakes the picture, in metres.
+const SHAKE: f32 = 0.16;
+
+/// What the picture of Skirmish keeps in mind.
+#[derive(Debug, Default)]
+pub(crate) struct SkirmishScreen {
+    /// The camera of the last frame, before any shaking: what the mouse points into.
+    camera: Option<Camera>,
+    /// Where the own player was drawn last.
+    own_at: Option<Vec2>,
+    watch: Watch,
+    effects: Effects,
+    bodies: Bodies,
+    hud: Hud,
+    /// What is known of everybody's score, those included who are out of sight.
+    scores: BTreeMap<PlayerId, (u16, u16)>,
+}
+
+impl GameView for Skirmish {
+    const TITLE: &'static str = "Skirmish";
+    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+        ("WASD, arrows", "move"),
+        ("Mouse", "aim"),
+        ("Left button, Space", "fire"),
+        ("Tab", "scores"),
+        ("F3", "network details"),
+        ("Esc", "pause"),
+    ];
+    const BACKDROP: Color32 = palette::FLOOR;
+    type Screen = SkirmishScreen;
+
+    fn input(screen: &SkirmishScreen, hands: &Hands) -> Command {
+        let aim = screen.camera.map_or(Vec2::X, |camera| {
+            camera.to_world(hands.pointer) - screen.own_at.unwrap_or(camera.middle)
+        });
+        Command {
+            right: hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
+            down: hands.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]),
+            aim: turns(aim),
+            fire: hands.button() || hands.key(&[KeyCode::Space]),
+        }
+    }
+
+    fn draw(screen: &mut SkirmishScreen, scene: &Scene<'_, Self>, painter: &Painter) {
+        screen.take_note(scene);
+        let own = scene.view.own.and_then(|id| scene.view.entities.get(id));
+        let camera = screen.aim_camera(scene, own);
+        screen.draw_world(scene, camera, painter);
+        screen.draw_over(scene, own.map(|slot| &slot.entity), painter);
+    }
+}
+
+impl SkirmishScreen {
+    fn take_note(&mut self, scene: &Scene<'_, Skirmish>) {
+        let (players, own) = (&scene.view.entities, scene.view.own);
+        for slot in players.iter() {
+            if let Some(owner) = slot.owner {
+                self.scores.insert(owner, (slot.entity.frags, slot.entity.deaths));
+            }
+        }
+        self.scores.retain(|player, _| scene.roster.contains_key(player));
+        self.bodies.advance(players.iter(), scene.secs);
+        self.effects.advance(scene.secs);
+        let own_player = own.and_then(|id| players.get(id)).map(|slot| &slot.entity);
+        self.hud.advance(scene.secs, own_player);
+
+        for event in self.watch.observe(&scene.game.arena, players, own) {
+            self.bodies.handle(&event);
+            let color = |id| if own == Some(id) { palette::OWN } else { palette::FOE };
+            match event {
+                Event::Shot { shooter, along, from, to, hit } => {
+                    self.effects.shot(from, to, along, color(shooter), hit);
+                }
+                Event::Hurt { id, damage } if own == Some(id) => self.hud.hurt(damage),
+                Event::Hurt { .. } => {}
+                Event::Landed => self.hud.land(),
+                Event::Killed { id, victim, killer, at } => {
+                    self.effects.death(at, color(id));
+                    let who = |player: PlayerId| Who {
+                        name: scene.name_of(player).to_owned(),
+                        own: player == scene.player,
+                    };
+                    if let Some(victim) = victim {
+                        self.hud.kill(killer.map(who), who(victim));
+                    }
+                }
+                Event::Spawned { id, at } => self.effects.spawn(at, color(id)),
+            }
+        }
+    }
+
+    /// Moves the camera along and returns the one to draw with.
+    fn aim_camera(&mut self, scene: &Scene<'_, Skirmish>, own: Option<&Slot<Player>>) -> Camera {
+        let before = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
+        let mut camera = Camera::new(scene.screen, before, SEEN_WIDTH, SEEN_HEIGHT);
+        let first = self.own_at.is_none();
+        if let Some(slot) = own {
+            self.own_at = Some(slot.entity.position());
+        }
+        let target = self.own_at.unwrap_or(Vec2::ZERO);
+        let lean = if scene.active {
+            let away = scene.pointer - scene.screen.center();
+            Vec2::new(away.x, away.y) / camera.scale * LOOK_AHEAD
+        } else {
+            Vec2::ZERO
+        };
+        let target = target + lean.clamp_length_max(2.5);
+        if first || before.distance(target) > CUT {
+            camera.middle = target;
+        } else {
+            let keep = (-scene.secs / EASE_SECS).exp2();
+            camera.middle = target + (before - target) * keep;
+        }
+        camera.keep_within(HALF, MARGIN);
+        self.camera = Some(camera);
+
+        // Two sines without a common beat look like a hand that trembles.
+        let (time, shake) = (scene.age_secs * 60.0, self.hud.shake() * SHAKE);
+        let off = Vec2::new((time * 1.1).sin(), (time * 1.7).cos()) * shake;
+        Camera { middle: camera.middle + off, ..camera }
+    }
+
+    fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
+        arena::draw(painter, camera, &scene.game.arena);
+        self.effects.draw_below(painter, camera);
+        let is_own = |slot: &Slot<Player>| scene.view.own == Some(slot.id);
+        let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
+        // The dead lie beneath the living, and oneself is above everybody.
+        let mut slots: Vec<_> = scene.view.entities.iter().collect();
+        slots.sort_by_key(|slot| (is_own(slot), !is_dead(slot)));
+        for slot in &slots {
+            self.bodies.draw(painter, camera, slot, is_own(slot));
+        }
+        self.effects.draw_above(painter, camera);
+        for slot in slots.into_iter().filter(|slot| !is_own(slot) && !is_dead(slot)) {
+            if let Some(owner) = slot.owner {
+                let tag = Tag { name: scene.name_of(owner), bot: scene.is_bot(owner) };
+                players::draw_tag(painter, camera, &slot.entity, tag);
+            }
+        }
+    }
+
+    fn draw_over(&self, scene: &Scene<'_, Skirmish>, own: Option<&Player>, painter: &Painter) {
+        let screen: Rect = scene.screen;
+        let mut rows = self.rows(scene);
+        scoreboard::rank(&mut rows);
+        self.hud.draw_wound(painter, screen, own);
+        self.hud.draw_feed(painter, screen);
+        self.hud.draw_score(painter, screen, &rows);
+        if let Some(own) = own {
+            self.hud.draw_health(painter, screen, own);
+            if own.health == 0 && !scene.scores {
+                let secs = f32::from(own.respawn) * scene.rates.step_secs();
+                let killer = own.killed_by().map(|killer| scene.name_of(killer));
+                self.hud.draw_death(painter, screen, killer, secs);
+            }
+        }
+        self.hud.draw_hint(painter, screen, Skirmish::CONTROLS, scene.age_secs);
+        if scene.scores {
+            scoreboard::draw(painter, screen, &rows);
+        }
+        if scene.active {
+            self.hud.draw_crosshair(painter, scene.pointer);
+        }
+    }
+
+    fn rows(&self, scene: &Scene<'_, Skirmish>) -> Vec<Row> {
+        let row = |(player, seat): (&PlayerId, &phaselock_client::core::Seat)| {
+            let (frags, deaths) = self.scores.get(player).copied().unwrap_or_default();
+            let own = *player == scene.player;
+            let ping_ms = scene.round_trip_ms.filter(|_| own);
+            Row { name: seat.name.clone(), bot: seat.bot, own, frags, deaths, ping_ms }
+        };
+        scene.roster.iter().map(row).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! The seam between the window and what each game looks like.
+//!
+//! A game that can be seen implements [`GameView`] in a file of its own, and is added to
+//! [`start`], the one place that names them.
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
+use phaselock_client::core::{Seat, View};
+use phaselock_shared::game::Game;
+use phaselock_shared::games::skirmish::Skirmish;
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::time::{LocalTime, Rates};
+use phaselock_shared::wire::control::Welcome;
+
+use super::hands::Hands;
+use super::play::{Play, Playing};
+
+/// A game that can be seen and steered.
+pub(crate) trait GameView: Game {
+    /// What to call it.
+    const TITLE: &'static str;
+    /// Keys, and what they do.
+    const CONTROLS: &'static [(&'static str, &'static str)];
+    /// What is seen where nothing is painted. Filling the window with it costs next to nothing,
+    /// while every layer painted over it is felt where there is no graphics card.
+    const BACKDROP: Color32;
+    /// What drawing keeps in mind from frame to frame: camera, sparks, what was seen last.
+    type Screen: Default;
+
+    /// What the player's hands command.
+    fn input(screen: &Self::Screen, hands: &Hands) -> Self::Input;
+
+    /// Takes note of what has changed, moves what moves by itself, and paints.
+    fn draw(screen: &mut Self::Screen, scene: &Scene<'_, Self>, painter: &Painter);
+}
+
+/// All there is to know for a frame.
+#[derive(Debug)]
+pub(crate) struct Scene<'a, G: Game> {
+    /// Who and what is where.
+    pub(crate) view: &'a View<G>,
+    /// The rules and the map.
+    pub(crate) game: &'a G,
+    /// The world's rates.
+    pub(crate) rates: Rates,
+    /// The own seat.
+    pub(crate) player: PlayerId,
+    /// Who plays.
+    pub(crate) roster: &'a BTreeMap<PlayerId, Seat>,
+    /// The own round trip in milliseconds, once it is known.
+    pub(crate) round_trip_ms: Option<f64>,
+    /// The window, in points.
+    pub(crate) screen: Rect,
+    /// Where the mouse is in it.
+    pub(crate) pointer: Pos2,
+    /// Seconds since the last frame.
+    pub(crate) secs: f32,
+    /// Seconds since the session began.
+    pub(crate) age_secs: f32,
+    /// Whether the player plays, rather than looks at a menu or waits for the server.
+    pub(crate) active: bool,
+    /// Whether the player wants to see the scores.
+    pub(crate) scores: bool,
+}
+
+impl<G: Game> Scene<'_, G> {
+    /// What to call a player.
+    pub(crate) fn name_of(&self, player: PlayerId) -> &str {
+        self.roster.get(&player).map_or("somebody", |seat| &seat.name)
+    }
+
+    /// Whether the server plays it.
+    pub(crate) fn is_bot(&self, player: PlayerId) -> bool {
+        self.roster.get(&player).is_some_and(|seat| seat.bot)
+    }
+}
+
+/// Starts the game that a server says is played there; none if it cannot be seen in this window.
+pub(crate) fn start(
+    welcome: &Welcome,
+    hello_sent: LocalTime,
+    now: LocalTime,
+) -> Option<Box<dyn Play>> {
+    match welcome.game.as_str() {
+        Skirmish::NAME => Some(Box::new(Playing::<Skirmish>::new(welcome, hello_sent, now))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock_shared::games::NAMES;
+    use phaselock_shared::time::{Offset, Tick};
+
+    #[test]
+    fn every_game_can_be_seen() {
+        for name in NAMES {
+            let welcome = Welcome {
+                server: "test".into(),
+                game: (*name).into(),
+                seed: 1,
+                rates: Rates::DEFAULT,
+                player: PlayerId(0),
+                tick: Tick(0),
+                offset: Offset(0),
+                epoch: 0,
+                unix_micros: 0,
+            };
+            assert!(start(&welcome, LocalTime(0), LocalTime(0)).is_some(), "{name}");
+        }
+    }
+}
