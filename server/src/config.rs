@@ -159,7 +159,7 @@ impl Layers {
     fn config(&self) -> Result<Config, ConfigError> {
         let default = Config::default();
         let tick_hz = self.number("tick_hz", default.tick_hz, TICK_HZ)?;
-        let divisors = (1..=tick_hz).filter(|hz| tick_hz.is_multiple_of(*hz));
+        let divisors = (Rates::SNAPSHOT_HZ_MIN..=tick_hz).filter(|hz| tick_hz.is_multiple_of(*hz));
         let tick_origin = self.origin("tick_hz");
         let list = divisors.clone().map(|hz| hz.to_string()).collect::<Vec<_>>().join(", ");
         let snapshot_rule = format!(

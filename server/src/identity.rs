@@ -43,14 +43,14 @@ pub struct Identity {
 #[derive(Debug, Error)]
 pub enum IdentityError {
     /// A file or directory could not be made, read or written.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {error}", path.display())]
     Io {
         /// What was tried, as a verb.
         action: &'static str,
         /// With which file or directory.
         path: PathBuf,
         /// What the system answered.
-        source: io::Error,
+        error: io::Error,
     },
     /// One of the two files is there without the other.
     #[error(
@@ -240,7 +240,7 @@ fn provider() -> CryptoProvider {
 
 fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> IdentityError {
     let path = path.to_owned();
-    move |source| IdentityError::Io { action, path, source }
+    move |error| IdentityError::Io { action, path, error }
 }
 
 fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {

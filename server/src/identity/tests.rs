@@ -124,7 +124,7 @@ fn nothing_is_overwritten() {
     write_new(dir.path(), &path, "first").expect("written");
     let error = write_new(dir.path(), &path, "second").expect_err("already there");
     assert!(
-        matches!(&error, IdentityError::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
+        matches!(&error, IdentityError::Io { error, .. } if error.kind() == io::ErrorKind::AlreadyExists)
     );
     assert_eq!(fs::read_to_string(&path).expect("readable"), "first");
     assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1);
