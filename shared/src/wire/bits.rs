@@ -1,5 +1,11 @@
 //! Bits into bytes and back, lowest bit first.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "taking numbers apart is what this is for; everybody else is spared the casts"
+)]
+
 use super::WireError;
 
 /// Writes bits to a growing buffer.
@@ -113,6 +119,24 @@ impl<'a> BitReader<'a> {
             self.at += room as usize;
         }
         Ok(value)
+    }
+
+    /// Reads `count` bits, at most 32.
+    pub fn u32(&mut self, count: u32) -> Result<u32, WireError> {
+        debug_assert!(count <= 32);
+        Ok(self.bits(count)? as u32)
+    }
+
+    /// Reads `count` bits, at most 16.
+    pub fn u16(&mut self, count: u32) -> Result<u16, WireError> {
+        debug_assert!(count <= 16);
+        Ok(self.bits(count)? as u16)
+    }
+
+    /// Reads `count` bits, at most 8.
+    pub fn u8(&mut self, count: u32) -> Result<u8, WireError> {
+        debug_assert!(count <= 8);
+        Ok(self.bits(count)? as u8)
     }
 
     /// Reads one bit.

@@ -39,7 +39,7 @@ pub(crate) fn read_full(
     let mut packed = [0; FIELDS_MAX];
     for (field, value) in fields.iter().zip(&mut packed).filter(|(field, _)| visible(field, owner))
     {
-        *value = reader.bits(field.bits)? as u32;
+        *value = reader.u32(field.bits)?;
     }
     Ok(packed)
 }

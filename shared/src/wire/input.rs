@@ -79,21 +79,21 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
 /// Reads a packet that may be anything.
 pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> {
     let mut reader = BitReader::new(bytes);
-    let kind = reader.bits(8)? as u8;
+    let kind = reader.u8(8)?;
     if kind != INPUT_KIND {
         return Err(WireError::Kind(kind));
     }
-    let seq = reader.bits(16)? as u16;
+    let seq = reader.u16(16)?;
     let ack = if reader.flag()? {
-        Some(Ack { newest: reader.bits(16)? as u16, mask: reader.bits(32)? as u32 })
+        Some(Ack { newest: reader.u16(16)?, mask: reader.u32(32)? })
     } else {
         None
     };
-    let sent = reader.bits(32)? as u32;
+    let sent = reader.u32(32)?;
     let echo = Echo::read(&mut reader)?;
-    let epoch = reader.bits(8)? as u8;
-    let tick = reader.bits(16)? as u16;
-    let count = reader.bits(7)? as usize;
+    let epoch = reader.u8(8)?;
+    let tick = reader.u16(16)?;
+    let count = usize::from(reader.u8(7)?);
     // Each input takes a bit or more, so this allocates in proportion to what is there.
     if count > PACKET_INPUTS_MAX || count > reader.left() {
         return Err(WireError::Range("count of inputs"));

@@ -1,6 +1,8 @@
 //! The format: every byte that crosses the network is written and read here, and described in
 //! `shared/WIRE.md`.
 
+#![warn(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+
 pub mod bits;
 pub mod control;
 pub mod fields;
@@ -66,7 +68,7 @@ impl Echo {
         if !reader.flag()? {
             return Ok(None);
         }
-        Ok(Some(Self { time: reader.bits(32)? as u32, held: reader.bits(24)? as u32 }))
+        Ok(Some(Self { time: reader.u32(32)?, held: reader.u32(24)? }))
     }
 }
 

@@ -207,36 +207,36 @@ fn write_signed_24(writer: &mut BitWriter, value: i32) {
 }
 
 fn read_signed_24(reader: &mut BitReader<'_>) -> Result<i32, WireError> {
-    Ok(unzigzag(reader.bits(24)? as u32))
+    Ok(unzigzag(reader.u32(24)?))
 }
 
 fn read_header(reader: &mut BitReader<'_>) -> Result<SnapshotHeader, WireError> {
-    let kind = reader.bits(8)? as u8;
+    let kind = reader.u8(8)?;
     if kind != SNAPSHOT_KIND {
         return Err(WireError::Kind(kind));
     }
-    let seq = reader.bits(16)? as u16;
-    let tick = reader.bits(16)? as u16;
-    let sent = reader.bits(32)? as u32;
+    let seq = reader.u16(16)?;
+    let tick = reader.u16(16)?;
+    let sent = reader.u32(32)?;
     let echo = Echo::read(reader)?;
     let perceived = if reader.flag()? {
-        let offset_change = unzigzag(reader.bits(32)? as u32);
-        Some(Perceived { offset_change, round_trip: reader.bits(24)? as u32 })
+        let offset_change = unzigzag(reader.u32(32)?);
+        Some(Perceived { offset_change, round_trip: reader.u32(24)? })
     } else {
         None
     };
     let inputs = if reader.flag()? {
         Some(InputReport {
-            newest: reader.bits(16)? as u16,
+            newest: reader.u16(16)?,
             newest_early: read_signed_24(reader)?,
-            worst_back: reader.bits(7)? as u8,
+            worst_back: reader.u8(7)?,
             worst_early: read_signed_24(reader)?,
-            late: reader.bits(16)? as u16,
+            late: reader.u16(16)?,
         })
     } else {
         None
     };
-    let baseline_age = reader.bits(8)? as u8;
+    let baseline_age = reader.u8(8)?;
     Ok(SnapshotHeader { seq, tick, sent, echo, perceived, inputs, baseline_age })
 }
 
@@ -263,7 +263,7 @@ pub fn read_snapshot<'s, E: Entity>(
     let mut bits = BitReader::new(bytes);
     let header = read_header(&mut bits)?;
     let tick = Tick::widen(header.tick, near);
-    let count = bits.bits(10)? as usize;
+    let count = usize::from(bits.u16(10)?);
     // An entity takes 3 bits or more, so this allocates in proportion to what is there.
     if count > PACKET_ENTITIES_MAX || count * 3 > bits.left() {
         return Err(WireError::Range("count of entities"));
@@ -273,10 +273,10 @@ pub fn read_snapshot<'s, E: Entity>(
     for _ in 0..count {
         let index = next_index
             .checked_add(bits.golomb(GAP_ORDER)?)
-            .filter(|index| *index < u32::from(ENTITIES_MAX))
+            .and_then(|index| u16::try_from(index).ok())
+            .filter(|index| *index < ENTITIES_MAX)
             .ok_or(WireError::Range("entity's index"))?;
-        next_index = index + 1;
-        let index = index as u16;
+        next_index = u32::from(index) + 1;
         let state = if bits.flag()? {
             let age = read_age(&mut bits, &header)?;
             let base = find(&baseline, index, tick, age)?;
@@ -288,11 +288,11 @@ pub fn read_snapshot<'s, E: Entity>(
             let own = base.owner == Some(reader);
             Some(State { packed: read_delta(&mut bits, fields, own, &base.packed)?, ..*base })
         } else if bits.flag()? {
-            let generation = bits.bits(8)? as u8;
-            let kind = bits.bits(kind_bits::<E>())? as u8;
+            let generation = bits.u8(8)?;
+            let kind = bits.u8(kind_bits::<E>())?;
             let kind_table =
                 E::KINDS.get(usize::from(kind)).ok_or(WireError::Range("entity's kind"))?;
-            let owner = if bits.flag()? { Some(PlayerId(bits.bits(16)? as u16)) } else { None };
+            let owner = if bits.flag()? { Some(PlayerId(bits.u16(16)?)) } else { None };
             let packed = read_full(&mut bits, kind_table.fields, owner == Some(reader))?;
             Some(State { generation, kind, owner, packed })
         } else {
@@ -305,7 +305,7 @@ pub fn read_snapshot<'s, E: Entity>(
 }
 
 fn read_age(bits: &mut BitReader<'_>, header: &SnapshotHeader) -> Result<u8, WireError> {
-    let age = if bits.flag()? { header.baseline_age } else { bits.bits(8)? as u8 };
+    let age = if bits.flag()? { header.baseline_age } else { bits.u8(8)? };
     if age == 0 || u64::from(age) > BASELINE_AGE_TICKS_MAX {
         return Err(WireError::Range("age of a baseline"));
     }
