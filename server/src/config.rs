@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, ValueEnum};
 use phaselock_shared::limits::PLAYERS_MAX;
 use phaselock_shared::time::Rates;
+use phaselock_shared::wire::control::printable;
 use tracing_subscriber::EnvFilter;
 
 use self::cli::{Cli, Sub};
@@ -213,6 +214,7 @@ impl Layers {
                     !name.trim().is_empty()
                         && name.chars().count() <= NAME_CHARS_MAX
                         && !name.chars().any(char::is_control)
+                        && !printable(name).trim().is_empty()
                 },
             )?,
             seed: self.get(

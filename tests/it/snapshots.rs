@@ -170,3 +170,32 @@ fn what_rests_costs_next_to_nothing() {
         "{sizes:?}"
     );
 }
+
+#[test]
+fn a_path_that_always_drops_a_snapshots_last_packet_starves_nobody() {
+    let mut entities = Entities::<Crate>::default();
+    for index in 0..150 {
+        let id = EntityId { index, generation: 0 };
+        entities.insert(Slot { id, owner: None, entity: Crate::default() });
+    }
+    let (mut history, mut sender) = (History::default(), Sender::new(READER));
+    let mut store = Store::new(READER, Tick(0));
+    let mut random = Random::new(1);
+    for tick in (2..400).step_by(2) {
+        for slot in entities.iter_mut() {
+            slot.entity.x = random.range(-400.0, 400.0).round();
+        }
+        history.push(Tick(tick), &entities);
+        let packets = sender.snapshot::<Crate>(&history, HEADER, 256);
+        assert!(packets.len() > 1 && packets.len() <= 8, "{} packets", packets.len());
+        for packet in &packets[..packets.len() - 1] {
+            store.handle_packet::<Crate>(packet).expect("it is fine");
+        }
+        sender.handle_ack(store.ack().expect("packets came")).expect("they were sent");
+        for (index, versions) in store.iter().filter(|_| tick > 20) {
+            let newest = versions.back().expect("no entry is empty").tick;
+            assert!(Tick(tick).since(newest) <= 8, "entity {index} is of {newest} in tick {tick}");
+        }
+    }
+    assert_eq!(store.iter().count(), 150);
+}

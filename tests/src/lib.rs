@@ -51,6 +51,8 @@ pub struct SimClient<G: Game> {
     pub closed: Option<(String, bool)>,
     /// Whether its machine stands still.
     pub stalled: bool,
+    /// How much slower than the slowest datagram control messages are: lost and sent again.
+    pub control_delay: Micros,
     press: Press<G>,
     hello_sent: LocalTime,
     /// Control messages under way: reliable, in order, as slow as the slowest datagram.
@@ -161,6 +163,7 @@ impl<G: Game> Sim<G> {
             skew,
             closed: None,
             stalled: false,
+            control_delay: Micros::ZERO,
             press,
             hello_sent,
             control: VecDeque::new(),
@@ -250,7 +253,7 @@ impl<G: Game> Sim<G> {
             match output {
                 Output::Datagram { bytes, .. } => to.down.send(self.now, bytes),
                 Output::Control { message, .. } => {
-                    let slowest = to.down.config.delay + to.down.config.jitter;
+                    let slowest = to.down.config.delay + to.down.config.jitter + to.control_delay;
                     let arrival =
                         (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
                     to.control.push_back((arrival, message));

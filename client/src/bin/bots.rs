@@ -1,11 +1,13 @@
 //! Headless clients on the command line.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use phaselock_client::bots::{self, Summary};
+use phaselock_client::net::usage::sentence;
 use phaselock_client::net::{Address, Clock, Options, Pins};
 
 /// Joins a server with headless clients that play by themselves, and reports what they measured.
@@ -36,10 +38,20 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if !error.use_stderr() => {
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("phaselock-bots: {}; see --help", sentence(&error));
+            return ExitCode::from(2);
+        }
+    };
     let _ = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("PHASELOCK_LOG_FILTER"))
-        .with_writer(std::io::stderr)
+        .with_writer(io::stderr)
         .try_init();
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
@@ -51,7 +63,6 @@ fn main() -> ExitCode {
     runtime.block_on(play(arguments))
 }
 
-#[allow(clippy::print_stdout, reason = "the figures are what the program is for")]
 async fn play(arguments: Arguments) -> ExitCode {
     let clock = Clock::start();
     let duration = Duration::from_secs_f64(arguments.seconds);
@@ -76,17 +87,9 @@ async fn play(arguments: Arguments) -> ExitCode {
     }
     let summaries: Vec<_> = reports.iter().map(bots::Report::summary).collect();
     let mean = Summary::mean(&summaries);
-    if arguments.json {
-        match serde_json::to_string(&mean) {
-            Ok(json) => println!("{json}"),
-            Err(error) => eprintln!("phaselock-bots: {error}"),
-        }
-    } else {
-        println!("client{}", Summary::HEADING);
-        for (number, summary) in summaries.iter().enumerate() {
-            println!("{:6}{summary}", number + 1);
-        }
-        println!("  mean{mean}");
+    if let Err(error) = print(&arguments, &summaries, &mean) {
+        eprintln!("phaselock-bots: cannot write the figures: {error}");
+        return ExitCode::FAILURE;
     }
     let mut reasons = BTreeMap::<_, u32>::new();
     for report in reports.iter().filter(|report| !report.connected) {
@@ -97,4 +100,16 @@ async fn play(arguments: Arguments) -> ExitCode {
         eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
     }
     if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        return writeln!(out, "{}", serde_json::to_string(mean)?);
+    }
+    writeln!(out, "client{}", Summary::HEADING)?;
+    for (number, summary) in summaries.iter().enumerate() {
+        writeln!(out, "{:6}{summary}", number + 1)?;
+    }
+    writeln!(out, "  mean{mean}")
 }

@@ -80,6 +80,7 @@ pub struct Client<G: Game> {
     ticked: Option<Tick>,
     /// The newest tick whose input the server has.
     confirmed: Tick,
+    started: LocalTime,
     /// The newest packet's send time on the server's clock, and when it came.
     heard: Option<(u32, LocalTime)>,
     next_seq: u64,
@@ -113,6 +114,7 @@ impl<G: Game> Client<G> {
             epoch: welcome.epoch,
             ticked: None,
             confirmed: welcome.tick,
+            started: now,
             heard: None,
             next_seq: 0,
             transmits: VecDeque::new(),
@@ -350,6 +352,11 @@ impl<G: Game> Client<G> {
     /// Unix time of the server's tick 0 in microseconds, by the server's host.
     pub fn unix_micros(&self) -> i64 {
         self.unix_micros
+    }
+
+    /// For how long nothing was heard of the server.
+    pub fn silence(&self, now: LocalTime) -> Micros {
+        (now - self.heard.map_or(self.started, |(_, arrival)| arrival)).max(Micros::ZERO)
     }
 
     /// Everything received, to look at.

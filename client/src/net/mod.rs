@@ -7,6 +7,7 @@
 mod clock;
 pub mod pins;
 mod session;
+pub mod usage;
 pub mod verify;
 
 use std::io;

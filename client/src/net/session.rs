@@ -135,8 +135,10 @@ impl Session {
         // The stream ends when its sender is dropped, so it lives as long as the session.
         let InGame { endpoint, connection, send: _send, receive, welcome, hello_sent, at } =
             in_game;
-        self.tell(Event::State(State::Connected)).await;
+        // The welcome first: whoever sees that the client is connected must not go on with the
+        // session before.
         self.tell(Event::Welcome { welcome, hello_sent, at }).await;
+        self.tell(Event::State(State::Connected)).await;
         let end = self.play(&connection, receive).await;
         let reason = match &end {
             End::Left(reason) => reason.clone(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use phaselock_client::net::Address;
+use phaselock_client::net::usage::sentence;
 use phaselock_shared::games;
 use phaselock_shared::wire::control::clean_name;
 
@@ -78,16 +79,8 @@ impl ArgsError {
             let _ = self.0.print();
             return ExitCode::SUCCESS;
         }
-        eprintln!("phaselock: {}; see --help", self.sentence());
+        eprintln!("phaselock: {}; see --help", sentence(&self.0));
         ExitCode::from(2)
-    }
-
-    /// clap's first paragraph, which says what is wrong, on one line.
-    fn sentence(&self) -> String {
-        let text = self.0.to_string();
-        let first = text.split("\n\n").next().unwrap_or_default();
-        let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-        line.strip_prefix("error: ").unwrap_or(&line).to_owned()
     }
 }
 
@@ -207,7 +200,7 @@ mod tests {
             ("--frob", "unexpected argument '--frob'"),
             ("dance", "unrecognized subcommand 'dance'"),
         ] {
-            let sentence = parse(line).unwrap_err().sentence();
+            let sentence = sentence(&parse(line).unwrap_err().0);
             assert!(sentence.contains(says) && !sentence.contains('\n'), "{line}: {sentence}");
         }
     }

@@ -6,7 +6,7 @@ use egui_macroquad::egui::{
 };
 use phaselock_client::net::State;
 use phaselock_shared::fingerprint::Fingerprint;
-use phaselock_shared::time::LocalTime;
+use phaselock_shared::time::{LocalTime, Micros};
 
 use super::menu::action;
 use super::meter::Rates;
@@ -20,6 +20,12 @@ const ROUND_TRIP_BAD_MS: f64 = 250.0;
 /// The same for the share of lost packets; arbitrary.
 const LOSS_WARN: f64 = 0.02;
 const LOSS_BAD: f64 = 0.1;
+
+/// Nothing heard for so long is worth a warning: more than the slowest server's interval between
+/// snapshots, and one lost.
+const SILENCE_WARN: Micros = Micros::from_ms(450);
+/// And for so long a serious one.
+pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 
 /// Room for the keys in the pause, in points.
 const KEYS_WIDTH: f32 = 150.0;
@@ -39,6 +45,8 @@ pub(crate) struct Status<'a> {
     pub(crate) now: LocalTime,
     /// The game's title, if one is being played.
     pub(crate) playing: Option<&'static str>,
+    /// For how long nothing was heard of the server, if it was heard of at all.
+    pub(crate) silence: Option<Micros>,
     /// What the meter reads.
     pub(crate) rates: Option<Rates>,
     /// The certificate, if it was seen for the first time just now.
@@ -67,7 +75,8 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     match status.state {
         State::Connected => {}
         State::Connecting { attempt } => {
-            let what = format!("Connecting to {}", status.place);
+            let verb = if status.playing.is_some() { "Rejoining" } else { "Connecting to" };
+            let what = format!("{verb} {}", status.place);
             let how = match status.lost {
                 Some(lost) => format!("{lost}\nattempt {attempt}"),
                 None => format!("attempt {attempt}"),
@@ -97,7 +106,12 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
 /// The round trip and the loss, in the corner; or what is there instead of them.
 fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     let at = screen.right_top() + vec2(-18.0, 14.0);
+    let silence = status.silence.unwrap_or_default();
     let (words, color) = match (status.state, status.rates) {
+        (State::Connected, Some(_)) if silence > SILENCE_WARN => {
+            let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
+            (format!("nothing heard for {:.1} s", silence.as_secs()), color)
+        }
         (State::Connected, Some(Rates { round_trip_ms: Some(ms), loss, .. })) => {
             let bad = ms >= ROUND_TRIP_BAD_MS || loss >= LOSS_BAD;
             let warn = ms >= ROUND_TRIP_WARN_MS || loss >= LOSS_WARN;

@@ -30,6 +30,8 @@ pub(crate) trait Play {
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
     /// Shows the game.
     fn draw(&mut self, now: LocalTime, frame: &Frame, painter: &Painter);
+    /// For how long nothing was heard of the server.
+    fn silence(&self, now: LocalTime) -> Micros;
     /// How it is going.
     fn readings(&self) -> Readings;
 }
@@ -144,6 +146,10 @@ impl<G: GameView> Play for Playing<G> {
             scores: frame.scores,
         };
         G::draw(&mut self.screen, &scene, painter);
+    }
+
+    fn silence(&self, now: LocalTime) -> Micros {
+        self.client.silence(now)
     }
 
     fn readings(&self) -> Readings {

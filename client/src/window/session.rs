@@ -193,6 +193,7 @@ impl Session {
                 lost: self.lost.as_deref(),
                 now,
                 playing: self.play.as_ref().map(|play| play.title()),
+                silence: self.play.as_ref().map(|play| play.silence(now)),
                 rates: readings.as_ref().map(|readings| readings.rates),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },
@@ -217,7 +218,10 @@ impl Session {
 
     /// Whether the game runs: joined, and heard of since.
     pub(crate) fn is_playing(&self) -> bool {
-        let heard = |play: &dyn Play| play.readings().stats.snapshots > 0;
+        let now = self.clock.now();
+        let heard = |play: &dyn Play| {
+            play.readings().stats.snapshots > 0 && play.silence(now) <= overlay::SILENCE_BAD
+        };
         self.state == State::Connected && self.play.as_deref().is_some_and(heard)
     }
 

@@ -92,10 +92,18 @@ impl ConfigError {
     /// output with status 0, everything else to standard error with status 2, as usage errors do.
     pub fn report(&self) -> u8 {
         match self {
-            Self::Usage(error) => {
+            Self::Usage(error) if !error.use_stderr() => {
                 // If even that cannot be printed, the status has to do.
                 let _ = error.print();
-                u8::try_from(error.exit_code()).unwrap_or(2)
+                0
+            }
+            Self::Usage(error) => {
+                // clap's first paragraph says what is wrong; the rest is in the help.
+                let text = error.to_string();
+                let first = text.split("\n\n").next().unwrap_or_default();
+                let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
+                eprintln!("{line}; see --help");
+                2
             }
             error => {
                 eprintln!("error: {error}");

@@ -133,11 +133,14 @@ impl<I: Record> Session<I> {
             Some(ack) => Some(self.sender.handle_ack(ack)?),
             None => None,
         };
+        // Stamped in this epoch, by a client that knows of it: one that does not would take the new
+        // offset for news, and the news of the epoch for more.
+        let trusted = acked >= Some(self.trusted_from) && packet.epoch == self.epoch;
         let sent = LocalTime::widen(packet.sent, self.client_time);
         if newer {
             self.newest = Some((seq, packet.sent, now));
             self.client_time = sent;
-            if let Some(echo) = packet.echo.filter(|_| acked >= Some(self.trusted_from)) {
+            if let Some(echo) = packet.echo.filter(|_| trusted) {
                 // The echo is of the newest packet acknowledged.
                 let echoed = ServerTime::widen(echo.time, server_time);
                 self.offset.observe(server_time, sent, echoed, Micros(i64::from(echo.held)));

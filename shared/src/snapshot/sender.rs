@@ -30,10 +30,6 @@ struct SentPacket {
     entities: Vec<(u16, bool)>,
 }
 
-/// How far the start moves on with each snapshot of several packets: about a packet's worth, with
-/// no factor in common with the number of packets. Arbitrary otherwise.
-const STRIDE: u16 = 61;
-
 /// A client acknowledged a packet that was never sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it acknowledged a packet that was never sent")]
@@ -47,7 +43,7 @@ pub struct Sender {
     tracks: BTreeMap<u16, Track>,
     sent: VecDeque<SentPacket>,
     /// Where the next snapshot starts: behind what the last one had room for, or, if it had room for
-    /// all, a little further on, so that no regular loss always hits the same entities.
+    /// all, with what came in its last packet, so that no regular loss always hits the same entities.
     cursor: u16,
 }
 
@@ -131,7 +127,9 @@ impl Sender {
 
         let mut packets = Vec::new();
         let mut left = due.as_slice();
+        let mut last_start = 0;
         while packets.len() < SNAPSHOT_PACKETS_MAX && (packets.is_empty() || !left.is_empty()) {
+            last_start = left.first().copied().unwrap_or(0);
             let (packet, taken) = self.packet::<E>(history, frame, header, left, budget);
             packets.push(packet);
             left = &left[taken..];
@@ -141,7 +139,7 @@ impl Sender {
         }
         self.cursor = match left.first() {
             Some(index) => *index,
-            None if packets.len() > 1 => self.cursor.wrapping_add(STRIDE),
+            None if packets.len() > 1 => last_start,
             None => 0,
         };
         packets

@@ -175,7 +175,8 @@ impl SkirmishScreen {
         }
         self.effects.draw_above(painter, camera);
         for slot in slots.into_iter().filter(|slot| !is_own(slot) && !is_dead(slot)) {
-            if let Some(owner) = slot.owner {
+            // Somebody who has just left is shown a moment longer than named.
+            if let Some(owner) = slot.owner.filter(|owner| scene.roster.contains_key(owner)) {
                 let tag = Tag { name: scene.name_of(owner), bot: scene.is_bot(owner) };
                 players::draw_tag(painter, camera, &slot.entity, tag);
             }
