@@ -34,10 +34,20 @@ pub(crate) fn rank(rows: &mut [Row]) {
     rows.sort_by(|a, b| (b.frags, a.deaths, &a.name).cmp(&(a.frags, b.deaths, &b.name)));
 }
 
+/// The rows that are shown where there is room for `most`: the best, and the own one in any case.
+fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
+    let mut shown: Vec<_> = rows.iter().take(most).collect();
+    let own = rows.iter().skip(most).find(|row| row.own);
+    if let (Some(last), Some(own)) = (shown.last_mut(), own) {
+        *last = own;
+    }
+    shown
+}
+
 /// Shows a table, of as many as there is room for.
 pub(crate) fn draw(painter: &Painter, screen: Rect, rows: &[Row]) {
     let most = ((screen.height() - 200.0) / ROW).max(1.0) as usize;
-    let shown = &rows[..rows.len().min(most)];
+    let shown = shown(rows, most);
     let size = vec2(WIDTH, ROW * shown.len() as f32 + 62.0);
     let rect = Rect::from_center_size(screen.center() - vec2(0.0, 20.0), size);
     let edge = Stroke::new(1.0, palette::EDGE);
@@ -52,7 +62,7 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, rows: &[Row]) {
         let at = pos2(rect.right() - right, head);
         text_spaced(painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
     }
-    for (n, row) in shown.iter().enumerate() {
+    for (n, row) in shown.into_iter().enumerate() {
         let line = Rect::from_min_size(
             pos2(rect.left() + 8.0, rect.top() + 44.0 + n as f32 * ROW),
             vec2(WIDTH - 16.0, ROW),
@@ -95,6 +105,19 @@ pub(crate) fn bot_tag(painter: &Painter, at: Pos2, strength: f32) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_own_row_is_always_shown() {
+        let row =
+            |own| Row { name: String::new(), bot: false, own, frags: 0, deaths: 0, ping_ms: None };
+        let mut rows = vec![row(false); 9];
+        rows.push(row(true));
+        for most in 1..12 {
+            let shown = shown(&rows, most);
+            assert_eq!(shown.len(), most.min(10));
+            assert_eq!(shown.iter().filter(|row| row.own).count(), 1);
+        }
+    }
 
     #[test]
     fn the_best_come_first() {
