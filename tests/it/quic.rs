@@ -24,8 +24,18 @@ const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCA
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn serve(config: RoomConfig, address: SocketAddr, data: &Path) -> LocalServer {
-    let identity = Identity::load_or_create(data).expect("an identity");
-    LocalServer::start_with("skirmish", config, address, identity).expect("a server")
+    let start = Instant::now();
+    loop {
+        let identity = Identity::load_or_create(data).expect("an identity");
+        match LocalServer::start_with("skirmish", config.clone(), address, identity) {
+            Ok(server) => return server,
+            // A port that was just given back may have gone to another test for a moment.
+            Err(LocalError::Bind(_)) if address.port() != 0 && start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) => panic!("no server: {error}"),
+        }
+    }
 }
 
 /// A client with its driver.
