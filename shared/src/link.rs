@@ -1,92 +1,147 @@
-//! A bad network, repeatable from its seed: what tests put between server and client.
+//! A bad network, repeatable from its seed: what tests put between server and client, and what
+//! `--link` puts between this machine and the real network.
+//!
+//! [`Link`] is one direction; [`Conditions`] are both, as people write them:
+//! `mobile`, or `delay=100ms,jitter=30ms,loss=5%`, or `cable; 10s: delay=120ms; 20s: cable`.
+
+mod conditions;
+mod config;
 
 use std::collections::BTreeMap;
 
 use crate::random::Random;
 use crate::time::{LocalTime, Micros};
 
-/// What one direction of a link does to packets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LinkConfig {
-    /// Time that every packet takes.
-    pub delay: Micros,
-    /// Up to so much more, evenly spread. Packets may overtake each other.
-    pub jitter: Micros,
-    /// Share of the packets that is lost.
-    pub loss: f32,
-    /// Share of the packets that comes twice.
-    pub duplication: f32,
+pub use conditions::{Conditions, ConditionsError, PROFILES};
+pub use config::{LinkConfig, LinkError, Schedule, Spread};
+
+/// What became of the packets that were sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets sent.
+    pub sent: u64,
+    /// Of these, lost on the way.
+    pub lost: u64,
+    /// Of these, dropped because the queue, or the link's memory, was full.
+    pub dropped: u64,
+    /// Of these, doubled.
+    pub doubled: u64,
 }
 
-impl LinkConfig {
-    /// No delay, no loss.
-    pub const PERFECT: Self =
-        Self { delay: Micros::ZERO, jitter: Micros::ZERO, loss: 0.0, duplication: 0.0 };
-
-    /// Every packet takes so many milliseconds, or up to `jitter_ms` more.
-    pub const fn delayed(delay_ms: i64, jitter_ms: i64) -> Self {
-        Self {
-            delay: Micros::from_ms(delay_ms),
-            jitter: Micros::from_ms(jitter_ms),
-            ..Self::PERFECT
-        }
-    }
-
-    /// The same with losses.
-    pub const fn losing(self, loss: f32) -> Self {
-        Self { loss, ..self }
-    }
-
-    /// The same with duplicates.
-    pub const fn duplicating(self, duplication: f32) -> Self {
-        Self { duplication, ..self }
-    }
-}
-
-/// One direction of a link. At most [`Link::PACKETS_MAX`] packets are under way; more are lost.
-#[derive(Debug)]
-pub struct Link {
-    /// May be changed while packets are under way.
-    pub config: LinkConfig,
+/// One direction of a link, for packets of any kind. At most [`Link::PACKETS_MAX`] packets are
+/// under way; more are dropped.
+#[derive(Clone, Debug)]
+pub struct Link<T = Vec<u8>> {
+    schedule: Schedule,
+    /// When the schedule starts.
+    start: LocalTime,
     random: Random,
+    /// Whether the link is in a bad time.
+    bad: bool,
+    /// When all that waits for its turn will have left.
+    free: LocalTime,
+    /// When the last packet of an ordered link arrives.
+    last: LocalTime,
     /// By time of arrival, then in the order of sending.
-    under_way: BTreeMap<(LocalTime, u64), Vec<u8>>,
-    sent: u64,
+    under_way: BTreeMap<(LocalTime, u64), T>,
+    numbered: u64,
+    stats: LinkStats,
 }
 
-impl Link {
+impl Link<()> {
     /// Bound of the packets under way.
     pub const PACKETS_MAX: usize = 4096;
+}
 
-    /// An idle link.
-    pub fn new(config: LinkConfig, seed: u64) -> Self {
-        Self { config, random: Random::new(seed), under_way: BTreeMap::new(), sent: 0 }
+impl<T: Clone> Link<T> {
+    /// An idle link, which starts at time 0.
+    pub fn new(schedule: impl Into<Schedule>, seed: u64) -> Self {
+        Self::starting(LocalTime(0), schedule, seed)
     }
 
-    /// Sends a packet off.
-    pub fn send(&mut self, now: LocalTime, packet: Vec<u8>) {
-        // All is drawn for every packet, so that one share does not shift the others' numbers.
-        let lost = self.random.chance(self.config.loss);
-        let twice = self.random.chance(self.config.duplication);
-        let arrivals = [self.arrival(now), self.arrival(now)];
-        if !lost {
-            if twice {
-                self.put(arrivals[1], packet.clone());
-            }
-            self.put(arrivals[0], packet);
+    /// An idle link whose schedule starts at `start`.
+    pub fn starting(start: LocalTime, schedule: impl Into<Schedule>, seed: u64) -> Self {
+        Self {
+            schedule: schedule.into(),
+            start,
+            random: Random::new(seed),
+            bad: false,
+            free: start,
+            last: start,
+            under_way: BTreeMap::new(),
+            numbered: 0,
+            stats: LinkStats::default(),
         }
     }
 
-    fn arrival(&mut self, now: LocalTime) -> LocalTime {
-        let jitter = f64::from(self.random.unit()) * self.config.jitter.0 as f64;
-        now + self.config.delay + Micros::from_f64(jitter)
+    /// From now on the link is like this. What is under way stays so.
+    pub fn set(&mut self, schedule: impl Into<Schedule>) {
+        self.schedule = schedule.into();
     }
 
-    fn put(&mut self, arrival: LocalTime, packet: Vec<u8>) {
-        if self.under_way.len() < Self::PACKETS_MAX {
-            self.under_way.insert((arrival, self.sent), packet);
-            self.sent += 1;
+    /// What is in force now.
+    pub fn config(&self, now: LocalTime) -> &LinkConfig {
+        self.schedule.at(now - self.start)
+    }
+
+    /// Sends a packet of so many bytes off.
+    pub fn send(&mut self, now: LocalTime, bytes: usize, packet: T) {
+        let config = *self.config(now);
+        self.stats.sent += 1;
+        // All is drawn for every packet, so that one property does not shift the others' numbers.
+        let (turn, fate) = (self.random.unit(), self.random.unit());
+        let twice = self.random.chance(config.duplication);
+        let delays = [config.draw_delay(&mut self.random), config.draw_delay(&mut self.random)];
+        let lost = self.draw_loss(&config, turn, fate);
+
+        let Some(left) = self.queue(&config, now, bytes) else {
+            self.stats.dropped += 1;
+            return;
+        };
+        if lost {
+            self.stats.lost += 1;
+            return;
         }
+        if twice {
+            self.stats.doubled += 1;
+            self.put(&config, left + delays[1], packet.clone());
+        }
+        self.put(&config, left + delays[0], packet);
+    }
+
+    fn draw_loss(&mut self, config: &LinkConfig, turn: f32, fate: f32) -> bool {
+        if config.burst <= 1.0 || config.loss == 0.0 {
+            self.bad = false;
+            return fate < config.loss;
+        }
+        // What was validated has a chain; anything else is at least never worse than asked for.
+        let (enter, leave) = config.chain().unwrap_or((0.0, 1.0));
+        self.bad = if self.bad { turn >= leave } else { turn < enter };
+        fate < if self.bad { config.burst_loss } else { config.stray_loss }
+    }
+
+    /// When a packet has passed the narrowest place, unless it finds no room there.
+    fn queue(&mut self, config: &LinkConfig, now: LocalTime, bytes: usize) -> Option<LocalTime> {
+        let Some(rate) = config.rate else { return Some(now) };
+        let bits = (bytes + LinkConfig::HEADER_BYTES) as f64 * 8.0;
+        let begin = self.free.max(now);
+        let waiting_bytes = (begin - now).as_secs() * rate as f64 / 8.0;
+        if waiting_bytes + bits / 8.0 > f64::from(config.queue_bytes) {
+            return None;
+        }
+        self.free = begin + Micros::from_f64(bits * 1e6 / rate as f64);
+        Some(self.free)
+    }
+
+    fn put(&mut self, config: &LinkConfig, arrival: LocalTime, packet: T) {
+        if self.under_way.len() >= Link::PACKETS_MAX {
+            self.stats.dropped += 1;
+            return;
+        }
+        let arrival = if config.ordered { arrival.max(self.last) } else { arrival };
+        self.last = self.last.max(arrival);
+        self.under_way.insert((arrival, self.numbered), packet);
+        self.numbered += 1;
     }
 
     /// When the next packet arrives.
@@ -95,38 +150,16 @@ impl Link {
     }
 
     /// A packet that has arrived by `now`.
-    pub fn poll(&mut self, now: LocalTime) -> Option<Vec<u8>> {
+    pub fn poll(&mut self, now: LocalTime) -> Option<T> {
         self.next_arrival().filter(|arrival| *arrival <= now)?;
         self.under_way.pop_first().map(|(_, packet)| packet)
+    }
+
+    /// What became of the packets so far.
+    pub fn stats(&self) -> LinkStats {
+        self.stats
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn arrivals(seed: u64) -> Vec<(LocalTime, Vec<u8>)> {
-        let config = LinkConfig::delayed(40, 20).losing(0.1).duplicating(0.05);
-        let mut link = Link::new(config, seed);
-        for n in 0..2000_i64 {
-            link.send(LocalTime(n * 1000), n.to_le_bytes().to_vec());
-        }
-        let mut arrivals = Vec::new();
-        while let Some(now) = link.next_arrival() {
-            assert_eq!(link.poll(now - Micros(1)), None);
-            arrivals.push((now, link.poll(now).unwrap()));
-        }
-        arrivals
-    }
-
-    #[test]
-    fn a_seed_repeats_and_shares_are_kept() {
-        let all = arrivals(1);
-        assert_eq!(all, arrivals(1));
-        assert_ne!(all, arrivals(2));
-        let lost_less_doubled = 2000.0 * (0.9 * 1.05);
-        assert!((all.len() as f32 - lost_less_doubled).abs() < 60.0, "{}", all.len());
-        assert!(all.windows(2).all(|pair| pair[0].0 <= pair[1].0));
-        assert!(all.windows(2).any(|pair| pair[0].1 > pair[1].1), "none overtook another");
-    }
-}
+mod tests;

@@ -99,8 +99,8 @@ fn everybody_sees_the_truth_over_a_terrible_link() {
     }
     // When the packets flow again, everybody is up to date within a moment.
     for client in &mut sim.clients {
-        client.down.config = LinkConfig::delayed(20, 0);
-        client.up.config = LinkConfig::delayed(20, 0);
+        client.down.set(LinkConfig::delayed(20, 0));
+        client.up.set(LinkConfig::delayed(20, 0));
     }
     sim.run(0.3);
     for client in 0..3 {
@@ -260,7 +260,7 @@ fn a_client_whose_hello_was_held_up_gets_into_the_game() {
     let mut sim = Sim::<Skirmish>::new(14, 0);
     let slow = LinkConfig::delayed(2600, 0);
     let client = sim.join_with(slow, LinkConfig::delayed(30, 0), Skew::default(), restless(14));
-    sim.clients[client].up.config = LinkConfig::delayed(30, 0);
+    sim.clients[client].up.set(LinkConfig::delayed(30, 0));
     sim.run(6.0);
     let before = sim.clients[client].core().stats().clone();
     sim.run(2.0);
@@ -280,7 +280,7 @@ fn a_player_whose_way_lengthens_right_after_joining_can_still_move() {
     for way in 0..2 {
         let client = &mut sim.clients[client];
         let link = if way == 0 { &mut client.up } else { &mut client.down };
-        link.config = LinkConfig::delayed(80, 0);
+        link.set(LinkConfig::delayed(80, 0));
     }
     sim.run(3.0);
     let before = sim.clients[client].core().stats().clone();

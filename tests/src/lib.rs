@@ -167,7 +167,7 @@ impl<G: Game> Sim<G> {
             press,
             hello_sent,
             control: VecDeque::new(),
-            hello: Some((self.now + up.delay + up.jitter, hello)),
+            hello: Some((self.now + up.slowest(), hello)),
         });
         self.clients.len() - 1
     }
@@ -251,9 +251,9 @@ impl<G: Game> Sim<G> {
             | Output::Close { client, .. }) = &output;
             let Some(to) = self.clients.iter_mut().find(|to| to.id == *client) else { continue };
             match output {
-                Output::Datagram { bytes, .. } => to.down.send(self.now, bytes),
+                Output::Datagram { bytes, .. } => to.down.send(self.now, bytes.len(), bytes),
                 Output::Control { message, .. } => {
-                    let slowest = to.down.config.delay + to.down.config.jitter + to.control_delay;
+                    let slowest = to.down.config(self.now).slowest() + to.control_delay;
                     let arrival =
                         (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
                     to.control.push_back((arrival, message));
@@ -335,6 +335,6 @@ fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime, frame: Micros
         core.view(local);
     }
     while let Some(packet) = core.poll_transmit() {
-        client.up.send(now, packet);
+        client.up.send(now, packet.len(), packet);
     }
 }

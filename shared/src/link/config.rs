@@ -1,0 +1,203 @@
+//! What one direction of a link does to packets, and in which order over time.
+
+use crate::random::Random;
+use crate::time::Micros;
+
+/// How the time that packets take is spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// Evenly from `delay - jitter` to `delay + jitter`.
+    #[default]
+    Uniform,
+    /// Normally around `delay`, with `jitter` as the standard deviation; cut at four of them.
+    Normal,
+    /// Never less than `delay`; the excess is `jitter` on average and has a heavy tail (Lomax, the
+    /// shifted Pareto distribution, of shape 3), cut at thirty times that.
+    Heavy,
+}
+
+/// What one direction of a link does to packets.
+///
+/// Losses follow the model of Gilbert and Elliott (E. O. Elliott, "Estimates of Error Rates for
+/// Codes on Burst-Noise Channels", 1963): the link is good or bad, and may change with each packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Time that packets take, at most [`LinkConfig::TIME_MAX`].
+    pub delay: Micros,
+    /// How much that varies, at most [`LinkConfig::TIME_MAX`]; no packet arrives before it is sent.
+    pub jitter: Micros,
+    /// In which way it varies.
+    pub spread: Spread,
+    /// Whether packets that were sent earlier arrive earlier, as they do through one queue. If not,
+    /// jitter makes them overtake each other.
+    pub ordered: bool,
+    /// Share of all packets that is lost: 0 to 1.
+    pub loss: f32,
+    /// Mean length of a bad time in packets; at 1 or less losses are independent of each other.
+    pub burst: f32,
+    /// Share of the packets that is lost in a bad time; more than `loss`.
+    pub burst_loss: f32,
+    /// Share that is lost in a good time; less than `loss`, or all would be lost there.
+    pub stray_loss: f32,
+    /// Share of the packets that comes twice: 0 to 1.
+    pub duplication: f32,
+    /// Bits a second that pass, if that is limited.
+    pub rate: Option<u64>,
+    /// Bytes that wait for their turn at most, where the rate is limited; more are dropped.
+    pub queue_bytes: u32,
+}
+
+/// Why a link cannot be like that.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LinkError {
+    /// A number is outside of its range.
+    #[error("{what} of a link must be {allowed}")]
+    Range {
+        /// Which.
+        what: &'static str,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// Losses do not add up.
+    #[error(
+        "losses do not add up: loss must lie between stray-loss and burst-loss, and bursts must be \
+         long enough to make up for the time between them"
+    )]
+    Losses,
+}
+
+impl LinkConfig {
+    /// Longest delay and widest jitter.
+    pub const TIME_MAX: Micros = Micros::from_ms(10_000);
+    /// What IPv4 and UDP add to a packet on a link of limited rate.
+    pub const HEADER_BYTES: usize = 28;
+    /// Bytes that wait at most, unless told otherwise: those of a plain router.
+    pub const QUEUE_BYTES: u32 = 64 * 1024;
+    /// Largest queue.
+    pub const QUEUE_BYTES_MAX: u32 = 16 << 20;
+    /// Slowest and fastest limited rate in bits a second.
+    pub const RATES: (u64, u64) = (8_000, 100_000_000_000);
+    /// Longest mean burst in packets.
+    pub const BURST_MAX: f32 = 10_000.0;
+
+    /// No delay, no loss.
+    pub const PERFECT: Self = Self {
+        delay: Micros::ZERO,
+        jitter: Micros::ZERO,
+        spread: Spread::Uniform,
+        ordered: false,
+        loss: 0.0,
+        burst: 1.0,
+        burst_loss: 1.0,
+        stray_loss: 0.0,
+        duplication: 0.0,
+        rate: None,
+        queue_bytes: Self::QUEUE_BYTES,
+    };
+
+    /// Packets take from `least_ms` up to `more_ms` more, evenly spread.
+    pub const fn delayed(least_ms: i64, more_ms: i64) -> Self {
+        let half = more_ms * 500;
+        Self { delay: Micros(least_ms * 1000 + half), jitter: Micros(half), ..Self::PERFECT }
+    }
+
+    /// The same with independent losses.
+    pub const fn losing(self, loss: f32) -> Self {
+        Self { loss, ..self }
+    }
+
+    /// The same with losses in bursts of so many packets on average.
+    pub const fn bursting(self, loss: f32, burst: f32) -> Self {
+        Self { loss, burst, ..self }
+    }
+
+    /// The same with duplicates.
+    pub const fn duplicating(self, duplication: f32) -> Self {
+        Self { duplication, ..self }
+    }
+
+    /// Checks the ranges that the fields state.
+    pub fn validate(self) -> Result<Self, LinkError> {
+        let range = |what, allowed, good: bool| {
+            if good { Ok(()) } else { Err(LinkError::Range { what, allowed }) }
+        };
+        let time = |span: Micros| (Micros::ZERO..=Self::TIME_MAX).contains(&span);
+        let share = |value: f32| (0.0..=1.0).contains(&value);
+        range("delay", "0 to 10 s", time(self.delay))?;
+        range("jitter", "0 to 10 s", time(self.jitter))?;
+        range("loss", "0 to 100 %", share(self.loss))?;
+        range("burst-loss", "0 to 100 %", share(self.burst_loss))?;
+        range("stray-loss", "0 to 100 %", share(self.stray_loss))?;
+        range("duplicate", "0 to 100 %", share(self.duplication))?;
+        range("burst", "1 to 10000 packets", (1.0..=Self::BURST_MAX).contains(&self.burst))?;
+        let (least, most) = Self::RATES;
+        let rate = self.rate.is_none_or(|rate| (least..=most).contains(&rate));
+        range("rate", "8kbit to 100Gbit", rate)?;
+        let queue = (1500..=Self::QUEUE_BYTES_MAX).contains(&self.queue_bytes);
+        range("queue", "1500B to 16MB", queue)?;
+        self.chain().ok_or(LinkError::Losses)?;
+        Ok(self)
+    }
+
+    /// Probabilities that a good link turns bad and a bad one good, with each packet.
+    pub(super) fn chain(&self) -> Option<(f32, f32)> {
+        if self.burst <= 1.0 || self.loss == 0.0 {
+            return Some((0.0, 1.0));
+        }
+        let bad = (self.loss - self.stray_loss) / (self.burst_loss - self.stray_loss);
+        let leave = 1.0 / self.burst;
+        let enter = leave * bad / (1.0 - bad);
+        ((0.0..1.0).contains(&bad) && enter <= 1.0).then_some((enter, leave))
+    }
+
+    /// The longest that a packet usually takes: without queues, and without a heavy tail's tail.
+    pub fn slowest(&self) -> Micros {
+        self.delay + self.jitter
+    }
+
+    /// Draws the time that a packet takes. Draws as many numbers whatever the spread.
+    pub(super) fn draw_delay(&self, random: &mut Random) -> Micros {
+        let (a, b) = (f64::from(random.unit()), f64::from(random.unit()));
+        let parts = match self.spread {
+            Spread::Uniform => 2.0 * a - 1.0,
+            Spread::Normal => {
+                // Box and Muller's transform; 1 - a is never 0.
+                let normal =
+                    libm::sqrt(-2.0 * libm::log(1.0 - a)) * libm::cos(std::f64::consts::TAU * b);
+                normal.clamp(-4.0, 4.0)
+            }
+            // Lomax of shape 3 and scale 2, whose mean is 1.
+            Spread::Heavy => (2.0 * (libm::pow(1.0 - a, -1.0 / 3.0) - 1.0)).min(30.0),
+        };
+        (self.delay + Micros::from_f64(parts * self.jitter.0 as f64)).max(Micros::ZERO)
+    }
+}
+
+/// What a link does, and what it does later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    /// At first.
+    pub first: LinkConfig,
+    /// From so long after the start on, in rising order.
+    pub changes: Vec<(Micros, LinkConfig)>,
+    /// When it starts over, if it does; after the last change.
+    pub repeat: Option<Micros>,
+}
+
+impl Schedule {
+    /// What is in force so long after the start.
+    pub fn at(&self, elapsed: Micros) -> &LinkConfig {
+        let elapsed = match self.repeat {
+            Some(period) if period > Micros::ZERO => Micros(elapsed.0.rem_euclid(period.0)),
+            _ => elapsed,
+        };
+        let begun = self.changes.partition_point(|(from, _)| *from <= elapsed);
+        begun.checked_sub(1).map_or(&self.first, |last| &self.changes[last].1)
+    }
+}
+
+impl From<LinkConfig> for Schedule {
+    fn from(first: LinkConfig) -> Self {
+        Self { first, changes: Vec::new(), repeat: None }
+    }
+}

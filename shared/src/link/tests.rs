@@ -1,0 +1,122 @@
+//! Links keep what they promise, and repeat.
+
+use super::*;
+
+/// Sends a packet every millisecond; returns what arrived, and when, in order.
+fn run(config: LinkConfig, seed: u64, packets: i64) -> (Vec<(LocalTime, i64)>, LinkStats) {
+    let config = config.validate().unwrap();
+    let mut link = Link::new(config, seed);
+    let mut arrivals = Vec::new();
+    for n in 0..packets {
+        let now = LocalTime(n * 1000);
+        link.send(now, 100, n);
+        while let Some(packet) = link.poll(now) {
+            arrivals.push((now, packet));
+        }
+    }
+    while let Some(now) = link.next_arrival() {
+        assert_eq!(link.poll(now - Micros(1)), None);
+        arrivals.push((now, link.poll(now).unwrap()));
+    }
+    (arrivals, link.stats())
+}
+
+const BAD: LinkConfig = LinkConfig::delayed(40, 20).losing(0.1).duplicating(0.05);
+
+#[test]
+fn a_seed_repeats_and_shares_are_kept() {
+    let all = run(BAD, 1, 20_000);
+    assert_eq!(all, run(BAD, 1, 20_000));
+    assert_ne!(all, run(BAD, 2, 20_000));
+    let (arrivals, stats) = all;
+    let part = |count: u64| count as f32 / stats.sent as f32;
+    assert!((part(stats.lost) - 0.1).abs() < 0.01, "{stats:?}");
+    assert!((part(stats.doubled) - 0.9 * 0.05).abs() < 0.005, "{stats:?}");
+    assert_eq!(arrivals.len() as u64, stats.sent - stats.lost + stats.doubled);
+    assert!(arrivals.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+    assert!(arrivals.windows(2).any(|pair| pair[0].1 > pair[1].1), "none overtook another");
+}
+
+#[test]
+fn a_property_does_not_shift_the_others_numbers() {
+    let lossless = run(LinkConfig { loss: 0.0, duplication: 0.0, ..BAD }, 5, 2000).0;
+    let lossy = run(LinkConfig { duplication: 0.0, ..BAD }, 5, 2000).0;
+    assert!(lossy.iter().all(|arrival| lossless.contains(arrival)));
+    assert!(lossy.len() < lossless.len());
+}
+
+#[test]
+fn delays_are_spread_as_told() {
+    let ms = Micros::from_ms;
+    let jitter = LinkConfig { delay: ms(100), jitter: ms(10), ..LinkConfig::PERFECT };
+    // Least, mean, standard deviation, and the share beyond 130 ms, of 40,000 delays in ms.
+    let measure = |spread| {
+        let (arrivals, _) = run(LinkConfig { spread, ..jitter }, 3, 40_000);
+        let delays: Vec<_> =
+            arrivals.iter().map(|(at, n)| (*at - LocalTime(n * 1000)).as_ms()).collect();
+        // Arrivals are polled once a millisecond at best while sending.
+        let count = delays.len() as f64;
+        let mean = delays.iter().sum::<f64>() / count;
+        let deviation =
+            (delays.iter().map(|delay| (delay - mean).powi(2)).sum::<f64>() / count).sqrt();
+        let beyond = delays.iter().filter(|delay| **delay > 130.0).count() as f64 / count;
+        (delays.iter().copied().fold(f64::MAX, f64::min), mean, deviation, beyond)
+    };
+    let near = |a: f64, b: f64, by: f64| assert!((a - b).abs() < by, "{a}, not {b}");
+    let (least, mean, deviation, beyond) = measure(Spread::Uniform);
+    near(least, 90.5, 0.6);
+    near(mean, 100.5, 0.3);
+    near(deviation, 20.0 / 12.0_f64.sqrt(), 0.3);
+    assert_eq!(beyond, 0.0);
+    let (_, mean, deviation, beyond) = measure(Spread::Normal);
+    near(mean, 100.5, 0.3);
+    near(deviation, 10.0, 0.3);
+    near(beyond, 0.00135, 0.001);
+    let (least, mean, _, beyond) = measure(Spread::Heavy);
+    near(least, 100.5, 0.6);
+    near(mean, 110.5, 0.6);
+    // Beyond three means: (1 + 3 / 2)^-3.
+    near(beyond, 0.064, 0.01);
+}
+
+#[test]
+fn losses_come_in_bursts_of_the_mean_length() {
+    let config = LinkConfig::PERFECT.bursting(0.05, 4.0);
+    let (arrivals, stats) = run(config, 9, 200_000);
+    assert!((stats.lost as f32 / stats.sent as f32 - 0.05).abs() < 0.005, "{stats:?}");
+    let bursts = arrivals.windows(2).filter(|pair| pair[1].1 - pair[0].1 > 1).count();
+    let mean = stats.lost as f32 / bursts as f32;
+    assert!((mean - 4.0).abs() < 0.3, "bursts of {mean}");
+
+    // Elliott's model: some are lost in good times, some come through in bad ones.
+    let config = LinkConfig { burst_loss: 0.5, stray_loss: 0.01, ..config };
+    let (_, stats) = run(config, 9, 200_000);
+    assert!((stats.lost as f32 / stats.sent as f32 - 0.05).abs() < 0.005, "{stats:?}");
+}
+
+#[test]
+fn an_ordered_link_keeps_order() {
+    let config = LinkConfig { ordered: true, ..BAD };
+    let (arrivals, _) = run(config, 1, 5000);
+    assert!(arrivals.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+}
+
+#[test]
+fn a_narrow_link_delays_and_then_drops() {
+    // 128 bytes a millisecond with their headers are 1.024 Mbit; half of that passes.
+    let config = LinkConfig { rate: Some(512_000), queue_bytes: 6400, ..LinkConfig::PERFECT };
+    let (arrivals, stats) = run(config, 1, 10_000);
+    assert!((stats.dropped as f32 / stats.sent as f32 - 0.5).abs() < 0.02, "{stats:?}");
+    // The queue of 6400 bytes takes 100 ms.
+    let slowest = arrivals.iter().map(|(at, n)| *at - LocalTime(n * 1000)).max().unwrap();
+    assert!((slowest.as_ms() - 100.0).abs() < 3.0, "{slowest}");
+}
+
+#[test]
+fn what_is_under_way_is_bounded() {
+    let mut link = Link::new(LinkConfig::delayed(9000, 0), 1);
+    for n in 0..10_000 {
+        link.send(LocalTime(n), 1, n);
+    }
+    assert_eq!(link.stats().dropped, 10_000 - Link::PACKETS_MAX as u64);
+}
