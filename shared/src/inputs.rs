@@ -1,7 +1,7 @@
 //! One player's inputs on the server: each runs in its own tick, exactly once.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::limits::INPUT_AHEAD_TICKS_MAX;
 use crate::replicate::Record;
@@ -34,6 +34,8 @@ pub struct InputBuffer<I> {
     newest: Option<(Tick, Micros)>,
     /// The one since the last report that came closest to being late.
     worst: Option<(Tick, Micros)>,
+    /// The same for the reports before, since reports are lost.
+    worst_before: VecDeque<Option<(Tick, Micros)>>,
     late: u64,
 }
 
@@ -47,12 +49,16 @@ impl<I: Record> Default for InputBuffer<I> {
             first: None,
             newest: None,
             worst: None,
+            worst_before: VecDeque::new(),
             late: 0,
         }
     }
 }
 
 impl<I: Record> InputBuffer<I> {
+    /// Reports that an input which came closest to being late is in.
+    const REPORTS: usize = 8;
+
     /// An input arrived `early` before its tick was due, while the world is at tick `now`.
     pub fn insert(&mut self, now: Tick, tick: Tick, input: I, early: Micros) -> Accepted {
         let accepted = if tick.since(now) > INPUT_AHEAD_TICKS_MAX {
@@ -111,6 +117,7 @@ impl<I: Record> InputBuffer<I> {
         self.first = None;
         self.newest = None;
         self.worst = None;
+        self.worst_before.clear();
     }
 
     /// Ticks that ran without this player's input, since its first.
@@ -118,16 +125,23 @@ impl<I: Record> InputBuffer<I> {
         self.late
     }
 
-    /// What to tell the client; starts a new search for the worst.
-    pub fn report(&mut self) -> Option<InputReport> {
+    /// What to tell the client of its inputs, and of its `missing` packets. The worst input is that of
+    /// the last [`REPORTS`](Self::REPORTS) reports.
+    pub fn report(&mut self, missing: u64) -> Option<InputReport> {
         let (newest, newest_early) = self.newest?;
-        let (worst, worst_early) = self.worst.take().unwrap_or((newest, newest_early));
+        if self.worst_before.len() == Self::REPORTS {
+            self.worst_before.pop_front();
+        }
+        self.worst_before.push_back(self.worst.take());
+        let worst = self.worst_before.iter().flatten().min_by_key(|(_, early)| *early);
+        let (worst, worst_early) = worst.copied().unwrap_or((newest, newest_early));
         Some(InputReport {
             newest: newest.low(),
             newest_early: clamp(newest_early),
             worst_back: newest.since(worst).min(127) as u8,
             worst_early: clamp(worst_early),
             late: self.late as u16,
+            missing: missing as u16,
         })
     }
 }
@@ -164,10 +178,13 @@ mod tests {
         assert_eq!(buffer.insert(Tick(4), Tick(4), Go { x: 9 }, Micros(-99)), Accepted::Ignored);
         assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
         assert_eq!(buffer.late(), 3);
-        let report = buffer.report().unwrap();
+        let report = buffer.report(7).unwrap();
         assert_eq!((report.newest, report.newest_early, report.late), (4, -50, 3));
-        assert_eq!((report.worst_back, report.worst_early), (2, -4000));
-        assert_eq!(buffer.report().unwrap().worst_early, -50, "the search started anew");
+        assert_eq!((report.worst_back, report.worst_early, report.missing), (2, -4000, 7));
+        for _ in 1..InputBuffer::<Go>::REPORTS {
+            assert_eq!(buffer.report(7).unwrap().worst_early, -4000, "reports may be lost");
+        }
+        assert_eq!(buffer.report(7).unwrap().worst_early, -50, "it is history");
     }
 
     #[test]
@@ -184,7 +201,7 @@ mod tests {
         buffer.take(Tick(9), repeat);
         let first = buffer.insert(Tick(9), Tick(5), Go { x: 1 }, Micros(-70_000));
         assert_eq!(first, Accepted::Late);
-        assert_eq!(buffer.report().unwrap().newest_early, -70_000);
+        assert_eq!(buffer.report(0).unwrap().newest_early, -70_000);
     }
 
     #[test]

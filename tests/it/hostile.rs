@@ -20,7 +20,7 @@ fn room() -> Room<Skirmish> {
     for tick in 1..=60 {
         room.handle_timeout(LocalTime(0) + Micros(Rates::DEFAULT.time_of(Tick(tick)).0));
     }
-    while room.poll_output().is_some() {}
+    while room.poll_output(LocalTime(1_000_000)).is_some() {}
     room
 }
 
@@ -30,7 +30,7 @@ fn packet(tick: u16, inputs: Vec<Command>) -> InputPacket<Command> {
 
 /// Why the room put the client out, if it did.
 fn put_out(room: &mut Room<Skirmish>) -> Option<String> {
-    std::iter::from_fn(|| room.poll_output()).find_map(|output| match output {
+    std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).find_map(|output| match output {
         Output::Control { message: ServerMessage::Closed { reason, .. }, .. } => Some(reason),
         _ => None,
     })
@@ -119,7 +119,7 @@ fn inputs_of_any_date_move_a_player_one_step_a_tick() {
             room.handle_datagram(now, ClientId(0), &write_input(&forged));
         }
         room.handle_timeout(now);
-        while room.poll_output().is_some() {}
+        while room.poll_output(now).is_some() {}
         let step = x(&room) - before;
         assert!(step <= 6.5 / 60.0 + 0.01, "{step} m in tick {tick}");
         before = x(&room);

@@ -13,7 +13,7 @@ const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 /// What the room answers to a first control message.
 fn answers(room: &mut Room<Skirmish>, client: u64, message: &[u8]) -> Vec<Output> {
     room.handle_control(LocalTime(1000), ClientId(client), message);
-    std::iter::from_fn(|| room.poll_output()).collect()
+    std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).collect()
 }
 
 /// The reason with which the room refuses a hello, and whether to try again.

@@ -245,7 +245,7 @@ impl<G: Game> Sim<G> {
 
     /// Carries what the room has to say on its way.
     pub fn drain(&mut self) {
-        while let Some(output) = self.room.poll_output() {
+        while let Some(output) = self.room.poll_output(self.now) {
             let (Output::Datagram { client, .. }
             | Output::Control { client, .. }
             | Output::Close { client, .. }) = &output;
@@ -328,6 +328,7 @@ fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime, frame: Micros
     }
     let Some(core) = &mut client.core else { return };
     if now.0 % frame.0 == 0 {
+        core.handle_frame(local);
         while let Some(tick) = core.poll_tick(local) {
             let input = (client.press)(core, tick).snapped();
             core.handle_input(local, tick, input);

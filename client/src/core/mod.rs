@@ -9,6 +9,8 @@
 //! 3. [`Client::poll_transmit`] for the packets to send;
 //! 4. [`Client::view`] for what to draw.
 //!
+//! A program that draws calls [`Client::handle_frame`] first.
+//!
 //! *Invariant:* no I/O here, so that it runs in a window, in a bot, in a test in virtual time, and
 //! in a browser.
 
@@ -19,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use phaselock_shared::clock::delay::Delay;
 use phaselock_shared::clock::lead::Lead;
-use phaselock_shared::clock::pll::Pll;
+use phaselock_shared::clock::pll::{LoopFilter, Pll};
 use phaselock_shared::game::{Entities, Game};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX, SEATS_MAX};
@@ -143,6 +145,7 @@ impl<G: Game> Client<G> {
         if let Some(perceived) = header.perceived {
             let offset = self.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
             self.pll.observe(arrival, Offset(offset));
+            self.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));
             if !std::mem::replace(&mut self.measured, true) {
                 let round_trip = Micros(i64::from(perceived.round_trip));
                 self.lead = Lead::new(arrival, round_trip, self.rates.step());
@@ -152,7 +155,7 @@ impl<G: Game> Client<G> {
             let sent = LocalTime::widen(echo.time, arrival);
             let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
             if round_trip >= Micros::ZERO {
-                self.counter.stats.round_trip = round_trip;
+                self.counter.handle_round_trip(round_trip);
             }
         }
         if let Some(report) = header.inputs {
@@ -162,8 +165,7 @@ impl<G: Game> Client<G> {
             let worst = newest.minus(u64::from(report.worst_back));
             self.lead.handle_report(arrival, worst, early(report.worst_early));
             self.lead.handle_report(arrival, newest, early(report.newest_early));
-            self.counter.handle_late(report.late);
-            self.counter.stats.input_early = early(report.newest_early);
+            self.counter.handle_report(&report);
         }
         // Of packets that overtook each other the newest is echoed and reconciled with.
         if self.counter.is_newest(&received) {
@@ -261,6 +263,7 @@ impl<G: Game> Client<G> {
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
         self.counter.stats.ticks += 1;
+        self.counter.stats.lead_sum += self.lead.lead();
         let before = self.rates.time_of(tick) - self.pll.server_time(now);
         self.lead.handle_sent(tick, before);
         self.prediction.tick(&self.game, tick, input);
@@ -296,15 +299,26 @@ impl<G: Game> Client<G> {
         Some(packet)
     }
 
-    /// What to draw now. Call it once a frame: how often that is decides how far ahead inputs are
-    /// sent.
-    pub fn view(&mut self, now: LocalTime) -> View<G> {
+    /// A program that gets to its inputs once a frame says so, at the start of each: inputs are then sent
+    /// ahead by a frame more. One that wakes for each tick does not.
+    pub fn handle_frame(&mut self, now: LocalTime) {
         self.lead.handle_frame(now);
+    }
+
+    /// Which loop keeps the clock in phase.
+    pub fn set_loop_filter(&mut self, filter: LoopFilter) {
+        self.pll.set_filter(filter);
+    }
+
+    /// What to draw now.
+    pub fn view(&mut self, now: LocalTime) -> View<G> {
         let server_time = self.pll.server_time(now);
-        let presentation_time = server_time - self.delay.advance(now);
+        let delay = self.delay.advance(now);
+        let presentation_time = server_time - delay;
         let at = TickTime::at(self.rates, presentation_time);
         let (mut entities, underruns) = present(&self.store, at);
         self.counter.stats.frames += 1;
+        self.counter.stats.delay_sum += delay;
         self.counter.stats.underruns += u64::from(underruns > 0);
         let ahead = TickTime::at(self.rates, server_time + self.lead.lead());
         let own = self.prediction.drawn(now, ahead).map(|slot| {
@@ -374,9 +388,9 @@ impl<G: Game> Client<G> {
         &self.pll
     }
 
-    /// How far prediction runs ahead of the server's time.
-    pub fn lead(&self) -> Micros {
-        self.lead.lead()
+    /// What steers prediction: how far it runs ahead of the server's time, and why.
+    pub fn lead(&self) -> &Lead {
+        &self.lead
     }
 
     /// How far presentation runs behind it.

@@ -2,6 +2,7 @@
 
 use phaselock_shared::snapshot::store::Received;
 use phaselock_shared::time::{Micros, Tick};
+use phaselock_shared::wire::snapshot::InputReport;
 
 use super::Correction;
 
@@ -26,14 +27,25 @@ pub struct Stats {
     pub expected: u64,
     /// Of these, how many came.
     pub arrived: u64,
+    /// Input packets that the server did not get, as it reported.
+    pub tx_lost: u64,
     /// The last measured round trip.
     pub round_trip: Micros,
-    /// How early the newest input was, as the server last reported.
+    /// How much the round trip changes from one to the next, evened out over sixteen (the interarrival
+    /// jitter of RFC 3550, of the round trip).
+    pub jitter: Micros,
+    /// By how much the clock may be wrong because the ways may be unequal, as the server last stated.
+    pub clock_error_max: Micros,
+    /// How early the newest input was, as the server last reported; negative is late.
     pub input_early: Micros,
+    /// How early the one was that came closest to being late in the last few snapshots' time.
+    pub input_early_min: Micros,
     /// Ticks that the server ran without this client's input.
     pub late_inputs: u64,
     /// Ticks predicted.
     pub ticks: u64,
+    /// The leads of those ticks, summed up.
+    pub lead_sum: Micros,
     /// Ticks left out after a stall.
     pub skipped_ticks: u64,
     /// Predictions that the server contradicted.
@@ -42,6 +54,8 @@ pub struct Stats {
     pub last_correction: Option<Correction>,
     /// Frames drawn.
     pub frames: u64,
+    /// The interpolation delays of those frames, summed up.
+    pub delay_sum: Micros,
     /// Frames in which something had no later state to move towards.
     pub underruns: u64,
 }
@@ -53,7 +67,25 @@ pub(super) struct Counter {
     first_seq: Option<u64>,
     newest_seq: u64,
     newest_tick: Option<Tick>,
-    late_low: Option<u16>,
+    late_low: Low,
+    missing_low: Low,
+    jittered: Option<Micros>,
+}
+
+/// The low bits of a number that rises on the server.
+#[derive(Clone, Copy, Debug, Default)]
+struct Low(u16);
+
+impl Low {
+    /// By how much it rose. A report that was overtaken counts backwards, and is left out.
+    fn rise(&mut self, low: u16) -> u64 {
+        let more = low.wrapping_sub(self.0);
+        if more >= 1 << 15 {
+            return 0;
+        }
+        self.0 = low;
+        u64::from(more)
+    }
 }
 
 impl Counter {
@@ -63,7 +95,9 @@ impl Counter {
             first_seq: None,
             newest_seq: 0,
             newest_tick: None,
-            late_low: None,
+            late_low: Low::default(),
+            missing_low: Low::default(),
+            jittered: None,
         }
     }
 
@@ -84,15 +118,20 @@ impl Counter {
         received.seq == self.newest_seq
     }
 
-    pub(super) fn handle_late(&mut self, low: u16) {
-        let before = self.late_low.replace(low).unwrap_or(0);
-        // A report that was overtaken counts backwards: leave it out.
-        let more = low.wrapping_sub(before);
-        if more < 1 << 15 {
-            self.stats.late_inputs += u64::from(more);
-        } else {
-            self.late_low = Some(before);
+    pub(super) fn handle_round_trip(&mut self, round_trip: Micros) {
+        if let Some(before) = self.jittered.replace(round_trip) {
+            let change = Micros((round_trip - before).0.saturating_abs());
+            self.stats.jitter += Micros((change - self.stats.jitter).0 / 16);
         }
+        self.stats.round_trip = round_trip;
+    }
+
+    pub(super) fn handle_report(&mut self, report: &InputReport) {
+        self.stats.late_inputs += self.late_low.rise(report.late);
+        // A packet that was only overtaken is not missing for long; it is not taken back.
+        self.stats.tx_lost += self.missing_low.rise(report.missing);
+        self.stats.input_early = Micros(i64::from(report.newest_early));
+        self.stats.input_early_min = Micros(i64::from(report.worst_early));
     }
 
     pub(super) fn handle_correction(&mut self, correction: Correction) {
@@ -102,6 +141,16 @@ impl Counter {
 }
 
 impl Stats {
+    /// How far prediction was ahead on average.
+    pub fn lead_mean(&self) -> Micros {
+        Micros(self.lead_sum.0 / self.ticks.max(1) as i64)
+    }
+
+    /// How far presentation was behind on average.
+    pub fn delay_mean(&self) -> Micros {
+        Micros(self.delay_sum.0 / self.frames.max(1) as i64)
+    }
+
     /// Share of the snapshot packets that did not come: 0 to 1.
     pub fn loss(&self) -> f64 {
         1.0 - self.arrived.min(self.expected) as f64 / self.expected.max(1) as f64

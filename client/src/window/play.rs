@@ -117,6 +117,7 @@ impl<G: GameView> Play for Playing<G> {
     }
 
     fn tick(&mut self, now: LocalTime, hands: &mut Hands) {
+        self.client.handle_frame(now);
         while let Some(tick) = self.client.poll_tick(now) {
             let input = G::input(&self.screen, hands);
             self.client.handle_input(now, tick, input);
@@ -157,10 +158,10 @@ impl<G: GameView> Play for Playing<G> {
         Readings {
             stats: self.client.stats().clone(),
             rates: self.meter.rates(),
-            lead: self.client.lead(),
+            lead: self.client.lead().lead(),
             delay: self.client.delay(),
             phase_error: pll.phase_error(),
-            rate_ppm: pll.rate_ppm(),
+            rate_ppm: pll.skew_ppm(),
             locked: pll.is_locked(),
             world: self.client.rates(),
             players: players(self.client.roster()),

@@ -100,6 +100,8 @@ pub struct Room<G: Game> {
     bots: BTreeMap<PlayerId, BotSeat<G>>,
     next_player: PlayerId,
     outputs: VecDeque<Output>,
+    /// Who is to get the newest snapshot.
+    due: VecDeque<ClientId>,
 }
 
 impl<G: Game> Room<G> {
@@ -118,6 +120,7 @@ impl<G: Game> Room<G> {
             bots: BTreeMap::new(),
             next_player: PlayerId(0),
             outputs: VecDeque::new(),
+            due: VecDeque::new(),
             config,
         };
         let mut random = Random::new(room.config.seed ^ 0xb07);
@@ -146,7 +149,7 @@ impl<G: Game> Room<G> {
         self.epoch + Micros(due.0)
     }
 
-    /// Runs the ticks that are due and sends the newest snapshot, if one is.
+    /// Runs the ticks that are due; everybody then gets the newest snapshot, if one is due.
     pub fn handle_timeout(&mut self, now: LocalTime) {
         let rates = self.config.rates;
         let due = rates.tick_at(self.server_time(now));
@@ -164,7 +167,8 @@ impl<G: Game> Room<G> {
             }
         }
         if snapshot {
-            self.send_snapshots(now);
+            // Whoever has not been sent the last one yet gets this one instead.
+            self.due = self.sessions.keys().copied().collect();
             self.drop_silent(now);
         }
     }
@@ -202,15 +206,6 @@ impl<G: Game> Room<G> {
         self.world.tick = tick;
         self.game.step(&mut self.world, &inputs);
         self.world.snap();
-    }
-
-    fn send_snapshots(&mut self, now: LocalTime) {
-        let server_time = self.server_time(now);
-        for (client, session) in &mut self.sessions {
-            for bytes in session.snapshot::<G::Entity>(&self.history, now, server_time) {
-                self.outputs.push_back(Output::Datagram { client: *client, bytes });
-            }
-        }
     }
 
     fn drop_silent(&mut self, now: LocalTime) {
@@ -390,8 +385,17 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// The next thing to do.
-    pub fn poll_output(&mut self) -> Option<Output> {
+    /// The next thing to do. A client's snapshot is packed here, so that the time that is stamped on
+    /// it is the time at which it leaves, however long the tick and the other snapshots took.
+    pub fn poll_output(&mut self, now: LocalTime) -> Option<Output> {
+        while self.outputs.is_empty() {
+            let client = self.due.pop_front()?;
+            let server_time = self.server_time(now);
+            let Some(session) = self.sessions.get_mut(&client) else { continue };
+            for bytes in session.snapshot::<G::Entity>(&self.history, now, server_time) {
+                self.outputs.push_back(Output::Datagram { client, bytes });
+            }
+        }
         self.outputs.pop_front()
     }
 

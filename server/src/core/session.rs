@@ -33,6 +33,8 @@ pub struct SessionStats {
     pub accepted: u64,
     /// Datagrams that were refused: garbage, duplicates, stragglers, floods.
     pub refused: u64,
+    /// Input packets that were sent but did not come, as far as their numbers tell.
+    pub missing: u64,
     /// Inputs that came after their tick.
     pub late: u64,
     /// Snapshot packets sent.
@@ -57,6 +59,9 @@ pub(super) struct Session<I> {
     /// Sequence number and send time (low bits, by the client's clock) of the newest input packet,
     /// and when it came.
     newest: Option<(u64, u32, LocalTime)>,
+    /// Which of the last 64 input packets came: bit `n` is the one `n` before the newest. Those before
+    /// the first count as having come.
+    came: u64,
     /// Some recent time on the client's clock, to complete the low bits of the next one.
     client_time: LocalTime,
     /// Input packets that may still come; refilled every tick.
@@ -72,6 +77,10 @@ pub(super) struct Session<I> {
 const ALLOWANCE_TICKS: u64 = 64;
 
 impl<I: Record> Session<I> {
+    /// A packet counts as missing when so many after it have come: half a second at 60 Hz. Bit of
+    /// the mask.
+    const OVERDUE: u64 = 1 << 32;
+
     pub(super) fn new(
         player: PlayerId,
         name: String,
@@ -91,6 +100,7 @@ impl<I: Record> Session<I> {
             welcome_offset: offset,
             sender: Sender::new(player),
             newest: None,
+            came: u64::MAX,
             client_time,
             allowance: ALLOWANCE_TICKS,
             epoch,
@@ -126,7 +136,7 @@ impl<I: Record> Session<I> {
         let near = self.newest.map_or(0, |(seq, ..)| seq);
         let seq = Tick::widen(packet.seq, Tick(near)).0;
         let newer = self.newest.is_none_or(|(newest, ..)| seq > newest);
-        if !newer && near - seq > 64 {
+        if !newer && (near - seq > 63 || self.came & (1 << (near - seq)) != 0) {
             return Err(DatagramError::Stale);
         }
         let acked = match packet.ack {
@@ -137,6 +147,7 @@ impl<I: Record> Session<I> {
         // offset for news, and the news of the epoch for more.
         let trusted = acked >= Some(self.trusted_from) && packet.epoch == self.epoch;
         let sent = LocalTime::widen(packet.sent, self.client_time);
+        self.count(seq);
         if newer {
             self.newest = Some((seq, packet.sent, now));
             self.client_time = sent;
@@ -165,6 +176,25 @@ impl<I: Record> Session<I> {
         Ok(())
     }
 
+    /// Notes that an input packet came that had not come before.
+    fn count(&mut self, seq: u64) {
+        let near = self.newest.map_or(seq, |(newest, ..)| newest);
+        if seq > near {
+            // Of a long gap most were never remembered.
+            let remembered = (seq - near).min(u64::from(u64::BITS));
+            self.stats.missing += seq - near - remembered;
+            for _ in 0..remembered {
+                self.came <<= 1;
+                self.stats.missing += u64::from(self.came & Self::OVERDUE == 0);
+            }
+            self.came |= 1;
+        } else if seq < near {
+            let back = 1 << (near - seq);
+            self.stats.missing -= u64::from(back >= Self::OVERDUE);
+            self.came |= back;
+        }
+    }
+
     /// The packets of the newest snapshot, to be sent now.
     pub(super) fn snapshot<E: Entity>(
         &mut self,
@@ -176,9 +206,11 @@ impl<I: Record> Session<I> {
             let change = offset.0.saturating_sub(self.welcome_offset.0);
             change.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
         };
-        let perceived = self.offset.estimate().map(|estimate| Perceived {
+        let micros = |span: Micros| span.0.clamp(0, i64::from(u32::MAX)) as u32;
+        let perceived = self.offset.estimate(server_time).map(|estimate| Perceived {
             offset_change: change(estimate.offset),
-            round_trip: estimate.round_trip.0.clamp(0, i64::from(u32::MAX)) as u32,
+            round_trip: micros(estimate.round_trip),
+            error_max: micros(estimate.error_max),
         });
         let echo = self.newest.and_then(|(_, sent, arrival)| Echo::new(sent, now - arrival));
         let header = SnapshotHeader {
@@ -187,7 +219,7 @@ impl<I: Record> Session<I> {
             sent: server_time.low(),
             echo,
             perceived,
-            inputs: self.inputs.report(),
+            inputs: self.inputs.report(self.stats.missing),
             baseline_age: 0,
         };
         let packets = self.sender.snapshot::<E>(history, header, self.budget);

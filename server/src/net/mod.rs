@@ -300,7 +300,7 @@ async fn drive<G: Game>(
             reason = &mut shutdown => {
                 tracing::info!(reason, "stopping");
                 room.shutdown(&reason);
-                drain(&mut room, &mut peers);
+                drain(&mut room, &mut peers, clock);
                 return;
             }
             () = tokio::time::sleep_until(due) => room.handle_timeout(clock.now()),
@@ -314,7 +314,7 @@ async fn drive<G: Game>(
             let Ok(event) = events.try_recv() else { break };
             handle(&mut room, &mut peers, event);
         }
-        drain(&mut room, &mut peers);
+        drain(&mut room, &mut peers, clock);
     }
 }
 
@@ -342,8 +342,8 @@ fn handle<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>,
     }
 }
 
-fn drain<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>) {
-    while let Some(output) = room.poll_output() {
+fn drain<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>, clock: Clock) {
+    while let Some(output) = room.poll_output(clock.now()) {
         match output {
             Output::Datagram { client, bytes } => {
                 if let Some(peer) = peers.get(&client) {

@@ -26,6 +26,8 @@ impl Delay {
     const WINDOW: Micros = Micros::from_ms(4000);
     /// One snapshot in a hundred may come too late; what it shows is then held for a moment.
     const QUANTILE: f64 = 0.99;
+    /// A delay that is too long by no more than this is left alone.
+    const DEAD_BAND: Micros = Micros(2000);
     /// Fastest change of the delay in parts of real time: motion shown 10 % too fast or too slow.
     const SLEW: f64 = 0.1;
 
@@ -46,7 +48,12 @@ impl Delay {
         let age = previous_age.clamp(Micros::ZERO, INTERPOLATION_DELAY_MAX);
         self.needed.push(now, age);
         let needed = self.needed.quantile(Self::QUANTILE).unwrap_or(age);
-        self.target = (needed + Self::MARGIN).clamp(self.least, INTERPOLATION_DELAY_MAX);
+        // Up to whole milliseconds, or each new greatest need would move it by a hair.
+        let target = Micros(((needed + Self::MARGIN).0 + 999) / 1000 * 1000);
+        let target = target.clamp(self.least, INTERPOLATION_DELAY_MAX);
+        if target > self.target || self.target - target > Self::DEAD_BAND {
+            self.target = target;
+        }
     }
 
     /// Moves the delay on to `now` and returns it.
@@ -81,6 +88,22 @@ mod tests {
                 assert!((after - before).0.abs() <= interval.0 / 10 + 1);
             }
             assert_eq!(delay.delay(), Micros::from_ms(age_ms) + Delay::MARGIN);
+        }
+    }
+
+    #[test]
+    fn the_delay_rests() {
+        let interval = Micros(33_333);
+        let mut delay = Delay::new(LocalTime(0), interval);
+        let mut random = crate::random::Random::new(1);
+        let mut rested = None;
+        for n in 0..3000 {
+            let now = LocalTime(n * interval.0);
+            delay.handle_arrival(now, Micros(60_000 + i64::from(random.below(1500))));
+            let at = delay.advance(now);
+            if n > 300 {
+                assert_eq!(*rested.get_or_insert(at), at, "it moved after {n} snapshots");
+            }
         }
     }
 

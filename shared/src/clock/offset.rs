@@ -1,43 +1,105 @@
 //! The server's view of one client's clock, from four timestamps.
 //!
 //! A snapshot leaves the server at `s1`; the client gets it at `c1` and sends an input packet at
-//! `c2`, stating `c2` and how long it held the echo, `c2 - c1`; that arrives at `s2`. The round
-//! trip is `(s2 - s1) - (c2 - c1)`, and if both ways took equally long, the server's clock showed
-//! `s2 - round trip / 2` when the client's showed `c2`. What the ways differ by is invisible: the
-//! estimate is wrong by at most half the round trip (as NTP's is: RFC 5905, section 8).
+//! `c2`, stating `c2` and how long it held the echo, `c2 - c1`; that arrives at `s2`. No packet
+//! arrives before it was sent, so each of the two ways proves something about the offset, which is
+//! what to add to the client's clock to get the server's: the way up that it is at most `s2 - c2`,
+//! the way down that it is at least `s1 - c1`. Whatever delays a packet only weakens its proof; so
+//! the strongest proof of each way counts, wherever in time the two lie. The offset is somewhere
+//! between them, and the middle is the estimate: right if the fastest packets of both ways took
+//! equally long, and wrong by half the interval at most.
+//!
+//! That half is never more than half of the shortest round trip, the bound of a filter for the
+//! shortest round trip (as in NTP: RFC 5905, sections 8 and 10), which needs both ways fast at the
+//! same time. With even jitter of +-30 ms each way the interval's middle is some five times closer.
+//!
+//! Clocks drift. A proof is carried on along the slope at which the client's clock was seen to part
+//! from the server's, and is loosened by what that slope may be wrong by. So it fades slowly: when
+//! a path changes in one direction, which nobody can tell from a drift at once, the estimate moves
+//! over slowly too. Proofs that contradict each other prove that a clock was set; the older go.
 
 use std::collections::VecDeque;
 
 use crate::time::{LocalTime, Micros, Offset, ServerTime};
 
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    at: ServerTime,
-    offset: Offset,
-    round_trip: Micros,
-}
-
 /// What is known of a client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// To add to the client's clock. Wrong by at most half of `round_trip`.
+    /// To add to the client's clock.
     pub offset: Offset,
-    /// The round trip that the offset was measured by: the shortest of the window.
+    /// By how much that may be wrong: paths as unequal as the shortest round trip allows.
+    pub error_max: Micros,
+    /// The shortest round trip of the last while.
     pub round_trip: Micros,
 }
 
-/// Estimates one client's offset: that of the fastest round trip lately, because whatever delays
-/// a packet in a queue delays it one way only.
-#[derive(Clone, Debug, Default)]
+/// A limit of the offset, and when it was proven.
+#[derive(Clone, Copy, Debug)]
+struct Proof {
+    at: ServerTime,
+    offset: i64,
+}
+
+/// The strongest proofs of a second.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    begun: ServerTime,
+    /// The offset is at most this ...
+    most: Proof,
+    /// ... and at least this.
+    least: Proof,
+    round_trip: Micros,
+}
+
+impl Bucket {
+    fn width(&self) -> i64 {
+        self.most.offset.saturating_sub(self.least.offset)
+    }
+
+    /// When its middle was, in seconds before `now`, and where, in microseconds from `origin`.
+    fn middle(&self, now: ServerTime, origin: i64) -> (f64, f64) {
+        let at = -((now - self.most.at).as_secs() + (now - self.least.at).as_secs()) / 2.0;
+        let far = |proof: Proof| proof.offset.saturating_sub(origin) as f64;
+        (at, (far(self.most) + far(self.least)) / 2.0)
+    }
+}
+
+/// Estimates one client's offset.
+#[derive(Clone, Debug)]
 pub struct OffsetEstimator {
-    samples: VecDeque<Sample>,
+    buckets: VecDeque<Bucket>,
+    /// By how many microseconds a second the offset grows: parts per million.
+    slope: f64,
+    /// By how much that may be wrong.
+    slope_error: f64,
+}
+
+impl Default for OffsetEstimator {
+    fn default() -> Self {
+        let slope_error = Self::SURE * Self::SLOPE_PRIOR;
+        Self { buckets: VecDeque::new(), slope: 0.0, slope_error }
+    }
 }
 
 impl OffsetEstimator {
-    /// How long a fast round trip counts. Clocks that differ by 200 ppm part by 0.4 ms in it.
-    pub const WINDOW: Micros = Micros::from_ms(2000);
-    /// Most measurements kept; at 60 Hz, those of two seconds.
-    pub const SAMPLES_MAX: usize = 128;
+    /// How long the packets are among which the fastest are chosen.
+    const BUCKET: Micros = Micros::from_ms(1000);
+    /// How many of those are remembered: a minute.
+    pub const BUCKETS_MAX: usize = 60;
+    /// What to expect of two clocks before anything is measured: quartz is good to some tens of parts
+    /// per million, and two of them part by twice that. In ppm, one standard deviation.
+    const SLOPE_PRIOR: f64 = 100.0;
+    /// Two hosts whose clocks NTP is slewing as fast as it may (500 ppm each, RFC 5905) part by no
+    /// more than this, in ppm.
+    const SLOPE_MAX: f64 = 1000.0;
+    /// A slope is trusted to within so many standard deviations ...
+    const SURE: f64 = 3.0;
+    /// ... and never closer than this, in ppm: temperature changes it.
+    const SLOPE_ERROR_MIN: f64 = 20.0;
+    /// Seconds that a slope is fitted to at least.
+    const FIT_MIN: usize = 6;
+    /// A clock that was set by less than this is not noticed if the round trip hides it.
+    const SET_BY_MIN: i64 = 5000;
 
     /// A packet arrived at `now` that was sent at `sent` on the client's clock, and echoed one
     /// that the server had sent at `echoed`, after `held`. Impossible echoes are left out.
@@ -46,26 +108,114 @@ impl OffsetEstimator {
         if round_trip < Micros::ZERO || held < Micros::ZERO {
             return;
         }
-        let middle = now - Micros(round_trip.0 / 2);
-        let offset = Offset(middle.0.saturating_sub(sent.0));
-        while self.samples.len() >= Self::SAMPLES_MAX
-            || self.samples.front().is_some_and(|sample| now - sample.at > Self::WINDOW)
-        {
-            self.samples.pop_front();
+        let most = Proof { at: now, offset: now.0.saturating_sub(sent.0) };
+        let got = sent - held;
+        let least = Proof { at: now - held, offset: echoed.0.saturating_sub(got.0) };
+
+        let fresh = self.buckets.back().is_none_or(|last| now - last.begun >= Self::BUCKET);
+        if fresh {
+            self.notice_setting();
+            self.fit(now);
+            if self.buckets.len() == Self::BUCKETS_MAX {
+                self.buckets.pop_front();
+            }
+            self.buckets.push_back(Bucket { begun: now, most, least, round_trip });
+        } else if let Some(last) = self.buckets.back_mut() {
+            last.round_trip = last.round_trip.min(round_trip);
+            // Along the slope, or the first of a second would be favoured.
+            let drift = |from: ServerTime| Micros::from_f64((now - from).as_secs() * self.slope).0;
+            if most.offset <= last.most.offset.saturating_add(drift(last.most.at)) {
+                last.most = most;
+            }
+            if least.offset >= last.least.offset.saturating_add(drift(last.least.at)) {
+                last.least = least;
+            }
         }
-        self.samples.push_back(Sample { at: now, offset, round_trip });
+        // A clock was set: what was proven before is void.
+        while self.buckets.len() > 1 && self.limits(now).is_some_and(|(least, most)| least > most) {
+            self.buckets.pop_front();
+        }
+        if self.limits(now).is_some_and(|(least, most)| least > most) {
+            self.buckets = [Bucket { begun: now, most, least, round_trip }].into();
+        }
+    }
+
+    /// The last second tells of a setting that the round trip is long enough to hide: one limit
+    /// became narrower and the other wider by as much. A path that became longer moves one only.
+    fn notice_setting(&mut self) {
+        let Some(last) = self.buckets.pop_back() else { return };
+        // The second before may have seen both sides of the setting.
+        let mixed = self.buckets.pop_back();
+        let before = self.limits(last.begun);
+        self.buckets.extend(mixed);
+        if let Some((least, most)) = before {
+            let by =
+                [last.least.offset.saturating_sub(least), last.most.offset.saturating_sub(most)];
+            let forward = by.iter().all(|by| *by > Self::SET_BY_MIN);
+            let back = by.iter().all(|by| *by < -Self::SET_BY_MIN);
+            if forward || back {
+                self.buckets.clear();
+            }
+        }
+        self.buckets.push_back(last);
+    }
+
+    /// Fits a slope to the middles of the half of the seconds whose interval is narrowest: whatever
+    /// disturbs one way widens it.
+    fn fit(&mut self, now: ServerTime) {
+        let mut buckets: Vec<_> = self.buckets.iter().collect();
+        if buckets.len() < Self::FIT_MIN {
+            *self = Self { buckets: std::mem::take(&mut self.buckets), ..Self::default() };
+            return;
+        }
+        buckets.sort_unstable_by_key(|bucket| bucket.width());
+        buckets.truncate((buckets.len() / 2).max(Self::FIT_MIN));
+        let origin = buckets[0].most.offset;
+        let points: Vec<_> = buckets.iter().map(|bucket| bucket.middle(now, origin)).collect();
+        let count = points.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+        let (mean_x, mean_y) = (mean(|point| point.0), mean(|point| point.1));
+        let spread: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
+        let product: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+        let slope = product / spread.max(1e-9);
+        let residue: f64 =
+            points.iter().map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2)).sum();
+        let variance = (residue / (count - 2.0) / spread.max(1e-9)).max(1e-3);
+        // What was measured and what was to be expected, each weighted by how sure it is.
+        let prior = Self::SLOPE_PRIOR * Self::SLOPE_PRIOR;
+        self.slope = (slope * prior / (prior + variance)).clamp(-Self::SLOPE_MAX, Self::SLOPE_MAX);
+        let error = Self::SURE * (prior * variance / (prior + variance)).sqrt();
+        self.slope_error = error.max(Self::SLOPE_ERROR_MIN);
+    }
+
+    /// Between what the offset is at `now`, after all that was proven.
+    fn limits(&self, now: ServerTime) -> Option<(i64, i64)> {
+        let carry = |proof: Proof, loosen: f64| {
+            let secs = (now - proof.at).as_secs().max(0.0);
+            proof.offset.saturating_add(Micros::from_f64(secs * (self.slope + loosen)).0)
+        };
+        let least = self.buckets.iter().map(|bucket| carry(bucket.least, -self.slope_error)).max();
+        let most = self.buckets.iter().map(|bucket| carry(bucket.most, self.slope_error)).min();
+        least.zip(most)
     }
 
     /// Forgets everything: one of the clocks was set.
     pub fn clear(&mut self) {
-        self.samples.clear();
+        *self = Self::default();
     }
 
-    /// The estimate, after the first measurement.
-    pub fn estimate(&self) -> Option<Estimate> {
-        // Of equally fast ones the newest: it is nearest to where the clocks are now.
-        let best = self.samples.iter().rev().min_by_key(|sample| sample.round_trip)?;
-        Some(Estimate { offset: best.offset, round_trip: best.round_trip })
+    /// The estimate for `now`, after the first measurement.
+    pub fn estimate(&self, now: ServerTime) -> Option<Estimate> {
+        let (least, most) = self.limits(now)?;
+        let round_trip = self.buckets.iter().rev().take(2).map(|bucket| bucket.round_trip).min()?;
+        let width = most.saturating_sub(least);
+        let offset = Offset(least.saturating_add(width / 2));
+        Some(Estimate { offset, error_max: Micros(width / 2 + 1), round_trip })
+    }
+
+    /// By how many parts per million the client's clock runs too slow, as far as is known.
+    pub fn slope_ppm(&self) -> f64 {
+        self.slope
     }
 }
 
@@ -74,32 +224,116 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// A client whose clock is `ahead` of the server's, over delays of 20 ms up and 30 ms down,
-    /// each a little longer now and then.
-    fn error_ms(ahead: i64, jitter_ms: f32) -> f64 {
-        let mut random = Random::new(3);
-        let mut estimator = OffsetEstimator::default();
-        let mut delay = |base_ms: i64| {
-            Micros::from_ms(base_ms) + Micros((random.unit() * jitter_ms * 1000.0) as i64)
-        };
-        for n in 0..300 {
-            let s1 = ServerTime(n * 33_333);
-            let arrived = s1 + delay(30);
-            let held = Micros(7000);
-            let left = arrived + held;
-            let s2 = left + delay(20);
-            estimator.observe(s2, LocalTime(left.0 + ahead), s1, held);
+    /// A client whose clock is off, over two ways of given delays.
+    struct Exchange {
+        estimator: OffsetEstimator,
+        random: Random,
+        now: i64,
+        ahead: i64,
+        ppm: f64,
+        up_ms: i64,
+        down_ms: i64,
+        jitter_ms: f32,
+    }
+
+    impl Exchange {
+        fn new() -> Self {
+            Self {
+                estimator: OffsetEstimator::default(),
+                random: Random::new(3),
+                now: 0,
+                ahead: 0,
+                ppm: 0.0,
+                up_ms: 20,
+                down_ms: 30,
+                jitter_ms: 0.0,
+            }
         }
-        let estimate = estimator.estimate().unwrap();
-        assert!(estimate.round_trip >= Micros::from_ms(50));
-        (estimate.offset.0 + ahead) as f64 / 1000.0
+
+        /// What to add to the client's clock, truly.
+        fn truth(&self, at: i64) -> i64 {
+            -self.ahead - (at as f64 * self.ppm * 1e-6) as i64
+        }
+
+        /// Exchanges 30 packets a second; returns the largest error of the last half, which must
+        /// not exceed what the estimate admits.
+        fn run(&mut self, secs: i64) -> f64 {
+            let mut worst = 0.0_f64;
+            for n in 0..secs * 30 {
+                let mut way = |base_ms: i64| {
+                    base_ms * 1000 + (self.random.unit() * self.jitter_ms * 1000.0) as i64
+                };
+                let s1 = self.now;
+                let (arrived, held) = (s1 + way(self.down_ms), 7000);
+                let left = arrived + held;
+                let s2 = left + way(self.up_ms);
+                let client = |at: i64| LocalTime(at - self.truth(at));
+                let held = client(left) - client(arrived);
+                self.estimator.observe(ServerTime(s2), client(left), ServerTime(s1), held);
+                self.now += 33_333;
+                let estimate = self.estimator.estimate(ServerTime(s2)).unwrap();
+                let error = (estimate.offset.0 - self.truth(s2)).abs();
+                assert!(error <= estimate.error_max.0 + 2, "{error} µs, {estimate:?} at {s2}");
+                if n >= secs * 15 {
+                    worst = worst.max(error as f64 / 1000.0);
+                }
+            }
+            worst
+        }
     }
 
     #[test]
     fn the_error_is_the_asymmetry_whatever_the_clocks_and_the_jitter() {
         for ahead in [0, -5_000_000, 3_600_000_000 * 7] {
-            assert!((error_ms(ahead, 0.0) + 5.0).abs() < 0.01);
-            assert!((error_ms(ahead, 40.0) + 5.0).abs() < 4.0);
+            let mut exchange = Exchange { ahead, ..Exchange::new() };
+            assert!((exchange.run(10) - 5.0).abs() < 0.2);
+            let mut exchange = Exchange { ahead, jitter_ms: 60.0, up_ms: 30, ..Exchange::new() };
+            let error = exchange.run(30);
+            assert!(error < 2.0, "{error} ms");
+        }
+    }
+
+    #[test]
+    fn drift_is_learnt_and_followed() {
+        for ppm in [-200.0, 50.0, 700.0] {
+            let mut exchange = Exchange { ppm, jitter_ms: 60.0, up_ms: 30, ..Exchange::new() };
+            exchange.run(20);
+            let error = exchange.run(60);
+            assert!(error < 2.5, "{error} ms at {ppm} ppm");
+            let slope = exchange.estimator.slope_ppm();
+            assert!((slope + ppm).abs() < 40.0, "{slope} for {ppm}");
+        }
+    }
+
+    #[test]
+    fn a_longer_path_moves_nothing_if_both_ways_grow_and_little_if_one_does() {
+        let mut exchange = Exchange { up_ms: 30, jitter_ms: 10.0, ..Exchange::new() };
+        exchange.run(20);
+        (exchange.up_ms, exchange.down_ms) = (80, 80);
+        assert!(exchange.run(90) < 1.0);
+        exchange.up_ms = 180;
+        // Nothing that came before rules the new offset out, nor is it as likely; for some time
+        // the error stays below what is half of the growth.
+        assert!(exchange.run(10) < 2.0);
+        (exchange.up_ms, exchange.down_ms) = (30, 30);
+        assert!(exchange.run(5) < 1.0);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_followed_at_once() {
+        for by in [-10_000_000, 20_000, -20_000, 3_600_000_000] {
+            let mut exchange = Exchange { up_ms: 30, jitter_ms: 4.0, ..Exchange::new() };
+            exchange.run(20);
+            exchange.ahead = by;
+            // The error admitted knows nothing of settings that it does not notice at once.
+            for _ in 0..70 {
+                let (at, held) = (exchange.now, Micros(0));
+                let client = LocalTime(at + 30_000 - exchange.truth(at));
+                let (now, echoed) = (ServerTime(at + 60_000), ServerTime(at));
+                exchange.estimator.observe(now, client, echoed, held);
+                exchange.now += 33_333;
+            }
+            assert!(exchange.run(5) < 1.0, "set by {by}");
         }
     }
 
@@ -109,8 +343,24 @@ mod tests {
         estimator.observe(ServerTime(10), LocalTime(0), ServerTime(5), Micros(6));
         estimator.observe(ServerTime(10), LocalTime(0), ServerTime(5), Micros(-1));
         estimator.observe(ServerTime(10), LocalTime(0), ServerTime(50), Micros(0));
-        assert_eq!(estimator.estimate(), None);
+        assert_eq!(estimator.estimate(ServerTime(10)), None);
         estimator.observe(ServerTime(10), LocalTime(i64::MIN), ServerTime(5), Micros(0));
-        assert_eq!(estimator.estimate().unwrap().offset, Offset(i64::MAX));
+        assert_eq!(estimator.estimate(ServerTime(10)).unwrap().offset, Offset(i64::MAX));
+    }
+
+    #[test]
+    fn lies_of_all_kinds_are_borne() {
+        let mut estimator = OffsetEstimator::default();
+        let mut random = Random::new(8);
+        for n in 0..20_000 {
+            let mut any = || random.bits() as i64 >> random.below(64);
+            let (sent, echoed, held) = (any(), any(), any());
+            let now = ServerTime(n * 10_000);
+            estimator.observe(now, LocalTime(sent), ServerTime(echoed), Micros(held));
+            if let Some(estimate) = estimator.estimate(now) {
+                assert!(estimate.error_max >= Micros::ZERO);
+            }
+        }
+        assert!(estimator.buckets.len() <= OffsetEstimator::BUCKETS_MAX);
     }
 }

@@ -1,22 +1,93 @@
-//! The client's copy of the server's clock: an oscillator held in phase by a second-order loop.
+//! The client's copy of the server's clock: an oscillator held in phase by a loop.
 //!
 //! Each snapshot tells what the server's clock should show (this client's clock plus the offset
-//! that the server perceives). The difference from what the oscillator shows is the phase error.
-//! A proportional term closes it, an integral term learns how much faster or slower this machine's
-//! clock runs, so that a steady skew leaves no standing error.
+//! that the server perceives). The difference from what the oscillator shows is the phase error,
+//! which a loop filter turns into a correction. Two filters can be chosen while the clock runs:
+//! ours, of second order, and the leaky integrator of a published platformer, to compare with.
 
 use crate::time::{LocalTime, Micros, Offset, ServerTime};
+
+/// What makes corrections of phase errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoopFilter {
+    /// A proportional term pulls the phase error in, an integral term learns how much faster or slower
+    /// this machine's clock runs, so that a steady skew leaves no standing error.
+    #[default]
+    ProportionalIntegral,
+    /// At each update, 0.9 of the errors summed so far plus the new one, times 0.01 and at most 0.1 ms,
+    /// is added to the clock (Multiplayer Platformer Log #5). It knows no skew, so that one of
+    /// 200 ppm leaves it behind by what it takes to make up for it at each update.
+    LeakyIntegrator,
+}
+
+impl LoopFilter {
+    /// What they are called on the command line.
+    pub const NAMES: [(&'static str, Self); 2] =
+        [("pll", Self::ProportionalIntegral), ("leaky", Self::LeakyIntegrator)];
+
+    /// What this one is called there.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ProportionalIntegral => "pll",
+            Self::LeakyIntegrator => "leaky",
+        }
+    }
+}
+
+/// There is no such filter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the clock's loop is one of pll and leaky")]
+pub struct UnknownFilter;
+
+impl std::str::FromStr for LoopFilter {
+    type Err = UnknownFilter;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFilter> {
+        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, filter)| *filter).ok_or(UnknownFilter)
+    }
+}
+
+/// A correction under way, in microseconds.
+#[derive(Clone, Copy, Debug)]
+enum Pull {
+    /// This phase error is being pulled in, ever more slowly.
+    Error(f64),
+    /// So much is added evenly over so long.
+    Even(f64, f64),
+}
+
+impl Pull {
+    /// What of it is done so long after it began. It never overshoots, however late the next
+    /// snapshot comes.
+    fn done(self, micros: f64) -> f64 {
+        match self {
+            Self::Even(by, over) => by * (micros / over).min(1.0),
+            Self::Error(error) => {
+                // At the greatest rate down to the knee, from there on exponentially.
+                let knee = Pll::RATE_MAX / Pll::PROPORTIONAL * 1e6;
+                let above = (error.abs() - knee).max(0.0);
+                let straight = micros.min(above / Pll::RATE_MAX);
+                let rest = (micros - straight) / 1e6;
+                let curve = (error.abs() - above) * (1.0 - libm::exp(-Pll::PROPORTIONAL * rest));
+                (straight * Pll::RATE_MAX + curve).copysign(error)
+            }
+        }
+    }
+}
 
 /// A phase-locked clock.
 #[derive(Clone, Debug)]
 pub struct Pll {
+    filter: LoopFilter,
     /// Where the oscillator stood, and when.
     at: LocalTime,
     time: f64,
-    /// What the loop adds to the local clock's rate, as a fraction: all of it, and the part
-    /// that was learnt.
-    rate: f64,
+    /// How much faster than the local clock the server's runs, as a fraction, as learnt.
     skew: f64,
+    pull: Pull,
+    /// The leaky integrator's sum, in milliseconds.
+    sum: f64,
     /// The last measured phase error, in microseconds.
     phase_error: f64,
     observations: u32,
@@ -30,35 +101,61 @@ impl Pll {
     /// gain damps the loop critically.
     const INTEGRAL: f64 = Self::PROPORTIONAL * Self::PROPORTIONAL / 4.0;
     /// Bound of the rate's correction: 5 %, which nobody notices in a game.
-    const RATE_MAX: f64 = 0.05;
-    /// Bound of the skew that is learnt: 500 ppm, beyond what quartz does (RFC 5905's limit).
-    const SKEW_MAX: f64 = 500e-6;
+    pub const RATE_MAX: f64 = 0.05;
+    /// Bound of the skew that is learnt: two clocks, each slewed by NTP as fast as it may (500 ppm,
+    /// RFC 5905).
+    const SKEW_MAX: f64 = 1000e-6;
+    /// Greater errors teach no more skew than this one, in microseconds: they have other causes. It
+    /// is four times what the greatest skew leaves.
+    const TEACHING_MAX: f64 = 2000.0;
     /// A phase error beyond this is not slewed but stepped.
     pub const STEP_BEYOND: Micros = Micros::from_ms(150);
     /// The loop learns no skew during the first measurements, while the offset is still settling.
     const SETTLING: u32 = 15;
     /// A phase error within this counts as locked.
     pub const LOCKED_WITHIN: Micros = Micros::from_ms(5);
+    /// The leaky integrator's constants: what stays of the sum, what of it counts, and at most
+    /// how many milliseconds (Multiplayer Platformer Log #5).
+    const LEAKY: (f64, f64, f64) = (0.9, 0.01, 0.1);
+    /// Between which times an update is taken to last, in microseconds.
+    const UPDATE: (f64, f64) = (5_000.0, 200_000.0);
 
     /// Starts at what the first offset says.
     pub fn new(now: LocalTime, offset: Offset) -> Self {
         Self {
+            filter: LoopFilter::default(),
             at: now,
             time: offset.to_server(now).0 as f64,
-            rate: 0.0,
             skew: 0.0,
+            pull: Pull::Error(0.0),
+            sum: 0.0,
             phase_error: 0.0,
             observations: 0,
             steps: 0,
         }
     }
 
-    fn time_at(&self, now: LocalTime) -> f64 {
-        // Asked about the past (packets are stamped before frames), it answers with the past.
-        self.time + (now - self.at).0 as f64 * (1.0 + self.rate)
+    /// Chooses a loop filter; it begins anew, from where the clock stands.
+    pub fn set_filter(&mut self, filter: LoopFilter) {
+        if self.filter != filter {
+            self.filter = filter;
+            (self.skew, self.sum) = (0.0, 0.0);
+        }
     }
 
-    /// The server's time now. Rises with `now`, except where [`observe`](Self::observe) steps.
+    /// The loop filter in force.
+    pub fn filter(&self) -> LoopFilter {
+        self.filter
+    }
+
+    fn time_at(&self, now: LocalTime) -> f64 {
+        // Asked about the past (packets are stamped before frames), it answers with the past.
+        let passed = (now - self.at).0 as f64;
+        self.time + passed * (1.0 + self.skew) + self.pull.done(passed.max(0.0))
+    }
+
+    /// The server's time now. Rises with `now`, except where [`observe`](Self::observe) or
+    /// [`shift`](Self::shift) steps.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         ServerTime(self.time_at(now) as i64)
     }
@@ -66,7 +163,7 @@ impl Pll {
     /// A snapshot that arrived at `now` stated the offset.
     pub fn observe(&mut self, now: LocalTime, offset: Offset) {
         let now = now.max(self.at);
-        let dt = (now - self.at).as_secs();
+        let passed = (now - self.at).0 as f64;
         self.time = self.time_at(now);
         self.at = now;
         self.phase_error = offset.to_server(now).0 as f64 - self.time;
@@ -74,18 +171,30 @@ impl Pll {
         // The first measured offset replaces the welcome's guess at once.
         if self.observations == 1 || self.phase_error.abs() > Self::STEP_BEYOND.0 as f64 {
             self.time += self.phase_error;
-            self.rate = self.skew;
+            self.pull = Pull::Error(0.0);
+            self.sum = 0.0;
             self.steps += 1;
             return;
         }
-        let error_secs = self.phase_error / 1e6;
-        if self.observations > Self::SETTLING {
-            // A pause in the measurements must not count as one long observation of the error.
-            let learn = Self::INTEGRAL * error_secs * dt.min(0.1);
-            self.skew = (self.skew + learn).clamp(-Self::SKEW_MAX, Self::SKEW_MAX);
+        match self.filter {
+            LoopFilter::ProportionalIntegral => {
+                if self.observations > Self::SETTLING {
+                    // A pause in the measurements must not count as one long observation.
+                    let secs = (passed / 1e6).min(0.1);
+                    let error = self.phase_error.clamp(-Self::TEACHING_MAX, Self::TEACHING_MAX);
+                    let skew = self.skew + Self::INTEGRAL * error / 1e6 * secs;
+                    self.skew = skew.clamp(-Self::SKEW_MAX, Self::SKEW_MAX);
+                }
+                self.pull = Pull::Error(self.phase_error);
+            }
+            LoopFilter::LeakyIntegrator => {
+                let (stays, counts, most_ms) = Self::LEAKY;
+                self.sum = self.sum * stays + self.phase_error / 1e3;
+                let by_ms = (self.sum * counts).clamp(-most_ms, most_ms);
+                let (least, most) = Self::UPDATE;
+                self.pull = Pull::Even(by_ms * 1e3, passed.clamp(least, most));
+            }
         }
-        let rate = self.skew + Self::PROPORTIONAL * error_secs;
-        self.rate = rate.clamp(-Self::RATE_MAX, Self::RATE_MAX);
     }
 
     /// The server's clock was set by so much; this one follows at once.
@@ -99,9 +208,16 @@ impl Pll {
         Micros::from_f64(self.phase_error)
     }
 
-    /// How much faster than the local clock this one runs now, in parts per million.
-    pub fn rate_ppm(&self) -> f64 {
-        self.rate * 1e6
+    /// How much faster than the local clock this one runs at `now`, in parts per million.
+    pub fn rate_ppm(&self, now: LocalTime) -> f64 {
+        let while_micros = 1000;
+        let then = self.time_at(now + Micros(while_micros));
+        ((then - self.time_at(now)) / while_micros as f64 - 1.0) * 1e6
+    }
+
+    /// How much faster than the local clock the server's runs, as learnt, in parts per million.
+    pub fn skew_ppm(&self) -> f64 {
+        self.skew * 1e6
     }
 
     /// Whether the clock is in phase.
@@ -140,7 +256,8 @@ mod tests {
             let mut pll = Pll::new(LocalTime(0), Offset(40_000));
             let worst = run(&mut pll, 0, 20, ppm, 1_000_000);
             assert!(worst < 5.0, "{ppm} ppm leave {worst} µs");
-            assert!((pll.rate_ppm() - ppm).abs() < 10.0);
+            assert!((pll.skew_ppm() - ppm).abs() < 10.0);
+            assert!((pll.rate_ppm(LocalTime(20_000_000)) - ppm).abs() < 15.0);
             assert!(pll.is_locked());
         }
     }
@@ -162,6 +279,50 @@ mod tests {
         assert_eq!(pll.steps(), 1);
         let error = (pll.server_time(LocalTime(6_000_000)) - ServerTime(5_900_000)).0.abs();
         assert!(error < 3000, "{error} µs after 3 s");
+    }
+
+    #[test]
+    fn a_silence_overshoots_nothing() {
+        for filter in [LoopFilter::ProportionalIntegral, LoopFilter::LeakyIntegrator] {
+            let mut pll = Pll::new(LocalTime(0), Offset(0));
+            pll.set_filter(filter);
+            run(&mut pll, 0, 3, 0.0, 0);
+            pll.observe(LocalTime(3_000_000), Offset(40_000));
+            let mut last = ServerTime(0);
+            for now in (3_000_000..30_000_000).step_by(1000).map(LocalTime) {
+                let time = pll.server_time(now);
+                // But for what little it took the error for skew.
+                assert!(time >= last && time <= ServerTime(now.0 + 42_000));
+                assert!(pll.rate_ppm(now) < (Pll::RATE_MAX + Pll::SKEW_MAX) * 1e6);
+                last = time;
+            }
+        }
+    }
+
+    #[test]
+    fn the_leaky_integrator_is_the_published_one_and_keeps_a_standing_error() {
+        let mut pll = Pll::new(LocalTime(0), Offset(0));
+        pll.set_filter(LoopFilter::LeakyIntegrator);
+        pll.observe(LocalTime(0), Offset(0));
+        // Errors of 1 ms, then 0.5 ms: 0.01 * 1, then 0.01 * (0.9 + 0.5) ms are added.
+        pll.observe(LocalTime(100_000), Offset(1000));
+        assert_eq!(pll.server_time(LocalTime(200_000)), ServerTime(200_010));
+        pll.observe(LocalTime(200_000), Offset(510));
+        assert_eq!(pll.server_time(LocalTime(300_000)), ServerTime(300_024));
+        // In the steady state of 200 ppm and 30 updates a second, 6.67 µs must come from the sum,
+        // ten times the error: the error is 66.7 µs, as long as it is not cut.
+        let mut pll = Pll::new(LocalTime(0), Offset(0));
+        pll.set_filter(LoopFilter::LeakyIntegrator);
+        let worst = run(&mut pll, 0, 60, 200.0, 0);
+        assert!((60.0..80.0).contains(&worst), "{worst} µs");
+    }
+
+    #[test]
+    fn filters_are_called_by_their_names() {
+        for (name, filter) in LoopFilter::NAMES {
+            assert_eq!((name.parse(), filter.name()), (Ok(filter), name));
+        }
+        assert_eq!("pid".parse::<LoopFilter>(), Err(UnknownFilter));
     }
 
     #[test]

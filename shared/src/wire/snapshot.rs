@@ -20,6 +20,8 @@ pub struct Perceived {
     pub offset_change: i32,
     /// Round trip in microseconds; saturates at 16.7 s.
     pub round_trip: u32,
+    /// By how much the offset may be wrong, in microseconds; saturates at 1.05 s.
+    pub error_max: u32,
 }
 
 /// How early a client's inputs arrive.
@@ -31,12 +33,14 @@ pub struct InputReport {
     /// Saturates at +-8.3 s.
     pub newest_early: i32,
     /// How many ticks before `newest` the one lies that came closest to being late, or latest,
-    /// since the last snapshot; at most 127.
+    /// in the time of the last few snapshots; at most 127.
     pub worst_back: u8,
     /// How early that one came.
     pub worst_early: i32,
     /// Low bits of how many ticks so far ran without this client's input.
     pub late: u16,
+    /// Low bits of how many input packets so far did not come.
+    pub missing: u16,
 }
 
 /// All of a snapshot packet but the entities.
@@ -189,6 +193,7 @@ fn write_header(writer: &mut BitWriter, header: &SnapshotHeader) {
     if let Some(perceived) = header.perceived {
         writer.bits(u64::from(zigzag(perceived.offset_change)), 32);
         writer.bits(u64::from(perceived.round_trip.min((1 << 24) - 1)), 24);
+        writer.bits(u64::from(perceived.error_max.min((1 << 20) - 1)), 20);
     }
     writer.flag(header.inputs.is_some());
     if let Some(inputs) = header.inputs {
@@ -197,6 +202,7 @@ fn write_header(writer: &mut BitWriter, header: &SnapshotHeader) {
         writer.bits(u64::from(inputs.worst_back.min(127)), 7);
         write_signed_24(writer, inputs.worst_early);
         writer.bits(u64::from(inputs.late), 16);
+        writer.bits(u64::from(inputs.missing), 16);
     }
     writer.bits(u64::from(header.baseline_age), 8);
 }
@@ -221,7 +227,7 @@ fn read_header(reader: &mut BitReader<'_>) -> Result<SnapshotHeader, WireError> 
     let echo = Echo::read(reader)?;
     let perceived = if reader.flag()? {
         let offset_change = unzigzag(reader.u32(32)?);
-        Some(Perceived { offset_change, round_trip: reader.u32(24)? })
+        Some(Perceived { offset_change, round_trip: reader.u32(24)?, error_max: reader.u32(20)? })
     } else {
         None
     };
@@ -232,6 +238,7 @@ fn read_header(reader: &mut BitReader<'_>) -> Result<SnapshotHeader, WireError> 
             worst_back: reader.u8(7)?,
             worst_early: read_signed_24(reader)?,
             late: reader.u16(16)?,
+            missing: reader.u16(16)?,
         })
     } else {
         None
@@ -346,13 +353,14 @@ mod tests {
             tick: 600,
             sent: 10_000_000,
             echo: Some(Echo { time: 77, held: 1234 }),
-            perceived: Some(Perceived { offset_change: -2, round_trip: 40_000 }),
+            perceived: Some(Perceived { offset_change: -2, round_trip: 40_000, error_max: 19_000 }),
             inputs: Some(InputReport {
                 newest: 606,
                 newest_early: 9000,
                 worst_back: 2,
                 worst_early: -1,
                 late: 1,
+                missing: 3,
             }),
             baseline_age: 6,
         }
@@ -409,7 +417,7 @@ mod tests {
 
     #[test]
     fn the_budget_is_kept() {
-        for budget in 40..200 {
+        for budget in 50..200 {
             let state = state(1.0, None);
             let mut writer = SnapshotWriter::new(header(), READER);
             let mut index = 0;
