@@ -1,5 +1,6 @@
 //! Scenarios: server and clients in one process.
 
+mod clock;
 mod hostile;
 mod join;
 mod play;

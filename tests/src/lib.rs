@@ -4,6 +4,7 @@
 //! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
 //! the same run, to the last bit.
 
+pub mod figures;
 pub mod toy;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,10 +12,11 @@ use std::collections::{BTreeMap, VecDeque};
 use phaselock_client::core::Client;
 use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
 use phaselock_shared::game::{Entities, Game};
-use phaselock_shared::link::{Link, LinkConfig};
+use phaselock_shared::link::{Conditions, Link, LinkConfig};
 use phaselock_shared::replicate::Record;
 use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
 use phaselock_shared::wire::control::{ClientMessage, Hello, ServerMessage, frame};
+use phaselock_shared::wire::input::read_input;
 use phaselock_shared::wire::protocol::{game_hash, wire_hash};
 
 /// A machine's clock: what it shows at the simulation's time 0, and how much too fast it runs.
@@ -27,7 +29,8 @@ pub struct Skew {
 }
 
 impl Skew {
-    fn read(self, now: LocalTime) -> LocalTime {
+    /// What it shows.
+    pub fn read(self, now: LocalTime) -> LocalTime {
         LocalTime(self.start.0) + Micros::from_f64(now.0 as f64 * (1.0 + self.ppm * 1e-6))
     }
 }
@@ -53,6 +56,8 @@ pub struct SimClient<G: Game> {
     pub stalled: bool,
     /// How much slower than the slowest datagram control messages are: lost and sent again.
     pub control_delay: Micros,
+    /// When each tick's input was first sent and when it first came, if that is recorded.
+    pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
     press: Press<G>,
     hello_sent: LocalTime,
     /// Control messages under way: reliable, in order, as slow as the slowest datagram.
@@ -71,6 +76,20 @@ impl<G: Game> SimClient<G> {
         // The room's tick 0 is at the simulation's time 0.
         (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
     }
+
+    /// Records that the inputs of a packet were sent, or came.
+    fn note_way<const SENT: bool>(&mut self, bytes: &[u8], near: Tick, now: LocalTime) {
+        let Some(ways) = &mut self.ways else { return };
+        let packet = read_input::<G::Input>(bytes).expect("the client wrote it");
+        let newest = Tick::widen(packet.tick, near);
+        for tick in (0..packet.inputs.len() as u64).map(|back| newest.minus(back)) {
+            if SENT {
+                ways.entry(tick).or_insert((now, None));
+            } else if let Some((_, came)) = ways.get_mut(&tick) {
+                came.get_or_insert(now);
+            }
+        }
+    }
 }
 
 /// A server and its clients.
@@ -85,6 +104,10 @@ pub struct Sim<G: Game> {
     pub truth: BTreeMap<Tick, Entities<G::Entity>>,
     /// Whether the server's machine stands still.
     pub server_stalled: bool,
+    /// How long the server takes for each tick that it runs; it does nothing else meanwhile.
+    pub tick_takes: Micros,
+    /// Until when it is busy with that.
+    busy_until: LocalTime,
     /// How often a client's program gets to run: about as often as a fast display draws.
     pub frame: Micros,
     seed: u64,
@@ -114,6 +137,15 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
     }
 }
 
+/// Presses what a bot would.
+pub fn bot<G: Game>(seed: u64) -> Press<G> {
+    let mut bot = G::Bot::default();
+    let mut random = phaselock_shared::random::Random::new(seed);
+    Box::new(move |client, _| {
+        client.game().bot(&mut bot, &client.newest(), client.player(), &mut random)
+    })
+}
+
 /// The body of a control message's frame.
 pub fn body(message: &ClientMessage) -> Vec<u8> {
     frame(message).expect("it is short")[2..].to_vec()
@@ -134,6 +166,8 @@ impl<G: Game> Sim<G> {
             clients: Vec::new(),
             truth: BTreeMap::new(),
             server_stalled: false,
+            tick_takes: Micros::ZERO,
+            busy_until: LocalTime(0),
             frame: Micros::from_ms(4),
         }
     }
@@ -164,6 +198,7 @@ impl<G: Game> Sim<G> {
             closed: None,
             stalled: false,
             control_delay: Micros::ZERO,
+            ways: None,
             press,
             hello_sent,
             control: VecDeque::new(),
@@ -172,17 +207,19 @@ impl<G: Game> Sim<G> {
         self.clients.len() - 1
     }
 
+    /// The same over a network as people describe it, which starts now.
+    pub fn join_over(&mut self, conditions: &Conditions, skew: Skew, press: Press<G>) -> usize {
+        let (first, second) = (conditions.up.first, conditions.down.first);
+        let client = self.join_with(first, second, skew, press);
+        let (up, down) = conditions.links(self.now);
+        (self.clients[client].up, self.clients[client].down) = (up, down);
+        client
+    }
+
     /// A client that presses what a bot would.
     pub fn join_bot(&mut self, link: LinkConfig) -> usize {
-        let mut bot = G::Bot::default();
-        let mut random =
-            phaselock_shared::random::Random::new(self.seed + self.clients.len() as u64);
-        self.join(
-            link,
-            Box::new(move |client, _| {
-                client.game().bot(&mut bot, &client.newest(), client.player(), &mut random)
-            }),
-        )
+        let press = bot::<G>(self.seed + self.clients.len() as u64);
+        self.join(link, press)
     }
 
     /// Lets so many seconds pass.
@@ -206,13 +243,14 @@ impl<G: Game> Sim<G> {
     }
 
     fn next_event(&self) -> Option<LocalTime> {
-        let room = (!self.server_stalled).then(|| self.room.next_timeout());
+        let busy = |at: LocalTime| at.max(self.busy_until);
+        let room = (!self.server_stalled).then(|| busy(self.room.next_timeout()));
         let links = self.clients.iter().flat_map(|client| {
             [
-                client.up.next_arrival().filter(|_| !self.server_stalled),
+                client.up.next_arrival().filter(|_| !self.server_stalled).map(busy),
                 client.down.next_arrival().filter(|_| !client.stalled),
                 client.control.front().map(|(at, _)| *at).filter(|_| !client.stalled),
-                client.hello.as_ref().map(|(at, _)| *at).filter(|_| !self.server_stalled),
+                client.hello.as_ref().map(|(at, _)| busy(*at)).filter(|_| !self.server_stalled),
             ]
         });
         let frames = std::iter::once(Some(self.next_frame()));
@@ -221,17 +259,22 @@ impl<G: Game> Sim<G> {
 
     fn step(&mut self) {
         let now = self.now;
+        let server_runs = !self.server_stalled && self.busy_until <= now;
         // Like the driver: the clock first, then what came.
-        if !self.server_stalled && self.room.next_timeout() <= now {
+        if server_runs && self.room.next_timeout() <= now {
+            let before = self.room.tick();
             self.room.handle_timeout(now);
+            let ticks = self.room.tick().since(before) as i64;
+            self.busy_until = now + Micros(self.tick_takes.0 * ticks);
             let world = self.room.world();
             self.truth.insert(world.tick, world.entities.clone());
         }
-        for client in self.clients.iter_mut().filter(|_| !self.server_stalled) {
+        for client in self.clients.iter_mut().filter(|_| server_runs) {
             if let Some((_, hello)) = client.hello.take_if(|(at, _)| *at <= now) {
                 self.room.handle_control(now, client.id, &hello);
             }
             while let Some(bytes) = client.up.poll(now) {
+                client.note_way::<false>(&bytes, self.room.tick(), now);
                 self.room.handle_datagram(now, client.id, &bytes);
             }
         }
@@ -335,7 +378,9 @@ fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime, frame: Micros
         }
         core.view(local);
     }
-    while let Some(packet) = core.poll_transmit() {
+    while let Some(packet) = client.core.as_mut().and_then(Client::poll_transmit) {
+        let near = client.core().newest_tick();
+        client.note_way::<true>(&packet, near, now);
         client.up.send(now, packet.len(), packet);
     }
 }

@@ -393,9 +393,9 @@ impl<G: Game> Client<G> {
         &self.lead
     }
 
-    /// How far presentation runs behind it.
-    pub fn delay(&self) -> Micros {
-        self.delay.delay()
+    /// What steers presentation: how far it runs behind it, and why.
+    pub fn delay(&self) -> &Delay {
+        &self.delay
     }
 
     /// Counters since the start.

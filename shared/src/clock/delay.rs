@@ -5,6 +5,7 @@
 //! age at that moment is the delay with which it would just have lasted. Network delay, jitter,
 //! lost snapshots and clock error are all in that one measurement.
 
+use super::margin::Margin;
 use super::{Window, slew};
 use crate::limits::INTERPOLATION_DELAY_MAX;
 use crate::time::{LocalTime, Micros};
@@ -17,15 +18,18 @@ pub struct Delay {
     least: Micros,
     moved: LocalTime,
     needed: Window,
+    margin: Margin,
 }
 
 impl Delay {
-    /// Kept above what was needed: a frame of a fast display; arbitrary.
+    /// The least margin: a frame of a fast display; arbitrary.
     pub const MARGIN: Micros = Micros(2000);
+    /// How rarely what is shown may have nothing to move towards: once in so long.
+    pub const EPISODES_EVERY: Micros = Micros::from_ms(4_000);
     /// How long a need is remembered.
     const WINDOW: Micros = Micros::from_ms(4000);
-    /// One snapshot in a hundred may come too late; what it shows is then held for a moment.
-    const QUANTILE: f64 = 0.99;
+    /// Most snapshots come no later than what is reckoned with before the margin.
+    const QUANTILE: f64 = 0.95;
     /// A delay that is too long by no more than this is left alone.
     const DEAD_BAND: Micros = Micros(2000);
     /// Fastest change of the delay in parts of real time: motion shown 10 % too fast or too slow.
@@ -40,6 +44,7 @@ impl Delay {
             least: interval,
             moved: now,
             needed: Window::new(Self::WINDOW),
+            margin: Margin::new(now, Self::MARGIN, Self::EPISODES_EVERY),
         }
     }
 
@@ -48,8 +53,10 @@ impl Delay {
         let age = previous_age.clamp(Micros::ZERO, INTERPOLATION_DELAY_MAX);
         self.needed.push(now, age);
         let needed = self.needed.quantile(Self::QUANTILE).unwrap_or(age);
+        // What is late only because the delay may not change faster is no failure of the target.
+        self.margin.observe(now, needed, age, age > self.target);
         // Up to whole milliseconds, or each new greatest need would move it by a hair.
-        let target = Micros(((needed + Self::MARGIN).0 + 999) / 1000 * 1000);
+        let target = Micros(((needed + self.margin.margin()).0 + 999) / 1000 * 1000);
         let target = target.clamp(self.least, INTERPOLATION_DELAY_MAX);
         if target > self.target || self.target - target > Self::DEAD_BAND {
             self.target = target;
@@ -62,6 +69,11 @@ impl Delay {
         self.moved = now.max(self.moved);
         self.delay = slew(self.delay, self.target, most, most);
         self.delay
+    }
+
+    /// What is added for rare cases, and how often it was not enough.
+    pub fn margin(&self) -> &Margin {
+        &self.margin
     }
 
     /// The delay in force.
@@ -87,8 +99,17 @@ mod tests {
                 let after = delay.advance(now);
                 assert!((after - before).0.abs() <= interval.0 / 10 + 1);
             }
-            assert_eq!(delay.delay(), Micros::from_ms(age_ms) + Delay::MARGIN);
+            // One episode for each rise, until the margin has gone again.
+            let least = Micros::from_ms(age_ms) + Delay::MARGIN;
+            assert!((least..=least + Margin::STEP).contains(&delay.delay()), "{}", delay.delay());
         }
+        for _ in 0..30 * 30 {
+            now = now + interval;
+            delay.handle_arrival(now, Micros::from_ms(45));
+            delay.advance(now);
+        }
+        let rest = Micros::from_ms(45) + Delay::MARGIN;
+        assert!((rest..=rest + Delay::DEAD_BAND).contains(&delay.delay()), "{}", delay.delay());
     }
 
     #[test]

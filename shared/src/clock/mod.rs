@@ -7,6 +7,7 @@
 
 pub mod delay;
 pub mod lead;
+pub mod margin;
 pub mod offset;
 pub mod pll;
 

@@ -48,11 +48,20 @@ impl std::str::FromStr for LoopFilter {
     }
 }
 
+/// How hard a phase error is pulled in.
+#[derive(Clone, Copy, Debug)]
+struct Gain {
+    /// Of the proportional term, per second.
+    proportional: f64,
+    /// Bound of the correction's rate, as a fraction.
+    rate_max: f64,
+}
+
 /// A correction under way, in microseconds.
 #[derive(Clone, Copy, Debug)]
 enum Pull {
     /// This phase error is being pulled in, ever more slowly.
-    Error(f64),
+    Error(f64, Gain),
     /// So much is added evenly over so long.
     Even(f64, f64),
 }
@@ -63,14 +72,14 @@ impl Pull {
     fn done(self, micros: f64) -> f64 {
         match self {
             Self::Even(by, over) => by * (micros / over).min(1.0),
-            Self::Error(error) => {
+            Self::Error(error, Gain { proportional, rate_max }) => {
                 // At the greatest rate down to the knee, from there on exponentially.
-                let knee = Pll::RATE_MAX / Pll::PROPORTIONAL * 1e6;
+                let knee = rate_max / proportional * 1e6;
                 let above = (error.abs() - knee).max(0.0);
-                let straight = micros.min(above / Pll::RATE_MAX);
+                let straight = micros.min(above / rate_max);
                 let rest = (micros - straight) / 1e6;
-                let curve = (error.abs() - above) * (1.0 - libm::exp(-Pll::PROPORTIONAL * rest));
-                (straight * Pll::RATE_MAX + curve).copysign(error)
+                let curve = (error.abs() - above) * (1.0 - libm::exp(-proportional * rest));
+                (straight * rate_max + curve).copysign(error)
             }
         }
     }
@@ -100,7 +109,7 @@ impl Pll {
     /// Gain of the integral term, per second squared: a quarter of the square of the proportional
     /// gain damps the loop critically.
     const INTEGRAL: f64 = Self::PROPORTIONAL * Self::PROPORTIONAL / 4.0;
-    /// Bound of the rate's correction: 5 %, which nobody notices in a game.
+    /// Bound of the rate's correction, once settled: 5 %, which nobody notices in a game.
     pub const RATE_MAX: f64 = 0.05;
     /// Bound of the skew that is learnt: two clocks, each slewed by NTP as fast as it may (500 ppm,
     /// RFC 5905).
@@ -110,8 +119,12 @@ impl Pll {
     const TEACHING_MAX: f64 = 2000.0;
     /// A phase error beyond this is not slewed but stepped.
     pub const STEP_BEYOND: Micros = Micros::from_ms(150);
-    /// The loop learns no skew during the first measurements, while the offset is still settling.
-    const SETTLING: u32 = 15;
+    /// While the offset is still settling, during the first measurements (a second of them at 30 Hz),
+    /// the loop learns no skew ...
+    const SETTLING: u32 = 30;
+    /// ... and pulls harder: whoever has just come has nothing to compare the world's pace with.
+    const PULL_IN: Gain = Gain { proportional: 8.0, rate_max: 0.25 };
+    const HOLD: Gain = Gain { proportional: Self::PROPORTIONAL, rate_max: Self::RATE_MAX };
     /// A phase error within this counts as locked.
     pub const LOCKED_WITHIN: Micros = Micros::from_ms(5);
     /// The leaky integrator's constants: what stays of the sum, what of it counts, and at most
@@ -127,7 +140,7 @@ impl Pll {
             at: now,
             time: offset.to_server(now).0 as f64,
             skew: 0.0,
-            pull: Pull::Error(0.0),
+            pull: Pull::Error(0.0, Self::HOLD),
             sum: 0.0,
             phase_error: 0.0,
             observations: 0,
@@ -171,7 +184,7 @@ impl Pll {
         // The first measured offset replaces the welcome's guess at once.
         if self.observations == 1 || self.phase_error.abs() > Self::STEP_BEYOND.0 as f64 {
             self.time += self.phase_error;
-            self.pull = Pull::Error(0.0);
+            self.pull = Pull::Error(0.0, Self::HOLD);
             self.sum = 0.0;
             self.steps += 1;
             return;
@@ -185,7 +198,9 @@ impl Pll {
                     let skew = self.skew + Self::INTEGRAL * error / 1e6 * secs;
                     self.skew = skew.clamp(-Self::SKEW_MAX, Self::SKEW_MAX);
                 }
-                self.pull = Pull::Error(self.phase_error);
+                let settling = self.observations <= Self::SETTLING;
+                let gain = if settling { Self::PULL_IN } else { Self::HOLD };
+                self.pull = Pull::Error(self.phase_error, gain);
             }
             LoopFilter::LeakyIntegrator => {
                 let (stays, counts, most_ms) = Self::LEAKY;

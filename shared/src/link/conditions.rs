@@ -24,7 +24,7 @@ pub const PROFILES: [(&str, &str); 6] = [
     ("intercontinental", "delay=90ms,jitter=3ms,spread=normal,loss=0.5%,burst=3"),
     (
         "terrible",
-        "delay=150ms,jitter=60ms,spread=normal,order=free,loss=15%,burst=4,duplicate=2%,\
+        "delay=150ms,jitter=60ms,order=free,loss=15%,burst=4,duplicate=2%,\
          rate=512kbit,queue=32kB",
     ),
 ];

@@ -1,0 +1,151 @@
+//! What is added to a need that was measured, for the cases that are too rare to measure: steered by
+//! its own failures.
+//!
+//! The longest of bursts, or of queues, comes once in a while, and a few seconds of samples say nothing
+//! of it. So each episode of failures raises the margin by what it was short of, and time lowers it by
+//! what one [`STEP`](Margin::STEP) in so long makes up for. As each episode raises it by a step at least,
+//! there are in the long run no more of them than that, whatever the network does (the argument of
+//! adaptive conformal inference: Gibbs and Candès, "Adaptive Conformal Inference Under Distribution
+//! Shift", 2021). Where nothing has a reason to fail, the margin is next to nothing.
+
+use crate::time::{LocalTime, Micros};
+
+/// A margin.
+#[derive(Clone, Debug)]
+pub struct Margin {
+    margin: Micros,
+    least: Micros,
+    /// How rare failures are to be.
+    every: Micros,
+    moved: LocalTime,
+    episode: Option<Episode>,
+    episodes: u64,
+}
+
+/// Failures that have one cause.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    begun: LocalTime,
+    last: LocalTime,
+    /// The greatest need.
+    worst: Micros,
+}
+
+impl Margin {
+    /// The least that an episode adds.
+    pub const STEP: Micros = Micros::from_ms(12);
+    /// The most that an episode adds: what is worse than that was no network's doing, or comes too
+    /// rarely to be prepared for.
+    pub const STEP_MAX: Micros = Micros::from_ms(50);
+    /// The greatest margin. A network that needs more is not made better by waiting longer.
+    pub const MAX: Micros = Micros::from_ms(250);
+    /// What fails so soon after a failure belongs to the same episode: three packets in a row at 20 Hz.
+    const EPISODE_GAP: Micros = Micros::from_ms(150);
+    /// An episode is no longer than this: what goes on is a new one.
+    const EPISODE_MAX: Micros = Micros::from_ms(1000);
+    /// A silence lowers the margin by no more than that of such a time: nothing could fail in it.
+    const SILENCE: Micros = Micros::from_ms(1000);
+
+    /// The least margin to begin with, for one episode in `every` in the long run.
+    pub fn new(now: LocalTime, least: Micros, every: Micros) -> Self {
+        Self { margin: least, least, every, moved: now, episode: None, episodes: 0 }
+    }
+
+    /// A need was measured, and `base` is what was reckoned with before the margin, this need included.
+    /// `failed` is whether it was not met.
+    ///
+    /// What an episode was short of is decided when it is over: if needs have risen for good, the base
+    /// has risen by then, and the margin need not.
+    pub fn observe(&mut self, now: LocalTime, base: Micros, need: Micros, failed: bool) {
+        let passed = (now - self.moved).clamp(Micros::ZERO, Self::SILENCE);
+        self.moved = now.max(self.moved);
+        let paid = passed.as_secs() / self.every.as_secs() * Self::STEP.0 as f64;
+        self.margin = (self.margin - Micros::from_f64(paid)).max(self.least);
+        if failed {
+            let begins = Episode { begun: now, last: now, worst: need };
+            self.episodes += u64::from(self.episode.is_none());
+            let episode = self.episode.get_or_insert(begins);
+            (episode.last, episode.worst) = (now, episode.worst.max(need));
+        }
+        let over = |episode: &mut Episode| {
+            now - episode.last > Self::EPISODE_GAP || now - episode.begun > Self::EPISODE_MAX
+        };
+        if let Some(episode) = self.episode.take_if(over) {
+            let short = episode.worst - (base + self.margin);
+            self.margin += short.clamp(Self::STEP, Self::STEP_MAX);
+            self.margin = self.margin.min(Self::MAX);
+        }
+    }
+
+    /// The margin.
+    pub fn margin(&self) -> Micros {
+        self.margin
+    }
+
+    /// How many episodes of failures there were.
+    pub fn episodes(&self) -> u64 {
+        self.episodes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn failures_are_as_rare_as_promised_whatever_the_need() {
+        let every = Micros::from_ms(10_000);
+        // Needs that nobody could foresee: heavy tails, steps, and now and then nothing at all.
+        for seed in 0..20 {
+            let mut random = Random::new(seed);
+            let mut margin = Margin::new(LocalTime(0), Micros(3000), every);
+            let secs = 3000;
+            for n in 0..secs * 30 {
+                let scale = [0.2, 5.0, 20.0][n / 30 / 250 % 3] * 1000.0;
+                let need = Micros((scale / (random.unit() + 0.001).sqrt()) as i64);
+                let now = LocalTime(n as i64 * 33_333);
+                margin.observe(now, Micros::ZERO, need, need > margin.margin());
+            }
+            let most = secs as u64 / 10 + (Margin::MAX.0 / Margin::STEP.0) as u64 + 1;
+            assert!(margin.episodes() <= most, "{} episodes, seed {seed}", margin.episodes());
+        }
+    }
+
+    /// One need every 33 ms, after a while without failures.
+    fn after(needs_ms: &[i64], base_ms: i64) -> Margin {
+        let mut margin = Margin::new(LocalTime(0), Micros(3000), Micros::from_ms(10_000));
+        for (n, need) in needs_ms.iter().map(|ms| Micros::from_ms(*ms)).enumerate() {
+            let now = LocalTime(n as i64 * 33_333);
+            margin.observe(now, Micros::from_ms(base_ms), need, need > Micros::from_ms(40));
+        }
+        margin
+    }
+
+    #[test]
+    fn an_episode_counts_once_and_raises_by_its_worst() {
+        let margin = after(&[9, 60, 70, 41, 9, 9, 9, 9, 9, 9], 37);
+        let near = |margin: &Margin, wanted: Micros| (margin.margin() - wanted).0.abs() < 100;
+        assert!(margin.episodes() == 1 && near(&margin, Micros::from_ms(70 - 37)), "{margin:?}");
+        let margin = after(&[9, 900, 9, 9, 9, 9, 9, 9], 37);
+        assert!(near(&margin, Micros(3000) + Margin::STEP_MAX), "{margin:?}");
+        // What the base has taken in by the end needs no margin, but counts.
+        let margin = after(&[9, 100, 100, 100, 9, 9, 9, 9, 9, 9], 100);
+        assert!(margin.episodes() == 1 && near(&margin, Micros(3000) + Margin::STEP), "{margin:?}");
+        // What goes on for long is several episodes.
+        assert_eq!(after(&[60; 100], 37).episodes(), 4);
+    }
+
+    #[test]
+    fn a_margin_that_is_not_needed_goes_but_not_in_a_silence() {
+        let mut margin = after(&[60, 9, 9, 9, 9, 9, 9, 9], 10);
+        let before = margin.margin();
+        margin.observe(LocalTime(3_600_000_000), Micros::ZERO, Micros::ZERO, false);
+        assert_eq!(before - margin.margin(), Micros(1200));
+        for n in 0..1900 {
+            let now = LocalTime(3_600_000_000 + n * 33_333);
+            margin.observe(now, Micros::ZERO, Micros::ZERO, false);
+        }
+        assert_eq!(margin.margin(), Micros(3000));
+    }
+}

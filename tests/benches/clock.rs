@@ -1,0 +1,140 @@
+//! `cargo bench -p phaselock-tests --bench clock`: how fast clocks lock, how far they are off, and what
+//! that costs in lead and delay, over every named network and some more.
+//!
+//! `-- --json` prints one JSON object a line; `-- --seconds N` plays shorter or longer than ten
+//! minutes of simulated time each, `-- --seed N` on other dice.
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use phaselock_shared::clock::pll::LoopFilter;
+use phaselock_shared::link::{Conditions, PROFILES};
+use phaselock_tests::figures::{ClockFigures, measure};
+
+/// What is measured beside the named profiles.
+const MORE: [&str; 4] = [
+    "delay=100ms,jitter=30ms",
+    "delay=100ms,jitter=30ms,loss=5%,burst=3",
+    "delay=100ms,jitter=30ms,order=kept,loss=5%,burst=8",
+    "delay=50ms,jitter=10ms,loss=25%",
+];
+
+fn main() -> ExitCode {
+    let mut json = false;
+    let mut seconds = 600.0;
+    let mut seed = 1;
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--json" => json = true,
+            "--bench" => {} // From cargo.
+            "--seconds" => match args.next().and_then(|text| text.parse().ok()) {
+                Some(value) if (10.0..=86_400.0).contains(&value) => seconds = value,
+                _ => return wrong("--seconds takes a number from 10 to 86400"),
+            },
+            "--seed" => match args.next().and_then(|text| text.parse().ok()) {
+                Some(value) => seed = value,
+                None => return wrong("--seed takes a whole number"),
+            },
+            other => return wrong(&format!("'{other}' is none of --json, --seconds N, --seed N")),
+        }
+    }
+    let profiles = PROFILES.iter().map(|(name, _)| *name).chain(MORE);
+    let filters = LoopFilter::NAMES.map(|(_, filter)| filter);
+    let runs: Vec<_> =
+        profiles.flat_map(|profile| filters.map(|filter| (profile, filter))).collect();
+    if !json {
+        println!(
+            "{seconds} simulated seconds each, seed {seed}; lead and floors in ticks of 16.7 ms\n"
+        );
+        println!("{}", heading());
+    }
+    in_parallel(
+        &runs,
+        |(profile, filter)| {
+            let conditions: Conditions = profile.parse().expect("it is well-formed");
+            measure(&conditions, *filter, seconds, seed)
+        },
+        |figures| show(&figures, json),
+    );
+    ExitCode::SUCCESS
+}
+
+fn wrong(what: &str) -> ExitCode {
+    eprintln!("clock: {what}");
+    ExitCode::from(2)
+}
+
+/// Runs on all cores; shows in the order of the runs.
+fn in_parallel<R: Sync, F: Send>(
+    runs: &[R],
+    measure: impl Fn(&R) -> F + Sync,
+    show: impl Fn(F) + Sync,
+) {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new((0, runs.iter().map(|_| None).collect::<Vec<Option<F>>>()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(at) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < runs.len())
+                {
+                    let figures = measure(&runs[at]);
+                    let mut done = done.lock().expect("no run panics while it shows");
+                    done.1[at] = Some(figures);
+                    while let Some(figures) = {
+                        let shown = done.0;
+                        done.1.get_mut(shown).and_then(Option::take)
+                    } {
+                        show(figures);
+                        done.0 += 1;
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn heading() -> String {
+    format!(
+        "{:51} {:6} {:>6} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8} {:>6} {:>8} {:>9}",
+        "profile",
+        "method",
+        "lock s",
+        "p50 ms",
+        "p99 ms",
+        "max ms",
+        "rate ppm",
+        "late/M",
+        "lead",
+        "floor999",
+        "floor",
+        "delay ms",
+        "underr./M",
+    )
+}
+
+fn show(figures: &ClockFigures, json: bool) {
+    if json {
+        println!("{}", serde_json::to_string(figures).expect("figures are plain numbers"));
+        return;
+    }
+    let or_dash = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    println!(
+        "{:51} {:6} {:>6} {:7.3} {:7.3} {:7.3} {:8.0} {:8.0} {:6.2} {:>8} {:>6} {:8.1} {:9.0}",
+        figures.profile,
+        figures.method,
+        or_dash(figures.lock_s),
+        figures.error_ms_p50,
+        figures.error_ms_p99,
+        figures.error_ms_max,
+        figures.rate_ppm_max,
+        figures.late_per_million,
+        figures.lead_ticks_mean,
+        or_dash(figures.floor999_ticks),
+        or_dash(figures.floor_ticks),
+        figures.delay_ms_mean,
+        figures.underruns_per_million,
+    );
+}

@@ -1,0 +1,177 @@
+//! How well the clocks keep, as figures: measured in the simulation, where the truth is known.
+
+use phaselock_client::core::Stats;
+use phaselock_shared::clock::pll::LoopFilter;
+use phaselock_shared::games::skirmish::Skirmish;
+use phaselock_shared::link::Conditions;
+use phaselock_shared::time::{LocalTime, Micros, Rates};
+use serde::Serialize;
+
+use crate::{Sim, Skew, bot};
+
+/// A clock is locked from when its error stays within this for [`LOCKED_FOR`].
+pub const LOCKED_WITHIN_MS: f64 = 3.0;
+/// See [`LOCKED_WITHIN_MS`].
+pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
+
+/// What was measured of a client over a network.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClockFigures {
+    /// The network, as it is written for `--link`, or its name.
+    pub profile: String,
+    /// What kept the clock in phase.
+    pub method: &'static str,
+    /// Seconds that were measured, after lock.
+    pub seconds: f64,
+    /// Seconds from the hello until the clock was locked; none if it never was.
+    pub lock_s: Option<f64>,
+    /// Error of the client's server time against the server's, in milliseconds, after lock.
+    pub error_ms_p50: f64,
+    /// Its 99th percentile.
+    pub error_ms_p99: f64,
+    /// The greatest.
+    pub error_ms_max: f64,
+    /// The greatest correction of the clock's rate after lock, in parts per million.
+    pub rate_ppm_max: f64,
+    /// Ticks that the server ran without the client's input, per million.
+    pub late_per_million: f64,
+    /// How far ahead inputs were sent, in ticks.
+    pub lead_ticks_mean: f64,
+    /// The least constant lead with which 999 of 1000 inputs had been in time, in ticks; none where it
+    /// cannot be known.
+    pub floor999_ticks: Option<f64>,
+    /// The least constant lead with which every input had been in time.
+    pub floor_ticks: Option<f64>,
+    /// How far behind the server others were shown, in milliseconds.
+    pub delay_ms_mean: f64,
+    /// Frames in which something had no later state to move towards, per million.
+    pub underruns_per_million: f64,
+}
+
+/// The magnitude that a part of the samples does not exceed; 0 if there is none.
+pub fn quantile(samples: &mut [f64], part: f64) -> f64 {
+    let Some(last) = samples.len().checked_sub(1) else { return 0.0 };
+    let at = ((last as f64 * part).ceil() as usize).min(last);
+    *samples.select_nth_unstable_by(at, f64::total_cmp).1
+}
+
+/// Plays for so many seconds over a network, on a machine whose clock started three hours earlier
+/// than the server's and runs 80 ppm too fast, with a program that draws 250 frames a second.
+pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64) -> ClockFigures {
+    let mut sim = Sim::<Skirmish>::new(seed, 4);
+    let skew = Skew { start: Micros::from_ms(3 * 3_600_000), ppm: 80.0 };
+    let mut seeded = conditions.clone();
+    seeded.seed = seeded.seed.wrapping_add(seed);
+    let client = sim.join_over(&seeded, skew, bot::<Skirmish>(seed));
+    sim.clients[client].ways = Some(Default::default());
+
+    let mut lock = Lock::default();
+    let mut errors = Vec::new();
+    let mut rate_ppm_max = 0.0_f64;
+    let mut before = None;
+    let mut frame = LocalTime(-1);
+    sim.run_each(secs, |sim| {
+        let now = sim.now;
+        let client = &mut sim.clients[client];
+        if let Some(core) = &mut client.core {
+            core.set_loop_filter(filter);
+        }
+        // Once a frame.
+        if client.core.is_none() || now.0 / sim.frame.0 == frame.0 {
+            return;
+        }
+        frame = LocalTime(now.0 / sim.frame.0);
+        let error = client.clock_error_ms(now);
+        if !lock.handle(now, error) {
+            return;
+        }
+        let core = client.core();
+        before.get_or_insert_with(|| (now, core.stats().clone()));
+        errors.push(error.abs());
+        let rate = core.pll().rate_ppm(skew.read(now)) - core.pll().skew_ppm();
+        rate_ppm_max = rate_ppm_max.max(rate.abs());
+    });
+
+    let client = &sim.clients[client];
+    let stats = client.core.as_ref().map(|core| core.stats().clone()).unwrap_or_default();
+    let (since, before) = before.unwrap_or((sim.now, stats.clone()));
+    let step = Rates::DEFAULT.step();
+    let ways = client.ways.iter().flatten();
+    let mut ways: Vec<f64> = ways
+        .filter(|(_, (sent, _))| *sent >= since)
+        .filter_map(|(_, (sent, came))| Some((came.as_ref().copied()? - *sent).as_ms()))
+        .collect();
+    let ticks = |ms: f64| ms / step.as_ms();
+    let mut figures = ClockFigures {
+        profile: conditions.to_string(),
+        method: filter.name(),
+        seconds: (sim.now - since).as_secs(),
+        lock_s: lock.locked.map(|at| (at - LocalTime(0)).as_secs()),
+        error_ms_p50: quantile(&mut errors, 0.5),
+        error_ms_p99: quantile(&mut errors, 0.99),
+        error_ms_max: quantile(&mut errors, 1.0),
+        rate_ppm_max,
+        floor999_ticks: Some(ticks(quantile(&mut ways, 0.999))),
+        floor_ticks: Some(ticks(quantile(&mut ways, 1.0))),
+        ..ClockFigures::empty(filter)
+    };
+    figures.count(&before, &stats);
+    figures
+}
+
+impl ClockFigures {
+    /// Nothing measured yet.
+    pub fn empty(filter: LoopFilter) -> Self {
+        Self {
+            profile: String::new(),
+            method: filter.name(),
+            seconds: 0.0,
+            lock_s: None,
+            error_ms_p50: 0.0,
+            error_ms_p99: 0.0,
+            error_ms_max: 0.0,
+            rate_ppm_max: 0.0,
+            late_per_million: 0.0,
+            lead_ticks_mean: 0.0,
+            floor999_ticks: None,
+            floor_ticks: None,
+            delay_ms_mean: 0.0,
+            underruns_per_million: 0.0,
+        }
+    }
+
+    /// Takes in what was counted from `before` to `after`.
+    fn count(&mut self, before: &Stats, after: &Stats) {
+        let ticks = (after.ticks - before.ticks).max(1) as f64;
+        let frames = (after.frames - before.frames).max(1) as f64;
+        self.late_per_million = (after.late_inputs - before.late_inputs) as f64 * 1e6 / ticks;
+        let lead_ms = (after.lead_sum - before.lead_sum).as_ms() / ticks;
+        self.lead_ticks_mean = lead_ms / Rates::DEFAULT.step().as_ms();
+        self.delay_ms_mean = (after.delay_sum - before.delay_sum).as_ms() / frames;
+        self.underruns_per_million = (after.underruns - before.underruns) as f64 * 1e6 / frames;
+    }
+}
+
+/// Finds out when a clock locked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lock {
+    within: Option<LocalTime>,
+    locked: Option<LocalTime>,
+}
+
+impl Lock {
+    /// Whether it is, or was, locked.
+    fn handle(&mut self, now: LocalTime, error_ms: f64) -> bool {
+        if self.locked.is_none() {
+            if error_ms.abs() > LOCKED_WITHIN_MS {
+                self.within = None;
+            } else {
+                let since = *self.within.get_or_insert(now);
+                if now - since >= LOCKED_FOR {
+                    self.locked = Some(since);
+                }
+            }
+        }
+        self.locked.is_some()
+    }
+}
