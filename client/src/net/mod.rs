@@ -6,6 +6,7 @@
 
 mod clock;
 pub mod conditioned;
+mod congestion;
 pub mod pins;
 mod session;
 mod sockets;

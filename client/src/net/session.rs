@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use super::conditioned::Conditioned;
 use super::pins::KnownHosts;
 use super::verify::{Observed, Seen, client_crypto};
-use super::{Clock, Command, Event, Options, Pins, State, back_off};
+use super::{Clock, Command, Event, Options, Pins, State, back_off, congestion};
 
 /// A server that does not answer for so long is tried at its next address, or later.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -327,7 +327,8 @@ fn client_config(
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .initial_rtt(Duration::from_millis(100))
         // Input packets are small; probing for more would only cost packets.
-        .mtu_discovery_config(None);
+        .mtu_discovery_config(None)
+        .congestion_controller_factory(Arc::new(congestion::FixedWindow));
     config.transport_config(Arc::new(transport));
     Ok((config, observed))
 }
