@@ -5,4 +5,5 @@ mod join;
 mod play;
 mod quic;
 mod snapshots;
+mod stack;
 mod tidy;
