@@ -340,6 +340,21 @@ async fn snapshots_do_not_pile_up_on_a_narrow_link() {
     end(world, player).await;
 }
 
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn a_link_too_narrow_for_the_game_gets_fewer_snapshots_not_older_ones() {
+    // Its queue of 64 kB holds two seconds; the game would fill it, and every packet wait in it.
+    let (world, player) = play("delay=20ms,rate=256kbit", 128, 18).await;
+    assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+    let of = |part, what: fn(&Sample) -> f64| player.quantile(part, 8.0..18.0, what);
+    player.check("half of the ages, ms", of(0.5, |sample| sample.age_ms), 0.0..=450.0);
+    player.check("greatest age, ms", of(1.0, |sample| sample.age_ms), 0.0..=1000.0);
+    let error = of(0.5, |sample| sample.clock_error_ms);
+    player.check("half of the clock errors, ms", error, 0.0..=200.0);
+    let snapshots = player.core().stats().snapshots as f64;
+    player.check("snapshots", snapshots, 350.0..=535.0);
+    end(world, player).await;
+}
+
 /// A socket at a bad network, one on the other side of it, and the former's clock.
 fn conditioned(
     ether: &Ether,

@@ -272,7 +272,7 @@ fn transport() -> TransportConfig {
         .initial_rtt(INITIAL_RTT)
         // Snapshots are cut to what every path carries; probing for more would only cost packets.
         .mtu_discovery_config(None)
-        .congestion_controller_factory(Arc::new(congestion::FixedWindow));
+        .congestion_controller_factory(Arc::new(congestion::QueueWindows));
     transport
 }
 
@@ -365,10 +365,14 @@ fn handle<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>,
 }
 
 fn drain<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>) {
+    // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
+    // and newer.
+    let mut behind = HashMap::new();
     while let Some(output) = room.poll_output() {
         match output {
             Output::Datagram { client, bytes } => {
-                if let Some(peer) = peers.get(&client) {
+                let Some(peer) = peers.get(&client) else { continue };
+                if !*behind.entry(client).or_insert_with(|| peer.is_behind()) {
                     peer.send_datagram(bytes);
                 }
             }
