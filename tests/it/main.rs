@@ -6,4 +6,5 @@ mod join;
 mod play;
 mod quic;
 mod snapshots;
+mod stack;
 mod tidy;

@@ -9,6 +9,7 @@ use clap::Parser;
 use phaselock_client::bots::{self, Summary};
 use phaselock_client::net::usage::sentence;
 use phaselock_client::net::{Address, Clock, Options, Pins};
+use phaselock_shared::link::Conditions;
 
 /// Joins a server with headless clients that play by themselves, and reports what they measured.
 #[derive(Debug, Parser)]
@@ -28,6 +29,18 @@ struct Arguments {
     /// What the bots call themselves, followed by a number
     #[arg(long, default_value = "Bot")]
     name: String,
+    /// Put a bad network between the bots and the real one: a profile (lan, cable, wifi, mobile,
+    /// intercontinental, terrible), properties, or both, and what changes later, as in
+    /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot has losses of its own
+    #[arg(long, value_name = "CONDITIONS")]
+    link: Option<Conditions>,
+}
+
+/// The bots' network for one of them: bots do not lose the same packets.
+fn link_of(conditions: &Conditions, number: u32) -> Conditions {
+    let mut conditions = conditions.clone();
+    conditions.seed = conditions.seed.wrapping_add(u64::from(number));
+    conditions
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -68,11 +81,10 @@ async fn play(arguments: Arguments) -> ExitCode {
     let duration = Duration::from_secs_f64(arguments.seconds);
     let mut running = Vec::new();
     for number in 1..=arguments.count {
-        let options = Options {
-            address: arguments.address.clone(),
-            name: format!("{} {number}", arguments.name),
-            pins: Pins::Memory,
-        };
+        let name = format!("{} {number}", arguments.name);
+        let link = arguments.link.as_ref().map(|conditions| link_of(conditions, number));
+        let options =
+            Options { link, ..Options::new(arguments.address.clone(), name, Pins::Memory) };
         running.push(tokio::spawn(bots::run(options, clock, duration, u64::from(number))));
     }
     let mut reports = Vec::new();

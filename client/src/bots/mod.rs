@@ -93,7 +93,7 @@ pub async fn run(options: Options, clock: Clock, duration: Duration, seed: u64) 
     let end = tokio::time::sleep(duration);
     tokio::pin!(end);
     loop {
-        let ticking = tokio::time::sleep_until(clock.instant(next_tick).into());
+        let ticking = tokio::time::sleep_until(clock.instant(next_tick));
         tokio::select! {
             () = &mut end => break,
             () = ticking, if playing.is_some() => {

@@ -109,7 +109,7 @@ pub struct Summary {
     pub connected: u32,
     /// Time in the game.
     pub seconds: f64,
-    /// Snapshots of different ticks.
+    /// Snapshots that were newer than all before.
     pub snapshots_per_s: f64,
     /// States of entities.
     pub entity_updates_per_s: f64,

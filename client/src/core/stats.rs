@@ -19,7 +19,7 @@ pub struct Stats {
     pub tx_bytes: u64,
     /// Datagrams that were refused: garbage, duplicates, stragglers.
     pub refused: u64,
-    /// Snapshots of different ticks received.
+    /// Snapshots received that were newer than all before; one that was overtaken is not among them.
     pub snapshots: u64,
     /// States of entities received.
     pub entity_updates: u64,

@@ -5,23 +5,29 @@
 //! waiting longer each time; [`State`] always says what is going on.
 
 mod clock;
+pub mod conditioned;
+mod congestion;
 pub mod pins;
 mod session;
+mod sockets;
 pub mod usage;
 pub mod verify;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::link::Conditions;
 use phaselock_shared::time::{LocalTime, Micros};
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
 use tokio::sync::mpsc;
 
 pub use clock::Clock;
 use pins::host_key;
+pub use sockets::{Sockets, SystemSockets};
 
 /// Where servers listen unless they say otherwise.
 pub const DEFAULT_PORT: u16 = 4433;
@@ -82,7 +88,7 @@ pub enum Pins {
     Fixed(Fingerprint),
 }
 
-/// Whom to join, and as whom.
+/// Whom to join, as whom, and through what.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The server.
@@ -91,6 +97,18 @@ pub struct Options {
     pub name: String,
     /// How the server is recognised.
     pub pins: Pins,
+    /// A bad network to put around the real one; what it says of later counts from the start of the
+    /// client's driver.
+    pub link: Option<Conditions>,
+    /// Where sockets come from.
+    pub sockets: Arc<dyn Sockets>,
+}
+
+impl Options {
+    /// Through the system's sockets, with the network as it is.
+    pub fn new(address: Address, name: String, pins: Pins) -> Self {
+        Self { address, name, pins, link: None, sockets: Arc::new(SystemSockets) }
+    }
 }
 
 /// How the connection is.

@@ -1,6 +1,6 @@
 //! Joining, playing, losing the server and joining again.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +12,16 @@ use phaselock_shared::wire::control::{
 use phaselock_shared::wire::protocol::{ALPN, wire_hash};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TransportConfig,
-    VarInt,
+    ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, RecvStream, SendStream,
+    TokioRuntime, TransportConfig, VarInt,
 };
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::conditioned::Conditioned;
 use super::pins::KnownHosts;
 use super::verify::{Observed, Seen, client_crypto};
-use super::{Clock, Command, Event, Options, Pins, State, back_off};
+use super::{Clock, Command, Event, Options, Pins, State, back_off, congestion};
 
 /// A server that does not answer for so long is tried at its next address, or later.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -58,11 +59,14 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(
-        options: Options,
+        mut options: Options,
         clock: Clock,
         events: mpsc::Sender<Event>,
         commands: mpsc::Receiver<Command>,
     ) -> Self {
+        if let Some(link) = options.link.take() {
+            options.sockets = Arc::new(Conditioned::new(options.sockets, link, clock));
+        }
         Self { options, clock, events, commands }
     }
 
@@ -100,7 +104,7 @@ impl Session {
 
     /// Waits; returns whether the player left meanwhile.
     async fn left_before(&mut self, time: LocalTime) -> bool {
-        let until = tokio::time::sleep_until(self.clock.instant(time).into());
+        let until = tokio::time::sleep_until(self.clock.instant(time));
         tokio::pin!(until);
         loop {
             tokio::select! {
@@ -233,7 +237,11 @@ async fn join(
             .map_err(|error| End::Retry(format!("cannot find {}: {error}", address.host)))?;
 
     let mut last = End::Retry(format!("{} has no address", address.host));
-    for remote in found {
+    for mut remote in found {
+        // An IPv4 address in IPv6's clothes; not every system lets an IPv6 socket talk to it.
+        if let IpAddr::V4(ip) = remote.ip().to_canonical() {
+            remote.set_ip(ip.into());
+        }
         match connect(options, remote, events).await {
             Ok((endpoint, connection)) => {
                 return timeout(CONNECT_TIMEOUT, hello(options, clock, endpoint, connection))
@@ -264,13 +272,15 @@ async fn connect(
         Pins::Fixed(fingerprint) => Some(*fingerprint),
         _ => known.as_ref().and_then(|known| known.check(&host)),
     };
-    let local: SocketAddr = if remote.is_ipv4() {
-        (Ipv4Addr::UNSPECIFIED, 0).into()
-    } else {
-        (Ipv6Addr::UNSPECIFIED, 0).into()
-    };
     let broken = |error: &dyn std::fmt::Display| End::Retry(format!("no network: {error}"));
-    let mut endpoint = Endpoint::client(local).map_err(|error| broken(&error))?;
+    let mut endpoint = options
+        .sockets
+        .bind(remote)
+        .and_then(|socket| {
+            let (config, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));
+            Endpoint::new_with_abstract_socket(config, None, socket, runtime)
+        })
+        .map_err(|error| broken(&error))?;
     let (config, observed) = client_config(expected)?;
     endpoint.set_default_client_config(config);
     let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
@@ -317,7 +327,8 @@ fn client_config(
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .initial_rtt(Duration::from_millis(100))
         // Input packets are small; probing for more would only cost packets.
-        .mtu_discovery_config(None);
+        .mtu_discovery_config(None)
+        .congestion_controller_factory(Arc::new(congestion::FixedWindow));
     config.transport_config(Arc::new(transport));
     Ok((config, observed))
 }

@@ -159,7 +159,7 @@ impl<G: GameView> Play for Playing<G> {
             stats: self.client.stats().clone(),
             rates: self.meter.rates(),
             lead: self.client.lead().lead(),
-            delay: self.client.delay(),
+            delay: self.client.delay().delay(),
             phase_error: pll.phase_error(),
             rate_ppm: pll.skew_ppm(),
             locked: pll.is_locked(),

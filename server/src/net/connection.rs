@@ -11,7 +11,7 @@ use phaselock_shared::wire::control::{ServerMessage, body_len, clip, frame, prin
 use quinn::{Connection, ConnectionError, ReadExactError, RecvStream, SendStream, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::{Event, Newcomer, ToRoom};
+use super::{DATAGRAM_SEND_BYTES, Event, Newcomer, ToRoom};
 use crate::core::ClientId;
 
 /// Application error code of every orderly close; the reason is in the text.
@@ -54,6 +54,12 @@ impl Peer {
         if let Err(error) = self.connection.send_datagram(bytes.into()) {
             tracing::debug!(%error, "datagram not sent");
         }
+    }
+
+    /// Whether datagrams of an earlier turn still wait to be sent.
+    pub(super) fn is_behind(&self) -> bool {
+        // quinn keeps room for the head of one more datagram, whose size it does not tell.
+        self.connection.datagram_send_buffer_space() + 64 < DATAGRAM_SEND_BYTES
     }
 
     /// Most bytes of a datagram.

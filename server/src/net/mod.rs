@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use phaselock_shared::game::Game;
@@ -21,9 +21,11 @@ use phaselock_shared::time::LocalTime;
 use phaselock_shared::wire::protocol::ALPN;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{
-    Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, TransportConfig, VarInt,
+    AsyncUdpSocket, Endpoint, EndpointConfig, Incoming, Runtime, ServerConfig, TokioRuntime,
+    TransportConfig, VarInt,
 };
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
 
 use crate::core::{ClientId, Output, Room, RoomConfig};
 use crate::identity::Identity;
@@ -125,7 +127,7 @@ impl ToRoom {
     }
 }
 
-/// This process's monotonic clock.
+/// This process's monotonic clock; in tests that pause tokio's time, that time.
 #[derive(Clone, Copy, Debug)]
 struct Clock(Instant);
 
@@ -134,8 +136,8 @@ impl Clock {
         LocalTime(i64::try_from(self.0.elapsed().as_micros()).unwrap_or(i64::MAX))
     }
 
-    fn instant(&self, time: LocalTime) -> tokio::time::Instant {
-        (self.0 + Duration::from_micros(u64::try_from(time.0).unwrap_or(0))).into()
+    fn instant(&self, time: LocalTime) -> Instant {
+        self.0 + Duration::from_micros(u64::try_from(time.0).unwrap_or(0))
     }
 }
 
@@ -188,17 +190,32 @@ impl Server {
 
     /// The same on a socket that exists.
     pub fn on_socket(socket: UdpSocket, identity: &Identity) -> Result<Self, BindError> {
+        let address = socket.local_addr().map_err(unbound)?;
+        let socket = TokioRuntime
+            .wrap_udp_socket(socket)
+            .map_err(|error| BindError::Socket { address, error })?;
+        Self::on_abstract(socket, identity)
+    }
+
+    /// The same on whatever carries packets.
+    pub fn on_abstract(
+        socket: Arc<dyn AsyncUdpSocket>,
+        identity: &Identity,
+    ) -> Result<Self, BindError> {
         let crypto = |error: String| BindError::Crypto(error);
         let tls = identity.server_crypto(ALPN).map_err(|error| crypto(error.to_string()))?;
         let quic = QuicServerConfig::try_from(tls).map_err(|error| crypto(error.to_string()))?;
         let mut config = ServerConfig::with_crypto(Arc::new(quic));
         config.transport_config(Arc::new(transport()));
         config.max_incoming(1024);
-        let bound = |error| BindError::Socket { address: ([0; 4], 0).into(), error };
-        let address = socket.local_addr().map_err(bound)?;
-        let runtime = Arc::new(TokioRuntime);
-        let endpoint = Endpoint::new(EndpointConfig::default(), Some(config), socket, runtime)
-            .map_err(|error| BindError::Socket { address, error })?;
+        let address = socket.local_addr().map_err(unbound)?;
+        let endpoint = Endpoint::new_with_abstract_socket(
+            EndpointConfig::default(),
+            Some(config),
+            socket,
+            Arc::new(TokioRuntime),
+        )
+        .map_err(|error| BindError::Socket { address, error })?;
         Ok(Self { endpoint, address })
     }
 
@@ -236,6 +253,11 @@ impl Server {
     }
 }
 
+/// A socket that cannot tell where it is.
+fn unbound(error: std::io::Error) -> BindError {
+    BindError::Socket { address: ([0; 4], 0).into(), error }
+}
+
 fn transport() -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
@@ -250,7 +272,7 @@ fn transport() -> TransportConfig {
         .initial_rtt(INITIAL_RTT)
         // Snapshots are cut to what every path carries; probing for more would only cost packets.
         .mtu_discovery_config(None)
-        .congestion_controller_factory(Arc::new(congestion::FixedWindow));
+        .congestion_controller_factory(Arc::new(congestion::QueueWindows));
     transport
 }
 
@@ -343,10 +365,14 @@ fn handle<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>,
 }
 
 fn drain<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>, clock: Clock) {
+    // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
+    // and newer.
+    let mut behind = HashMap::new();
     while let Some(output) = room.poll_output(clock.now()) {
         match output {
             Output::Datagram { client, bytes } => {
-                if let Some(peer) = peers.get(&client) {
+                let Some(peer) = peers.get(&client) else { continue };
+                if !*behind.entry(client).or_insert_with(|| peer.is_behind()) {
                     peer.send_datagram(bytes);
                 }
             }

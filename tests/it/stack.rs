@@ -1,0 +1,478 @@
+//! The whole stack in virtual time: the real server and the real client with their drivers, quinn
+//! and TLS, over a network in memory that `--link`'s conditioner makes bad.
+
+use std::future::poll_fn;
+use std::io::IoSliceMut;
+use std::net::SocketAddr;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock_client::core::Client;
+use phaselock_client::net::conditioned::ConditionedSocket;
+use phaselock_client::net::{Clock, Event, Handle, Options, Pins, State};
+use phaselock_server::core::RoomConfig;
+use phaselock_server::host::host;
+use phaselock_server::identity::Identity;
+use phaselock_server::net::Server;
+use phaselock_shared::game::Game;
+use phaselock_shared::games::skirmish::Skirmish;
+use phaselock_shared::link::{Link, PROFILES};
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::Record;
+use phaselock_shared::time::{LocalTime, ServerTime};
+use phaselock_tests::ether::{Ether, EtherSocket};
+use phaselock_tests::room_config;
+use quinn::AsyncUdpSocket;
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+/// How often a client's program gets to run.
+const FRAME: Duration = Duration::from_millis(4);
+/// Clocks are judged from so long after a welcome on.
+const SETTLED: Duration = Duration::from_secs(5);
+
+/// A network with a server on it.
+struct World {
+    ether: Ether,
+    address: String,
+    /// The server's time 0.
+    start: Instant,
+    stop: oneshot::Sender<String>,
+    server: JoinHandle<()>,
+}
+
+impl World {
+    fn new(config: RoomConfig) -> Self {
+        let ether = Ether::default();
+        let socket = ether.socket();
+        let address = socket.address().to_string();
+        let identity = Identity::ephemeral().expect("an identity");
+        let server = Server::on_abstract(socket, &identity).expect("a server");
+        let (stop, stopped) = oneshot::channel::<String>();
+        let shutdown = async { stopped.await.unwrap_or_default() };
+        // Its clock starts when it is first polled; no time passes until then.
+        let start = Instant::now();
+        let server = tokio::spawn(async move {
+            host(server, "skirmish", config, shutdown).await.expect("the game");
+        });
+        Self { ether, address, start, stop, server }
+    }
+
+    fn time(&self) -> ServerTime {
+        ServerTime(self.start.elapsed().as_micros() as i64)
+    }
+
+    fn secs(&self) -> f64 {
+        self.time().0 as f64 / 1e6
+    }
+
+    async fn end(self) {
+        self.stop.send("the test is over".into()).expect("the server runs");
+        self.server.await.expect("it does not panic");
+    }
+}
+
+/// What was seen at a frame.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// By the server's clock, in seconds.
+    at: f64,
+    /// How far the client's server time is from the server's.
+    clock_error_ms: f64,
+    /// How old the newest snapshot is by the server's clock.
+    age_ms: f64,
+}
+
+/// A client with its driver and a bot's hands.
+struct Player {
+    conditions: String,
+    handle: Handle,
+    clock: Clock,
+    core: Option<Client<Skirmish>>,
+    hands: (<Skirmish as Game>::Bot, Random),
+    /// With the server's time in seconds.
+    states: Vec<(f64, State)>,
+    welcomed: Instant,
+    samples: Vec<Sample>,
+}
+
+impl Player {
+    fn join(world: &World, conditions: &str, up: Duration) -> Self {
+        let start = LocalTime(up.as_micros() as i64);
+        let clock = Clock::start_at(start);
+        let address = world.address.parse().expect("an address");
+        let link = (!conditions.is_empty()).then(|| conditions.parse().expect("conditions"));
+        let options = Options {
+            link,
+            sockets: Arc::new(world.ether.clone()),
+            ..Options::new(address, "Ada".into(), Pins::Memory)
+        };
+        Self {
+            conditions: conditions.into(),
+            handle: Handle::spawn_here(options, clock),
+            clock,
+            core: None,
+            hands: (Default::default(), Random::new(1)),
+            states: Vec::new(),
+            welcomed: Instant::now(),
+            samples: Vec::new(),
+        }
+    }
+
+    /// Plays for so long.
+    async fn play(&mut self, world: &World, time: Duration) {
+        let end = Instant::now() + time;
+        let mut frame = Instant::now();
+        while frame < end {
+            frame += FRAME;
+            self.frame(world);
+            sleep_until(frame).await;
+        }
+    }
+
+    fn frame(&mut self, world: &World) {
+        while let Some(event) = self.handle.try_recv() {
+            match event {
+                Event::State(state) => {
+                    if state != State::Connected {
+                        self.core = None;
+                    }
+                    self.states.push((world.secs(), state));
+                }
+                Event::Welcome { welcome, hello_sent, at } => {
+                    self.core = Some(Client::new(&welcome, hello_sent, at));
+                    self.welcomed = Instant::now();
+                }
+                Event::Message(message) => {
+                    if let Some(core) = &mut self.core {
+                        core.handle_message(&message);
+                    }
+                }
+                Event::Datagram { bytes, arrival } => {
+                    if let Some(core) = &mut self.core {
+                        let _ = core.handle_datagram(&bytes, arrival);
+                    }
+                }
+                Event::Pinned(_) => {}
+            }
+        }
+        let Some(core) = &mut self.core else { return };
+        let now = self.clock.now();
+        while let Some(tick) = core.poll_tick(now) {
+            let (bot, random) = &mut self.hands;
+            let input = core.game().bot(bot, &core.newest(), core.player(), random).snapped();
+            core.handle_input(now, tick, input);
+        }
+        core.view(now);
+        while let Some(packet) = core.poll_transmit() {
+            self.handle.send(packet);
+        }
+        if self.welcomed.elapsed() > SETTLED {
+            let newest = core.rates().time_of(core.newest_tick());
+            self.samples.push(Sample {
+                at: world.secs(),
+                clock_error_ms: (core.server_time(now) - world.time()).as_ms(),
+                age_ms: (world.time() - newest).as_ms(),
+            });
+        }
+    }
+
+    /// What went on, for whoever reads that a test has failed.
+    fn story(&self) -> String {
+        format!("over '{}': {:?}", self.conditions, self.states)
+    }
+
+    fn core(&self) -> &Client<Skirmish> {
+        self.core.as_ref().unwrap_or_else(|| panic!("not in the game {}", self.story()))
+    }
+
+    /// When the client came into the game, for each time that it did.
+    fn joined(&self) -> Vec<f64> {
+        let joined = self.states.iter().filter(|(_, state)| *state == State::Connected);
+        joined.map(|(at, _)| *at).collect()
+    }
+
+    /// When it was out of a game that it had been in.
+    fn lost(&self) -> Vec<f64> {
+        let pairs = self.states.windows(2).filter(|pair| pair[0].1 == State::Connected);
+        pairs.map(|pair| pair[1].0).collect()
+    }
+
+    /// The magnitude that a part of what was seen in a span does not exceed.
+    fn quantile(&self, part: f64, span: Range<f64>, what: impl Fn(&Sample) -> f64) -> f64 {
+        let seen = self.samples.iter().filter(|sample| span.contains(&sample.at));
+        let mut values: Vec<_> = seen.map(|sample| what(sample).abs()).collect();
+        assert!(!values.is_empty(), "nothing was seen in {span:?} {}", self.story());
+        values.sort_by(f64::total_cmp);
+        values[((values.len() - 1) as f64 * part).ceil() as usize]
+    }
+
+    #[track_caller]
+    fn check(&self, what: &str, value: f64, allowed: RangeInclusive<f64>) {
+        assert!(allowed.contains(&value), "{what}: {value:.2}, not {allowed:?}, {}", self.story());
+    }
+
+    async fn leave(self) {
+        self.handle.leave("the test is over").await;
+    }
+}
+
+/// A world with some bots, and a player who has been up for hours when it starts.
+async fn play(conditions: &str, bots: u16, secs: u64) -> (World, Player) {
+    let world = World::new(room_config(1, bots));
+    let mut player = Player::join(&world, conditions, Duration::from_secs(7 * 3600));
+    player.play(&world, Duration::from_secs(secs)).await;
+    (world, player)
+}
+
+async fn end(world: World, player: Player) {
+    player.leave().await;
+    // quinn lingers for three probes' time, to answer what is still under way.
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(world.ether.sockets(), 1, "a socket of the client's is left");
+    world.end().await;
+}
+
+/// What a network allows at best, and some room for chance: over ten seeds the worst that was seen
+/// is two thirds of these.
+struct Bounds {
+    /// Seconds.
+    joined: f64,
+    /// Of the 30 snapshot packets sent a second.
+    arrived_per_s: f64,
+    clock_p99_ms: f64,
+    clock_max_ms: f64,
+    age_p99_ms: f64,
+}
+
+async fn check(conditions: &str, bounds: Bounds) {
+    let (world, player) = play(conditions, 3, 120).await;
+    let core = player.core();
+    assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+    player.check("joined", player.joined()[0], 0.0..=bounds.joined);
+    let time = 120.0 - player.joined()[0];
+    let (arrived, ticks) = (core.stats().arrived as f64, core.stats().ticks as f64);
+    // Some come twice.
+    player.check("snapshots/s", arrived / time, bounds.arrived_per_s..=31.0);
+    player.check("ticks/s", ticks / time, 58.0..=61.0);
+    let of = |part, what: fn(&Sample) -> f64| player.quantile(part, 0.0..120.0, what);
+    let error = |sample: &Sample| sample.clock_error_ms;
+    player.check("99 % of clock errors, ms", of(0.99, error), 0.0..=bounds.clock_p99_ms);
+    player.check("greatest clock error, ms", of(1.0, error), 0.0..=bounds.clock_max_ms);
+    player.check("99 % of ages, ms", of(0.99, |sample| sample.age_ms), 0.0..=bounds.age_p99_ms);
+    end(world, player).await;
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn every_named_network_can_be_played_on() {
+    for (name, _) in PROFILES {
+        let (joined, arrived_per_s, clock_p99_ms, clock_max_ms, age_p99_ms) = match name {
+            "lan" => (0.1, 29.8, 1.0, 1.5, 50.0),
+            "cable" => (2.0, 29.5, 6.0, 7.0, 70.0),
+            "wifi" => (2.0, 29.0, 1.5, 2.5, 200.0),
+            "mobile" => (2.5, 29.0, 3.0, 5.0, 550.0),
+            "intercontinental" => (3.0, 29.0, 8.0, 10.0, 200.0),
+            // Of eight joins one needs a second try.
+            "terrible" => (20.0, 23.0, 75.0, 100.0, 550.0),
+            other => panic!("what does {other} allow?"),
+        };
+        let bounds = Bounds { joined, arrived_per_s, clock_p99_ms, clock_max_ms, age_p99_ms };
+        check(name, bounds).await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn a_far_and_lossy_network_can_be_played_on() {
+    let bounds = Bounds {
+        joined: 4.0,
+        arrived_per_s: 27.0,
+        clock_p99_ms: 8.0,
+        clock_max_ms: 10.0,
+        age_p99_ms: 320.0,
+    };
+    check("delay=100ms,jitter=30ms,loss=5%,burst=3", bounds).await;
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn a_short_silence_does_not_end_a_session() {
+    let (world, player) = play("lan; 20s: loss=100%; 22.5s: lan", 3, 40).await;
+    assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+    let age = |span| player.quantile(1.0, span, |sample| sample.age_ms);
+    player.check("age in silence, ms", age(20.0..22.5), 2000.0..=2600.0);
+    player.check("age after it, ms", age(22.6..40.0), 0.0..=60.0);
+    let error = player.quantile(1.0, 0.0..40.0, |sample| sample.clock_error_ms);
+    player.check("clock error, ms", error, 0.0..=1.5);
+    end(world, player).await;
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn after_an_outage_the_client_joins_again() {
+    for (conditions, over, back) in [
+        ("lan; 20s: loss=100%; 30s: lan", 30.0, 33.0),
+        // By then it waits for up to 8 s between tries, and asks ever more rarely in each.
+        ("lan; 20s: loss=100%; 80s: lan", 80.0, 93.0),
+    ] {
+        let (world, player) = play(conditions, 3, 110).await;
+        assert_eq!(player.joined().len(), 2, "{}", player.story());
+        player.check("lost", player.lost()[0], 22.9..=24.5);
+        player.check("joined again", player.joined()[1], over..=back);
+        let settled = player.joined()[1] + SETTLED.as_secs_f64()..110.0;
+        let error = player.quantile(1.0, settled.clone(), |sample| sample.clock_error_ms);
+        player.check("clock error, ms", error, 0.0..=1.5);
+        let age = player.quantile(1.0, settled, |sample| sample.age_ms);
+        player.check("age, ms", age, 0.0..=60.0);
+        // The seat of the session that was lost is free again.
+        assert_eq!(player.core().roster().len(), 4, "{}", player.story());
+        end(world, player).await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn snapshots_do_not_pile_up_on_a_narrow_link() {
+    let (world, player) = play("delay=20ms,rate=256kbit", 24, 60).await;
+    assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+    let age = player.quantile(1.0, 0.0..60.0, |sample| sample.age_ms);
+    player.check("age, ms", age, 0.0..=100.0);
+    player.check("snapshots", player.core().stats().snapshots as f64, 1750.0..=1800.0);
+    end(world, player).await;
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn a_link_too_narrow_for_the_game_gets_fewer_snapshots_not_older_ones() {
+    // Its queue of 64 kB holds two seconds; the game would fill it, and every packet wait in it.
+    let (world, player) = play("delay=20ms,rate=256kbit", 128, 18).await;
+    assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+    let of = |part, what: fn(&Sample) -> f64| player.quantile(part, 8.0..18.0, what);
+    player.check("half of the ages, ms", of(0.5, |sample| sample.age_ms), 0.0..=450.0);
+    player.check("greatest age, ms", of(1.0, |sample| sample.age_ms), 0.0..=1000.0);
+    let error = of(0.5, |sample| sample.clock_error_ms);
+    player.check("half of the clock errors, ms", error, 0.0..=200.0);
+    let snapshots = player.core().stats().snapshots as f64;
+    player.check("snapshots", snapshots, 350.0..=535.0);
+    end(world, player).await;
+}
+
+/// A socket at a bad network, one on the other side of it, and the former's clock.
+fn conditioned(
+    ether: &Ether,
+    conditions: &str,
+) -> (Arc<ConditionedSocket>, Arc<EtherSocket>, Clock) {
+    let clock = Clock::start_at(LocalTime(5_000_000));
+    let conditions = conditions.parse().expect("conditions");
+    let socket = ConditionedSocket::wrap(ether.socket(), &conditions, clock, clock.now());
+    (socket, ether.socket(), clock)
+}
+
+fn send(from: &dyn AsyncUdpSocket, to: SocketAddr, contents: &[u8]) {
+    let (ecn, src_ip) = (Some(EcnCodepoint::Ect0), None);
+    let transmit = Transmit { destination: to, ecn, contents, segment_size: None, src_ip };
+    from.try_send(&transmit).expect("it never refuses");
+}
+
+/// What comes within so long: when, from where, and what.
+async fn receive(
+    socket: &dyn AsyncUdpSocket,
+    time: Duration,
+) -> Vec<(Duration, SocketAddr, Vec<u8>)> {
+    let start = Instant::now();
+    let mut received = Vec::new();
+    let mut space = vec![0; 2 * 64 * 1024];
+    let receiving = async {
+        loop {
+            let (one, other) = space.split_at_mut(64 * 1024);
+            let mut buffers = [IoSliceMut::new(one), IoSliceMut::new(other)];
+            let mut metas = [RecvMeta::default(); 2];
+            let filled = poll_fn(|cx| socket.poll_recv(cx, &mut buffers, &mut metas)).await;
+            for (meta, buffer) in metas.iter().zip(&buffers).take(filled.expect("it works")) {
+                assert!(meta.len <= meta.stride && meta.ecn == Some(EcnCodepoint::Ect0));
+                received.push((start.elapsed(), meta.addr, buffer[..meta.len].to_vec()));
+            }
+        }
+    };
+    let _: Result<(), _> = timeout(time, receiving).await;
+    received
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn the_conditioner_delays_both_ways() {
+    let ether = Ether::default();
+    let (socket, peer, _) = conditioned(&ether, "up.delay=30ms,down.delay=200ms");
+    send(socket.as_ref(), peer.address(), b"up");
+    let here = socket.local_addr().expect("an address");
+    send(peer.as_ref(), here, b"down");
+    let wait = Duration::from_secs(1);
+    let (above, below) = tokio::join!(receive(&*peer, wait), receive(&*socket, wait));
+    let ms = Duration::from_millis;
+    assert_eq!(above, [(ms(30), here, b"up".to_vec())]);
+    assert_eq!(below, [(ms(200), peer.address(), b"down".to_vec())]);
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn the_conditioner_loses_and_doubles_each_way_as_told() {
+    let ether = Ether::default();
+    let (socket, peer, _) =
+        conditioned(&ether, "jitter=20ms,up.loss=10%,down.loss=40%,down.duplicate=50%");
+    let here = socket.local_addr().expect("an address");
+    let sending = async {
+        for n in 0..5000_u32 {
+            send(socket.as_ref(), peer.address(), &n.to_be_bytes());
+            send(peer.as_ref(), here, &n.to_be_bytes());
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let wait = Duration::from_secs(6);
+    let (above, below, ()) = tokio::join!(receive(&*peer, wait), receive(&*socket, wait), sending);
+    assert!((4400..4600).contains(&above.len()), "{} of 4500 went up", above.len());
+    assert!((4350..4650).contains(&below.len()), "{} of 4500 came down", below.len());
+    // Early ones are not held up by late ones.
+    assert!(above.windows(2).any(|pair| pair[0].2 > pair[1].2), "none overtook another");
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn the_conditioner_takes_coalesced_packets_apart() {
+    let ether = Ether::coalescing(8);
+    let (socket, peer, _) = conditioned(&ether, "delay=10ms");
+    assert_eq!((socket.max_receive_segments(), socket.max_transmit_segments()), (1, 1));
+    let here = socket.local_addr().expect("an address");
+    // Nobody reads meanwhile, so that they coalesce; the last is shorter.
+    let packets: Vec<_> = (0..21_u8).map(|n| vec![n; if n == 20 { 7 } else { 1200 }]).collect();
+    for packet in &packets {
+        send(peer.as_ref(), here, packet);
+    }
+    let received = receive(&*socket, Duration::from_secs(1)).await;
+    let contents: Vec<_> = received.into_iter().map(|(.., contents)| contents).collect();
+    assert_eq!(contents, packets);
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn the_conditioner_holds_a_bounded_number_of_packets_and_ends_with_its_socket() {
+    let ether = Ether::default();
+    let (socket, peer, clock) = conditioned(&ether, "delay=1s; 5s: delay=0ms");
+    for n in 0..10_000_u32 {
+        send(socket.as_ref(), peer.address(), &n.to_be_bytes());
+    }
+    let received = receive(&*peer, Duration::from_secs(2)).await;
+    // The network behind holds fewer when all come at once.
+    assert!((1..=Link::PACKETS_MAX).contains(&received.len()), "{}", received.len());
+    assert!(received.iter().all(|(at, ..)| *at == Duration::from_secs(1)));
+
+    // A packet that becomes due earlier than what waits already wakes the task.
+    sleep_until(clock.instant(LocalTime(9_990_000))).await;
+    send(socket.as_ref(), peer.address(), b"late");
+    sleep_until(clock.instant(LocalTime(10_100_000))).await;
+    send(socket.as_ref(), peer.address(), b"early");
+    let received = receive(&*peer, Duration::from_millis(100)).await;
+    assert_eq!(received.len(), 1, "{received:?}");
+    assert_eq!(received[0].2, b"early");
+
+    // The task holds on to nothing; what is under way goes down with the socket.
+    let tasks = tokio::runtime::Handle::current().metrics();
+    assert_eq!((ether.sockets(), tasks.num_alive_tasks()), (2, 1));
+    drop(socket);
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!((ether.sockets(), tasks.num_alive_tasks()), (1, 0));
+    assert!(receive(&*peer, Duration::from_secs(5)).await.is_empty());
+}
