@@ -1,13 +1,21 @@
 //! `cargo bench -p phaselock-tests --bench clock`: how fast clocks lock, how far they are off, and what
-//! that costs in lead and delay, over every named network and some more.
+//! that costs in lead and delay, over every named network and some more in simulated time, and
+//! over this host's loopback in real time: a server and 16 bots in one process, left alone and
+//! beside threads that keep every core busy.
 //!
 //! `-- --json` prints one JSON object a line; `-- --seconds N` plays shorter or longer than ten
 //! minutes of simulated time each, `-- --seed N` on other dice.
 
+#![allow(clippy::print_stdout, reason = "a bench prints its figures")]
+
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
+use phaselock_client::bots::{self, Report, Summary};
+use phaselock_client::net::{Address, Clock, Options, Pins};
+use phaselock_server::local::LocalServer;
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::link::{Conditions, PROFILES};
 use phaselock_tests::figures::{ClockFigures, measure};
@@ -58,7 +66,59 @@ fn main() -> ExitCode {
         },
         |figures| show(&figures, json),
     );
+    for busy in [false, true] {
+        for filter in filters {
+            match loopback(filter, busy) {
+                Ok(figures) => show(&figures, json),
+                Err(error) => return wrong(&error),
+            }
+        }
+    }
     ExitCode::SUCCESS
+}
+
+/// Bots on the loopback.
+const BOTS: u64 = 16;
+/// How long they play.
+const LOOPBACK: Duration = Duration::from_secs(20);
+
+/// Plays with bots over the loopback, beside as many threads that do nothing but run as there are
+/// cores, if it is to be busy.
+fn loopback(filter: LoopFilter, busy: bool) -> Result<ClockFigures, String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let server = LocalServer::start("skirmish", 4).map_err(|error| text(&error))?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| text(&error))?;
+    let done = AtomicBool::new(false);
+    let summaries = std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..if busy { cores } else { 0 } {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let summaries = runtime.block_on(async {
+            let clock = Clock::start();
+            let mut bots = tokio::task::JoinSet::new();
+            for number in 0..BOTS {
+                let address: Address =
+                    server.address().to_string().parse().map_err(|error| text(&error))?;
+                let pins = Pins::Fixed(server.fingerprint());
+                let options = Options::new(address, format!("Bot {number}"), pins);
+                bots.spawn(bots::run(options, clock, LOOPBACK, number, filter));
+            }
+            Ok::<_, String>(bots.join_all().await.iter().map(Report::summary).collect::<Vec<_>>())
+        });
+        done.store(true, Ordering::Relaxed);
+        summaries
+    })?;
+    let mean = Summary::mean(&summaries);
+    if mean.connected != mean.clients {
+        return Err(format!("{} of {} bots were in the game", mean.connected, mean.clients));
+    }
+    let profile = if busy { "loopback, every core busy" } else { "loopback" };
+    Ok(ClockFigures::of_bots(profile, filter, &mean))
 }
 
 fn wrong(what: &str) -> ExitCode {
@@ -122,14 +182,14 @@ fn show(figures: &ClockFigures, json: bool) {
     }
     let or_dash = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
     println!(
-        "{:51} {:6} {:>6} {:7.3} {:7.3} {:7.3} {:8.0} {:8.0} {:6.2} {:>8} {:>6} {:8.1} {:9.0}",
+        "{:51} {:6} {:>6} {:7.3} {:7.3} {:7.3} {:>8} {:8.0} {:6.2} {:>8} {:>6} {:8.1} {:9.0}",
         figures.profile,
         figures.method,
         or_dash(figures.lock_s),
         figures.error_ms_p50,
         figures.error_ms_p99,
         figures.error_ms_max,
-        figures.rate_ppm_max,
+        figures.rate_ppm_max.map_or("-".into(), |ppm| format!("{ppm:.0}")),
         figures.late_per_million,
         figures.lead_ticks_mean,
         or_dash(figures.floor999_ticks),

@@ -64,6 +64,21 @@ fn cores_do_no_io_and_read_no_clock() {
 }
 
 #[test]
+fn nothing_runs_by_the_wall_clock() {
+    // It may be set at any time. What reads it all the same: seeds, and the stamp of tick 0 that clocks
+    // on one host are measured against.
+    let except = [
+        "server/src/main.rs",
+        "server/src/local.rs",
+        "server/src/net/mod.rs",
+        "client/src/net/clock.rs",
+    ];
+    for folder in ["shared/src", "server/src", "client/src"] {
+        assert_absent(folder, &except, &["SystemTime"], "the wall clock may be set");
+    }
+}
+
+#[test]
 fn netcode_knows_no_game_and_games_know_no_network() {
     let why = "netcode must not know a game";
     assert_absent("shared/src", &["games/"], &["skirmish", "Skirmish"], why);

@@ -1,5 +1,6 @@
 //! How well the clocks keep, as figures: measured in the simulation, where the truth is known.
 
+use phaselock_client::bots::{LockTimer, Summary};
 use phaselock_client::core::Stats;
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::games::skirmish::Skirmish;
@@ -8,11 +9,6 @@ use phaselock_shared::time::{LocalTime, Micros, Rates};
 use serde::Serialize;
 
 use crate::{Sim, Skew, bot};
-
-/// A clock is locked from when its error stays within this for [`LOCKED_FOR`].
-pub const LOCKED_WITHIN_MS: f64 = 3.0;
-/// See [`LOCKED_WITHIN_MS`].
-pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
 
 /// What was measured of a client over a network.
 #[derive(Clone, Debug, Serialize)]
@@ -31,8 +27,9 @@ pub struct ClockFigures {
     pub error_ms_p99: f64,
     /// The greatest.
     pub error_ms_max: f64,
-    /// The greatest correction of the clock's rate after lock, in parts per million.
-    pub rate_ppm_max: f64,
+    /// The greatest correction of the clock's rate after lock, in parts per million; none where it is
+    /// not known.
+    pub rate_ppm_max: Option<f64>,
     /// Ticks that the server ran without the client's input, per million.
     pub late_per_million: f64,
     /// How far ahead inputs were sent, in ticks.
@@ -65,7 +62,7 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
     let client = sim.join_over(&seeded, skew, bot::<Skirmish>(seed));
     sim.clients[client].ways = Some(Default::default());
 
-    let mut lock = Lock::default();
+    let mut lock = LockTimer::default();
     let mut errors = Vec::new();
     let mut rate_ppm_max = 0.0_f64;
     let mut before = None;
@@ -82,7 +79,7 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         }
         frame = LocalTime(now.0 / sim.frame.0);
         let error = client.clock_error_ms(now);
-        if !lock.handle(now, error) {
+        if !lock.observe(now, Micros::from_f64(error * 1e3)) {
             return;
         }
         let core = client.core();
@@ -106,11 +103,11 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         profile: conditions.to_string(),
         method: filter.name(),
         seconds: (sim.now - since).as_secs(),
-        lock_s: lock.locked.map(|at| (at - LocalTime(0)).as_secs()),
+        lock_s: lock.locked().map(|at| (at - LocalTime(0)).as_secs()),
         error_ms_p50: quantile(&mut errors, 0.5),
         error_ms_p99: quantile(&mut errors, 0.99),
         error_ms_max: quantile(&mut errors, 1.0),
-        rate_ppm_max,
+        rate_ppm_max: Some(rate_ppm_max),
         floor999_ticks: Some(ticks(quantile(&mut ways, 0.999))),
         floor_ticks: Some(ticks(quantile(&mut ways, 1.0))),
         ..ClockFigures::empty(filter)
@@ -130,13 +127,30 @@ impl ClockFigures {
             error_ms_p50: 0.0,
             error_ms_p99: 0.0,
             error_ms_max: 0.0,
-            rate_ppm_max: 0.0,
+            rate_ppm_max: None,
             late_per_million: 0.0,
             lead_ticks_mean: 0.0,
             floor999_ticks: None,
             floor_ticks: None,
             delay_ms_mean: 0.0,
             underruns_per_million: 0.0,
+        }
+    }
+
+    /// What bots measured on a host, where the truth is the host's clock.
+    pub fn of_bots(profile: &str, filter: LoopFilter, summary: &Summary) -> Self {
+        Self {
+            profile: profile.into(),
+            seconds: summary.seconds,
+            lock_s: summary.lock_s,
+            error_ms_p50: summary.clock_error_ms_p50,
+            error_ms_p99: summary.clock_error_ms_p99,
+            error_ms_max: summary.clock_error_ms_max,
+            late_per_million: summary.late_inputs_per_million,
+            lead_ticks_mean: summary.lead_ticks_mean,
+            delay_ms_mean: summary.delay_ms_mean,
+            underruns_per_million: summary.underruns_per_million,
+            ..Self::empty(filter)
         }
     }
 
@@ -149,29 +163,5 @@ impl ClockFigures {
         self.lead_ticks_mean = lead_ms / Rates::DEFAULT.step().as_ms();
         self.delay_ms_mean = (after.delay_sum - before.delay_sum).as_ms() / frames;
         self.underruns_per_million = (after.underruns - before.underruns) as f64 * 1e6 / frames;
-    }
-}
-
-/// Finds out when a clock locked.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lock {
-    within: Option<LocalTime>,
-    locked: Option<LocalTime>,
-}
-
-impl Lock {
-    /// Whether it is, or was, locked.
-    fn handle(&mut self, now: LocalTime, error_ms: f64) -> bool {
-        if self.locked.is_none() {
-            if error_ms.abs() > LOCKED_WITHIN_MS {
-                self.within = None;
-            } else {
-                let since = *self.within.get_or_insert(now);
-                if now - since >= LOCKED_FOR {
-                    self.locked = Some(since);
-                }
-            }
-        }
-        self.locked.is_some()
     }
 }

@@ -9,6 +9,7 @@ use clap::Parser;
 use phaselock_client::bots::{self, Summary};
 use phaselock_client::net::usage::sentence;
 use phaselock_client::net::{Address, Clock, Options, Pins};
+use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::link::Conditions;
 
 /// Joins a server with headless clients that play by themselves, and reports what they measured.
@@ -23,6 +24,9 @@ struct Arguments {
     /// For how long, in seconds
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
+    /// What keeps the clocks in phase: pll, or leaky, the loop of a published platformer
+    #[arg(long, default_value = "pll", value_name = "LOOP")]
+    clock: LoopFilter,
     /// Print one JSON object with the means over the clients instead of a table
     #[arg(long)]
     json: bool,
@@ -85,7 +89,13 @@ async fn play(arguments: Arguments) -> ExitCode {
         let link = arguments.link.as_ref().map(|conditions| link_of(conditions, number));
         let options =
             Options { link, ..Options::new(arguments.address.clone(), name, Pins::Memory) };
-        running.push(tokio::spawn(bots::run(options, clock, duration, u64::from(number))));
+        running.push(tokio::spawn(bots::run(
+            options,
+            clock,
+            duration,
+            u64::from(number),
+            arguments.clock,
+        )));
     }
     let mut reports = Vec::new();
     for bot in running {

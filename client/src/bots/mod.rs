@@ -2,18 +2,19 @@
 
 mod report;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::game::Game;
 use phaselock_shared::games::{self, Visitor};
 use phaselock_shared::random::Random;
 use phaselock_shared::replicate::Record;
-use phaselock_shared::time::{LocalTime, Micros};
+use phaselock_shared::time::{LocalTime, Micros, Rates};
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
 
 use crate::core::{Client, Stats};
 use crate::net::{Clock, Event, Handle, Options, State};
-pub use report::{Report, Summary};
+pub use report::{LockTimer, Report, Summary};
 
 /// Clock errors are sampled from so long after a welcome on: by then the clock must have locked.
 const SETTLED: Micros = Micros::from_ms(2000);
@@ -27,6 +28,7 @@ trait Play: Send {
     /// What the server's clock shows now by this client's reckoning, as Unix time.
     fn unix_micros(&self, now: LocalTime) -> i64;
     fn stats(&self) -> &Stats;
+    fn rates(&self) -> Rates;
 }
 
 struct BotClient<G: Game> {
@@ -51,6 +53,8 @@ impl<G: Game> Play for BotClient<G> {
             let input = game.bot(&mut self.bot, &seen, me, &mut self.random).snapped();
             self.client.handle_input(now, tick, input);
         }
+        // It looks at the picture that a player would see, only to count what it lacks.
+        self.client.view(now);
         let packets = std::iter::from_fn(|| self.client.poll_transmit()).collect();
         (packets, self.client.next_timeout(now))
     }
@@ -62,6 +66,10 @@ impl<G: Game> Play for BotClient<G> {
     fn stats(&self) -> &Stats {
         self.client.stats()
     }
+
+    fn rates(&self) -> Rates {
+        self.client.rates()
+    }
 }
 
 /// Makes a bot for the game of a welcome.
@@ -70,21 +78,29 @@ struct Begin<'a> {
     hello_sent: LocalTime,
     at: LocalTime,
     seed: u64,
+    filter: LoopFilter,
 }
 
 impl Visitor for Begin<'_> {
     type Output = Box<dyn Play>;
     fn visit<G: Game>(self) -> Box<dyn Play> {
-        Box::new(BotClient::<G> {
-            client: Client::new(self.welcome, self.hello_sent, self.at),
-            bot: G::Bot::default(),
-            random: Random::new(self.seed),
-        })
+        let mut client = Client::new(self.welcome, self.hello_sent, self.at);
+        client.set_loop_filter(self.filter);
+        Box::new(BotClient::<G> { client, bot: G::Bot::default(), random: Random::new(self.seed) })
     }
 }
 
-/// Joins, plays for a while, leaves, and reports. `seed` is of the bot's own whims.
-pub async fn run(options: Options, clock: Clock, duration: Duration, seed: u64) -> Report {
+/// Joins, plays for a while, leaves, and reports. `seed` is of the bot's own whims, `filter` keeps its
+/// clock.
+pub async fn run(
+    options: Options,
+    clock: Clock,
+    duration: Duration,
+    seed: u64,
+    filter: LoopFilter,
+) -> Report {
+    let started = clock.now();
+    let mut lock = LockTimer::default();
     let mut handle = Handle::spawn_here(options, clock);
     let mut report = Report::default();
     let mut playing: Option<Box<dyn Play>> = None;
@@ -105,8 +121,11 @@ pub async fn run(options: Options, clock: Clock, duration: Duration, seed: u64) 
                 }
                 // Never at once again: the clock may stand still for lack of news.
                 next_tick = next.max(now + Micros(500));
-                if now - welcomed > SETTLED {
-                    report.clock_error.push(host_error(play.as_ref(), &clock));
+                if let Some(error) = host_error(play.as_ref(), &clock) {
+                    lock.observe(now, error);
+                    if now - welcomed > SETTLED {
+                        report.clock_error.push(error);
+                    }
                 }
             }
             event = handle.recv() => match event {
@@ -122,7 +141,7 @@ pub async fn run(options: Options, clock: Clock, duration: Duration, seed: u64) 
                     }
                 }
                 Some(Event::Welcome { welcome, hello_sent, at }) => {
-                    let begin = Begin { welcome: &welcome, hello_sent, at, seed };
+                    let begin = Begin { welcome: &welcome, hello_sent, at, seed, filter };
                     playing = games::visit(&welcome.game, begin);
                     (welcomed, next_tick) = (at, clock.now());
                 }
@@ -130,7 +149,7 @@ pub async fn run(options: Options, clock: Clock, duration: Duration, seed: u64) 
                 Some(Event::State(State::Waiting { reason, .. } | State::Ended { reason })) => {
                     report.handle_end(reason);
                     if let Some(play) = playing.take() {
-                        report.add(play.stats(), clock.now() - welcomed);
+                        report.add(play.stats(), play.rates(), clock.now() - welcomed);
                     }
                 }
                 Some(Event::State(State::Connecting { .. }) | Event::Pinned(_)) => {}
@@ -139,17 +158,17 @@ pub async fn run(options: Options, clock: Clock, duration: Duration, seed: u64) 
         }
     }
     if let Some(play) = playing.take() {
-        report.add(play.stats(), clock.now() - welcomed);
+        report.add(play.stats(), play.rates(), clock.now() - welcomed);
     }
+    report.lock_secs = lock.locked().map(|at| (at - started).as_secs());
     // What ended by our own wish was no disconnection.
     handle.leave("the bots' time is over").await;
     report
 }
 
 /// How far the client's idea of the server's clock is from the host's clock, if both run on the
-/// same host.
-fn host_error(play: &dyn Play, clock: &Clock) -> Micros {
-    let host = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros());
-    let reckoned = play.unix_micros(clock.now());
-    Micros((i128::from(reckoned) - host as i128) as i64)
+/// same host. None if this thread was interrupted while it read the two, again and again.
+fn host_error(play: &dyn Play, clock: &Clock) -> Option<Micros> {
+    let (now, host) = clock.now_and_unix()?;
+    Some(Micros(play.unix_micros(now).saturating_sub(host)))
 }

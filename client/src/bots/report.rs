@@ -2,13 +2,45 @@
 
 use std::fmt;
 
-use phaselock_shared::time::Micros;
+use phaselock_shared::time::{LocalTime, Micros, Rates};
 use serde::Serialize;
 
 use crate::core::Stats;
 
 /// Most measurements kept of a kind: over two hours at 128 a second.
 const SAMPLES_MAX: usize = 1 << 20;
+
+/// Finds out when a clock locked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LockTimer {
+    within: Option<LocalTime>,
+    locked: Option<LocalTime>,
+}
+
+impl LockTimer {
+    /// A clock is locked from when its error stays within this for [`LOCKED_FOR`](Self::LOCKED_FOR).
+    pub const WITHIN: Micros = Micros::from_ms(3);
+    /// See [`WITHIN`](Self::WITHIN).
+    pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
+
+    /// The clock is off by so much; returns whether it is, or was, locked.
+    pub fn observe(&mut self, now: LocalTime, error: Micros) -> bool {
+        if self.locked.is_none() {
+            if error.0.abs() > Self::WITHIN.0 {
+                self.within = None;
+            } else {
+                let since = *self.within.get_or_insert(now);
+                self.locked = (now - since >= Self::LOCKED_FOR).then_some(since);
+            }
+        }
+        self.locked.is_some()
+    }
+
+    /// When it locked.
+    pub fn locked(&self) -> Option<LocalTime> {
+        self.locked
+    }
+}
 
 /// Measurements, for quantiles.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +73,10 @@ pub struct Report {
     pub last_reason: Option<String>,
     pub(super) round_trip: Samples,
     pub(super) clock_error: Samples,
+    /// Seconds from the first try to join until the clock was locked.
+    pub(super) lock_secs: Option<f64>,
     seconds: f64,
+    step: Micros,
     snapshots: u64,
     entity_updates: u64,
     rx_bytes: u64,
@@ -51,6 +86,10 @@ pub struct Report {
     late_inputs: u64,
     mispredictions: u64,
     ticks: u64,
+    lead_sum: Micros,
+    frames: u64,
+    delay_sum: Micros,
+    underruns: u64,
 }
 
 impl Report {
@@ -61,8 +100,13 @@ impl Report {
         self.last_reason = Some(reason);
     }
 
-    pub(super) fn add(&mut self, stats: &Stats, time: Micros) {
+    pub(super) fn add(&mut self, stats: &Stats, rates: Rates, time: Micros) {
         self.seconds += time.as_secs();
+        self.step = rates.step();
+        self.lead_sum += stats.lead_sum;
+        self.frames += stats.frames;
+        self.delay_sum += stats.delay_sum;
+        self.underruns += stats.underruns;
         self.snapshots += stats.snapshots;
         self.entity_updates += stats.entity_updates;
         self.rx_bytes += stats.rx_bytes;
@@ -95,6 +139,12 @@ impl Report {
             clock_error_ms_max: self.clock_error.quantile_ms(1.0),
             late_inputs_per_million: per_million(self.late_inputs),
             mispredictions_per_million: per_million(self.mispredictions),
+            lock_s: self.lock_secs,
+            lead_ticks_mean: self.lead_sum.as_ms()
+                / self.step.as_ms().max(1e-9)
+                / self.ticks.max(1) as f64,
+            delay_ms_mean: self.delay_sum.as_ms() / self.frames.max(1) as f64,
+            underruns_per_million: self.underruns as f64 * 1e6 / self.frames.max(1) as f64,
             disconnects: self.disconnects,
         }
     }
@@ -135,6 +185,15 @@ pub struct Summary {
     pub late_inputs_per_million: f64,
     /// Predictions that the server contradicted, of ticks played.
     pub mispredictions_per_million: f64,
+    /// Seconds from the first try to join until the clock was locked ([`LockTimer`]); the longest of
+    /// several bots, and none if one of them never was.
+    pub lock_s: Option<f64>,
+    /// How far ahead of the server inputs were sent, in ticks.
+    pub lead_ticks_mean: f64,
+    /// How far behind the server others were shown, in milliseconds.
+    pub delay_ms_mean: f64,
+    /// Of the pictures that a bot looks at, one a tick, how many lacked a later state to move towards.
+    pub underruns_per_million: f64,
     /// Times that a bot lost the game without wanting to.
     pub disconnects: u32,
 }
@@ -162,20 +221,25 @@ impl Summary {
             clock_error_ms_max: mean(|one| one.clock_error_ms_max),
             late_inputs_per_million: mean(|one| one.late_inputs_per_million),
             mispredictions_per_million: mean(|one| one.mispredictions_per_million),
+            lock_s: all.iter().try_fold(0.0_f64, |most, one| Some(most.max(one.lock_s?))),
+            lead_ticks_mean: mean(|one| one.lead_ticks_mean),
+            delay_ms_mean: mean(|one| one.delay_ms_mean),
+            underruns_per_million: mean(|one| one.underruns_per_million),
             disconnects: all.iter().map(|one| one.disconnects).sum(),
         }
     }
 
     /// The heading of a table of which [`Display`](fmt::Display) makes the rows.
     pub const HEADING: &'static str = "  snap/s  upd/s   rx B/s   tx B/s   rtt p50    p99 ms   \
-         clock p50    p99    max ms   late/M  mispred/M  disconnects";
+         clock p50    p99    max ms   late/M  mispred/M   lead  delay ms  underr./M  disconnects";
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:8.1} {:6.0} {:8.0} {:8.0} {:9.2} {:9.2} {:11.3} {:6.3} {:9.3} {:8.0} {:10.0} {:12}",
+            "{:8.1} {:6.0} {:8.0} {:8.0} {:9.2} {:9.2} {:11.3} {:6.3} {:9.3} {:8.0} {:10.0} \
+             {:6.2} {:9.1} {:10.0} {:12}",
             self.snapshots_per_s,
             self.entity_updates_per_s,
             self.rx_bytes_per_s,
@@ -187,6 +251,9 @@ impl fmt::Display for Summary {
             self.clock_error_ms_max,
             self.late_inputs_per_million,
             self.mispredictions_per_million,
+            self.lead_ticks_mean,
+            self.delay_ms_mean,
+            self.underruns_per_million,
             self.disconnects,
         )
     }
@@ -208,12 +275,24 @@ mod tests {
     fn rates_are_over_the_time_in_the_game_and_means_over_the_bots() {
         let mut report = Report::default();
         let stats = Stats { snapshots: 60, ticks: 1000, late_inputs: 1, ..Stats::default() };
-        report.add(&stats, Micros::from_ms(1000));
-        report.add(&stats, Micros::from_ms(1000));
+        report.add(&stats, Rates::DEFAULT, Micros::from_ms(1000));
+        report.add(&stats, Rates::DEFAULT, Micros::from_ms(1000));
         let one = report.summary();
         assert_eq!((one.snapshots_per_s, one.late_inputs_per_million), (60.0, 1000.0));
         let mean = Summary::mean(&[one, Summary { clients: 1, ..Summary::default() }]);
         assert_eq!((mean.clients, mean.snapshots_per_s), (2, 30.0));
         assert_eq!(Summary::mean(&[]).clients, 0);
+    }
+
+    #[test]
+    fn a_clock_is_locked_when_it_stays_within() {
+        let mut timer = LockTimer::default();
+        for ms in 0..3000 {
+            // A glitch after 1.2 s starts the second anew.
+            let error = if ms < 500 || ms == 1200 { 4 } else { -2 };
+            let locked = timer.observe(LocalTime(ms * 1000), Micros::from_ms(error));
+            assert_eq!(locked, ms >= 2201, "{ms} ms");
+        }
+        assert_eq!(timer.locked(), Some(LocalTime(1_201_000)));
     }
 }

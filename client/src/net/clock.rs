@@ -1,6 +1,6 @@
 //! This process's monotonic clock, as the cores want to be told it.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use phaselock_shared::time::{LocalTime, Micros};
 // The system's monotonic clock, with or without a runtime, except in tests that pause it: they let
@@ -19,6 +19,9 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// Two readings so close count as one.
+    const TOGETHER: Micros = Micros(20);
+
     /// Starts at 0.
     pub fn start() -> Self {
         Self::start_at(LocalTime(0))
@@ -33,6 +36,18 @@ impl Clock {
     pub fn now(&self) -> LocalTime {
         let elapsed = i64::try_from(self.origin.elapsed().as_micros()).unwrap_or(i64::MAX);
         self.start + Micros(elapsed)
+    }
+
+    /// The time now, and the host's Unix time at the same moment, in microseconds. None if this thread
+    /// was interrupted between reading the two, several times in a row.
+    pub fn now_and_unix(&self) -> Option<(LocalTime, i64)> {
+        (0..5).find_map(|_| {
+            let before = self.now();
+            let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let took = self.now() - before;
+            let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
+            (took <= Self::TOGETHER).then_some((before + Micros(took.0 / 2), unix))
+        })
     }
 
     /// The moment of a time on this clock, for timers; of a time before its start, the start.

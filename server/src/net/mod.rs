@@ -136,6 +136,19 @@ impl Clock {
         LocalTime(i64::try_from(self.0.elapsed().as_micros()).unwrap_or(i64::MAX))
     }
 
+    /// Unix time of its start by the host's clock, in microseconds. Of several readings the one counts
+    /// that this thread was interrupted in the least.
+    fn unix_of_start(&self) -> i64 {
+        let readings = (0..5).map(|_| {
+            let before = self.now();
+            let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let took = (self.now() - before).0;
+            let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
+            (took, unix.saturating_sub(before.0 + took / 2))
+        });
+        readings.min().map_or(0, |(_, unix)| unix)
+    }
+
     fn instant(&self, time: LocalTime) -> Instant {
         self.0 + Duration::from_micros(u64::try_from(time.0).unwrap_or(0))
     }
@@ -233,9 +246,7 @@ impl Server {
     ) {
         let clock = Clock(Instant::now());
         config.start = LocalTime(0);
-        config.unix_micros = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX));
+        config.unix_micros = clock.unix_of_start();
         let places = usize::from(config.players_max) + SPARE_CONNECTIONS;
         let room = Room::<G>::new(config);
 
