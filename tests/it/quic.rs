@@ -51,7 +51,7 @@ impl Player {
     fn join(address: SocketAddr, pins: Pins) -> Self {
         let clock = Clock::start();
         let address: Address = address.to_string().parse().expect("an address");
-        let options = Options { address, name: "Ada".into(), pins };
+        let options = Options::new(address, "Ada".into(), pins);
         let handle = Handle::spawn(options, clock).expect("a thread");
         Self { handle, clock, core: None, states: Vec::new(), pinned: false }
     }

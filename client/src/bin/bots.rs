@@ -68,11 +68,8 @@ async fn play(arguments: Arguments) -> ExitCode {
     let duration = Duration::from_secs_f64(arguments.seconds);
     let mut running = Vec::new();
     for number in 1..=arguments.count {
-        let options = Options {
-            address: arguments.address.clone(),
-            name: format!("{} {number}", arguments.name),
-            pins: Pins::Memory,
-        };
+        let name = format!("{} {number}", arguments.name);
+        let options = Options::new(arguments.address.clone(), name, Pins::Memory);
         running.push(tokio::spawn(bots::run(options, clock, duration, u64::from(number))));
     }
     let mut reports = Vec::new();

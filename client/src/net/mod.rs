@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::link::Conditions;
 use phaselock_shared::time::{LocalTime, Micros};
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
 use tokio::sync::mpsc;
@@ -91,6 +92,15 @@ pub struct Options {
     pub name: String,
     /// How the server is recognised.
     pub pins: Pins,
+    /// A bad network to put in between, if one is wanted.
+    pub link: Option<Conditions>,
+}
+
+impl Options {
+    /// The server, the name and how the server is recognised, over the network as it is.
+    pub fn new(address: Address, name: String, pins: Pins) -> Self {
+        Self { address, name, pins, link: None }
+    }
 }
 
 /// How the connection is.

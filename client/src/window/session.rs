@@ -55,14 +55,14 @@ impl Session {
         let address = server.address().to_string();
         let address = address.parse().map_err(|error| format!("{error}"))?;
         let pins = Pins::Fixed(server.fingerprint());
-        let options = Options { address, name, pins };
+        let options = Options::new(address, name, pins);
         Self::start("the server on this computer".into(), options, clock, Some(server))
     }
 
     /// Joins a server.
     pub(crate) fn join(address: Address, name: String, clock: Clock) -> Result<Self, String> {
         let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
-        Self::start(address.to_string(), Options { address, name, pins }, clock, None)
+        Self::start(address.to_string(), Options::new(address, name, pins), clock, None)
     }
 
     fn start(
