@@ -17,8 +17,8 @@ use super::play::Readings;
 use plot::{Curve, Mark, Plot, nice};
 use samples::{Sample, Samples};
 
-/// Width of it all, in points.
-const WIDTH: f32 = 348.0;
+/// Width of it all, in points: the least, the most, and the share of the window in between.
+const WIDTH: (f32, f32, f32) = (300.0, 348.0, 0.3);
 /// Width of the words in it.
 const WORDS: f32 = 158.0;
 /// Room at its edges.
@@ -120,14 +120,16 @@ impl NetGraph {
             }
         }
         let screen = painter.clip_rect();
+        let (least, most, share) = WIDTH;
+        let width = (screen.width() * share).clamp(least, most);
         let count = LANES.len() as f32;
         let around = HEAD + 2.0 * PADDING - GAP;
         let room = (screen.height() - ABOVE - MARGIN - around) / count - GAP;
         let lane = room.clamp(LANE.1, LANE.0);
-        let size = vec2(WIDTH, around + (lane + GAP) * count);
+        let size = vec2(width, around + (lane + GAP) * count);
         let rect = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
         let edge = Stroke::new(1.0, palette::EDGE);
-        painter.rect(rect, 6.0, fade(palette::PANEL, 0.86), edge, StrokeKind::Inside);
+        painter.rect(rect, 6.0, fade(palette::PANEL, 0.84), edge, StrokeKind::Inside);
 
         let inside = rect.shrink(PADDING);
         let head = inside.left_top() + vec2(0.0, HEAD / 2.0 - 3.0);
@@ -158,8 +160,8 @@ impl Lane {
             Self::Loss => "Loss",
             Self::Phase => "Clock's phase error",
             Self::Rate => "Clock's rate",
-            Self::Inputs => "Inputs early, ms",
-            Self::Interpolation => "Others shown behind by",
+            Self::Inputs => "Inputs early",
+            Self::Interpolation => "Others shown behind",
             Self::Corrections => "Corrections",
             Self::Bytes => "Bytes a second",
         }
@@ -204,7 +206,7 @@ impl Lane {
                 let late = samples.sum(|sample| sample.late);
                 vec![
                     mark(0, Mark::Late, format!("{late} late")),
-                    line(1, Curve::Main, ms(stats.input_early)),
+                    line(1, Curve::Main, format!("{} ms", ms(stats.input_early))),
                     line(1, Curve::Other, format!("least {}", ms(stats.input_early_min))),
                     plain(2, format!("lead {lead}, margin {margin}")),
                 ]
@@ -213,7 +215,7 @@ impl Lane {
                 let holes = samples.sum(|sample| sample.underruns);
                 vec![
                     line(1, Curve::Main, format!("{} ms", ms(readings.delay))),
-                    mark(2, Mark::Hole, format!("{holes} frames without data")),
+                    mark(2, Mark::Hole, format!("{holes} without data")),
                 ]
             }
             Self::Corrections => {
@@ -296,7 +298,7 @@ impl Lane {
                 plot.curve(Curve::Main, heard(|s| s.rate));
             }
             Self::Inputs => {
-                let top = nice(most(|s| s.early.max(s.early_min)).max(10.0));
+                let top = nice(most(|s| s.early.max(s.early_min)).max(8.0) * 1.2);
                 let late = most(|s| -s.early.min(s.early_min));
                 plot.scale(if late > 0.0 { -nice(late) } else { 0.0 }, top, "ms");
                 plot.curve(Curve::Other, heard(|s| s.early_min));
@@ -304,7 +306,8 @@ impl Lane {
                 plot.marks(Mark::Late, samples.iter().filter(|s| s.late > 0).map(Sample::at));
             }
             Self::Interpolation => {
-                plot.scale(0.0, nice(most(|s| s.delay).max(50.0)), "ms");
+                // With room for the marks above it.
+                plot.scale(0.0, nice(most(|s| s.delay).max(30.0) * 1.4), "ms");
                 plot.curve(Curve::Main, heard(|s| s.delay));
                 plot.marks(Mark::Hole, samples.iter().filter(|s| s.underruns > 0).map(Sample::at));
             }
@@ -324,5 +327,6 @@ impl Lane {
         }
         let rejoined = samples.iter().filter(|s| s.rejoined).map(Sample::at);
         plot.rejoined(rejoined, self == Self::RoundTrip);
+        plot.finish();
     }
 }

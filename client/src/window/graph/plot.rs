@@ -2,7 +2,7 @@
 
 use egui_macroquad::egui::epaint::{Mesh, PathStroke};
 use egui_macroquad::egui::{
-    Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2,
+    Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2,
 };
 use phaselock_shared::time::LocalTime;
 
@@ -98,7 +98,7 @@ impl Mark {
             }
             Self::Hole => {
                 let square = Rect::from_center_size(at, vec2(2.0, 2.0) * (MARK - 0.5));
-                painter.rect_stroke(square, 0.0, stroke, egui_macroquad::egui::StrokeKind::Middle);
+                painter.rect_stroke(square, 0.0, stroke, StrokeKind::Middle);
             }
             Self::Cross => {
                 let reach = MARK - 0.5;
@@ -119,6 +119,7 @@ pub(super) struct Plot<'a> {
     now: LocalTime,
     low: f32,
     high: f32,
+    unit: &'static str,
 }
 
 impl<'a> Plot<'a> {
@@ -126,11 +127,11 @@ impl<'a> Plot<'a> {
     pub(super) fn new(frame: &'a Painter, rect: Rect, now: LocalTime) -> Self {
         frame.rect_filled(rect, 2.0, fade(palette::VOID, 0.75));
         let inside = frame.with_clip_rect(rect);
-        Self { frame, inside, rect, now, low: 0.0, high: 1.0 }
+        Self { frame, inside, rect, now, low: 0.0, high: 1.0, unit: "" }
     }
 
-    /// Chooses the values of its lower and upper edge, and says so.
-    pub(super) fn scale(&mut self, low: f32, high: f32, unit: &str) {
+    /// Chooses the values of its lower and upper edge.
+    pub(super) fn scale(&mut self, low: f32, high: f32, unit: &'static str) {
         (self.low, self.high) = (low, high);
         let line = Stroke::new(1.0, palette::EDGE);
         self.frame.hline(self.rect.x_range(), self.y(0.0), line);
@@ -140,15 +141,30 @@ impl<'a> Plot<'a> {
             let x = self.rect.left() + self.rect.width() * n as f32 / seconds as f32;
             self.frame.vline(x, self.rect.y_range(), line);
         }
-        let sign = if low < 0.0 && high == -low { "±" } else { "" };
-        let words = format!("{sign}{high} {unit}");
-        let font = FontId::proportional(10.5);
-        let at = self.rect.left_top() + vec2(3.0, 1.0);
-        self.frame.text(at, Align2::LEFT_TOP, words, font.clone(), palette::TEXT_SOFT);
-        if low < 0.0 && high != -low {
+        self.unit = unit;
+    }
+
+    /// Says what the edges are, over all that was drawn.
+    pub(super) fn finish(&self) {
+        let sign = if self.is_even() { "±" } else { "" };
+        let (at, high) = (self.rect.left_top(), format!("{sign}{} {}", self.high, self.unit));
+        self.label(at + vec2(3.0, 1.0), Align2::LEFT_TOP, high);
+        if self.low < 0.0 && !self.is_even() {
             let at = self.rect.left_bottom() + vec2(3.0, -1.0);
-            self.frame.text(at, Align2::LEFT_BOTTOM, low, font, palette::TEXT_SOFT);
+            self.label(at, Align2::LEFT_BOTTOM, self.low.to_string());
         }
+    }
+
+    fn is_even(&self) -> bool {
+        self.low < 0.0 && self.high == -self.low
+    }
+
+    fn label(&self, at: Pos2, align: Align2, words: String) {
+        let font = FontId::proportional(10.5);
+        let words = self.frame.layout_no_wrap(words, font, palette::TEXT_SOFT);
+        let rect = align.anchor_size(at, words.size());
+        self.frame.rect_filled(rect.expand2(vec2(2.0, 0.0)), 2.0, fade(palette::VOID, 0.7));
+        self.frame.galley(rect.min, words, palette::TEXT_SOFT);
     }
 
     fn x(&self, at: LocalTime) -> f32 {
@@ -169,35 +185,41 @@ impl<'a> Plot<'a> {
         curve: Curve,
         values: impl Iterator<Item = (LocalTime, Option<f32>)>,
     ) {
-        let mut points: Vec<Pos2> = Vec::with_capacity(values.size_hint().0);
-        let mut last: Option<LocalTime> = None;
+        let mut points: Vec<Pos2> = Vec::new();
+        let mut last: Option<(LocalTime, Pos2)> = None;
         for (at, value) in values {
-            let joins = last.is_some_and(|last| (at - last).0 <= JOINED);
-            if value.is_none() || !joins {
-                self.stroke(curve, &mut points);
+            let here = value.map(|value| (at, pos2(self.x(at), self.y(value))));
+            let before = last.filter(|(then, _)| (at - *then).0 <= JOINED);
+            last = here;
+            match (curve, before, here) {
+                (Curve::Other, Some((then, from)), Some((_, to))) => {
+                    // Broken by time, so that the pieces move along with it.
+                    if then.0.div_euclid(EVERY.0).rem_euclid(5) < 3 {
+                        self.inside.line_segment([from, to], Stroke::new(1.3, curve.color()));
+                    }
+                }
+                (Curve::Other, ..) => {}
+                _ => {
+                    if before.is_none() {
+                        self.stroke(curve, &mut points);
+                    }
+                    points.extend(here.map(|(_, point)| point));
+                }
             }
-            last = value.map(|value| {
-                points.push(pos2(self.x(at), self.y(value)));
-                at
-            });
         }
         self.stroke(curve, &mut points);
     }
 
     fn stroke(&self, curve: Curve, points: &mut Vec<Pos2>) {
-        let points = std::mem::take(points);
-        let color = curve.color();
-        match (curve, points.as_slice()) {
-            (_, []) => {}
-            (_, [lone]) => {
-                self.inside.circle_filled(*lone, 1.2, color);
-            }
-            (Curve::Other, points) => {
-                let shapes = Shape::dashed_line(points, Stroke::new(1.3, color), 4.0, 3.0);
-                self.inside.extend(shapes);
+        match points.as_slice() {
+            [] => {}
+            [lone] => {
+                self.inside.circle_filled(*lone, 1.2, curve.color());
+                points.clear();
             }
             _ => {
-                self.inside.add(Shape::line(points, PathStroke::new(1.5, color)));
+                let stroke = PathStroke::new(1.5, curve.color());
+                self.inside.add(Shape::line(std::mem::take(points), stroke));
             }
         }
     }
@@ -266,13 +288,13 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// The next round number: 1, 2 or 5, and zeros.
+/// The next round number: 1, 2, 3 or 5, and zeros.
 pub(super) fn nice(value: f32) -> f32 {
     if !(value.is_finite() && value > 0.0) {
         return 1.0;
     }
     let power = 10.0_f32.powi(value.log10().floor() as i32);
-    let found = [1.0, 2.0, 5.0].into_iter().find(|step| step * power >= value * 0.999);
+    let found = [1.0, 2.0, 3.0, 5.0].into_iter().find(|step| step * power >= value * 0.999);
     // Rounded, because powers of a tenth are not exact.
     let number = found.unwrap_or(10.0) * power;
     if number < 1.0 { (number * 1000.0).round() / 1000.0 } else { number.round() }
@@ -285,7 +307,7 @@ mod tests {
     #[test]
     fn scales_end_in_round_numbers() {
         for (value, round) in
-            [(0.04, 0.05), (0.1, 0.1), (3.0, 5.0), (5.0, 5.0), (51.0, 100.0), (130.0, 200.0)]
+            [(0.04, 0.05), (0.1, 0.1), (3.1, 5.0), (5.0, 5.0), (51.0, 100.0), (210.0, 300.0)]
         {
             assert_eq!(nice(value), round);
         }
