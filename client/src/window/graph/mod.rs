@@ -26,7 +26,7 @@ const PADDING: f32 = 10.0;
 /// Height of the line above the lanes.
 const HEAD: f32 = 20.0;
 /// Height of a lane, where there is room for it, and the least.
-const LANE: (f32, f32) = (58.0, 45.0);
+const LANE: (f32, f32) = (58.0, 3.0 * ROW);
 /// Room between two lanes.
 const GAP: f32 = 5.0;
 /// Height of a line of words.

@@ -254,12 +254,15 @@ impl<'a> Plot<'a> {
         self.inside.add(Shape::mesh(mesh));
     }
 
-    /// Marks moments: a line all the way down, and the mark at its top.
+    /// Marks moments: a line all the way down, and the mark at its top, where there is room.
     pub(super) fn marks(&self, mark: Mark, moments: impl Iterator<Item = LocalTime>) {
-        for at in moments {
-            let x = self.x(at);
+        let mut free = f32::NEG_INFINITY;
+        for x in moments.map(|at| self.x(at)) {
             self.inside.vline(x, self.rect.y_range(), (1.0, fade(mark.color(), 0.6)));
-            mark.paint(&self.inside, pos2(x, self.rect.top() + MARK + 2.0));
+            if x >= free {
+                mark.paint(&self.inside, pos2(x, self.rect.top() + MARK + 2.0));
+                free = x + 2.0 * MARK + 2.0;
+            }
         }
     }
 
