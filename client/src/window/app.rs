@@ -69,7 +69,7 @@ impl App {
         Self {
             clock: Clock::start(),
             screenshot,
-            menu: Menu::new(args.name.clone(), &args.start),
+            menu: Menu::new(args.name.clone(), &args.start, args.setup.link_words()),
             session: None,
             hands: Hands::default(),
             fullscreen: args.fullscreen,
@@ -85,7 +85,8 @@ impl App {
             Start::Menu => {}
             Start::Play { game, bots } => self.host(&game, bots),
             Start::Join { address } => {
-                let started = Session::join(address, self.args.name.clone(), self.clock);
+                let name = self.args.name.clone();
+                let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
             }
         }
@@ -159,7 +160,8 @@ impl App {
             None => {}
             Some(Wish::Play { game, bots }) => self.host(&game, bots),
             Some(Wish::Join(address)) => {
-                let started = Session::join(address, self.menu.name(), self.clock);
+                let name = self.menu.name();
+                let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
             }
             Some(Wish::Quit) => return Stop::Quit,
@@ -168,7 +170,7 @@ impl App {
     }
 
     fn host(&mut self, game: &str, bots: u16) {
-        let started = Session::host(game, bots, self.menu.name(), self.clock);
+        let started = Session::host(game, bots, self.menu.name(), self.clock, &self.args.setup);
         self.begin(started);
     }
 

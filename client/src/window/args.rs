@@ -8,7 +8,9 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use phaselock_client::net::Address;
 use phaselock_client::net::usage::sentence;
+use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::games;
+use phaselock_shared::link::{Conditions, PROFILES};
 use phaselock_shared::wire::control::clean_name;
 
 /// Bots that a player can have on this computer; with the player they fill its server's 16 seats.
@@ -33,6 +35,28 @@ pub(crate) struct Args {
     pub(crate) size: (u16, u16),
     /// Whether to fill the screen instead.
     pub(crate) fullscreen: bool,
+    /// What every session begins with.
+    pub(crate) setup: Setup,
+}
+
+/// What every session of a run begins with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Setup {
+    /// A bad network to put in between.
+    pub(crate) link: Option<Conditions>,
+    /// The clock's loop.
+    pub(crate) filter: LoopFilter,
+    /// Whether the net graph is shown.
+    pub(crate) net_graph: bool,
+}
+
+impl Setup {
+    /// The network that was put in between, as it is shown: on one line.
+    pub(crate) fn link_words(&self) -> Option<String> {
+        let words =
+            |link: &Conditions| link.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        self.link.as_ref().map(words)
+    }
 }
 
 /// What to show first.
@@ -67,6 +91,7 @@ impl Args {
             exit_after: cli.exit_after.or(implied),
             size: cli.window,
             fullscreen: cli.fullscreen,
+            setup: Setup { link: cli.link, filter: cli.clock, net_graph: cli.net_graph },
         })
     }
 }
@@ -89,7 +114,9 @@ impl ArgsError {
 #[command(
     name = "phaselock",
     version,
-    after_help = "Without a command the menu opens. To host without a display there is \
+    after_help = "Keys in a game: F3 network details, F4 net graph, F11 full screen, Esc pause, and \
+                  the game's own.\n\n\
+                  Without a command the menu opens. To host without a display there is \
                   phaselock-server, to play without one phaselock-bots."
 )]
 struct Cli {
@@ -113,6 +140,23 @@ struct Cli {
     /// Fill the screen
     #[arg(long, global = true)]
     fullscreen: bool,
+    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
+    link: Option<Conditions>,
+    /// What keeps the clock in phase: pll, or leaky, a published one to compare with (F5 switches
+    /// while the net graph is shown)
+    #[arg(long, global = true, value_name = "pll|leaky", default_value = "pll")]
+    clock: LoopFilter,
+    /// Open the net graph from the start (F4 shows and hides it)
+    #[arg(long, global = true)]
+    net_graph: bool,
+}
+
+fn link_help() -> String {
+    let names = PROFILES.map(|(name, _)| name).join(", ");
+    format!(
+        "Play over a simulated bad network: one of {names}, or properties, as in \
+         --link mobile,seed=3 or --link delay=100ms,jitter=30ms,loss=5%"
+    )
 }
 
 #[derive(Debug, Subcommand)]
@@ -187,6 +231,17 @@ mod tests {
     }
 
     #[test]
+    fn networks_and_loops_are_chosen_for_every_session() {
+        assert_eq!(parse("play").unwrap().setup, Setup::default());
+        let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph";
+        let Setup { link, filter, net_graph } = parse(line).unwrap().setup;
+        assert_eq!(link.map(|link| link.to_string()), Some("mobile,seed=3".into()));
+        assert_eq!((filter, net_graph), (LoopFilter::LeakyIntegrator, true));
+        let help = parse("play --help").unwrap_err().0.to_string();
+        assert!(PROFILES.iter().all(|(name, _)| help.contains(name)), "{help}");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_in_a_sentence() {
         for (line, says) in [
             ("join a:b", "'a:b' is no address"),
@@ -198,6 +253,10 @@ mod tests {
             ("--exit-after=-1", "not a time to wait"),
             ("--exit-after nan", "not a time to wait"),
             ("--frob", "unexpected argument '--frob'"),
+            ("--link dsl", "'dsl' is neither a profile"),
+            ("play --link delay=fast", "'fast' is no delay; write it as in delay=100ms"),
+            ("--link loss=200%", "loss"),
+            ("--clock pid", "the clock's loop is one of pll and leaky"),
             ("dance", "unrecognized subcommand 'dance'"),
         ] {
             let sentence = sentence(&parse(line).unwrap_err().0);

@@ -8,7 +8,7 @@ use super::palette;
 use super::play::Readings;
 
 const ROW: f32 = 17.0;
-const WIDTH: f32 = 250.0;
+const WIDTH: f32 = 264.0;
 
 /// Shows them.
 pub(crate) fn draw(painter: &Painter, readings: &Readings) {
@@ -31,6 +31,9 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
     let Readings { stats, rates, world, .. } = readings;
     let ms = |span: Micros| format!("{:.1} ms", span.as_ms());
     let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
+    let both =
+        |now: f64, ever: f64| format!("{:.1} % now, {:.1} % ever", now * 100.0, ever * 100.0);
+    let lost_up = stats.tx_lost as f64 / stats.tx_packets.max(1) as f64;
     let lock = if readings.locked { "locked" } else { "pulling in" };
     let (people, bots) = readings.players;
     let correction = stats
@@ -40,22 +43,26 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
         ("frames", format!("{:.0} /s", rates.frames)),
         ("world", format!("{} Hz, sent {} Hz", world.tick_hz, world.snapshot_hz)),
         ("players", format!("{people} and {bots} bots")),
-        ("round trip", ms(stats.round_trip)),
-        ("loss", format!("{:.1} % now, {:.1} % ever", rates.loss * 100.0, stats.loss() * 100.0)),
+        ("round trip, jitter", format!("{}, {}", ms(stats.round_trip), ms(stats.jitter))),
+        ("loss down", both(rates.loss_down, stats.loss())),
+        ("loss up", both(rates.loss_up, lost_up)),
         ("snapshots", format!("{:.0} /s", rates.snapshots)),
         ("received", kilo(rates.rx_bytes)),
         ("sent", kilo(rates.tx_bytes)),
         ("refused packets", stats.refused.to_string()),
         ("input early by", ms(stats.input_early)),
-        ("inputs late", stats.late_inputs.to_string()),
+        ("inputs late", format!("{}, {} episodes", stats.late_inputs, readings.late_episodes)),
         ("ticks skipped", stats.skipped_ticks.to_string()),
         ("prediction ahead", ms(readings.lead)),
+        ("margin in that", ms(readings.margin)),
         ("presentation behind", ms(readings.delay)),
         ("frames without data", stats.underruns.to_string()),
         ("mispredictions", format!("{} of {}", stats.mispredictions, stats.ticks)),
         ("last correction", correction),
-        ("clock", lock.into()),
+        ("clock", format!("{}, {lock}", readings.filter.name())),
         ("phase error", format!("{:+.3} ms", readings.phase_error.as_ms())),
-        ("clock rate", format!("{:+.1} ppm", readings.rate_ppm)),
+        ("error bound", format!("±{:.3} ms", stats.clock_error_max.as_ms())),
+        ("rate now", format!("{:+.1} ppm", readings.rate_ppm)),
+        ("skew learnt", format!("{:+.1} ppm", readings.skew_ppm)),
     ]
 }

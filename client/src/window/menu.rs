@@ -14,6 +14,7 @@ use phaselock_shared::limits::NAME_BYTES_MAX;
 use phaselock_shared::wire::control::clean_name;
 
 use super::args::{BOTS_DEFAULT, BOTS_MAX, Start};
+use super::overlay::link;
 use super::paint::{fade, text, text_spaced};
 use super::{background, palette};
 
@@ -49,6 +50,8 @@ pub(crate) struct Menu {
     error: Option<String>,
     /// What is wrong with the address.
     address_error: Option<String>,
+    /// The bad network that every session will have in between.
+    link: Option<String>,
 }
 
 /// What the player wants.
@@ -70,7 +73,7 @@ enum Enter {
 
 impl Menu {
     /// The menu after the command line has had its say.
-    pub(crate) fn new(name: String, start: &Start) -> Self {
+    pub(crate) fn new(name: String, start: &Start, link: Option<String>) -> Self {
         let mut menu = Self {
             name,
             game: games::NAMES[0].into(),
@@ -79,6 +82,7 @@ impl Menu {
             enter: Enter::Play,
             error: None,
             address_error: None,
+            link,
         };
         match start {
             Start::Menu => {}
@@ -155,6 +159,10 @@ impl Menu {
         let version = screen.right_bottom() - vec2(18.0, 18.0);
         let number = concat!("v", env!("CARGO_PKG_VERSION"));
         text(&painter, version, Align2::RIGHT_BOTTOM, number, 12.0, palette::TEXT_FAINT);
+        if let Some(conditions) = &self.link {
+            let corner = screen.right_top() + vec2(-18.0, 14.0);
+            link(&painter, corner, screen.width() - 36.0, conditions);
+        }
 
         if wish.is_none() && ctx.input(|input| input.key_pressed(Key::Enter)) {
             wish = match self.enter {

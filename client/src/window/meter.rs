@@ -25,7 +25,11 @@ pub(crate) struct Rates {
     /// The round trip in milliseconds, evened out; none before the first snapshot.
     pub(crate) round_trip_ms: Option<f64>,
     /// The share of snapshot packets that got lost of late.
-    pub(crate) loss: f64,
+    pub(crate) loss_down: f64,
+    /// The share of input packets that did, as the server reported.
+    pub(crate) loss_up: f64,
+    /// How many inputs came late of late.
+    pub(crate) late_inputs: u64,
     /// Bytes a second received.
     pub(crate) rx_bytes: f64,
     /// Bytes a second sent.
@@ -61,8 +65,15 @@ impl Meter {
         let expected = last.expected.saturating_sub(oldest.expected);
         let arrived = last.arrived.saturating_sub(oldest.arrived).min(expected);
         if expected > 0 {
-            rates.loss = 1.0 - arrived as f64 / expected as f64;
+            rates.loss_down = 1.0 - arrived as f64 / expected as f64;
         }
+        let sent = last.tx_packets.saturating_sub(oldest.tx_packets);
+        if sent > 0 {
+            // What is reported now was sent a little ago, and may be more than was sent since.
+            let lost = last.tx_lost.saturating_sub(oldest.tx_lost).min(sent);
+            rates.loss_up = lost as f64 / sent as f64;
+        }
+        rates.late_inputs = last.late_inputs.saturating_sub(oldest.late_inputs);
         let (then, before) = &self.samples[self.samples.len().saturating_sub(RECENT + 1)];
         let secs = (*now - *then).as_secs();
         if secs > 0.0 {
@@ -91,15 +102,19 @@ mod tests {
             stats.rx_bytes += if bad { 200 } else { 100 };
             stats.expected += 4;
             stats.arrived += if bad { 3 } else { 4 };
+            stats.tx_packets += 2;
+            stats.tx_lost += u64::from(bad);
+            stats.late_inputs += u64::from(ms == 18_000);
             stats.snapshots += 1;
             stats.round_trip = Micros::from_ms(40);
             meter.observe(LocalTime(ms * 1000), &stats);
             if ms == 9_990 {
-                assert_eq!((meter.rates().loss, meter.rates().rx_bytes), (0.0, 10_000.0));
+                assert_eq!((meter.rates().loss_down, meter.rates().rx_bytes), (0.0, 10_000.0));
             }
         }
         let rates = meter.rates();
-        assert_eq!((rates.loss, rates.rx_bytes, rates.snapshots), (0.25, 20_000.0, 100.0));
+        assert_eq!((rates.loss_down, rates.loss_up, rates.late_inputs), (0.25, 0.5, 1));
+        assert_eq!((rates.rx_bytes, rates.snapshots), (20_000.0, 100.0));
         assert_eq!(rates.round_trip_ms, Some(40.0));
     }
 }

@@ -4,7 +4,7 @@
 //! args -> display -> app -+-> menu
 //!                         +-> session -> play (one game's Client) -> skirmish, ... (GameView)
 //!                                |
-//!                                +-> overlay, developer
+//!                                +-> overlay, developer, graph
 //! ```
 //!
 //! Everything is painted through egui: it smooths edges whatever the display can do, and its fonts
@@ -20,6 +20,7 @@ mod background;
 mod camera;
 mod developer;
 mod display;
+mod graph;
 mod hands;
 mod menu;
 mod meter;

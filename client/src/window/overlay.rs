@@ -1,8 +1,8 @@
 //! What lies over every game: how the connection is, and the pause.
 
 use egui_macroquad::egui::{
-    Align2, Area, Context, FontId, Frame, Id, Margin, Order, Painter, Pos2, Rect, RichText, Stroke,
-    vec2,
+    Align2, Area, Color32, Context, FontId, Frame, Id, LayerId, Margin, Order, Painter, Pos2, Rect,
+    RichText, Shape, Stroke, vec2,
 };
 use phaselock_client::net::State;
 use phaselock_shared::fingerprint::Fingerprint;
@@ -10,7 +10,7 @@ use phaselock_shared::time::{LocalTime, Micros};
 
 use super::menu::action;
 use super::meter::Rates;
-use super::paint::{arc, fade, panel, text, text_over};
+use super::paint::{arc, fade, panel, text, text_over, text_over_within};
 use super::palette;
 
 /// A round trip, in milliseconds, that is worth a warning: that of another continent.
@@ -26,6 +26,9 @@ const LOSS_BAD: f64 = 0.1;
 const SILENCE_WARN: Micros = Micros::from_ms(450);
 /// And for so long a serious one.
 pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
+
+/// Room on the other side of the window's middle for what games show there, in points.
+const MIDDLE: f32 = 110.0;
 
 /// Room for the keys in the pause, in points.
 const KEYS_WIDTH: f32 = 150.0;
@@ -49,6 +52,8 @@ pub(crate) struct Status<'a> {
     pub(crate) silence: Option<Micros>,
     /// What the meter reads.
     pub(crate) rates: Option<Rates>,
+    /// The bad network that was put in between, if one was.
+    pub(crate) link: Option<&'a str>,
     /// The certificate, if it was seen for the first time just now.
     pub(crate) pinned: Option<Fingerprint>,
 }
@@ -103,7 +108,8 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     }
 }
 
-/// The round trip and the loss, in the corner; or what is there instead of them.
+/// The round trip and the loss, in the corner; or what is there instead of them. Below it whether
+/// inputs were late, and what network was put in between.
 fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     let at = screen.right_top() + vec2(-18.0, 14.0);
     let silence = status.silence.unwrap_or_default();
@@ -112,7 +118,8 @@ fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
             let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
             (format!("nothing heard for {:.1} s", silence.as_secs()), color)
         }
-        (State::Connected, Some(Rates { round_trip_ms: Some(ms), loss, .. })) => {
+        (State::Connected, Some(Rates { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
+            let loss = loss_down.max(loss_up);
             let bad = ms >= ROUND_TRIP_BAD_MS || loss >= LOSS_BAD;
             let warn = ms >= ROUND_TRIP_WARN_MS || loss >= LOSS_WARN;
             let color = match (bad, warn) {
@@ -120,7 +127,7 @@ fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
                 (_, true) => palette::WARN,
                 _ => palette::GOOD,
             };
-            (format!("{ms:.0} ms    {:.0} % loss", loss * 100.0), color)
+            (format!("{ms:.0} ms    {}", loss_words(loss_down, loss_up)), color)
         }
         (State::Connected, _) => ("waiting for snapshots".into(), palette::WARN),
         (State::Connecting { .. }, _) => ("connecting".into(), palette::WARN),
@@ -128,13 +135,41 @@ fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     };
     let rect = text_over(painter, at, Align2::RIGHT_TOP, &words, 14.0, palette::TEXT);
     mark(painter, rect.left_center() - vec2(14.0, 0.0), color);
+
+    let below = screen.right_top() + vec2(-18.0, 32.0);
+    let late = status.rates.is_some_and(|rates| rates.late_inputs > 0);
+    let late = late && *status.state == State::Connected;
+    let room = screen.width() / 2.0 - MIDDLE - if late { 90.0 } else { 0.0 };
+    let mut left = below;
+    if let Some(conditions) = status.link {
+        left = link(painter, below, room, conditions).left_top() - vec2(12.0, 0.0);
+    }
+    if late {
+        let rect = text_over(painter, left, Align2::RIGHT_TOP, "inputs late", 12.5, palette::TEXT);
+        mark(painter, rect.left_center() - vec2(12.0, 0.0), palette::WARN);
+    }
+}
+
+/// The loss, each way where there is any: down is from the server.
+fn loss_words(down: f64, up: f64) -> String {
+    let percent = |share: f64| (share * 100.0).round();
+    match (percent(down), percent(up)) {
+        (0.0, 0.0) => "0 % loss".into(),
+        (down, up) => format!("loss {down} % down {up} % up"),
+    }
+}
+
+/// Says what network was put in between, so that nobody takes it for the real one.
+pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &str) -> Rect {
+    let words = format!("link: {conditions}");
+    text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
 }
 
 /// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is bad.
-fn mark(painter: &Painter, at: Pos2, color: egui_macroquad::egui::Color32) {
+fn mark(painter: &Painter, at: Pos2, color: Color32) {
     let corners = |points: &[(f32, f32)]| {
         let points = points.iter().map(|(x, y)| at + vec2(*x, *y)).collect();
-        egui_macroquad::egui::Shape::convex_polygon(points, color, Stroke::NONE)
+        Shape::convex_polygon(points, color, Stroke::NONE)
     };
     if color == palette::GOOD {
         painter.circle_filled(at, 4.0, color);
@@ -152,7 +187,7 @@ fn waiting(
     status: &Status<'_>,
     what: &str,
     how: &str,
-    color: egui_macroquad::egui::Color32,
+    color: Color32,
 ) {
     if status.playing.is_some() {
         painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.6));
@@ -198,8 +233,7 @@ pub(crate) fn pause(
     controls: &[(&'static str, &'static str)],
 ) -> Option<Choice> {
     let mut choice = None;
-    let veil =
-        ctx.layer_painter(egui_macroquad::egui::LayerId::new(Order::Middle, Id::new("veil")));
+    let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
     veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
     Area::new(Id::new("pause"))
         .order(Order::Foreground)
@@ -235,4 +269,16 @@ pub(crate) fn pause(
             });
         });
     choice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loss_is_told_each_way_where_there_is_any() {
+        assert_eq!(loss_words(0.0, 0.004), "0 % loss");
+        assert_eq!(loss_words(0.021, 0.0), "loss 2 % down 0 % up");
+        assert_eq!(loss_words(1.0, 0.126), "loss 100 % down 13 % up");
+    }
 }

@@ -1,7 +1,7 @@
 //! Brushes that egui lacks: glows, beams, arcs, spaced and shadowed text.
 
 use egui_macroquad::egui::epaint::{Mesh, PathStroke, RectShape, TextShape};
-use egui_macroquad::egui::text::{LayoutJob, TextFormat};
+use egui_macroquad::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui_macroquad::egui::{
     Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
     vec2,
@@ -146,7 +146,21 @@ pub(crate) fn text_over(
     size: f32,
     color: Color32,
 ) -> Rect {
-    let galley = painter.layout_no_wrap(text.to_owned(), FontId::proportional(size), color);
+    text_over_within(painter, at, align, text.to_owned(), (size, color), f32::INFINITY)
+}
+
+/// The same, cut where it would be wider than `room`.
+pub(crate) fn text_over_within(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    text: String,
+    (size, color): (f32, Color32),
+    room: f32,
+) -> Rect {
+    let mut job = LayoutJob::simple_singleline(text, FontId::proportional(size), color);
+    job.wrap = TextWrapping::truncate_at_width(room);
+    let galley = painter.layout_job(job);
     let rect = align.anchor_size(at, galley.size());
     let dark = Color32::from_black_alpha((f32::from(color.a()) * 0.75) as u8);
     for off in [vec2(0.0, 1.2), vec2(1.0, 0.4), vec2(-1.0, 0.4)] {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Client, Seat, Stats};
+use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::time::{LocalTime, Micros};
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
@@ -32,8 +33,10 @@ pub(crate) trait Play {
     fn draw(&mut self, now: LocalTime, frame: &Frame, painter: &Painter);
     /// For how long nothing was heard of the server.
     fn silence(&self, now: LocalTime) -> Micros;
+    /// Chooses what keeps the clock in phase.
+    fn set_loop_filter(&mut self, filter: LoopFilter);
     /// How it is going.
-    fn readings(&self) -> Readings;
+    fn readings(&self, now: LocalTime) -> Readings;
 }
 
 /// What a frame is drawn with.
@@ -49,6 +52,8 @@ pub(crate) struct Frame {
     pub(crate) active: bool,
     /// Whether the player wants to see the scores.
     pub(crate) scores: bool,
+    /// Whether something lies over the picture where hints would be.
+    pub(crate) crowded: bool,
 }
 
 /// What developers want to know of a stay.
@@ -60,12 +65,22 @@ pub(crate) struct Readings {
     pub(crate) rates: Rates,
     /// How far prediction is ahead of the server's time.
     pub(crate) lead: Micros,
+    /// How much of that is for what most inputs do not need.
+    pub(crate) margin: Micros,
+    /// How often inputs came late by the network's doing.
+    pub(crate) late_episodes: u64,
     /// How far presentation is behind it.
     pub(crate) delay: Micros,
+    /// For how long nothing was heard of the server.
+    pub(crate) silence: Micros,
+    /// What keeps the clock in phase.
+    pub(crate) filter: LoopFilter,
     /// The clock's phase error.
     pub(crate) phase_error: Micros,
     /// The clock's rate against the local one, in parts per million.
     pub(crate) rate_ppm: f64,
+    /// The rate that its loop has learnt.
+    pub(crate) skew_ppm: f64,
     /// Whether the clock is in phase.
     pub(crate) locked: bool,
     /// The world's rates.
@@ -145,6 +160,7 @@ impl<G: GameView> Play for Playing<G> {
             age_secs: (now - self.began).as_secs() as f32,
             active: frame.active,
             scores: frame.scores,
+            crowded: frame.crowded,
         };
         G::draw(&mut self.screen, &scene, painter);
     }
@@ -153,15 +169,24 @@ impl<G: GameView> Play for Playing<G> {
         self.client.silence(now)
     }
 
-    fn readings(&self) -> Readings {
-        let pll = self.client.pll();
+    fn set_loop_filter(&mut self, filter: LoopFilter) {
+        self.client.set_loop_filter(filter);
+    }
+
+    fn readings(&self, now: LocalTime) -> Readings {
+        let (pll, lead) = (self.client.pll(), self.client.lead());
         Readings {
             stats: self.client.stats().clone(),
             rates: self.meter.rates(),
-            lead: self.client.lead().lead(),
+            lead: lead.lead(),
+            margin: lead.margin().margin(),
+            late_episodes: lead.margin().episodes(),
             delay: self.client.delay().delay(),
+            silence: self.client.silence(now),
+            filter: pll.filter(),
             phase_error: pll.phase_error(),
-            rate_ppm: pll.skew_ppm(),
+            rate_ppm: pll.rate_ppm(now),
+            skew_ppm: pll.skew_ppm(),
             locked: pll.is_locked(),
             world: self.client.rates(),
             players: players(self.client.roster()),

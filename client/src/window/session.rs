@@ -7,9 +7,12 @@ use macroquad::input::is_key_pressed;
 use phaselock_client::net::pins::KnownHosts;
 use phaselock_client::net::{Address, Clock, Event, Handle, Options, Pins, State};
 use phaselock_server::local::LocalServer;
+use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::fingerprint::Fingerprint;
 use phaselock_shared::time::{LocalTime, Micros};
 
+use super::args::Setup;
+use super::graph::{self, NetGraph};
 use super::hands::{Hands, KeyCode};
 use super::overlay::{self, Status};
 use super::play::{Frame, Play};
@@ -35,6 +38,11 @@ pub(crate) struct Session {
     pinned: Option<(Fingerprint, LocalTime)>,
     paused: bool,
     details: bool,
+    /// The bad network that was put in between, as it is shown.
+    link: Option<String>,
+    /// What keeps the clock in phase, and does after joining again.
+    filter: LoopFilter,
+    graph: NetGraph,
 }
 
 /// What becomes of a session after a frame.
@@ -50,27 +58,41 @@ pub(crate) enum Next {
 
 impl Session {
     /// Starts a server in this program, and joins it.
-    pub(crate) fn host(game: &str, bots: u16, name: String, clock: Clock) -> Result<Self, String> {
+    pub(crate) fn host(
+        game: &str,
+        bots: u16,
+        name: String,
+        clock: Clock,
+        setup: &Setup,
+    ) -> Result<Self, String> {
         let server = LocalServer::start(game, bots).map_err(|error| error.to_string())?;
         let address = server.address().to_string();
         let address = address.parse().map_err(|error| format!("{error}"))?;
         let pins = Pins::Fixed(server.fingerprint());
         let options = Options::new(address, name, pins);
-        Self::start("the server on this computer".into(), options, clock, Some(server))
+        Self::start("the server on this computer".into(), options, clock, Some(server), setup)
     }
 
     /// Joins a server.
-    pub(crate) fn join(address: Address, name: String, clock: Clock) -> Result<Self, String> {
+    pub(crate) fn join(
+        address: Address,
+        name: String,
+        clock: Clock,
+        setup: &Setup,
+    ) -> Result<Self, String> {
         let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
-        Self::start(address.to_string(), Options::new(address, name, pins), clock, None)
+        let place = address.to_string();
+        Self::start(place, Options::new(address, name, pins), clock, None, setup)
     }
 
     fn start(
         place: String,
-        options: Options,
+        mut options: Options,
         clock: Clock,
         server: Option<LocalServer>,
+        setup: &Setup,
     ) -> Result<Self, String> {
+        options.link = setup.link.clone();
         let handle = Handle::spawn(options, clock)
             .map_err(|error| format!("cannot start the network's thread: {error}"))?;
         Ok(Self {
@@ -85,6 +107,9 @@ impl Session {
             pinned: None,
             paused: false,
             details: false,
+            link: setup.link_words(),
+            filter: setup.filter,
+            graph: NetGraph::new(setup.net_graph),
         })
     }
 
@@ -121,11 +146,12 @@ impl Session {
             }
             Event::Pinned(fingerprint) => self.pinned = Some((fingerprint, self.clock.now())),
             Event::Welcome { welcome, hello_sent, at } => {
-                self.play = view::start(&welcome, hello_sent, at);
-                if self.play.is_none() {
+                let Some(mut play) = view::start(&welcome, hello_sent, at) else {
                     let game = &welcome.game;
                     return Err(format!("{} plays {game}, which has no picture here", self.place));
-                }
+                };
+                play.set_loop_filter(self.filter);
+                self.play = Some(play);
                 self.server_name = welcome.server;
             }
             Event::Message(message) => {
@@ -149,6 +175,15 @@ impl Session {
         if is_key_pressed(KeyCode::F3) {
             self.details = !self.details;
         }
+        if is_key_pressed(KeyCode::F4) {
+            self.graph.shown = !self.graph.shown;
+        }
+        if is_key_pressed(KeyCode::F5) && self.graph.shown {
+            self.filter = graph::other(self.filter);
+            if let Some(play) = &mut self.play {
+                play.set_loop_filter(self.filter);
+            }
+        }
         // The world does not wait; the player's hands are off the keys, that is all.
         if self.paused || self.state != State::Connected {
             hands.rest();
@@ -169,7 +204,14 @@ impl Session {
             Some(play) => {
                 let scores = hands.key(&[KeyCode::Tab]) && active;
                 let screen = ctx.screen_rect();
-                let frame = Frame { screen, pointer: hands.pointer, secs, active, scores };
+                let frame = Frame {
+                    screen,
+                    pointer: hands.pointer,
+                    secs,
+                    active,
+                    scores,
+                    crowded: self.graph.shown,
+                };
                 play.draw(now, &frame, &painter);
             }
             None => {
@@ -182,7 +224,12 @@ impl Session {
             ctx.set_cursor_icon(CursorIcon::None); // The game draws its own.
         }
 
-        let readings = self.play.as_ref().map(|play| play.readings());
+        let readings = self.play.as_ref().map(|play| play.readings(now));
+        if let Some(readings) = &readings {
+            // Hidden or not, so that what happened just before is there to be seen.
+            self.graph.observe(now, readings);
+            self.graph.draw(&painter, now, readings);
+        }
         let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
         overlay::draw(
             &painter,
@@ -195,6 +242,7 @@ impl Session {
                 playing: self.play.as_ref().map(|play| play.title()),
                 silence: self.play.as_ref().map(|play| play.silence(now)),
                 rates: readings.as_ref().map(|readings| readings.rates),
+                link: self.link.as_deref(),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },
         );
@@ -220,7 +268,7 @@ impl Session {
     pub(crate) fn is_playing(&self) -> bool {
         let now = self.clock.now();
         let heard = |play: &dyn Play| {
-            play.readings().stats.snapshots > 0 && play.silence(now) <= overlay::SILENCE_BAD
+            play.readings(now).stats.snapshots > 0 && play.silence(now) <= overlay::SILENCE_BAD
         };
         self.state == State::Connected && self.play.as_deref().is_some_and(heard)
     }

@@ -62,6 +62,8 @@ pub(crate) struct Scene<'a, G: Game> {
     pub(crate) active: bool,
     /// Whether the player wants to see the scores.
     pub(crate) scores: bool,
+    /// Whether something lies over the picture where hints would be.
+    pub(crate) crowded: bool,
 }
 
 impl<G: Game> Scene<'_, G> {

@@ -71,8 +71,8 @@ impl Lead {
     const STEP_BEYOND: Micros = Micros::from_ms(120);
     /// Most frames are no longer than what is allowed for; a hitch now and then costs an input.
     const FRAME_QUANTILE: f64 = 0.9;
-    /// A program slower than 20 frames a second does not get more than this.
-    const FRAME_MAX: Micros = Micros::from_ms(50);
+    /// A program slower than ten frames a second does not get more than this.
+    const FRAME_MAX: Micros = Micros::from_ms(100);
     /// A report of an arrival that would be more than this under way is not believed.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 

@@ -65,7 +65,7 @@ impl GameView for Skirmish {
         ("Mouse", "aim"),
         ("Left button, Space", "fire"),
         ("Tab", "scores"),
-        ("F3", "network details"),
+        ("F3, F4", "network details, graph"),
         ("Esc", "pause"),
     ];
     const BACKDROP: Color32 = palette::FLOOR;
@@ -198,7 +198,9 @@ impl SkirmishScreen {
                 self.hud.draw_death(painter, screen, killer, secs);
             }
         }
-        self.hud.draw_hint(painter, screen, Skirmish::CONTROLS, scene.age_secs);
+        if !scene.crowded {
+            self.hud.draw_hint(painter, screen, Skirmish::CONTROLS, scene.age_secs);
+        }
         if scene.scores {
             scoreboard::draw(painter, screen, &rows);
         }
