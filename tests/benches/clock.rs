@@ -4,7 +4,8 @@
 //! beside threads that keep every core busy.
 //!
 //! `-- --json` prints one JSON object a line; `-- --seconds N` plays shorter or longer than ten
-//! minutes of simulated time each, `-- --seed N` on other dice.
+//! minutes of simulated time each, `-- --seed N` on other dice, `-- --link CONDITIONS` over that network
+//! alone.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let mut json = false;
     let mut seconds = 600.0;
     let mut seed = 1;
+    let mut only: Option<String> = None;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -45,13 +47,24 @@ fn main() -> ExitCode {
                 Some(value) => seed = value,
                 None => return wrong("--seed takes a whole number"),
             },
-            other => return wrong(&format!("'{other}' is none of --json, --seconds N, --seed N")),
+            "--link" => match args.next() {
+                Some(text) => match text.parse::<Conditions>() {
+                    Ok(_) => only = Some(text),
+                    Err(error) => return wrong(&error.to_string()),
+                },
+                None => return wrong("--link takes a network, such as mobile"),
+            },
+            other => {
+                let known = "--json, --seconds N, --seed N, --link CONDITIONS";
+                return wrong(&format!("'{other}' is none of {known}"));
+            }
         }
     }
-    let profiles = PROFILES.iter().map(|(name, _)| *name).chain(MORE);
+    let all = PROFILES.iter().map(|(name, _)| *name).chain(MORE);
+    let profiles: Vec<&str> = only.as_deref().map_or(all.collect(), |only| vec![only]);
     let filters = LoopFilter::NAMES.map(|(_, filter)| filter);
     let runs: Vec<_> =
-        profiles.flat_map(|profile| filters.map(|filter| (profile, filter))).collect();
+        profiles.into_iter().flat_map(|profile| filters.map(|filter| (profile, filter))).collect();
     if !json {
         println!(
             "{seconds} simulated seconds each, seed {seed}; lead and floors in ticks of 16.7 ms\n"
@@ -66,7 +79,8 @@ fn main() -> ExitCode {
         },
         |figures| show(&figures, json),
     );
-    for busy in [false, true] {
+    let busy: &[bool] = if only.is_some() { &[] } else { &[false, true] };
+    for &busy in busy {
         for filter in filters {
             match loopback(filter, busy) {
                 Ok(figures) => show(&figures, json),

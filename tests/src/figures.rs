@@ -112,7 +112,7 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         floor_ticks: Some(ticks(quantile(&mut ways, 1.0))),
         ..ClockFigures::empty(filter)
     };
-    figures.count(&before, &stats);
+    figures.count(&stats.since(&before));
     figures
 }
 
@@ -154,14 +154,11 @@ impl ClockFigures {
         }
     }
 
-    /// Takes in what was counted from `before` to `after`.
-    fn count(&mut self, before: &Stats, after: &Stats) {
-        let ticks = (after.ticks - before.ticks).max(1) as f64;
-        let frames = (after.frames - before.frames).max(1) as f64;
-        self.late_per_million = (after.late_inputs - before.late_inputs) as f64 * 1e6 / ticks;
-        let lead_ms = (after.lead_sum - before.lead_sum).as_ms() / ticks;
-        self.lead_ticks_mean = lead_ms / Rates::DEFAULT.step().as_ms();
-        self.delay_ms_mean = (after.delay_sum - before.delay_sum).as_ms() / frames;
-        self.underruns_per_million = (after.underruns - before.underruns) as f64 * 1e6 / frames;
+    /// Takes in what was counted.
+    fn count(&mut self, stats: &Stats) {
+        self.late_per_million = stats.late_inputs as f64 * 1e6 / stats.ticks.max(1) as f64;
+        self.lead_ticks_mean = stats.lead_mean().as_ms() / Rates::DEFAULT.step().as_ms();
+        self.delay_ms_mean = stats.delay_mean().as_ms();
+        self.underruns_per_million = stats.underruns as f64 * 1e6 / stats.frames.max(1) as f64;
     }
 }

@@ -21,7 +21,7 @@ struct Arguments {
     /// How many clients, 1 to 512
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=512))]
     count: u32,
-    /// For how long, in seconds
+    /// For how long, in seconds; what they measure begins 2 s after joining
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
     /// What keeps the clocks in phase: pll, or leaky, the loop of a published platformer

@@ -16,7 +16,8 @@ use crate::core::{Client, Stats};
 use crate::net::{Clock, Event, Handle, Options, State};
 pub use report::{LockTimer, Report, Summary};
 
-/// Clock errors are sampled from so long after a welcome on: by then the clock must have locked.
+/// Everything is measured from so long after a welcome on: by then the clock must have locked, and lead
+/// and delay must have settled.
 const SETTLED: Micros = Micros::from_ms(2000);
 
 /// A game in which a bot plays, whichever it is.
@@ -105,6 +106,12 @@ pub async fn run(
     let mut report = Report::default();
     let mut playing: Option<Box<dyn Play>> = None;
     let mut welcomed = LocalTime(0);
+    // What was counted before all had settled, and when that was.
+    let mut settled: Option<(LocalTime, Stats)> = None;
+    let add = |report: &mut Report, play: &dyn Play, settled: Option<(LocalTime, Stats)>, now| {
+        let (since, before) = settled.unwrap_or((now, play.stats().clone()));
+        report.add(&play.stats().since(&before), play.rates(), now - since);
+    };
     let mut next_tick = LocalTime(i64::MAX / 2);
     let end = tokio::time::sleep(duration);
     tokio::pin!(end);
@@ -121,9 +128,12 @@ pub async fn run(
                 }
                 // Never at once again: the clock may stand still for lack of news.
                 next_tick = next.max(now + Micros(500));
+                if now - welcomed > SETTLED {
+                    settled.get_or_insert_with(|| (now, play.stats().clone()));
+                }
                 if let Some(error) = host_error(play.as_ref(), &clock) {
                     lock.observe(now, error);
-                    if now - welcomed > SETTLED {
+                    if settled.is_some() {
                         report.clock_error.push(error);
                     }
                 }
@@ -131,7 +141,7 @@ pub async fn run(
             event = handle.recv() => match event {
                 Some(Event::Datagram { bytes, arrival }) => {
                     let Some(play) = &mut playing else { continue };
-                    if play.handle_datagram(&bytes, arrival) {
+                    if play.handle_datagram(&bytes, arrival) && settled.is_some() {
                         report.round_trip.push(play.stats().round_trip);
                     }
                 }
@@ -144,12 +154,13 @@ pub async fn run(
                     let begin = Begin { welcome: &welcome, hello_sent, at, seed, filter };
                     playing = games::visit(&welcome.game, begin);
                     (welcomed, next_tick) = (at, clock.now());
+                    settled = None;
                 }
                 Some(Event::State(State::Connected)) => report.connected = true,
                 Some(Event::State(State::Waiting { reason, .. } | State::Ended { reason })) => {
                     report.handle_end(reason);
                     if let Some(play) = playing.take() {
-                        report.add(play.stats(), play.rates(), clock.now() - welcomed);
+                        add(&mut report, play.as_ref(), settled.take(), clock.now());
                     }
                 }
                 Some(Event::State(State::Connecting { .. }) | Event::Pinned(_)) => {}
@@ -158,7 +169,7 @@ pub async fn run(
         }
     }
     if let Some(play) = playing.take() {
-        report.add(play.stats(), play.rates(), clock.now() - welcomed);
+        add(&mut report, play.as_ref(), settled.take(), clock.now());
     }
     report.lock_secs = lock.locked().map(|at| (at - started).as_secs());
     // What ended by our own wish was no disconnection.

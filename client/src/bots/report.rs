@@ -157,7 +157,7 @@ pub struct Summary {
     pub clients: u32,
     /// Of these, how many were in the game at the end.
     pub connected: u32,
-    /// Time in the game.
+    /// Time measured: that in the game, from 2 s after joining on.
     pub seconds: f64,
     /// Snapshots that were newer than all before.
     pub snapshots_per_s: f64,
@@ -175,7 +175,7 @@ pub struct Summary {
     pub rtt_ms_p50: f64,
     /// Its 99th percentile.
     pub rtt_ms_p99: f64,
-    /// Distance of the client's server time from the host's clock, from 2 s after joining on.
+    /// Distance of the client's server time from the host's clock.
     pub clock_error_ms_p50: f64,
     /// Its 99th percentile.
     pub clock_error_ms_p99: f64,

@@ -141,6 +141,31 @@ impl Counter {
 }
 
 impl Stats {
+    /// What was counted since `before`; what is no counter stays as it is.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            rx_packets: self.rx_packets - before.rx_packets,
+            rx_bytes: self.rx_bytes - before.rx_bytes,
+            tx_packets: self.tx_packets - before.tx_packets,
+            tx_bytes: self.tx_bytes - before.tx_bytes,
+            refused: self.refused - before.refused,
+            snapshots: self.snapshots - before.snapshots,
+            entity_updates: self.entity_updates - before.entity_updates,
+            expected: self.expected - before.expected,
+            arrived: self.arrived - before.arrived,
+            tx_lost: self.tx_lost - before.tx_lost,
+            late_inputs: self.late_inputs - before.late_inputs,
+            ticks: self.ticks - before.ticks,
+            lead_sum: self.lead_sum - before.lead_sum,
+            skipped_ticks: self.skipped_ticks - before.skipped_ticks,
+            mispredictions: self.mispredictions - before.mispredictions,
+            frames: self.frames - before.frames,
+            delay_sum: self.delay_sum - before.delay_sum,
+            underruns: self.underruns - before.underruns,
+            ..self.clone()
+        }
+    }
+
     /// How far prediction was ahead on average.
     pub fn lead_mean(&self) -> Micros {
         Micros(self.lead_sum.0 / self.ticks.max(1) as i64)

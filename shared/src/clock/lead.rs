@@ -9,7 +9,8 @@
 //! makes late episodes as rare as [`Lead::EPISODES_EVERY`] says.
 //!
 //! A program that draws gets to its inputs once a frame only. How long an input then waits depends
-//! on where the tick falls between two frames, which drifts; so all of a frame is added to the way.
+//! on where the tick falls between two frames, which drifts; so all of a frame is added to the way. One
+//! that sleeps until each tick is woken late on a busy machine; that counts as part of the way.
 
 use std::collections::VecDeque;
 
@@ -24,6 +25,8 @@ struct Sent {
     tick: Tick,
     /// How long before it was due it left.
     before: Micros,
+    /// How much later than intended that was, in a program that is woken for each tick.
+    overslept: Micros,
     /// What was reckoned with: the longest way that would have been in time.
     covered: Micros,
     /// Whether its way is among those measured.
@@ -73,6 +76,8 @@ impl Lead {
     const FRAME_QUANTILE: f64 = 0.9;
     /// A program slower than ten frames a second does not get more than this.
     const FRAME_MAX: Micros = Micros::from_ms(100);
+    /// Whoever oversleeps for longer than this is given no more: it is not the usual case.
+    const OVERSLEPT_MAX: Micros = Micros::from_ms(25);
     /// A report of an arrival that would be more than this under way is not believed.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
@@ -124,7 +129,12 @@ impl Lead {
             self.sent.pop_front();
         }
         let covered = self.lead - self.frame();
-        self.sent.push_back(Sent { tick, before, covered, measured: false });
+        let overslept = match self.framed {
+            // Where there are frames, all of one is allowed for, and what is longer was a hitch.
+            Some(_) => Micros::ZERO,
+            None => (self.lead - before).clamp(Micros::ZERO, Self::OVERSLEPT_MAX),
+        };
+        self.sent.push_back(Sent { tick, before, overslept, covered, measured: false });
     }
 
     /// The server reports how early the input of a tick came. The same tick may be reported again.
@@ -135,6 +145,7 @@ impl Lead {
         if way.0.abs() > Self::WAY_MAX.0 || std::mem::replace(&mut sent.measured, true) {
             return;
         }
+        let way = way + sent.overslept;
         // Late by the way: an input that this machine sent late itself says nothing of the network.
         let late = early < Micros::ZERO && way > sent.covered;
         self.ways.push(now, way);
@@ -289,6 +300,7 @@ mod tests {
         let mut lead = Lead::new(LocalTime(0), Micros::from_ms(200), Micros(16_667));
         for n in 0..600 {
             let now = LocalTime(n as i64 * 16_667);
+            lead.handle_frame(now);
             let in_force = lead.advance(now);
             // It stalls now and then, and sends all of that too late.
             let before = if n % 100 > 90 { Micros::ZERO } else { in_force };
@@ -296,6 +308,19 @@ mod tests {
             lead.handle_report(now, Tick(n), before - Micros::from_ms(90));
         }
         assert_eq!((lead.margin().episodes(), lead.margin().margin()), (0, Lead::MARGIN));
+    }
+
+    #[test]
+    fn a_program_that_is_woken_late_sends_earlier() {
+        let mut lead = Lead::new(LocalTime(0), Micros::ZERO, Micros(16_667));
+        for n in 0..3000 {
+            let now = LocalTime(n as i64 * 16_667);
+            let before = lead.advance(now) - Micros::from_ms(7);
+            lead.handle_sent(Tick(n), before);
+            lead.handle_report(now, Tick(n), before - Micros::from_ms(20));
+        }
+        let least = Micros::from_ms(27) + Lead::MARGIN;
+        assert!((least..=least + Lead::DEAD_BAND).contains(&lead.lead()), "{}", lead.lead());
     }
 
     #[test]

@@ -6,7 +6,10 @@
 //! what one [`STEP`](Margin::STEP) in so long makes up for. As each episode raises it by a step at least,
 //! there are in the long run no more of them than that, whatever the network does (the argument of
 //! adaptive conformal inference: Gibbs and Candès, "Adaptive Conformal Inference Under Distribution
-//! Shift", 2021). Where nothing has a reason to fail, the margin is next to nothing.
+//! Shift", 2021). Where nothing has a reason to fail, the margin is next to nothing; and it is never more
+//! than the worst of four times that time would have needed, so that it goes when the network calms down.
+
+use std::collections::VecDeque;
 
 use crate::time::{LocalTime, Micros};
 
@@ -20,6 +23,8 @@ pub struct Margin {
     moved: LocalTime,
     episode: Option<Episode>,
     episodes: u64,
+    /// The greatest needs of late, each of a part of the time that is remembered, by its beginning.
+    peaks: VecDeque<(LocalTime, Micros)>,
 }
 
 /// Failures that have one cause.
@@ -36,19 +41,29 @@ impl Margin {
     pub const STEP: Micros = Micros::from_ms(12);
     /// The most that an episode adds: what is worse than that was no network's doing, or comes too
     /// rarely to be prepared for.
-    pub const STEP_MAX: Micros = Micros::from_ms(50);
+    pub const STEP_MAX: Micros = Micros::from_ms(80);
     /// The greatest margin. A network that needs more is not made better by waiting longer.
     pub const MAX: Micros = Micros::from_ms(250);
     /// What fails so soon after a failure belongs to the same episode: three packets in a row at 20 Hz.
     const EPISODE_GAP: Micros = Micros::from_ms(150);
     /// An episode is no longer than this: what goes on is a new one.
     const EPISODE_MAX: Micros = Micros::from_ms(1000);
+    /// Parts of the time that needs are remembered for, which is four times that for one episode.
+    const PARTS: i64 = 10;
     /// A silence lowers the margin by no more than that of such a time: nothing could fail in it.
     const SILENCE: Micros = Micros::from_ms(1000);
 
     /// The least margin to begin with, for one episode in `every` in the long run.
     pub fn new(now: LocalTime, least: Micros, every: Micros) -> Self {
-        Self { margin: least, least, every, moved: now, episode: None, episodes: 0 }
+        Self {
+            margin: least,
+            least,
+            every,
+            moved: now,
+            episode: None,
+            episodes: 0,
+            peaks: VecDeque::new(),
+        }
     }
 
     /// A need was measured, and `base` is what was reckoned with before the margin, this need included.
@@ -75,6 +90,22 @@ impl Margin {
             self.margin += short.clamp(Self::STEP, Self::STEP_MAX);
             self.margin = self.margin.min(Self::MAX);
         }
+        let worst = self.remember(now, need) - base + Self::STEP;
+        self.margin = self.margin.min(worst).max(self.least);
+    }
+
+    /// Takes a need in; returns the greatest of late.
+    fn remember(&mut self, now: LocalTime, need: Micros) -> Micros {
+        let part = Micros(4 * self.every.0 / Self::PARTS);
+        match self.peaks.back_mut() {
+            Some((begun, peak)) if now - *begun < part => *peak = need.max(*peak),
+            _ => self.peaks.push_back((now, need)),
+        }
+        // What a silence made old counts until there is news.
+        while self.peaks.len() as i64 > Self::PARTS {
+            self.peaks.pop_front();
+        }
+        self.peaks.iter().map(|(_, peak)| *peak).max().unwrap_or(need)
     }
 
     /// The margin.
@@ -131,7 +162,7 @@ mod tests {
         assert!(near(&margin, Micros(3000) + Margin::STEP_MAX), "{margin:?}");
         // What the base has taken in by the end needs no margin, but counts.
         let margin = after(&[9, 100, 100, 100, 9, 9, 9, 9, 9, 9], 100);
-        assert!(margin.episodes() == 1 && near(&margin, Micros(3000) + Margin::STEP), "{margin:?}");
+        assert!(margin.episodes() == 1 && near(&margin, Margin::STEP), "{margin:?}");
         // What goes on for long is several episodes.
         assert_eq!(after(&[60; 100], 37).episodes(), 4);
     }
@@ -140,12 +171,16 @@ mod tests {
     fn a_margin_that_is_not_needed_goes_but_not_in_a_silence() {
         let mut margin = after(&[60, 9, 9, 9, 9, 9, 9, 9], 10);
         let before = margin.margin();
-        margin.observe(LocalTime(3_600_000_000), Micros::ZERO, Micros::ZERO, false);
+        let needs_ms = |ms: i64| Micros::from_ms(ms);
+        margin.observe(LocalTime(3_600_000_000), needs_ms(10), needs_ms(10), false);
         assert_eq!(before - margin.margin(), Micros(1200));
-        for n in 0..1900 {
+        for n in 0..1230 {
             let now = LocalTime(3_600_000_000 + n * 33_333);
-            margin.observe(now, Micros::ZERO, Micros::ZERO, false);
+            margin.observe(now, needs_ms(10), needs_ms(9), false);
+            // Time lowers it slowly, until the worst that is remembered is nothing any more.
+            let ms = margin.margin().as_ms();
+            assert!(n > 700 || ms > 20.0, "{ms} ms after {n}");
         }
-        assert_eq!(margin.margin(), Micros(3000));
+        assert!(margin.margin() < Margin::STEP, "{}", margin.margin());
     }
 }
