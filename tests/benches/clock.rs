@@ -22,8 +22,9 @@ use phaselock_shared::link::{Conditions, PROFILES};
 use phaselock_tests::figures::{ClockFigures, measure};
 
 /// What is measured beside the named profiles.
-const MORE: [&str; 4] = [
+const MORE: [&str; 5] = [
     "delay=100ms,jitter=30ms",
+    "delay=100ms,jitter=30ms,loss=5%,burst=2",
     "delay=100ms,jitter=30ms,loss=5%,burst=3",
     "delay=100ms,jitter=30ms,order=kept,loss=5%,burst=8",
     "delay=50ms,jitter=10ms,loss=25%",
@@ -82,7 +83,7 @@ fn main() -> ExitCode {
     let busy: &[bool] = if only.is_some() { &[] } else { &[false, true] };
     for &busy in busy {
         for filter in filters {
-            match loopback(filter, busy) {
+            match loopback(filter, busy, seconds.min(LOOPBACK_SECS_MAX)) {
                 Ok(figures) => show(&figures, json),
                 Err(error) => return wrong(&error),
             }
@@ -93,12 +94,12 @@ fn main() -> ExitCode {
 
 /// Bots on the loopback.
 const BOTS: u64 = 16;
-/// How long they play.
-const LOOPBACK: Duration = Duration::from_secs(20);
+/// How long they play at most.
+const LOOPBACK_SECS_MAX: f64 = 20.0;
 
 /// Plays with bots over the loopback, beside as many threads that do nothing but run as there are
 /// cores, if it is to be busy.
-fn loopback(filter: LoopFilter, busy: bool) -> Result<ClockFigures, String> {
+fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> Result<ClockFigures, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let server = LocalServer::start("skirmish", 4).map_err(|error| text(&error))?;
     let runtime = tokio::runtime::Runtime::new().map_err(|error| text(&error))?;
@@ -113,14 +114,14 @@ fn loopback(filter: LoopFilter, busy: bool) -> Result<ClockFigures, String> {
             });
         }
         let summaries = runtime.block_on(async {
-            let clock = Clock::start();
+            let (clock, duration) = (Clock::start(), Duration::from_secs_f64(secs));
             let mut bots = tokio::task::JoinSet::new();
             for number in 0..BOTS {
                 let address: Address =
                     server.address().to_string().parse().map_err(|error| text(&error))?;
                 let pins = Pins::Fixed(server.fingerprint());
                 let options = Options::new(address, format!("Bot {number}"), pins);
-                bots.spawn(bots::run(options, clock, LOOPBACK, number, filter));
+                bots.spawn(bots::run(options, clock, duration, number, filter));
             }
             Ok::<_, String>(bots.join_all().await.iter().map(Report::summary).collect::<Vec<_>>())
         });

@@ -11,8 +11,9 @@ use phaselock_tests::figures::measure;
 use phaselock_tests::{Sim, Skew, bot};
 
 /// What is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in
-/// bursts of three.
-const HARD: &str = "delay=100ms,jitter=30ms,loss=5%,burst=3";
+/// bursts of two: of packets 8 to 20 ms apart, losses came 1.7 to 2.5 in a row (J.-C. Bolot, "End-to-End
+/// Packet Delay and Loss Behavior in the Internet", 1993).
+const HARD: &str = "delay=100ms,jitter=30ms,loss=5%,burst=2";
 
 fn conditions(text: &str) -> Conditions {
     text.parse().expect("the conditions are well-formed")
@@ -87,7 +88,7 @@ fn inputs_are_rarely_late_over_jitter_and_bursts() {
     let late = (stats.late_inputs - before.late_inputs) as f64 * 1e6 / ticks;
     assert!(late < 1000.0, "{late} of a million late");
     let lead = (stats.lead_sum - before.lead_sum).as_ms() / ticks / Rates::DEFAULT.step().as_ms();
-    assert!((10.0..22.0).contains(&lead), "a mean lead of {lead} ticks");
+    assert!((9.0..16.0).contains(&lead), "a mean lead of {lead} ticks");
 }
 
 #[test]

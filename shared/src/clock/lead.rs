@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn late_episodes_are_as_rare_as_promised_and_cost_no_more_than_it_takes() {
-        // Ways of 70 to 130 ms; every twenty-fifth input is one of a burst that was lost, of three on
+        // Ways of 70 to 130 ms; every twentieth input is one of a burst that was lost, of two on
         // average: the longer the burst, the longer its first inputs take.
         let mut random = crate::random::Random::new(5);
         let mut lead = Lead::new(LocalTime(0), Micros::from_ms(200), Micros(16_667));
@@ -263,9 +263,9 @@ mod tests {
             let now = LocalTime(n as i64 * 16_667);
             let before = lead.advance(now);
             lead.handle_sent(Tick(n), before);
-            if burst == 0 && random.chance(0.017) {
+            if burst == 0 && random.chance(0.025) {
                 burst = 1;
-                while random.chance(0.67) {
+                while random.chance(0.5) {
                     burst += 1;
                 }
             }
