@@ -24,6 +24,9 @@ pub struct Delay {
 impl Delay {
     /// The least margin: a frame of a fast display; arbitrary.
     pub const MARGIN: Micros = Micros(2000);
+    /// The greatest: one snapshot more that is lost, at 30 Hz. Everybody is seen later by all of it, and
+    /// a gap now and then is the lesser evil.
+    pub const MARGIN_MAX: Micros = Micros::from_ms(35);
     /// How rarely what is shown may have nothing to move towards: once in so long.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(4_000);
     /// How long a need is remembered.
@@ -44,7 +47,7 @@ impl Delay {
             least: interval,
             moved: now,
             needed: Window::new(Self::WINDOW),
-            margin: Margin::new(now, Self::MARGIN, Self::EPISODES_EVERY),
+            margin: Margin::new(now, (Self::MARGIN, Self::MARGIN_MAX), Self::EPISODES_EVERY),
         }
     }
 
