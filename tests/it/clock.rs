@@ -1,14 +1,19 @@
 //! Time: how well the clocks keep, and what becomes of them in hard cases. In virtual time.
 
 use phaselock_client::core::Stats;
+use phaselock_server::core::{ClientId, Output, Room};
 use phaselock_shared::clock::delay::Delay;
 use phaselock_shared::clock::lead::Lead;
 use phaselock_shared::clock::pll::LoopFilter;
+use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::Skirmish;
+use phaselock_shared::ids::PlayerId;
 use phaselock_shared::link::{Conditions, PROFILES};
-use phaselock_shared::time::{Micros, Rates};
+use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
+use phaselock_shared::wire::control::ClientMessage;
+use phaselock_shared::wire::snapshot::read_snapshot;
 use phaselock_tests::figures::measure;
-use phaselock_tests::{Sim, Skew, bot};
+use phaselock_tests::{Sim, Skew, body, bot, hello, room_config};
 
 /// What is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in
 /// bursts of two: of packets 8 to 20 ms apart, losses came 1.7 to 2.5 in a row (J.-C. Bolot, "End-to-End
@@ -269,4 +274,30 @@ fn a_network_repeats_to_the_last_bit() {
         (format!("{:?}", core.stats()), core.server_time(sim.clients[0].skew.read(sim.now)))
     };
     assert_eq!(run(), run());
+}
+
+#[test]
+fn a_snapshot_states_the_time_at_which_it_is_fetched() {
+    let mut room = Room::<Skirmish>::new(room_config(1, 0));
+    for client in 0..2 {
+        let hello = hello::<Skirmish>("Ada", LocalTime(0));
+        room.handle_control(LocalTime(0), ClientId(client), &body(&ClientMessage::Hello(hello)));
+    }
+    let due = LocalTime(Rates::DEFAULT.time_of(Tick(2)).0);
+    room.handle_timeout(due);
+    // The tick took 5 ms, and the first client's packet another 3.
+    let mut now = due + Micros::from_ms(5);
+    let mut sent = Vec::new();
+    while let Some(output) = room.poll_output(now) {
+        if let Output::Datagram { client, bytes } = output {
+            // Seats are numbered as they come.
+            let player = PlayerId(client.0 as u16);
+            let read = read_snapshot::<<Skirmish as Game>::Entity>;
+            let packet = read(&bytes, Tick(0), player, |_, _| None).expect("it is a snapshot");
+            sent.push(packet.header.sent);
+            now = now + Micros::from_ms(3);
+        }
+    }
+    let low = |ms| (due + Micros::from_ms(ms)).low();
+    assert_eq!(sent, [low(5), low(8)]);
 }
