@@ -17,17 +17,17 @@ pub struct ClockFigures {
     pub profile: String,
     /// What kept the clock in phase.
     pub method: &'static str,
-    /// Seconds that were measured, after lock.
+    /// Seconds that were measured: after lock, or from joining on if there was none.
     pub seconds: f64,
     /// Seconds from the hello until the clock was locked; none if it never was.
     pub lock_s: Option<f64>,
-    /// Error of the client's server time against the server's, in milliseconds, after lock.
+    /// Error of the client's server time against the server's, in milliseconds.
     pub error_ms_p50: f64,
     /// Its 99th percentile.
     pub error_ms_p99: f64,
     /// The greatest.
     pub error_ms_max: f64,
-    /// The greatest correction of the clock's rate after lock, in parts per million; none where it is
+    /// The greatest correction of the clock's rate, in parts per million; none where it is
     /// not known.
     pub rate_ppm_max: Option<f64>,
     /// Ticks that the server ran without the client's input, per million.
@@ -79,10 +79,13 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         }
         frame = LocalTime(now.0 / sim.frame.0);
         let error = client.clock_error_ms(now);
-        if !lock.observe(now, Micros::from_f64(error * 1e3)) {
-            return;
-        }
         let core = client.core();
+        let was_locked = lock.locked().is_some();
+        if lock.observe(now, Micros::from_f64(error * 1e3)) && !was_locked {
+            // What was before the lock does not count.
+            (before, rate_ppm_max) = (None, 0.0);
+            errors.clear();
+        }
         before.get_or_insert_with(|| (now, core.stats().clone()));
         errors.push(error.abs());
         let rate = core.pll().rate_ppm(skew.read(now)) - core.pll().skew_ppm();
