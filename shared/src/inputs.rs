@@ -133,7 +133,10 @@ impl<I: Record> InputBuffer<I> {
             self.worst_before.pop_front();
         }
         self.worst_before.push_back(self.worst.take());
-        let worst = self.worst_before.iter().flatten().min_by_key(|(_, early)| *early);
+        // Of what a report can state.
+        let lately = |(tick, _): &&(Tick, Micros)| newest.since(*tick) <= 127;
+        let worst = self.worst_before.iter().flatten().filter(lately);
+        let worst = worst.min_by_key(|(_, early)| *early);
         let (worst, worst_early) = worst.copied().unwrap_or((newest, newest_early));
         Some(InputReport {
             newest: newest.low(),

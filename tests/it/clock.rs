@@ -301,3 +301,61 @@ fn a_snapshot_states_the_time_at_which_it_is_fetched() {
     let low = |ms| (due + Micros::from_ms(ms)).low();
     assert_eq!(sent, [low(5), low(8)]);
 }
+
+#[test]
+fn others_move_from_the_first_second_on_however_far_the_server_is() {
+    for delay_ms in [100, 300] {
+        let mut sim = playing(&format!("delay={delay_ms}ms,jitter=5ms"), 14);
+        while sim.clients[0].core.as_ref().is_none_or(|core| core.stats().snapshots < 2) {
+            sim.run(0.05);
+        }
+        let before = stats(&sim);
+        sim.run(1.0);
+        let after = stats(&sim).since(&before);
+        assert!(after.underruns * 20 < after.frames, "{after:?} at {delay_ms} ms");
+    }
+}
+
+#[test]
+fn a_route_that_becomes_very_long_is_learnt() {
+    let mut sim = playing("delay=30ms; 10s: up.delay=1s", 15);
+    sim.run(20.0);
+    let before = stats(&sim);
+    sim.run(20.0);
+    let after = stats(&sim).since(&before);
+    assert!(after.late_inputs <= 2, "{after:?}");
+}
+
+#[test]
+fn a_network_that_is_bad_now_and_then_is_remembered() {
+    // Five seconds of twelve times the way, every quarter of a minute.
+    let mut sim = playing("delay=20ms,jitter=2ms; 10s: up.delay=120ms; 15s: repeat", 16);
+    sim.run(600.0);
+    let before = stats(&sim);
+    sim.run(600.0);
+    let after = stats(&sim).since(&before);
+    let late = after.late_inputs as f64 * 1e6 / after.ticks as f64;
+    assert!(late < 5000.0, "{late} of a million late");
+}
+
+#[test]
+fn slow_and_fast_worlds_keep_time_too() {
+    // At 10 Hz a burst of three costs 300 ms, and few inputs are many of a million.
+    for (tick_hz, snapshot_hz, late_max, lead_ms_max) in
+        [(10, 10, 15_000.0, 900.0), (10, 5, 15_000.0, 900.0), (128, 64, 2_000.0, 260.0)]
+    {
+        let mut config = room_config(17, 4);
+        config.rates = Rates { tick_hz, snapshot_hz };
+        let mut sim = Sim::<Skirmish>::with(config);
+        let skew = Skew { start: Micros::from_ms(1000), ppm: -80.0 };
+        sim.join_over(&conditions(HARD), skew, bot::<Skirmish>(17));
+        sim.run(60.0);
+        let before = stats(&sim);
+        assert!(worst_error_ms(&mut sim, 240.0, 3.0) < 4.0, "{tick_hz} Hz");
+        let after = stats(&sim).since(&before);
+        let late = after.late_inputs as f64 * 1e6 / after.ticks as f64;
+        assert!(late < late_max, "{late} of a million late at {tick_hz} Hz");
+        let lead = after.lead_mean().as_ms();
+        assert!(lead < lead_ms_max, "a lead of {lead} ms at {tick_hz} Hz");
+    }
+}

@@ -71,7 +71,7 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         let now = sim.now;
         let client = &mut sim.clients[client];
         if let Some(core) = &mut client.core {
-            core.set_loop_filter(filter);
+            core.set_loop_filter(skew.read(now), filter);
         }
         // Once a frame.
         if client.core.is_none() || now.0 / sim.frame.0 == frame.0 {

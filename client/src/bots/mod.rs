@@ -86,7 +86,7 @@ impl Visitor for Begin<'_> {
     type Output = Box<dyn Play>;
     fn visit<G: Game>(self) -> Box<dyn Play> {
         let mut client = Client::new(self.welcome, self.hello_sent, self.at);
-        client.set_loop_filter(self.filter);
+        client.set_loop_filter(self.at, self.filter);
         Box::new(BotClient::<G> { client, bot: G::Bot::default(), random: Random::new(self.seed) })
     }
 }

@@ -110,7 +110,7 @@ impl<G: Game> Client<G> {
             store: Store::new(welcome.player, welcome.tick),
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, rates.step()),
-            delay: Delay::new(now, rates.snapshot_interval()),
+            delay: Delay::new(now, round_trip, rates.snapshot_interval()),
             prediction: Prediction::new(now),
             measured: false,
             epoch: welcome.epoch,
@@ -149,6 +149,7 @@ impl<G: Game> Client<G> {
             if !std::mem::replace(&mut self.measured, true) {
                 let round_trip = Micros(i64::from(perceived.round_trip));
                 self.lead = Lead::new(arrival, round_trip, self.rates.step());
+                self.delay = Delay::new(arrival, round_trip, self.rates.snapshot_interval());
             }
         }
         if let Some(echo) = header.echo {
@@ -233,6 +234,7 @@ impl<G: Game> Client<G> {
         if !self.measured {
             return None;
         }
+        self.pll.settle(now);
         let lead = self.lead.advance(now);
         let due = self.rates.tick_at(self.pll.server_time(now) + lead);
         // When nothing is heard for too long there is nothing to predict on. Yet the last word must
@@ -306,12 +308,13 @@ impl<G: Game> Client<G> {
     }
 
     /// Which loop keeps the clock in phase.
-    pub fn set_loop_filter(&mut self, filter: LoopFilter) {
-        self.pll.set_filter(filter);
+    pub fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
+        self.pll.set_filter(now, filter);
     }
 
     /// What to draw now.
     pub fn view(&mut self, now: LocalTime) -> View<G> {
+        self.pll.settle(now);
         let server_time = self.pll.server_time(now);
         let delay = self.delay.advance(now);
         let presentation_time = server_time - delay;

@@ -34,7 +34,7 @@ pub(crate) trait Play {
     /// For how long nothing was heard of the server.
     fn silence(&self, now: LocalTime) -> Micros;
     /// Chooses what keeps the clock in phase.
-    fn set_loop_filter(&mut self, filter: LoopFilter);
+    fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter);
     /// How it is going.
     fn readings(&self, now: LocalTime) -> Readings;
 }
@@ -169,8 +169,8 @@ impl<G: GameView> Play for Playing<G> {
         self.client.silence(now)
     }
 
-    fn set_loop_filter(&mut self, filter: LoopFilter) {
-        self.client.set_loop_filter(filter);
+    fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
+        self.client.set_loop_filter(now, filter);
     }
 
     fn readings(&self, now: LocalTime) -> Readings {

@@ -150,7 +150,7 @@ impl Session {
                     let game = &welcome.game;
                     return Err(format!("{} plays {game}, which has no picture here", self.place));
                 };
-                play.set_loop_filter(self.filter);
+                play.set_loop_filter(self.clock.now(), self.filter);
                 self.play = Some(play);
                 self.server_name = welcome.server;
             }
@@ -181,7 +181,7 @@ impl Session {
         if is_key_pressed(KeyCode::F5) && self.graph.shown {
             self.filter = graph::other(self.filter);
             if let Some(play) = &mut self.play {
-                play.set_loop_filter(self.filter);
+                play.set_loop_filter(self.clock.now(), self.filter);
             }
         }
         // The world does not wait; the player's hands are off the keys, that is all.

@@ -5,7 +5,7 @@
 //! age at that moment is the delay with which it would just have lasted. Network delay, jitter,
 //! lost snapshots and clock error are all in that one measurement.
 
-use super::margin::Margin;
+use super::margin::{Bounds, Margin};
 use super::{Window, slew};
 use crate::limits::INTERPOLATION_DELAY_MAX;
 use crate::time::{LocalTime, Micros};
@@ -24,10 +24,8 @@ pub struct Delay {
 impl Delay {
     /// The least margin: a frame of a fast display; arbitrary.
     pub const MARGIN: Micros = Micros(2000);
-    /// The greatest: one snapshot more that is lost, at 30 Hz. Everybody is seen later by all of it, and
-    /// a gap now and then is the lesser evil.
-    pub const MARGIN_MAX: Micros = Micros::from_ms(35);
-    /// How rarely what is shown may have nothing to move towards: once in so long.
+    /// How rarely what is shown may have nothing to move towards: once in so long, as far as a margin of
+    /// one interval helps. Everybody is seen later by all of it, and a gap now and then is the lesser evil.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(4_000);
     /// How long a need is remembered.
     const WINDOW: Micros = Micros::from_ms(4000);
@@ -38,16 +36,23 @@ impl Delay {
     /// Fastest change of the delay in parts of real time: motion shown 10 % too fast or too slow.
     const SLEW: f64 = 0.1;
 
-    /// Starts with two snapshot intervals.
-    pub fn new(now: LocalTime, interval: Micros) -> Self {
-        let delay = Micros(interval.0 * 2);
+    /// Starts with two snapshot intervals and half of the round trip.
+    pub fn new(now: LocalTime, round_trip: Micros, interval: Micros) -> Self {
+        let delay = Micros(interval.0 * 2) + Micros(round_trip.0 / 2);
+        let delay = delay.clamp(interval, INTERPOLATION_DELAY_MAX);
+        let bounds = Bounds {
+            least: Self::MARGIN,
+            most: interval,
+            unit: Micros(interval.0 / 2),
+            every: Self::EPISODES_EVERY,
+        };
         Self {
             delay,
             target: delay,
             least: interval,
             moved: now,
             needed: Window::new(Self::WINDOW),
-            margin: Margin::new(now, (Self::MARGIN, Self::MARGIN_MAX), Self::EPISODES_EVERY),
+            margin: Margin::new(now, bounds, Self::MARGIN),
         }
     }
 
@@ -92,7 +97,7 @@ mod tests {
     #[test]
     fn the_delay_converges_exactly_and_shrinks_again() {
         let interval = Micros(33_333);
-        let mut delay = Delay::new(LocalTime(0), interval);
+        let mut delay = Delay::new(LocalTime(0), Micros::ZERO, interval);
         let mut now = LocalTime(0);
         for (age_ms, secs) in [(60, 3), (200, 6), (45, 8)] {
             for _ in 0..secs * 30 {
@@ -104,7 +109,7 @@ mod tests {
             }
             // One episode for each rise, until the margin has gone again.
             let least = Micros::from_ms(age_ms) + Delay::MARGIN;
-            assert!((least..=least + Margin::STEP).contains(&delay.delay()), "{}", delay.delay());
+            assert!((least..=least + Micros(12_500)).contains(&delay.delay()), "{}", delay.delay());
         }
         for _ in 0..30 * 30 {
             now = now + interval;
@@ -118,7 +123,7 @@ mod tests {
     #[test]
     fn the_delay_rests() {
         let interval = Micros(33_333);
-        let mut delay = Delay::new(LocalTime(0), interval);
+        let mut delay = Delay::new(LocalTime(0), Micros::ZERO, interval);
         let mut random = crate::random::Random::new(1);
         let mut rested = None;
         for n in 0..3000 {
@@ -133,10 +138,10 @@ mod tests {
 
     #[test]
     fn the_delay_is_bounded() {
-        let mut delay = Delay::new(LocalTime(0), Micros(33_333));
+        let mut delay = Delay::new(LocalTime(0), Micros::ZERO, Micros(33_333));
         delay.handle_arrival(LocalTime(1), Micros(i64::MAX));
         assert_eq!(delay.advance(LocalTime(i64::MAX)), INTERPOLATION_DELAY_MAX);
-        let mut delay = Delay::new(LocalTime(0), Micros(33_333));
+        let mut delay = Delay::new(LocalTime(0), Micros::ZERO, Micros(33_333));
         delay.handle_arrival(LocalTime(1), Micros(-5));
         assert_eq!(delay.advance(LocalTime(i64::MAX)), Micros(33_333));
     }

@@ -14,10 +14,9 @@
 
 use std::collections::VecDeque;
 
-use super::margin::Margin;
+use super::margin::{Bounds, Margin};
 use super::{Window, slew};
-use crate::limits::PREDICTION_TICKS_MAX;
-use crate::time::{LocalTime, Micros, Tick};
+use crate::time::{LocalTime, Micros, Rates, Tick};
 
 /// What is remembered of a tick's input.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +41,6 @@ pub struct Lead {
     moved: LocalTime,
     sent: VecDeque<Sent>,
     ways: Window,
-    /// The newest of them, to notice a longer path at once.
-    fresh: Window,
     frames: Window,
     framed: Option<LocalTime>,
 }
@@ -52,10 +49,16 @@ impl Lead {
     /// The least margin: the jitter of two timers that fire up to a millisecond late, and one more
     /// for good measure. Arbitrary beyond that.
     pub const MARGIN: Micros = Micros(3000);
-    /// The greatest. Who waits longer for the rarest packets pays with every other one: what is done is
-    /// answered later by all of it. Chosen by measurement: enough that of a million inputs over
-    /// 100 +- 30 ms with 5 % lost in bursts of two fewer than 1000 are late.
-    pub const MARGIN_MAX: Micros = Micros::from_ms(120);
+    /// The greatest, in ticks of at least a sixtieth of a second. Who waits longer for the rarest packets
+    /// pays with every other one: what is done is answered later by all of it. Chosen by measurement:
+    /// enough that of a million inputs over 100 +- 30 ms with 5 % lost in bursts of two fewer than 1000
+    /// are late.
+    const MARGIN_TICKS_MAX: i64 = 7;
+    /// What to begin with, as a part of the round trip, before it is known what the network is like: long
+    /// ways are wilder than short ones.
+    const GUESS: f64 = 1.0 / 3.0;
+    /// Ticks whose sending is remembered: four seconds at the fastest rate.
+    const SENT_MAX: usize = 512;
     /// How rarely inputs may be late by the network's doing: one episode, of an input or a few, in so
     /// long. At 60 Hz that is 278 inputs of a million for each that is late in an episode.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(60_000);
@@ -63,8 +66,6 @@ impl Lead {
     const WINDOW: Micros = Micros::from_ms(3000);
     /// Most ways are no longer than what is reckoned with before the margin.
     const QUANTILE: f64 = 0.95;
-    /// How long, and which of them, tell of a longer path.
-    const FRESH: (Micros, f64) = (Micros::from_ms(250), 0.5);
     /// Fastest growth of the lead, in parts of real time. It means more ticks a second, which is felt
     /// less than late inputs.
     const UP: f64 = 0.25;
@@ -82,20 +83,28 @@ impl Lead {
     const FRAME_MAX: Micros = Micros::from_ms(100);
     /// Whoever oversleeps for longer than this is given no more: it is not the usual case.
     const OVERSLEPT_MAX: Micros = Micros::from_ms(25);
-    /// A report of an arrival that would be more than this under way is not believed.
+    /// Whoever reports an arrival that was longer under way than this is not believed the rest.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
-    /// Starts from a round trip: half of it is the way up, plus a tick for jitter not yet known.
+    /// Starts from a round trip: half of it is the way up, plus a tick and a guess for jitter not yet
+    /// known.
     pub fn new(now: LocalTime, round_trip: Micros, step: Micros) -> Self {
-        let lead = Micros(round_trip.0 / 2) + step + Self::MARGIN;
+        let unit = step.max(Rates::DEFAULT.step());
+        let bounds = Bounds {
+            least: Self::MARGIN,
+            most: Micros(unit.0 * Self::MARGIN_TICKS_MAX),
+            unit,
+            every: Self::EPISODES_EVERY,
+        };
+        let guess = Micros::from_f64(round_trip.0 as f64 * Self::GUESS).min(Micros(unit.0 * 4));
+        let lead = Micros(round_trip.0 / 2) + step + guess.max(Self::MARGIN);
         Self {
             lead,
             target: lead,
-            margin: Margin::new(now, (Self::MARGIN, Self::MARGIN_MAX), Self::EPISODES_EVERY),
+            margin: Margin::new(now, bounds, guess),
             moved: now,
             sent: VecDeque::new(),
             ways: Window::new(Self::WINDOW),
-            fresh: Window::new(Self::FRESH.0),
             frames: Window::new(Self::WINDOW),
             framed: None,
         }
@@ -129,7 +138,7 @@ impl Lead {
         while self.sent.back().is_some_and(|newest| newest.tick >= tick) {
             self.sent.pop_back();
         }
-        if self.sent.len() as u64 == PREDICTION_TICKS_MAX {
+        if self.sent.len() == Self::SENT_MAX {
             self.sent.pop_front();
         }
         let covered = self.lead - self.frame();
@@ -145,16 +154,13 @@ impl Lead {
     pub fn handle_report(&mut self, now: LocalTime, tick: Tick, early: Micros) {
         let Ok(at) = self.sent.binary_search_by_key(&tick, |sent| sent.tick) else { return };
         let sent = &mut self.sent[at];
-        let way = sent.before - early;
-        if way.0.abs() > Self::WAY_MAX.0 || std::mem::replace(&mut sent.measured, true) {
+        if std::mem::replace(&mut sent.measured, true) {
             return;
         }
-        let way = way + sent.overslept;
+        let way = (sent.before - early).clamp(-Self::WAY_MAX, Self::WAY_MAX) + sent.overslept;
         // Late by the way: an input that this machine sent late itself says nothing of the network.
         let late = early < Micros::ZERO && way > sent.covered;
         self.ways.push(now, way);
-        self.fresh.push(now, way);
-
         self.margin.observe(now, self.way().unwrap_or(way), way, late);
         self.aim();
     }
@@ -164,8 +170,7 @@ impl Lead {
     }
 
     fn aim(&mut self) {
-        let fresh = self.fresh.quantile(Self::FRESH.1);
-        if let Some(way) = self.way().max(fresh) {
+        if let Some(way) = self.way() {
             let target = (way + self.frame() + self.margin.margin()).max(Micros::ZERO);
             if target > self.target || self.target - target > Self::DEAD_BAND {
                 self.target = target;
@@ -193,6 +198,9 @@ impl Lead {
 mod tests {
     use super::*;
 
+    /// What an episode adds at least at 60 Hz.
+    const STEP: Micros = Micros(12_500);
+
     /// Inputs take `way`, and are reported 100 ms later.
     fn settle(lead: &mut Lead, from: i64, way: Micros, ticks: u64) -> LocalTime {
         let mut now = LocalTime(from);
@@ -217,12 +225,12 @@ mod tests {
         settle(&mut lead, 0, way, 120);
         let settled = lead.lead();
         // The first inputs were late: one episode.
-        let most = way + Lead::MARGIN + Margin::STEP;
+        let most = way + Lead::MARGIN + STEP + STEP;
         assert!((way + Lead::MARGIN..=most).contains(&settled), "{settled}");
         assert_eq!(lead.margin().episodes(), 1);
         settle(&mut lead, 120 * 16_667, way, 600);
         assert!(
-            (Micros::ZERO..=Margin::STEP).contains(&(settled - lead.lead())),
+            (Micros::ZERO..=STEP).contains(&(settled - lead.lead())),
             "it rests, but for the margin"
         );
         // The path becomes shorter, and a minute later the margin is what it was.
@@ -296,7 +304,7 @@ mod tests {
             lead.handle_sent(Tick(n), before);
             lead.handle_report(now, Tick(n), before - Micros::from_ms(80));
         }
-        assert!(lead.lead() < Micros::from_ms(80) + Lead::MARGIN + Margin::STEP);
+        assert!(lead.lead() < Micros::from_ms(80) + Lead::MARGIN + STEP);
     }
 
     #[test]
@@ -311,13 +319,14 @@ mod tests {
             lead.handle_sent(Tick(n), before);
             lead.handle_report(now, Tick(n), before - Micros::from_ms(90));
         }
-        assert_eq!((lead.margin().episodes(), lead.margin().margin()), (0, Lead::MARGIN));
+        let guess = Micros::from_ms(200).0 as f64 * Lead::GUESS;
+        assert!(lead.margin().episodes() == 0 && lead.margin().margin() < Micros::from_f64(guess));
     }
 
     #[test]
     fn a_program_that_is_woken_late_sends_earlier() {
         let mut lead = Lead::new(LocalTime(0), Micros::ZERO, Micros(16_667));
-        for n in 0..3000 {
+        for n in 0..6000 {
             let now = LocalTime(n as i64 * 16_667);
             let before = lead.advance(now) - Micros::from_ms(7);
             lead.handle_sent(Tick(n), before);
@@ -333,6 +342,6 @@ mod tests {
         lead.handle_sent(Tick(1), Micros::ZERO);
         lead.handle_report(LocalTime(1), Tick(1), Micros(i64::MIN));
         lead.handle_report(LocalTime(1), Tick(9), Micros(-5));
-        assert_eq!(lead.way(), None);
+        assert!(lead.way().is_some_and(|way| way <= Lead::WAY_MAX + Lead::OVERSLEPT_MAX));
     }
 }

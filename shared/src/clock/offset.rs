@@ -124,12 +124,11 @@ impl OffsetEstimator {
             self.buckets.push_back(Bucket { begun: now, most, least, round_trip });
         } else if let Some(last) = self.buckets.back_mut() {
             last.round_trip = last.round_trip.min(round_trip);
-            // Along the slope, or the first of a second would be favoured.
-            let drift = |from: ServerTime| Micros::from_f64((now - from).as_secs() * self.slope).0;
-            if most.offset <= last.most.offset.saturating_add(drift(last.most.at)) {
+            // Of equally strong ones the newer.
+            if most.offset <= last.most.offset {
                 last.most = most;
             }
-            if least.offset >= last.least.offset.saturating_add(drift(last.least.at)) {
+            if least.offset >= last.least.offset {
                 last.least = least;
             }
         }
@@ -189,7 +188,14 @@ impl OffsetEstimator {
         let prior = Self::SLOPE_PRIOR * Self::SLOPE_PRIOR;
         self.slope = (slope * prior / (prior + variance)).clamp(-Self::SLOPE_MAX, Self::SLOPE_MAX);
         let error = Self::SURE * (prior * variance / (prior + variance)).sqrt();
-        self.slope_error = error.max(Self::SLOPE_ERROR_MIN);
+        // A middle may be off by half of what its interval is wider than the narrowest: a way that grows
+        // longer little by little looks like a drift.
+        let widest = buckets.iter().map(|bucket| bucket.width()).max().unwrap_or(narrowest);
+        let (first, last) = points
+            .iter()
+            .fold((f64::MAX, f64::MIN), |(first, last), (x, _)| (first.min(*x), last.max(*x)));
+        let unequal = widest.saturating_sub(narrowest) as f64 / 2.0 / (last - first).max(1.0);
+        self.slope_error = (error + unequal).max(Self::SLOPE_ERROR_MIN);
     }
 
     /// Between what the offset is at `now`, after all that was proven.
@@ -322,6 +328,23 @@ mod tests {
         assert!(exchange.run(10) < 2.0);
         (exchange.up_ms, exchange.down_ms) = (30, 30);
         assert!(exchange.run(5) < 1.0);
+    }
+
+    #[test]
+    fn a_way_that_grows_little_by_little_is_no_drift() {
+        // `run` holds the error against what is admitted.
+        for (base_ms, jitter_ms, grows_ms) in [(5, 1.0, 1), (30, 4.0, 2), (30, 4.0, 5)] {
+            let mut exchange =
+                Exchange { up_ms: base_ms, down_ms: base_ms, jitter_ms, ..Exchange::new() };
+            exchange.run(20);
+            for _ in 0..60 {
+                exchange.up_ms += grows_ms;
+                exchange.run(1);
+            }
+            let error = exchange.run(90);
+            let half = (60 * grows_ms) as f64 / 2.0;
+            assert!((error - half).abs() < 3.0, "{error} ms, not {half}");
+        }
     }
 
     #[test]

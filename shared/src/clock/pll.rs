@@ -67,6 +67,16 @@ enum Pull {
 }
 
 impl Pull {
+    /// What of it is left after so long.
+    fn after(self, micros: f64) -> Self {
+        let done = self.done(micros);
+        match self {
+            Self::Even(by, over) => Self::Even(by - done, (over - micros).max(1.0)),
+            // What is left goes on as if it had just begun: so do exponentials.
+            Self::Error(error, gain) => Self::Error(error - done, gain),
+        }
+    }
+
     /// What of it is done so long after it began. It never overshoots, however late the next
     /// snapshot comes.
     fn done(self, micros: f64) -> f64 {
@@ -95,6 +105,9 @@ pub struct Pll {
     /// How much faster than the local clock the server's runs, as a fraction, as learnt.
     skew: f64,
     pull: Pull,
+    /// When the last phase error was measured, and from when on they teach a skew.
+    observed: LocalTime,
+    learns_from: LocalTime,
     /// The leaky integrator's sum, in milliseconds.
     sum: f64,
     /// The last measured phase error, in microseconds.
@@ -114,15 +127,15 @@ impl Pll {
     /// Bound of the skew that is learnt: two clocks, each slewed by NTP as fast as it may (500 ppm,
     /// RFC 5905).
     const SKEW_MAX: f64 = 1000e-6;
-    /// Greater errors teach no more skew than this one, in microseconds: they have other causes. It
-    /// is four times what the greatest skew leaves.
+    /// Greater errors, in microseconds, teach no skew, nor does what follows them for so long: until they
+    /// are pulled in to a fiftieth. It is four times what the greatest skew leaves.
     const TEACHING_MAX: f64 = 2000.0;
+    const TEACHING_PAUSE: Micros = Micros::from_ms(2000);
     /// A phase error beyond this is not slewed but stepped.
     pub const STEP_BEYOND: Micros = Micros::from_ms(150);
-    /// While the offset is still settling, during the first measurements (a second of them at 30 Hz),
-    /// the loop learns no skew ...
+    /// While the offset is still settling, during the first measurements (a second of them at 30 Hz), the
+    /// loop pulls harder: whoever has just come has nothing to compare the world's pace with.
     const SETTLING: u32 = 30;
-    /// ... and pulls harder: whoever has just come has nothing to compare the world's pace with.
     const PULL_IN: Gain = Gain { proportional: 8.0, rate_max: 0.25 };
     const HOLD: Gain = Gain { proportional: Self::PROPORTIONAL, rate_max: Self::RATE_MAX };
     /// A phase error within this counts as locked.
@@ -141,6 +154,8 @@ impl Pll {
             time: offset.to_server(now).0 as f64,
             skew: 0.0,
             pull: Pull::Error(0.0, Self::HOLD),
+            observed: now,
+            learns_from: now,
             sum: 0.0,
             phase_error: 0.0,
             observations: 0,
@@ -149,8 +164,9 @@ impl Pll {
     }
 
     /// Chooses a loop filter; it begins anew, from where the clock stands.
-    pub fn set_filter(&mut self, filter: LoopFilter) {
+    pub fn set_filter(&mut self, now: LocalTime, filter: LoopFilter) {
         if self.filter != filter {
+            self.settle(now);
             self.filter = filter;
             (self.skew, self.sum) = (0.0, 0.0);
         }
@@ -167,19 +183,30 @@ impl Pll {
         self.time + passed * (1.0 + self.skew) + self.pull.done(passed.max(0.0))
     }
 
-    /// The server's time now. Rises with `now`, except where [`observe`](Self::observe) or
-    /// [`shift`](Self::shift) steps.
+    /// What was asked for up to `now` is settled: what is observed from now on, even if it is stamped
+    /// earlier, bends the clock from here on only.
+    pub fn settle(&mut self, now: LocalTime) {
+        let passed = (now - self.at).0 as f64;
+        if passed > 0.0 {
+            self.time = self.time_at(now);
+            self.at = now;
+            self.pull = self.pull.after(passed);
+        }
+    }
+
+    /// The server's time now. Rises with `now` up to which all is [settled](Self::settle), except where
+    /// [`observe`](Self::observe) or [`shift`](Self::shift) steps.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         ServerTime(self.time_at(now) as i64)
     }
 
     /// A snapshot that arrived at `now` stated the offset.
     pub fn observe(&mut self, now: LocalTime, offset: Offset) {
-        let now = now.max(self.at);
-        let passed = (now - self.at).0 as f64;
-        self.time = self.time_at(now);
-        self.at = now;
-        self.phase_error = offset.to_server(now).0 as f64 - self.time;
+        self.phase_error = offset.to_server(now).0 as f64 - self.time_at(now);
+        self.settle(now);
+        let now = self.at;
+        let passed = (now - self.observed).0 as f64;
+        self.observed = now;
         self.observations = self.observations.saturating_add(1);
         // The first measured offset replaces the welcome's guess at once.
         if self.observations == 1 || self.phase_error.abs() > Self::STEP_BEYOND.0 as f64 {
@@ -191,11 +218,13 @@ impl Pll {
         }
         match self.filter {
             LoopFilter::ProportionalIntegral => {
-                if self.observations > Self::SETTLING {
+                // Greater errors have other causes than skew, and are being pulled in for a while.
+                if self.phase_error.abs() > Self::TEACHING_MAX {
+                    self.learns_from = now + Self::TEACHING_PAUSE;
+                } else if now >= self.learns_from {
                     // A pause in the measurements must not count as one long observation.
                     let secs = (passed / 1e6).min(0.1);
-                    let error = self.phase_error.clamp(-Self::TEACHING_MAX, Self::TEACHING_MAX);
-                    let skew = self.skew + Self::INTEGRAL * error / 1e6 * secs;
+                    let skew = self.skew + Self::INTEGRAL * self.phase_error / 1e6 * secs;
                     self.skew = skew.clamp(-Self::SKEW_MAX, Self::SKEW_MAX);
                 }
                 let settling = self.observations <= Self::SETTLING;
@@ -300,7 +329,7 @@ mod tests {
     fn a_silence_overshoots_nothing() {
         for filter in [LoopFilter::ProportionalIntegral, LoopFilter::LeakyIntegrator] {
             let mut pll = Pll::new(LocalTime(0), Offset(0));
-            pll.set_filter(filter);
+            pll.set_filter(LocalTime(0), filter);
             run(&mut pll, 0, 3, 0.0, 0);
             pll.observe(LocalTime(3_000_000), Offset(40_000));
             let mut last = ServerTime(0);
@@ -317,7 +346,7 @@ mod tests {
     #[test]
     fn the_leaky_integrator_is_the_published_one_and_keeps_a_standing_error() {
         let mut pll = Pll::new(LocalTime(0), Offset(0));
-        pll.set_filter(LoopFilter::LeakyIntegrator);
+        pll.set_filter(LocalTime(0), LoopFilter::LeakyIntegrator);
         pll.observe(LocalTime(0), Offset(0));
         // Errors of 1 ms, then 0.5 ms: 0.01 * 1, then 0.01 * (0.9 + 0.5) ms are added.
         pll.observe(LocalTime(100_000), Offset(1000));
@@ -327,7 +356,7 @@ mod tests {
         // In the steady state of 200 ppm and 30 updates a second, 6.67 µs must come from the sum,
         // ten times the error: the error is 66.7 µs, as long as it is not cut.
         let mut pll = Pll::new(LocalTime(0), Offset(0));
-        pll.set_filter(LoopFilter::LeakyIntegrator);
+        pll.set_filter(LocalTime(0), LoopFilter::LeakyIntegrator);
         let worst = run(&mut pll, 0, 60, 200.0, 0);
         assert!((60.0..80.0).contains(&worst), "{worst} µs");
     }
@@ -338,6 +367,58 @@ mod tests {
             assert_eq!((name.parse(), filter.name()), (Ok(filter), name));
         }
         assert_eq!("pid".parse::<LoopFilter>(), Err(UnknownFilter));
+    }
+
+    #[test]
+    fn what_was_answered_is_settled() {
+        let mut pll = Pll::new(LocalTime(0), Offset(0));
+        run(&mut pll, 0, 3, 0.0, 0);
+        let mut last = ServerTime(0);
+        let mut random = crate::random::Random::new(4);
+        for n in 0..3000 {
+            // Packets are stamped up to 20 ms before the frame that was drawn last.
+            let frame = LocalTime(3_000_000 + n * 16_667);
+            let early = Micros(i64::from(random.below(20_000)));
+            let error = i64::from(random.below(200_000)) - 100_000;
+            pll.observe(frame - early, Offset(error));
+            for now in [frame, frame + Micros(9000)] {
+                pll.settle(now);
+                assert!(pll.server_time(now) >= last, "{n}");
+                last = pll.server_time(now);
+            }
+            if n % 100 == 0 {
+                let filter = LoopFilter::NAMES[n as usize / 100 % 2].1;
+                pll.set_filter(frame + Micros(9000), filter);
+            }
+        }
+        assert_eq!(pll.steps(), 1);
+    }
+
+    #[test]
+    fn settling_changes_nothing() {
+        let mut pll = Pll::new(LocalTime(0), Offset(0));
+        run(&mut pll, 0, 3, 100.0, 0);
+        for filter in [LoopFilter::ProportionalIntegral, LoopFilter::LeakyIntegrator] {
+            pll.set_filter(LocalTime(3_000_000), filter);
+            pll.observe(LocalTime(3_100_000), Offset(90_000));
+            let mut settled = pll.clone();
+            for now in (3_100_000..5_000_000).step_by(777).map(LocalTime) {
+                settled.settle(now);
+                assert!((settled.server_time(now) - pll.server_time(now)).0.abs() <= 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_jump_teaches_no_skew() {
+        for jump in [20_000, -140_000] {
+            let mut pll = Pll::new(LocalTime(0), Offset(0));
+            run(&mut pll, 0, 10, 50.0, 0);
+            let before = pll.skew_ppm();
+            run(&mut pll, 10_000_000, 10, 50.0, jump);
+            let skew = pll.skew_ppm();
+            assert!((skew - before).abs() < 60.0, "{skew} ppm after a jump, {before} before");
+        }
     }
 
     #[test]
