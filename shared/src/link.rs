@@ -10,7 +10,7 @@ mod config;
 use std::collections::BTreeMap;
 
 use crate::random::Random;
-use crate::time::{LocalTime, Micros};
+use crate::time::LocalTime;
 
 pub use conditions::{Conditions, ConditionsError, PROFILES};
 pub use config::{LinkConfig, LinkError, Schedule, Spread};
@@ -38,8 +38,10 @@ pub struct Link<T = Vec<u8>> {
     random: Random,
     /// Whether the link is in a bad time.
     bad: bool,
-    /// When all that waits for its turn will have left.
-    free: LocalTime,
+    /// What waited for its turn at the time `drained`, in millionths of a bit. Not the time that it
+    /// takes: that becomes another one where the rate changes.
+    waiting: u128,
+    drained: LocalTime,
     /// When the last packet of an ordered link arrives.
     last: LocalTime,
     /// By time of arrival, then in the order of sending.
@@ -66,7 +68,8 @@ impl<T: Clone> Link<T> {
             start,
             random: Random::new(seed),
             bad: false,
-            free: start,
+            waiting: 0,
+            drained: start,
             last: start,
             under_way: BTreeMap::new(),
             numbered: 0,
@@ -74,7 +77,8 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// From now on the link is like this. What is under way stays so.
+    /// From now on the link is like this. What is under way keeps its time of arrival; what waits
+    /// for its turn makes room at the new rate since the last packet was sent.
     pub fn set(&mut self, schedule: impl Into<Schedule>) {
         self.schedule = schedule.into();
     }
@@ -122,15 +126,23 @@ impl<T: Clone> Link<T> {
 
     /// When a packet has passed the narrowest place, unless it finds no room there.
     fn queue(&mut self, config: &LinkConfig, now: LocalTime, bytes: usize) -> Option<LocalTime> {
-        let Some(rate) = config.rate else { return Some(now) };
-        let bits = (bytes + LinkConfig::HEADER_BYTES) as f64 * 8.0;
-        let begin = self.free.max(now);
-        let waiting_bytes = (begin - now).as_secs() * rate as f64 / 8.0;
-        if waiting_bytes + bits / 8.0 > f64::from(config.queue_bytes) {
+        const BYTE: u128 = 8_000_000;
+        let passed = |at: LocalTime| self.schedule.passed(at - self.start);
+        let begin = now.max(self.drained);
+        if self.waiting > 0 {
+            self.waiting = self.waiting.saturating_sub(passed(begin) - passed(self.drained));
+        }
+        self.drained = begin;
+        if config.rate.is_none() {
+            self.waiting = 0;
+            return Some(now);
+        }
+        let waiting = self.waiting + bytes.saturating_add(LinkConfig::HEADER_BYTES) as u128 * BYTE;
+        if waiting > u128::from(config.queue_bytes) * BYTE {
             return None;
         }
-        self.free = begin + Micros::from_f64(bits * 1e6 / rate as f64);
-        Some(self.free)
+        self.waiting = waiting;
+        Some(begin + self.schedule.passing(begin - self.start, waiting))
     }
 
     fn put(&mut self, config: &LinkConfig, arrival: LocalTime, packet: T) {

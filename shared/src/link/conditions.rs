@@ -60,6 +60,8 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// | `queue=64kB` | bytes that may wait for that | 64 kB |
 /// | `seed=7` | of all chance | 1 |
 ///
+/// What waits for a limited rate leaves at the rate in force, also where that changes meanwhile.
+///
 /// `up.` or `down.` before a property (but `seed`) makes it count for one way only: `up` is from
 /// client to server.
 #[derive(Clone, Debug, PartialEq)]

@@ -139,6 +139,12 @@ impl LinkConfig {
         Ok(self)
     }
 
+    /// Millionths of a bit that pass in a microsecond, which are as many as bits in a second.
+    fn speed(&self) -> u128 {
+        // Without a limit more than any queue holds, yet little enough to add up over any time.
+        self.rate.map_or(i64::MAX as u128, |rate| u128::from(rate.max(1)))
+    }
+
     /// Probabilities that a good link turns bad and a bad one good, with each packet.
     pub(super) fn chain(&self) -> Option<(f32, f32)> {
         if self.burst <= 1.0 || self.loss == 0.0 {
@@ -193,6 +199,45 @@ impl Schedule {
         };
         let begun = self.changes.partition_point(|(from, _)| *from <= elapsed);
         begun.checked_sub(1).map_or(&self.first, |last| &self.changes[last].1)
+    }
+
+    /// Millionths of a bit that can pass from the start until so long after it.
+    pub(super) fn passed(&self, until: Micros) -> u128 {
+        let in_one_run = |until: i64| {
+            let (mut passed, mut from, mut config) = (0, 0, &self.first);
+            for (at, next) in self.changes.iter().take_while(|(at, _)| at.0 < until) {
+                passed += config.speed() * (at.0 - from) as u128;
+                (from, config) = (at.0, next);
+            }
+            passed + config.speed() * (until - from) as u128
+        };
+        let until = until.0.max(0);
+        match self.repeat {
+            Some(Micros(period)) if period > 0 => {
+                (until / period) as u128 * in_one_run(period) + in_one_run(until % period)
+            }
+            _ => in_one_run(until),
+        }
+    }
+
+    /// How long after `from` so many millionths of a bit have passed since then.
+    pub(super) fn passing(&self, from: Micros, amount: u128) -> Micros {
+        let all = std::iter::once(&self.first).chain(self.changes.iter().map(|(_, config)| config));
+        let (slowest, fastest) = all.fold((u128::MAX, 1), |(slowest, fastest), config| {
+            (slowest.min(config.speed()), fastest.max(config.speed()))
+        });
+        // These are the same, and all is done, unless the rate changes.
+        let (mut least, mut most) = (amount.div_ceil(fastest), amount.div_ceil(slowest));
+        let goal = self.passed(from) + amount;
+        while least < most {
+            let middle = least.midpoint(most);
+            if self.passed(from + Micros(middle as i64)) < goal {
+                least = middle + 1;
+            } else {
+                most = middle;
+            }
+        }
+        Micros(most as i64)
     }
 }
 

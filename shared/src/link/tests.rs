@@ -1,6 +1,7 @@
 //! Links keep what they promise, and repeat.
 
 use super::*;
+use crate::time::Micros;
 
 /// Sends a packet every millisecond; returns what arrived, and when, in order.
 fn run(config: LinkConfig, seed: u64, packets: i64) -> (Vec<(LocalTime, i64)>, LinkStats) {
@@ -110,6 +111,99 @@ fn a_narrow_link_delays_and_then_drops() {
     // The queue of 6400 bytes takes 100 ms.
     let slowest = arrivals.iter().map(|(at, n)| *at - LocalTime(n * 1000)).max().unwrap();
     assert!((slowest.as_ms() - 100.0).abs() < 3.0, "{slowest}");
+}
+
+/// Sends packets of 1000 bytes with their headers at these times in us; returns how many of them
+/// were dropped, and when the last of all arrives.
+fn load(link: &mut Link<()>, times: impl Iterator<Item = i64>) -> (u64, Micros) {
+    let before = link.stats().dropped;
+    times.for_each(|at| link.send(LocalTime(at), 1000 - LinkConfig::HEADER_BYTES, ()));
+    let last = link.under_way.last_key_value().map_or(LocalTime(0), |((arrival, _), _)| *arrival);
+    (link.stats().dropped - before, last - LocalTime(0))
+}
+
+fn link_of(times: &str) -> Link<()> {
+    Link::new(times.parse::<Conditions>().unwrap().up, 1)
+}
+
+const SECOND: i64 = 1_000_000;
+
+#[test]
+fn what_waits_when_a_link_widens_leaves_at_the_new_rate() {
+    for order in ["free", "kept"] {
+        let mut link = link_of(&format!("order={order},rate=64kbit,queue=64kB; 1s: rate=20Mbit"));
+        let (dropped, last) = load(&mut link, (0..1000).map(|ms| ms * 1000));
+        assert!((920..936).contains(&dropped), "{dropped} of 1000 dropped");
+        // 64 kB at 20 Mbit.
+        assert!((last.as_ms() - 1025.6).abs() < 0.5, "{last}");
+        let (dropped, last) = load(&mut link, (1001..2000).map(|ms| ms * 1000));
+        assert_eq!((dropped, last), (0, Micros(1_999_400)));
+    }
+}
+
+#[test]
+fn what_waits_when_a_link_narrows_leaves_at_the_new_rate() {
+    let mut link = link_of("rate=20Mbit,queue=64kB; 1s: rate=64kbit");
+    assert_eq!(load(&mut link, [SECOND - 1; 60].into_iter()).0, 0);
+    // There is room for 4 more; together they take 8 s.
+    let (dropped, last) = load(&mut link, [SECOND; 10].into_iter());
+    assert_eq!(dropped, 6);
+    assert!((last.as_ms() - 9000.0).abs() < 1.0, "{last}");
+    // After half of that time half of the room is free.
+    assert_eq!(load(&mut link, [5 * SECOND; 40].into_iter()).0, 8);
+}
+
+#[test]
+fn nothing_waits_where_there_is_no_limit() {
+    let mut link = link_of("rate=64kbit,queue=64kB; 1s: lan; 2s: rate=64kbit,queue=64kB");
+    assert_eq!(load(&mut link, [0; 70].into_iter()).0, 6);
+    let last = load(&mut link, [SECOND + 1; 200].into_iter());
+    assert!(last.0 == 0 && last.1 <= Micros::from_ms(1002), "{last:?}");
+    assert_eq!(load(&mut link, [2 * SECOND; 70].into_iter()).0, 6);
+}
+
+#[test]
+fn a_rate_that_is_set_holds_for_what_waits() {
+    let narrow = LinkConfig { rate: Some(64_000), queue_bytes: 64_000, ..LinkConfig::PERFECT };
+    let mut link = Link::new(narrow, 1);
+    assert_eq!(load(&mut link, [0; 70].into_iter()).0, 6);
+    link.set(LinkConfig { rate: Some(20_000_000), ..narrow });
+    assert_eq!(load(&mut link, (30..100).map(|ms| ms * 1000)).0, 0);
+    // Without a limit nothing waits, however short that is.
+    link.set(narrow);
+    assert_eq!(load(&mut link, [SECOND; 70].into_iter()).0, 6);
+    link.set(LinkConfig::PERFECT);
+    assert_eq!(load(&mut link, [SECOND; 1].into_iter()).0, 0);
+    link.set(narrow);
+    assert_eq!(load(&mut link, [SECOND; 70].into_iter()).0, 6);
+}
+
+#[test]
+fn a_rate_that_changes_for_ever_is_its_mean() {
+    let mut link = link_of("rate=64kbit,queue=64kB; 10ms: rate=128kbit; 20ms: repeat");
+    let (dropped, last) = load(&mut link, [0; 60].into_iter());
+    assert_eq!(dropped, 0);
+    assert!((last.as_ms() - 5000.0).abs() < 10.0, "{last}");
+}
+
+#[test]
+fn what_passes_is_the_sum_of_all_rates_in_force() {
+    let rate = |rate| LinkConfig { rate, ..LinkConfig::PERFECT };
+    let changes = vec![(Micros(10), rate(Some(500))), (Micros(13), rate(Some(1)))];
+    let mut schedule = Schedule { first: rate(Some(7)), changes, repeat: None };
+    for repeat in [None, Some(Micros(20)), Some(Micros(14))] {
+        schedule.repeat = repeat;
+        let mut sum = 0;
+        for at in (0..100).map(Micros) {
+            assert_eq!(schedule.passed(at), sum, "{at}");
+            sum += u128::from(schedule.at(at).rate.unwrap());
+        }
+        for (from, amount) in (0..40).flat_map(|from| (1..600).map(move |n| (Micros(from), n))) {
+            let (time, before) = (schedule.passing(from, amount), schedule.passed(from));
+            let passed = |time| schedule.passed(from + time) - before;
+            assert!(passed(time) >= amount && passed(time - Micros(1)) < amount, "{from} {amount}");
+        }
+    }
 }
 
 #[test]
