@@ -28,8 +28,8 @@ pub struct LinkStats {
     pub doubled: u64,
 }
 
-/// One direction of a link, for packets of any kind. At most [`Link::PACKETS_MAX`] packets are
-/// under way; more are dropped.
+/// One direction of a link, for packets of any kind. At most [`Link::PACKETS_MAX`] packets of
+/// together [`Link::BYTES_MAX`] are under way; more are dropped.
 #[derive(Clone, Debug)]
 pub struct Link<T = Vec<u8>> {
     schedule: Schedule,
@@ -44,8 +44,10 @@ pub struct Link<T = Vec<u8>> {
     drained: LocalTime,
     /// When the last packet of an ordered link arrives.
     last: LocalTime,
-    /// By time of arrival, then in the order of sending.
-    under_way: BTreeMap<(LocalTime, u64), T>,
+    /// Packets and their bytes, by time of arrival, then in the order of sending.
+    under_way: BTreeMap<(LocalTime, u64), (usize, T)>,
+    /// Of all that is under way.
+    bytes: usize,
     numbered: u64,
     stats: LinkStats,
 }
@@ -53,6 +55,9 @@ pub struct Link<T = Vec<u8>> {
 impl Link<()> {
     /// Bound of the packets under way.
     pub const PACKETS_MAX: usize = 4096;
+    /// Bound of their bytes: more than twice what so many packets of 1500 bytes take; of 64 kB each
+    /// they would take 256 MB.
+    pub const BYTES_MAX: usize = 16 << 20;
 }
 
 impl<T: Clone> Link<T> {
@@ -72,6 +77,7 @@ impl<T: Clone> Link<T> {
             drained: start,
             last: start,
             under_way: BTreeMap::new(),
+            bytes: 0,
             numbered: 0,
             stats: LinkStats::default(),
         }
@@ -108,9 +114,9 @@ impl<T: Clone> Link<T> {
         }
         if twice {
             self.stats.doubled += 1;
-            self.put(&config, left + delays[1], packet.clone());
+            self.put(&config, left + delays[1], bytes, packet.clone());
         }
-        self.put(&config, left + delays[0], packet);
+        self.put(&config, left + delays[0], bytes, packet);
     }
 
     fn draw_loss(&mut self, config: &LinkConfig, turn: f32, fate: f32) -> bool {
@@ -145,14 +151,16 @@ impl<T: Clone> Link<T> {
         Some(begin + self.schedule.passing(begin - self.start, waiting))
     }
 
-    fn put(&mut self, config: &LinkConfig, arrival: LocalTime, packet: T) {
-        if self.under_way.len() >= Link::PACKETS_MAX {
+    fn put(&mut self, config: &LinkConfig, arrival: LocalTime, bytes: usize, packet: T) {
+        let room = Link::BYTES_MAX - self.bytes;
+        if self.under_way.len() >= Link::PACKETS_MAX || bytes > room {
             self.stats.dropped += 1;
             return;
         }
+        self.bytes += bytes;
         let arrival = if config.ordered { arrival.max(self.last) } else { arrival };
         self.last = self.last.max(arrival);
-        self.under_way.insert((arrival, self.numbered), packet);
+        self.under_way.insert((arrival, self.numbered), (bytes, packet));
         self.numbered += 1;
     }
 
@@ -164,7 +172,9 @@ impl<T: Clone> Link<T> {
     /// A packet that has arrived by `now`.
     pub fn poll(&mut self, now: LocalTime) -> Option<T> {
         self.next_arrival().filter(|arrival| *arrival <= now)?;
-        self.under_way.pop_first().map(|(_, packet)| packet)
+        let (_, (bytes, packet)) = self.under_way.pop_first()?;
+        self.bytes -= bytes;
+        Some(packet)
     }
 
     /// What became of the packets so far.

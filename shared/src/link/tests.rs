@@ -214,3 +214,17 @@ fn what_is_under_way_is_bounded() {
     }
     assert_eq!(link.stats().dropped, 10_000 - Link::PACKETS_MAX as u64);
 }
+
+#[test]
+fn the_bytes_under_way_are_bounded() {
+    let mut link = Link::new(LinkConfig::delayed(9000, 0), 1);
+    let fit = (Link::BYTES_MAX >> 16) as u64;
+    (0..fit + 44).for_each(|n| link.send(LocalTime(0), 1 << 16, n));
+    assert_eq!(link.stats().dropped, 44);
+    assert_eq!(std::iter::from_fn(|| link.poll(LocalTime(9_000_000))).count() as u64, fit);
+    // What has arrived takes no more room.
+    (0..fit).for_each(|n| link.send(LocalTime(9_000_000), 1 << 16, n));
+    assert_eq!(link.stats().dropped, 44);
+    link.send(LocalTime(0), usize::MAX, 0);
+    assert_eq!(link.stats().dropped, 45);
+}
