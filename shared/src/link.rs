@@ -120,7 +120,8 @@ impl<T: Clone> Link<T> {
     }
 
     fn draw_loss(&mut self, config: &LinkConfig, turn: f32, fate: f32) -> bool {
-        if config.burst <= 1.0 || config.loss == 0.0 {
+        if config.independent() {
+            // A bad time does not outlast the bursts that it belongs to.
             self.bad = false;
             return fate < config.loss;
         }

@@ -81,6 +81,16 @@ fn delays_are_spread_as_told() {
 }
 
 #[test]
+fn delays_below_zero_become_zero() {
+    for spread in [Spread::Uniform, Spread::Normal] {
+        let config = LinkConfig { jitter: Micros::from_ms(30), spread, ..LinkConfig::PERFECT };
+        let (arrivals, _) = run(config, 3, 10_000);
+        let at_once = arrivals.iter().filter(|(at, n)| *at == LocalTime(n * 1000)).count();
+        assert!((4800..5200).contains(&at_once), "{spread:?}: {at_once} without delay");
+    }
+}
+
+#[test]
 fn losses_come_in_bursts_of_the_mean_length() {
     let config = LinkConfig::PERFECT.bursting(0.05, 4.0);
     let (arrivals, stats) = run(config, 9, 200_000);
@@ -93,6 +103,31 @@ fn losses_come_in_bursts_of_the_mean_length() {
     let config = LinkConfig { burst_loss: 0.5, stray_loss: 0.01, ..config };
     let (_, stats) = run(config, 9, 200_000);
     assert!((stats.lost as f32 / stats.sent as f32 - 0.05).abs() < 0.005, "{stats:?}");
+}
+
+#[test]
+fn a_bad_time_ends_where_losses_become_independent() {
+    // Bad nearly always; then nothing is lost; then nearly never bad, but for long.
+    let times = "loss=99%,burst=100; 1s: loss=0%,burst=1; 2s: loss=0.01%,burst=10000";
+    for seed in 0..10 {
+        let mut link = Link::new(times.parse::<Conditions>().unwrap().up, seed);
+        let lost = [0, 1000, 2000].map(|from| {
+            let before = link.stats().lost;
+            (from..from + 1000).for_each(|ms| link.send(LocalTime(ms * 1000), 100, ms));
+            link.stats().lost - before
+        });
+        assert!(lost[0] > 900 && lost[1..] == [0, 0], "{lost:?}");
+    }
+}
+
+#[test]
+fn a_loss_of_all_is_one_whatever_the_bursts() {
+    for bursts in ["burst=1", "burst=3", "burst=10000,burst-loss=80%,stray-loss=1%"] {
+        let times = format!("loss=100%,{bursts}").parse::<Conditions>().unwrap().up;
+        let mut link = Link::new(times, 1);
+        (0..1000).for_each(|ms| link.send(LocalTime(ms * 1000), 100, ms));
+        assert_eq!(link.stats().lost, 1000, "{bursts}");
+    }
 }
 
 #[test]
