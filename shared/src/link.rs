@@ -10,7 +10,7 @@ mod config;
 use std::collections::BTreeMap;
 
 use crate::random::Random;
-use crate::time::{LocalTime, Micros};
+use crate::time::LocalTime;
 
 pub use conditions::{Conditions, ConditionsError, PROFILES};
 pub use config::{LinkConfig, LinkError, Schedule, Spread};
@@ -28,8 +28,8 @@ pub struct LinkStats {
     pub doubled: u64,
 }
 
-/// One direction of a link, for packets of any kind. At most [`Link::PACKETS_MAX`] packets are
-/// under way; more are dropped.
+/// One direction of a link, for packets of any kind. At most [`Link::PACKETS_MAX`] packets of
+/// together [`Link::BYTES_MAX`] are under way; more are dropped.
 #[derive(Clone, Debug)]
 pub struct Link<T = Vec<u8>> {
     schedule: Schedule,
@@ -38,12 +38,16 @@ pub struct Link<T = Vec<u8>> {
     random: Random,
     /// Whether the link is in a bad time.
     bad: bool,
-    /// When all that waits for its turn will have left.
-    free: LocalTime,
+    /// What waited for its turn at the time `drained`, in millionths of a bit. Not the time that it
+    /// takes: that becomes another one where the rate changes.
+    waiting: u128,
+    drained: LocalTime,
     /// When the last packet of an ordered link arrives.
     last: LocalTime,
-    /// By time of arrival, then in the order of sending.
-    under_way: BTreeMap<(LocalTime, u64), T>,
+    /// Packets and their bytes, by time of arrival, then in the order of sending.
+    under_way: BTreeMap<(LocalTime, u64), (usize, T)>,
+    /// Of all that is under way.
+    bytes: usize,
     numbered: u64,
     stats: LinkStats,
 }
@@ -51,6 +55,9 @@ pub struct Link<T = Vec<u8>> {
 impl Link<()> {
     /// Bound of the packets under way.
     pub const PACKETS_MAX: usize = 4096;
+    /// Bound of their bytes: more than twice what so many packets of 1500 bytes take; of 64 kB each
+    /// they would take 256 MB.
+    pub const BYTES_MAX: usize = 16 << 20;
 }
 
 impl<T: Clone> Link<T> {
@@ -66,15 +73,18 @@ impl<T: Clone> Link<T> {
             start,
             random: Random::new(seed),
             bad: false,
-            free: start,
+            waiting: 0,
+            drained: start,
             last: start,
             under_way: BTreeMap::new(),
+            bytes: 0,
             numbered: 0,
             stats: LinkStats::default(),
         }
     }
 
-    /// From now on the link is like this. What is under way stays so.
+    /// From now on the link is like this. What is under way keeps its time of arrival; what waits
+    /// for its turn makes room at the new rate since the last packet was sent.
     pub fn set(&mut self, schedule: impl Into<Schedule>) {
         self.schedule = schedule.into();
     }
@@ -104,13 +114,14 @@ impl<T: Clone> Link<T> {
         }
         if twice {
             self.stats.doubled += 1;
-            self.put(&config, left + delays[1], packet.clone());
+            self.put(&config, left + delays[1], bytes, packet.clone());
         }
-        self.put(&config, left + delays[0], packet);
+        self.put(&config, left + delays[0], bytes, packet);
     }
 
     fn draw_loss(&mut self, config: &LinkConfig, turn: f32, fate: f32) -> bool {
-        if config.burst <= 1.0 || config.loss == 0.0 {
+        if config.independent() {
+            // A bad time does not outlast the bursts that it belongs to.
             self.bad = false;
             return fate < config.loss;
         }
@@ -122,25 +133,35 @@ impl<T: Clone> Link<T> {
 
     /// When a packet has passed the narrowest place, unless it finds no room there.
     fn queue(&mut self, config: &LinkConfig, now: LocalTime, bytes: usize) -> Option<LocalTime> {
-        let Some(rate) = config.rate else { return Some(now) };
-        let bits = (bytes + LinkConfig::HEADER_BYTES) as f64 * 8.0;
-        let begin = self.free.max(now);
-        let waiting_bytes = (begin - now).as_secs() * rate as f64 / 8.0;
-        if waiting_bytes + bits / 8.0 > f64::from(config.queue_bytes) {
+        const BYTE: u128 = 8_000_000;
+        let passed = |at: LocalTime| self.schedule.passed(at - self.start);
+        let begin = now.max(self.drained);
+        if self.waiting > 0 {
+            self.waiting = self.waiting.saturating_sub(passed(begin) - passed(self.drained));
+        }
+        self.drained = begin;
+        if config.rate.is_none() {
+            self.waiting = 0;
+            return Some(now);
+        }
+        let waiting = self.waiting + bytes.saturating_add(LinkConfig::HEADER_BYTES) as u128 * BYTE;
+        if waiting > u128::from(config.queue_bytes) * BYTE {
             return None;
         }
-        self.free = begin + Micros::from_f64(bits * 1e6 / rate as f64);
-        Some(self.free)
+        self.waiting = waiting;
+        Some(begin + self.schedule.passing(begin - self.start, waiting))
     }
 
-    fn put(&mut self, config: &LinkConfig, arrival: LocalTime, packet: T) {
-        if self.under_way.len() >= Link::PACKETS_MAX {
+    fn put(&mut self, config: &LinkConfig, arrival: LocalTime, bytes: usize, packet: T) {
+        let room = Link::BYTES_MAX - self.bytes;
+        if self.under_way.len() >= Link::PACKETS_MAX || bytes > room {
             self.stats.dropped += 1;
             return;
         }
+        self.bytes += bytes;
         let arrival = if config.ordered { arrival.max(self.last) } else { arrival };
         self.last = self.last.max(arrival);
-        self.under_way.insert((arrival, self.numbered), packet);
+        self.under_way.insert((arrival, self.numbered), (bytes, packet));
         self.numbered += 1;
     }
 
@@ -152,7 +173,9 @@ impl<T: Clone> Link<T> {
     /// A packet that has arrived by `now`.
     pub fn poll(&mut self, now: LocalTime) -> Option<T> {
         self.next_arrival().filter(|arrival| *arrival <= now)?;
-        self.under_way.pop_first().map(|(_, packet)| packet)
+        let (_, (bytes, packet)) = self.under_way.pop_first()?;
+        self.bytes -= bytes;
+        Some(packet)
     }
 
     /// What became of the packets so far.

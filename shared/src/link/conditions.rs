@@ -49,16 +49,21 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// | property | meaning | unless given |
 /// |---|---|---|
 /// | `delay=100ms` | time that packets take, each way | 0 |
-/// | `jitter=30ms` | how much it varies | 0 |
+/// | `jitter=30ms` | how much it varies; what would be less than no time becomes none | 0 |
 /// | `spread=uniform`, `normal`, `heavy` | how it varies ([`Spread`]) | `uniform` |
 /// | `order=kept`, `free` | whether packets overtake each other | `free` |
-/// | `loss=5%` | share that is lost | 0 |
+/// | `loss=5%` | share that is lost; at 100 % all are, whatever the bursts | 0 |
 /// | `burst=3` | mean packets that a bad time lasts | 1: losses are independent |
-/// | `burst-loss=80%`, `stray-loss=1%` | share lost in bad and in good times | 100 %, 0 |
+/// | `burst-loss=80%`, `stray-loss=1%` | lost in bad and in good times; need `burst` | 100 %, 0 |
 /// | `duplicate=1%` | share that comes twice | 0 |
 /// | `rate=2Mbit` | bits a second that pass | no limit |
 /// | `queue=64kB` | bytes that may wait for that | 64 kB |
 /// | `seed=7` | of all chance | 1 |
+///
+/// Jitter beyond the delay, evenly or normally spread, thus leaves a part of the packets without
+/// any delay, and the mean above `delay`: with `delay=0ms,jitter=30ms` half of them arrive at once.
+///
+/// What waits for a limited rate leaves at the rate in force, also where that changes meanwhile.
 ///
 /// `up.` or `down.` before a property (but `seed`) makes it count for one way only: `up` is from
 /// client to server.
@@ -345,6 +350,11 @@ mod tests {
             ("burst=NaN", "is no burst"),
             ("loss=5%,burst=3,burst-loss=4%", "do not add up"),
             ("loss=90%,burst=2", "do not add up"),
+            ("loss=0%,stray-loss=5%", "stray-loss and burst-loss need burst=..., the mean length"),
+            ("loss=5%,burst-loss=80%", "stray-loss and burst-loss need burst="),
+            ("loss=5%,burst=1,stray-loss=1%", "stray-loss and burst-loss need burst="),
+            ("loss=0%,burst=3,stray-loss=5%", "do not add up: loss must lie between"),
+            ("loss=5%,burst=3,stray-loss=1%; 10s: loss=0%", "do not add up"),
             ("spread=wide", "spread=uniform, normal or heavy"),
             ("rate=1bit", "8kbit to 100Gbit"),
             ("queue=1B", "1500B to 16MB"),
@@ -362,6 +372,13 @@ mod tests {
         }
         let long = format!("lan{}", "; 1s: lan".repeat(CHANGES_MAX));
         assert_eq!(long.parse::<Conditions>(), Err(ConditionsError::TooLong));
+    }
+
+    #[test]
+    fn all_may_be_lost_for_a_time_and_bursts_may_be_told_before_losses() {
+        read("wifi; 10s: loss=100%; 15s: wifi");
+        read("loss=100%,burst=3");
+        read("burst=3,burst-loss=80%; 10s: loss=5%; 20s: loss=100%; 30s: loss=0%");
     }
 
     proptest::proptest! {

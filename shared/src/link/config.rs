@@ -24,20 +24,21 @@ pub enum Spread {
 pub struct LinkConfig {
     /// Time that packets take, at most [`LinkConfig::TIME_MAX`].
     pub delay: Micros,
-    /// How much that varies, at most [`LinkConfig::TIME_MAX`]; no packet arrives before it is sent.
+    /// How much that varies, at most [`LinkConfig::TIME_MAX`]. No packet arrives before it is sent:
+    /// where that takes more than `delay` away, the packet takes no time.
     pub jitter: Micros,
     /// In which way it varies.
     pub spread: Spread,
     /// Whether packets that were sent earlier arrive earlier, as they do through one queue. If not,
     /// jitter makes them overtake each other.
     pub ordered: bool,
-    /// Share of all packets that is lost: 0 to 1.
+    /// Share of all packets that is lost: 0 to 1. At 1 all are, whatever the bursts.
     pub loss: f32,
     /// Mean length of a bad time in packets; at 1 or less losses are independent of each other.
     pub burst: f32,
-    /// Share of the packets that is lost in a bad time; more than `loss`.
+    /// Share of the packets that is lost in a bad time; more than `loss`. Without bursts 1.
     pub burst_loss: f32,
-    /// Share that is lost in a good time; less than `loss`, or all would be lost there.
+    /// Share that is lost in a good time; at most `loss`. Without bursts 0.
     pub stray_loss: f32,
     /// Share of the packets that comes twice: 0 to 1.
     pub duplication: f32,
@@ -64,6 +65,12 @@ pub enum LinkError {
          long enough to make up for the time between them"
     )]
     Losses,
+    /// What bursts are like, but no bursts.
+    #[error(
+        "stray-loss and burst-loss need burst=..., the mean length of a bad time in packets, of \
+         more than 1: burst=3"
+    )]
+    NoBursts,
 }
 
 impl LinkConfig {
@@ -135,13 +142,32 @@ impl LinkConfig {
         range("rate", "8kbit to 100Gbit", rate)?;
         let queue = (1500..=Self::QUEUE_BYTES_MAX).contains(&self.queue_bytes);
         range("queue", "1500B to 16MB", queue)?;
+        if self.burst <= 1.0 && (self.burst_loss, self.stray_loss) != (1.0, 0.0) {
+            return Err(LinkError::NoBursts);
+        }
+        // No chain is needed to lose nothing, but what strays would have to be lost.
+        if self.loss < self.stray_loss {
+            return Err(LinkError::Losses);
+        }
         self.chain().ok_or(LinkError::Losses)?;
         Ok(self)
     }
 
+    /// Whether a packet's loss depends on no other's. Where none or all are lost, bursts mean
+    /// nothing.
+    pub(super) fn independent(&self) -> bool {
+        self.burst <= 1.0 || self.loss <= 0.0 || self.loss >= 1.0
+    }
+
+    /// Millionths of a bit that pass in a microsecond, which are as many as bits in a second.
+    fn speed(&self) -> u128 {
+        // Without a limit more than any queue holds, yet little enough to add up over any time.
+        self.rate.map_or(i64::MAX as u128, |rate| u128::from(rate.max(1)))
+    }
+
     /// Probabilities that a good link turns bad and a bad one good, with each packet.
     pub(super) fn chain(&self) -> Option<(f32, f32)> {
-        if self.burst <= 1.0 || self.loss == 0.0 {
+        if self.independent() {
             return Some((0.0, 1.0));
         }
         let bad = (self.loss - self.stray_loss) / (self.burst_loss - self.stray_loss);
@@ -193,6 +219,45 @@ impl Schedule {
         };
         let begun = self.changes.partition_point(|(from, _)| *from <= elapsed);
         begun.checked_sub(1).map_or(&self.first, |last| &self.changes[last].1)
+    }
+
+    /// Millionths of a bit that can pass from the start until so long after it.
+    pub(super) fn passed(&self, until: Micros) -> u128 {
+        let in_one_run = |until: i64| {
+            let (mut passed, mut from, mut config) = (0, 0, &self.first);
+            for (at, next) in self.changes.iter().take_while(|(at, _)| at.0 < until) {
+                passed += config.speed() * (at.0 - from) as u128;
+                (from, config) = (at.0, next);
+            }
+            passed + config.speed() * (until - from) as u128
+        };
+        let until = until.0.max(0);
+        match self.repeat {
+            Some(Micros(period)) if period > 0 => {
+                (until / period) as u128 * in_one_run(period) + in_one_run(until % period)
+            }
+            _ => in_one_run(until),
+        }
+    }
+
+    /// How long after `from` so many millionths of a bit have passed since then.
+    pub(super) fn passing(&self, from: Micros, amount: u128) -> Micros {
+        let all = std::iter::once(&self.first).chain(self.changes.iter().map(|(_, config)| config));
+        let (slowest, fastest) = all.fold((u128::MAX, 1), |(slowest, fastest), config| {
+            (slowest.min(config.speed()), fastest.max(config.speed()))
+        });
+        // These are the same, and all is done, unless the rate changes.
+        let (mut least, mut most) = (amount.div_ceil(fastest), amount.div_ceil(slowest));
+        let goal = self.passed(from) + amount;
+        while least < most {
+            let middle = least.midpoint(most);
+            if self.passed(from + Micros(middle as i64)) < goal {
+                least = middle + 1;
+            } else {
+                most = middle;
+            }
+        }
+        Micros(most as i64)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Links keep what they promise, and repeat.
 
 use super::*;
+use crate::time::Micros;
 
 /// Sends a packet every millisecond; returns what arrived, and when, in order.
 fn run(config: LinkConfig, seed: u64, packets: i64) -> (Vec<(LocalTime, i64)>, LinkStats) {
@@ -80,6 +81,16 @@ fn delays_are_spread_as_told() {
 }
 
 #[test]
+fn delays_below_zero_become_zero() {
+    for spread in [Spread::Uniform, Spread::Normal] {
+        let config = LinkConfig { jitter: Micros::from_ms(30), spread, ..LinkConfig::PERFECT };
+        let (arrivals, _) = run(config, 3, 10_000);
+        let at_once = arrivals.iter().filter(|(at, n)| *at == LocalTime(n * 1000)).count();
+        assert!((4800..5200).contains(&at_once), "{spread:?}: {at_once} without delay");
+    }
+}
+
+#[test]
 fn losses_come_in_bursts_of_the_mean_length() {
     let config = LinkConfig::PERFECT.bursting(0.05, 4.0);
     let (arrivals, stats) = run(config, 9, 200_000);
@@ -92,6 +103,31 @@ fn losses_come_in_bursts_of_the_mean_length() {
     let config = LinkConfig { burst_loss: 0.5, stray_loss: 0.01, ..config };
     let (_, stats) = run(config, 9, 200_000);
     assert!((stats.lost as f32 / stats.sent as f32 - 0.05).abs() < 0.005, "{stats:?}");
+}
+
+#[test]
+fn a_bad_time_ends_where_losses_become_independent() {
+    // Bad nearly always; then nothing is lost; then nearly never bad, but for long.
+    let times = "loss=99%,burst=100; 1s: loss=0%,burst=1; 2s: loss=0.01%,burst=10000";
+    for seed in 0..10 {
+        let mut link = Link::new(times.parse::<Conditions>().unwrap().up, seed);
+        let lost = [0, 1000, 2000].map(|from| {
+            let before = link.stats().lost;
+            (from..from + 1000).for_each(|ms| link.send(LocalTime(ms * 1000), 100, ms));
+            link.stats().lost - before
+        });
+        assert!(lost[0] > 900 && lost[1..] == [0, 0], "{lost:?}");
+    }
+}
+
+#[test]
+fn a_loss_of_all_is_one_whatever_the_bursts() {
+    for bursts in ["burst=1", "burst=3", "burst=10000,burst-loss=80%,stray-loss=1%"] {
+        let times = format!("loss=100%,{bursts}").parse::<Conditions>().unwrap().up;
+        let mut link = Link::new(times, 1);
+        (0..1000).for_each(|ms| link.send(LocalTime(ms * 1000), 100, ms));
+        assert_eq!(link.stats().lost, 1000, "{bursts}");
+    }
 }
 
 #[test]
@@ -112,6 +148,99 @@ fn a_narrow_link_delays_and_then_drops() {
     assert!((slowest.as_ms() - 100.0).abs() < 3.0, "{slowest}");
 }
 
+/// Sends packets of 1000 bytes with their headers at these times in us; returns how many of them
+/// were dropped, and when the last of all arrives.
+fn load(link: &mut Link<()>, times: impl Iterator<Item = i64>) -> (u64, Micros) {
+    let before = link.stats().dropped;
+    times.for_each(|at| link.send(LocalTime(at), 1000 - LinkConfig::HEADER_BYTES, ()));
+    let last = link.under_way.last_key_value().map_or(LocalTime(0), |((arrival, _), _)| *arrival);
+    (link.stats().dropped - before, last - LocalTime(0))
+}
+
+fn link_of(times: &str) -> Link<()> {
+    Link::new(times.parse::<Conditions>().unwrap().up, 1)
+}
+
+const SECOND: i64 = 1_000_000;
+
+#[test]
+fn what_waits_when_a_link_widens_leaves_at_the_new_rate() {
+    for order in ["free", "kept"] {
+        let mut link = link_of(&format!("order={order},rate=64kbit,queue=64kB; 1s: rate=20Mbit"));
+        let (dropped, last) = load(&mut link, (0..1000).map(|ms| ms * 1000));
+        assert!((920..936).contains(&dropped), "{dropped} of 1000 dropped");
+        // 64 kB at 20 Mbit.
+        assert!((last.as_ms() - 1025.6).abs() < 0.5, "{last}");
+        let (dropped, last) = load(&mut link, (1001..2000).map(|ms| ms * 1000));
+        assert_eq!((dropped, last), (0, Micros(1_999_400)));
+    }
+}
+
+#[test]
+fn what_waits_when_a_link_narrows_leaves_at_the_new_rate() {
+    let mut link = link_of("rate=20Mbit,queue=64kB; 1s: rate=64kbit");
+    assert_eq!(load(&mut link, [SECOND - 1; 60].into_iter()).0, 0);
+    // There is room for 4 more; together they take 8 s.
+    let (dropped, last) = load(&mut link, [SECOND; 10].into_iter());
+    assert_eq!(dropped, 6);
+    assert!((last.as_ms() - 9000.0).abs() < 1.0, "{last}");
+    // After half of that time half of the room is free.
+    assert_eq!(load(&mut link, [5 * SECOND; 40].into_iter()).0, 8);
+}
+
+#[test]
+fn nothing_waits_where_there_is_no_limit() {
+    let mut link = link_of("rate=64kbit,queue=64kB; 1s: lan; 2s: rate=64kbit,queue=64kB");
+    assert_eq!(load(&mut link, [0; 70].into_iter()).0, 6);
+    let last = load(&mut link, [SECOND + 1; 200].into_iter());
+    assert!(last.0 == 0 && last.1 <= Micros::from_ms(1002), "{last:?}");
+    assert_eq!(load(&mut link, [2 * SECOND; 70].into_iter()).0, 6);
+}
+
+#[test]
+fn a_rate_that_is_set_holds_for_what_waits() {
+    let narrow = LinkConfig { rate: Some(64_000), queue_bytes: 64_000, ..LinkConfig::PERFECT };
+    let mut link = Link::new(narrow, 1);
+    assert_eq!(load(&mut link, [0; 70].into_iter()).0, 6);
+    link.set(LinkConfig { rate: Some(20_000_000), ..narrow });
+    assert_eq!(load(&mut link, (30..100).map(|ms| ms * 1000)).0, 0);
+    // Without a limit nothing waits, however short that is.
+    link.set(narrow);
+    assert_eq!(load(&mut link, [SECOND; 70].into_iter()).0, 6);
+    link.set(LinkConfig::PERFECT);
+    assert_eq!(load(&mut link, [SECOND; 1].into_iter()).0, 0);
+    link.set(narrow);
+    assert_eq!(load(&mut link, [SECOND; 70].into_iter()).0, 6);
+}
+
+#[test]
+fn a_rate_that_changes_for_ever_is_its_mean() {
+    let mut link = link_of("rate=64kbit,queue=64kB; 10ms: rate=128kbit; 20ms: repeat");
+    let (dropped, last) = load(&mut link, [0; 60].into_iter());
+    assert_eq!(dropped, 0);
+    assert!((last.as_ms() - 5000.0).abs() < 10.0, "{last}");
+}
+
+#[test]
+fn what_passes_is_the_sum_of_all_rates_in_force() {
+    let rate = |rate| LinkConfig { rate, ..LinkConfig::PERFECT };
+    let changes = vec![(Micros(10), rate(Some(500))), (Micros(13), rate(Some(1)))];
+    let mut schedule = Schedule { first: rate(Some(7)), changes, repeat: None };
+    for repeat in [None, Some(Micros(20)), Some(Micros(14))] {
+        schedule.repeat = repeat;
+        let mut sum = 0;
+        for at in (0..100).map(Micros) {
+            assert_eq!(schedule.passed(at), sum, "{at}");
+            sum += u128::from(schedule.at(at).rate.unwrap());
+        }
+        for (from, amount) in (0..40).flat_map(|from| (1..600).map(move |n| (Micros(from), n))) {
+            let (time, before) = (schedule.passing(from, amount), schedule.passed(from));
+            let passed = |time| schedule.passed(from + time) - before;
+            assert!(passed(time) >= amount && passed(time - Micros(1)) < amount, "{from} {amount}");
+        }
+    }
+}
+
 #[test]
 fn what_is_under_way_is_bounded() {
     let mut link = Link::new(LinkConfig::delayed(9000, 0), 1);
@@ -119,4 +248,18 @@ fn what_is_under_way_is_bounded() {
         link.send(LocalTime(n), 1, n);
     }
     assert_eq!(link.stats().dropped, 10_000 - Link::PACKETS_MAX as u64);
+}
+
+#[test]
+fn the_bytes_under_way_are_bounded() {
+    let mut link = Link::new(LinkConfig::delayed(9000, 0), 1);
+    let fit = (Link::BYTES_MAX >> 16) as u64;
+    (0..fit + 44).for_each(|n| link.send(LocalTime(0), 1 << 16, n));
+    assert_eq!(link.stats().dropped, 44);
+    assert_eq!(std::iter::from_fn(|| link.poll(LocalTime(9_000_000))).count() as u64, fit);
+    // What has arrived takes no more room.
+    (0..fit).for_each(|n| link.send(LocalTime(9_000_000), 1 << 16, n));
+    assert_eq!(link.stats().dropped, 44);
+    link.send(LocalTime(0), usize::MAX, 0);
+    assert_eq!(link.stats().dropped, 45);
 }
