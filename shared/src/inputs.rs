@@ -126,7 +126,7 @@ impl<I: Record> InputBuffer<I> {
     }
 
     /// What to tell the client of its inputs, and of its `missing` packets. The worst input is that of
-    /// the last [`REPORTS`](Self::REPORTS) reports.
+    /// the last eight reports.
     pub fn report(&mut self, missing: u64) -> Option<InputReport> {
         let (newest, newest_early) = self.newest?;
         if self.worst_before.len() == Self::REPORTS {
