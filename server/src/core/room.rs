@@ -388,8 +388,22 @@ impl<G: Game> Room<G> {
     /// The next thing to do. A client's snapshot is packed here, so that the time that is stamped on
     /// it is the time at which it leaves, however long the tick and the other snapshots took.
     pub fn poll_output(&mut self, now: LocalTime) -> Option<Output> {
+        self.poll_output_unless(now, |_| false)
+    }
+
+    /// The same, but a client that is `behind` goes without its snapshot. That is asked before it is
+    /// packed: a packet that has a number but is never sent would look lost to the client, and what
+    /// is reported but once, as the worst input, would be lost indeed.
+    pub fn poll_output_unless(
+        &mut self,
+        now: LocalTime,
+        behind: impl Fn(ClientId) -> bool,
+    ) -> Option<Output> {
         while self.outputs.is_empty() {
             let client = self.due.pop_front()?;
+            if behind(client) {
+                continue;
+            }
             let server_time = self.server_time(now);
             let Some(session) = self.sessions.get_mut(&client) else { continue };
             for bytes in session.snapshot::<G::Entity>(&self.history, now, server_time) {
@@ -438,5 +452,57 @@ fn bot_name(number: u16) -> String {
     match at / NAMES.len() {
         0 => NAMES[at].into(),
         round => format!("{} {}", NAMES[at % NAMES.len()], round + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use phaselock_shared::games::skirmish::Skirmish;
+    use phaselock_shared::wire::control::frame;
+    use phaselock_shared::wire::snapshot::read_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
+        let config = RoomConfig {
+            name: "test".into(),
+            rates: Rates::DEFAULT,
+            seed: 1,
+            bots: 3,
+            players_max: 2,
+            start: LocalTime(0),
+            unix_micros: 0,
+        };
+        let mut room = Room::<Skirmish>::new(config);
+        let hello = ClientMessage::Hello(Hello {
+            wire: wire_hash(),
+            version: "test".into(),
+            name: "Ada".into(),
+            games: vec![(Skirmish::NAME.into(), game_hash::<Skirmish>())],
+            sent: LocalTime(0),
+        });
+        let hello = frame(&hello).expect("a hello");
+        let clients = [ClientId(1), ClientId(2)];
+        for client in clients {
+            room.handle_control(LocalTime(0), client, &hello[2..]);
+        }
+        let mut numbers = [Vec::new(), Vec::new()];
+        for tick in 1..=20 {
+            let now = room.next_timeout();
+            room.handle_timeout(now);
+            let behind = |client| client == clients[0] && tick <= 10;
+            while let Some(output) = room.poll_output_unless(now, behind) {
+                let Output::Datagram { client, bytes } = output else { continue };
+                let at = usize::from(client == clients[1]);
+                let player = room.sessions[&client].player;
+                type Entity = <Skirmish as Game>::Entity;
+                let packet = read_snapshot::<Entity>(&bytes, room.tick(), player, |_, _| None);
+                numbers[at].push(packet.expect("a snapshot").header.seq);
+            }
+        }
+        assert_eq!(numbers, [(0..5).collect::<Vec<_>>(), (0..10).collect()]);
+        let packets = clients.map(|client| room.session_stats(client).map(|stats| stats.packets));
+        assert_eq!(packets, [Some(5), Some(10)]);
     }
 }

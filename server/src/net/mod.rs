@@ -378,14 +378,13 @@ fn handle<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>,
 fn drain<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>, clock: Clock) {
     // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
     // and newer.
-    let mut behind = HashMap::new();
-    while let Some(output) = room.poll_output(clock.now()) {
+    loop {
+        let behind = |client| peers.get(&client).is_none_or(|peer| peer.is_behind());
+        let Some(output) = room.poll_output_unless(clock.now(), behind) else { return };
         match output {
             Output::Datagram { client, bytes } => {
                 let Some(peer) = peers.get(&client) else { continue };
-                if !*behind.entry(client).or_insert_with(|| peer.is_behind()) {
-                    peer.send_datagram(bytes);
-                }
+                peer.send_datagram(bytes);
             }
             Output::Control { client, message } => {
                 let Some(peer) = peers.get(&client) else { continue };
