@@ -336,18 +336,31 @@ async fn drive<G: Game>(
                 drain(&mut room, &mut peers, clock);
                 return;
             }
-            () = tokio::time::sleep_until(due) => room.handle_timeout(clock.now()),
+            () = tokio::time::sleep_until(due) => {
+                // What has come by now was in time, however late this task was woken.
+                handle_waiting(&mut room, &mut peers, &mut events);
+                room.handle_timeout(clock.now());
+            }
             event = events.recv() => match event {
                 Some(event) => handle(&mut room, &mut peers, event),
                 None => return,
             }
         }
         // Also when every tick is late: a room that cannot keep up must not go deaf.
-        for _ in 0..EVENTS_PER_TURN {
-            let Ok(event) = events.try_recv() else { break };
-            handle(&mut room, &mut peers, event);
-        }
+        handle_waiting(&mut room, &mut peers, &mut events);
         drain(&mut room, &mut peers, clock);
+    }
+}
+
+/// Hands on what waits, as much of it as belongs into a turn.
+fn handle_waiting<G: Game>(
+    room: &mut Room<G>,
+    peers: &mut HashMap<ClientId, Arc<Peer>>,
+    events: &mut mpsc::Receiver<Event>,
+) {
+    for _ in 0..EVENTS_PER_TURN {
+        let Ok(event) = events.try_recv() else { break };
+        handle(room, peers, event);
     }
 }
 
