@@ -14,7 +14,7 @@ use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
 
 /// Packets that wait at a socket; more are dropped.
-pub const QUEUE_PACKETS_MAX: usize = 1024;
+pub const QUEUE_PACKETS_MAX: usize = 16_384;
 
 /// The network. Copies are the same one.
 #[derive(Clone, Debug, Default)]

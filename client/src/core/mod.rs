@@ -142,7 +142,9 @@ impl<G: Game> Client<G> {
         };
         self.counter.handle_received(&received);
         let header = &received.header;
-        if let Some(perceived) = header.perceived {
+        // Once a snapshot, however many packets it takes.
+        let news = received.tick > newest_before || !self.measured;
+        if let Some(perceived) = header.perceived.filter(|_| news) {
             let offset = self.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
             self.pll.observe(arrival, Offset(offset));
             self.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));

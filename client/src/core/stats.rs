@@ -36,7 +36,8 @@ pub struct Stats {
     pub jitter: Micros,
     /// By how much the clock may be wrong because the ways may be unequal, as the server last stated.
     pub clock_error_max: Micros,
-    /// How early the newest input was, as the server last reported; negative is late.
+    /// How early the newest input was, as the server last reported; negative is after its
+    /// tick was due.
     pub input_early: Micros,
     /// How early the one was that came closest to being late in the last few snapshots' time.
     pub input_early_min: Micros,

@@ -26,6 +26,9 @@ const WINDOW_BYTES: u64 = 64 * 1200;
 /// Fewer under way than that are left alone. It leaves room for the two steps that it takes to see
 /// whether shrinking helps.
 const LEAST_BYTES: u64 = 9 * 1200;
+/// What two steps leave of that. It must be well above two packets: quinn sends nothing unless one fits
+/// in besides what is under way.
+const SHRUNK_BYTES: u64 = LEAST_BYTES / 16 * 9;
 /// So are fewer bytes a second: what a small game takes, and every path must carry.
 const LEAST_BYTES_PER_SECOND: u64 = 7000;
 /// A round trip so much longer than the shortest may be a queue's doing. Jitter alone makes a quarter
@@ -123,8 +126,10 @@ impl QueueWindow {
             self.shrinks = 0;
             self.bytes = WINDOW_BYTES;
         } else if long && (self.shrinks == 1 || most >= least) {
-            // A window that was not full has no part in it until it is as small as what is sent.
-            self.bytes = self.bytes.min(most) / 4 * 3;
+            // A window that was not full has no part in it until it is as small as what is sent. When less
+            // is to be sent all at once, it must not follow: nothing would go out, and so nothing come
+            // back that could open it.
+            self.bytes = (self.bytes.min(most) / 4 * 3).max(SHRUNK_BYTES);
             self.before = mean;
             self.shrinks += 1;
         } else {
@@ -194,17 +199,22 @@ mod tests {
         ) {
             self.seen = (u64::MAX, 0);
             for _ in 0..secs * 30 {
-                self.now += 33 * MS;
-                let most = self.window.window();
-                let in_flight = most.min(wanted(way(most)));
-                let round_trip = way(in_flight);
-                let sent = self.now - round_trip;
-                self.window.on_congestion_event(self.now, sent, true, 1200);
-                self.window.handle_ack(self.now, sent, 1200);
-                self.window.handle_acked(self.now, in_flight - in_flight.min(1200));
-                let window = self.window.window();
-                self.seen = (self.seen.0.min(window), self.seen.1.max(window));
+                self.step(&way, &wanted);
             }
+        }
+
+        /// One acknowledgement.
+        fn step(&mut self, way: impl Fn(u64) -> Duration, wanted: impl Fn(Duration) -> u64) {
+            self.now += 33 * MS;
+            let most = self.window.window();
+            let in_flight = most.min(wanted(way(most)));
+            let round_trip = way(in_flight);
+            let sent = self.now - round_trip;
+            self.window.on_congestion_event(self.now, sent, true, 1200);
+            self.window.handle_ack(self.now, sent, 1200);
+            self.window.handle_acked(self.now, in_flight - in_flight.min(1200));
+            let window = self.window.window();
+            self.seen = (self.seen.0.min(window), self.seen.1.max(window));
         }
     }
 
@@ -247,6 +257,22 @@ mod tests {
         for secs in 1..10 {
             path.run(10, |_| 1000 * MS * secs, stream(4500));
             assert_eq!(path.seen.0, WINDOW_BYTES, "{secs} s");
+        }
+    }
+
+    #[test]
+    fn it_stays_open_when_the_stream_dries_up_while_it_looks_for_a_queue() {
+        for rounds in 1..40 {
+            let mut path = Path::new();
+            path.run(5, |_| 40 * MS, stream(33_000));
+            // The route grows, and a moment later there is next to nothing to send.
+            for _ in 0..rounds {
+                path.step(|_| 500 * MS, stream(33_000));
+            }
+            for _ in 0..300 {
+                path.step(|_| 500 * MS, stream(2400));
+                assert!(path.window.window() > 4 * 1200, "{} bytes", path.window.window());
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ const NEWCOMERS_PER_ADDRESS_MAX: usize = 64;
 const VALIDATE_FROM: usize = 32;
 /// Datagrams and messages that wait for the room.
 const EVENTS_MAX: usize = 8192;
-/// Of these, how many are handled in a turn, before the clock is looked at again.
+/// Of these, how many are handled at a time, before and after the clock is looked at.
 const EVENTS_PER_TURN: usize = 512;
 /// How long goodbyes may take when the server ends.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -337,7 +337,7 @@ async fn drive<G: Game>(
                 return;
             }
             () = tokio::time::sleep_until(due) => {
-                // What has come by now was in time, however late this task was woken.
+                // What waits already was in time, however late this task was woken.
                 handle_waiting(&mut room, &mut peers, &mut events);
                 room.handle_timeout(clock.now());
             }

@@ -7,8 +7,8 @@
 //! there are in the long run no more of them than that, whatever the network does, as long as the
 //! margin is below its greatest (the argument of adaptive conformal inference: Gibbs and Candès,
 //! "Adaptive Conformal Inference Under Distribution Shift", 2021). Where nothing has a reason to fail,
-//! the margin is next to nothing; and it is never more than the worst of four times that time would have
-//! needed, so that it goes when the network calms down.
+//! the margin is next to nothing; and once it has seen some seconds, it is never more than a step above what
+//! the worst of four times that time would have needed, so that it goes when the network calms down.
 
 use std::collections::VecDeque;
 

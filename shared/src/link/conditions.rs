@@ -134,7 +134,7 @@ impl FromStr for Conditions {
 
     fn from_str(text: &str) -> Result<Self, ConditionsError> {
         let text = text.trim();
-        if text.len() > TEXT_BYTES_MAX || text.split(';').count() > CHANGES_MAX {
+        if text.len() > TEXT_BYTES_MAX || text.matches(';').count() > CHANGES_MAX {
             return Err(ConditionsError::TooLong);
         }
         let mut both = Both { up: LinkConfig::PERFECT, down: LinkConfig::PERFECT, seed: 1 };
@@ -370,7 +370,7 @@ mod tests {
             let error = text.parse::<Conditions>().expect_err(text).to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
-        let long = format!("lan{}", "; 1s: lan".repeat(CHANGES_MAX));
+        let long = format!("lan{}", "; 1s: lan".repeat(CHANGES_MAX + 1));
         assert_eq!(long.parse::<Conditions>(), Err(ConditionsError::TooLong));
     }
 

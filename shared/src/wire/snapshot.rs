@@ -29,7 +29,8 @@ pub struct Perceived {
 pub struct InputReport {
     /// Low bits of the newest tick for which the server has an input.
     pub newest: u16,
-    /// How long before its tick was due that input came, in microseconds; negative is late.
+    /// How long before its tick was due that input came, in microseconds; negative is
+    /// after that, which may have been too late.
     /// Saturates at +-8.3 s.
     pub newest_early: i32,
     /// How many ticks before `newest` the one lies that came closest to being late, or latest,
