@@ -23,7 +23,7 @@ const LOSS_BAD: f64 = 0.1;
 
 /// Nothing heard for so long is worth a warning: more than the slowest server's interval between
 /// snapshots, and one lost.
-const SILENCE_WARN: Micros = Micros::from_ms(450);
+pub(crate) const SILENCE_WARN: Micros = Micros::from_ms(450);
 /// And for so long a serious one.
 pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 

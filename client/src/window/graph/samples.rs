@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use phaselock_client::core::Stats;
 use phaselock_shared::time::{LocalTime, Micros};
 
+use crate::window::overlay::SILENCE_WARN;
 use crate::window::play::Readings;
 
 /// Time between two samples.
@@ -14,10 +15,7 @@ pub(super) const SHOWN: Micros = Micros::from_ms(10_000);
 /// Those that are shown, one that is just leaving and one that is being filled.
 const KEPT: usize = (SHOWN.0 / EVERY.0) as usize + 2;
 /// Samples whose losses make a percentage: five seconds' worth, as in the corner of the window.
-const LOSS_SAMPLES: usize = 50;
-/// Nothing heard for so long is a gap: more than the slowest server's interval between snapshots,
-/// and one lost.
-const SILENCE: Micros = Micros::from_ms(450);
+const LOSS_SAMPLES: i64 = 50;
 
 /// What happened in a tenth of a second, and how things stood at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,7 +80,8 @@ impl Samples {
         let slot = now.0.div_euclid(EVERY.0);
         let fresh = self.ring.back().is_none_or(|last| last.slot < slot);
         if fresh {
-            if self.ring.len() == KEPT {
+            // By age, not by number: where no frame was drawn there is no sample.
+            while self.ring.front().is_some_and(|first| first.slot + KEPT as i64 <= slot) {
                 self.ring.pop_front();
             }
             self.ring.push_back(Sample { slot, ..Sample::default() });
@@ -100,7 +99,7 @@ impl Samples {
         self.take_back(missing(&before).saturating_sub(missing(stats)));
         let Some(sample) = self.ring.back_mut() else { return };
         sample.rejoined |= rejoined;
-        sample.heard = readings.silence <= SILENCE && stats.snapshots > 0;
+        sample.heard = readings.silence <= SILENCE_WARN && stats.snapshots > 0;
         sample.round_trip = ms(stats.round_trip);
         sample.jitter = ms(stats.jitter);
         let phase = ms(readings.phase_error);
@@ -151,7 +150,8 @@ impl Samples {
 
     /// The share of packets lost of late, down and up; none where none were on the way.
     pub(super) fn losses(&self) -> [Option<f32>; 2] {
-        let recent = || self.ring.iter().rev().take(LOSS_SAMPLES);
+        let newest = self.ring.back().map_or(0, |last| last.slot);
+        let recent = || self.ring.iter().filter(|s| s.slot > newest - LOSS_SAMPLES);
         let share = |lost: fn(&Sample) -> u32, of: fn(&Sample) -> u32| {
             let sum = |count: fn(&Sample) -> u32| recent().map(|s| u64::from(count(s))).sum();
             let (lost, of): (u64, u64) = (sum(lost), sum(of));
@@ -293,6 +293,26 @@ mod tests {
         let first = samples.iter().next().map(|sample| sample.at());
         assert!(first.is_some_and(|at| LocalTime(9_999 * 17_000) - at >= SHOWN));
         assert!(samples.complete().all(|sample| (500..=600).contains(&sample.rx_bytes)));
+    }
+
+    #[test]
+    fn what_is_old_goes_also_where_few_frames_were_drawn() {
+        let (mut samples, mut now) = (Samples::default(), readings());
+        for n in 0..20 {
+            now.stats.late_inputs += 1;
+            now.stats.expected += 1;
+            look(&mut samples, n * 200, &mut now);
+        }
+        assert_eq!(samples.sum(|sample| sample.late), 19);
+        // A hidden window; then five frames a second.
+        for n in 0..40 {
+            now.stats.expected += 1;
+            now.stats.arrived += u64::from(n > 0);
+            look(&mut samples, 64_000 + n * 200, &mut now);
+        }
+        assert_eq!(samples.sum(|sample| sample.late), 0);
+        assert_eq!(samples.iter().len(), 40);
+        assert_eq!(samples.losses()[0], Some(0.0));
     }
 
     #[test]
