@@ -36,6 +36,13 @@ fn stats(sim: &Sim<Skirmish>) -> Stats {
     sim.clients[0].core().stats().clone()
 }
 
+/// Runs; returns what was counted meanwhile.
+fn counted(sim: &mut Sim<Skirmish>, secs: f64) -> Stats {
+    let before = stats(sim);
+    sim.run(secs);
+    stats(sim).since(&before)
+}
+
 /// Runs; returns the greatest error of the client's clock in milliseconds. It must never be greater
 /// than what the server admits, but for what the loop has not followed yet.
 fn worst_error_ms(sim: &mut Sim<Skirmish>, secs: f64, following_ms: f64) -> f64 {
@@ -86,13 +93,10 @@ fn a_clock_is_never_off_by_more_than_is_admitted_over_any_network() {
 fn inputs_are_rarely_late_over_jitter_and_bursts() {
     let mut sim = playing(HARD, 3);
     sim.run(120.0);
-    let before = stats(&sim);
-    sim.run(480.0);
-    let stats = stats(&sim);
-    let ticks = (stats.ticks - before.ticks) as f64;
-    let late = (stats.late_inputs - before.late_inputs) as f64 * 1e6 / ticks;
+    let after = counted(&mut sim, 480.0);
+    let late = after.late_inputs as f64 * 1e6 / after.ticks as f64;
     assert!(late < 1000.0, "{late} of a million late");
-    let lead = (stats.lead_sum - before.lead_sum).as_ms() / ticks / Rates::DEFAULT.step().as_ms();
+    let lead = after.lead_mean().as_ms() / Rates::DEFAULT.step().as_ms();
     assert!((9.0..16.0).contains(&lead), "a mean lead of {lead} ticks");
 }
 
@@ -169,9 +173,8 @@ fn a_clock_that_was_set_is_followed() {
         // What the round trip hides takes a second or two to be noticed.
         sim.run(4.0);
         assert!(worst_error_ms(&mut sim, 20.0, 2.0) < 3.0, "set by {by_ms} ms");
-        let before = stats(&sim);
-        sim.run(10.0);
-        assert!(stats(&sim).late_inputs - before.late_inputs <= 3, "set by {by_ms} ms");
+        let after = counted(&mut sim, 10.0);
+        assert!(after.late_inputs <= 3, "set by {by_ms} ms");
     }
 }
 
@@ -188,9 +191,8 @@ fn a_server_that_stalls_for_half_a_second_is_followed() {
     let error = core.server_time(local) - Rates::DEFAULT.time_of(tick);
     // Within the tick that is under way.
     assert!(error > Micros::from_ms(-2) && error < Micros::from_ms(19), "{error}");
-    let before = stats(&sim);
-    sim.run(20.0);
-    assert!(stats(&sim).late_inputs - before.late_inputs <= 2);
+    let after = counted(&mut sim, 20.0);
+    assert!(after.late_inputs <= 2);
     assert!(sim.clients[0].core().lead().lead() < Micros::from_ms(100));
 }
 
@@ -211,11 +213,9 @@ fn a_server_that_falls_behind_is_played_on_all_the_same() {
     // When it is fast again, all is well within some seconds.
     sim.tick_takes = Micros::ZERO;
     sim.run(5.0);
-    let before = stats(&sim);
-    sim.run(20.0);
-    let after = stats(&sim);
-    assert!(after.late_inputs - before.late_inputs <= 2, "{after:?}");
-    assert!(after.snapshots - before.snapshots >= 20 * 30 - 1, "{after:?}");
+    let after = counted(&mut sim, 20.0);
+    assert!(after.late_inputs <= 2, "{after:?}");
+    assert!(after.snapshots >= 20 * 30 - 1, "{after:?}");
     assert!(sim.clients[0].core().pll().is_locked());
 }
 
@@ -309,9 +309,7 @@ fn others_move_from_the_first_second_on_however_far_the_server_is() {
         while sim.clients[0].core.as_ref().is_none_or(|core| core.stats().snapshots < 2) {
             sim.run(0.05);
         }
-        let before = stats(&sim);
-        sim.run(1.0);
-        let after = stats(&sim).since(&before);
+        let after = counted(&mut sim, 1.0);
         assert!(after.underruns * 20 < after.frames, "{after:?} at {delay_ms} ms");
     }
 }
@@ -320,9 +318,7 @@ fn others_move_from_the_first_second_on_however_far_the_server_is() {
 fn a_route_that_becomes_very_long_is_learnt() {
     let mut sim = playing("delay=30ms; 10s: up.delay=1s", 15);
     sim.run(20.0);
-    let before = stats(&sim);
-    sim.run(20.0);
-    let after = stats(&sim).since(&before);
+    let after = counted(&mut sim, 20.0);
     assert!(after.late_inputs <= 2, "{after:?}");
 }
 
@@ -331,9 +327,7 @@ fn a_network_that_is_bad_now_and_then_is_remembered() {
     // Five seconds of twelve times the way, every quarter of a minute.
     let mut sim = playing("delay=20ms,jitter=2ms; 10s: up.delay=120ms; 15s: repeat", 16);
     sim.run(600.0);
-    let before = stats(&sim);
-    sim.run(600.0);
-    let after = stats(&sim).since(&before);
+    let after = counted(&mut sim, 600.0);
     let late = after.late_inputs as f64 * 1e6 / after.ticks as f64;
     assert!(late < 5000.0, "{late} of a million late");
 }
