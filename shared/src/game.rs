@@ -8,11 +8,14 @@
 //! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
 //! field.
 
+use glam::Vec2;
+
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::ENTITIES_MAX;
 use crate::random::Random;
 use crate::replicate::{Entity, Record};
 use crate::time::{Rates, Tick};
+use crate::wire::model::Tables;
 
 /// A game's rules. The value itself holds what never changes during play, such as the map.
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
@@ -58,6 +61,51 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// (1 or more) after the last one that did: hold what is held, drop what happens once.
     fn repeat(last: &Self::Input, missed: u64) -> Self::Input;
 
+    /// What becomes of an entity in `ticks` (1 or more), as far as it can be told from its state
+    /// `base` and from what `steering`, its state of then, says in the fields that steer; its other fields
+    /// are those of `base`. What comes true is not sent, so the better this is, the less there is to
+    /// send. None, the default, goes by the field table.
+    ///
+    /// Both sides must come to the same bits. A guess that fails costs bytes and nothing else, so rules
+    /// that need the rest of the world can be left out. It is asked for at most
+    /// [`FORETOLD_TICKS_MAX`](crate::limits::FORETOLD_TICKS_MAX) ticks.
+    fn foretell(
+        &self,
+        _base: &Self::Entity,
+        _steering: &Self::Entity,
+        _ticks: u64,
+    ) -> Option<Self::Entity> {
+        None
+    }
+
+    /// Where an entity is, for finding what is near a player; none, the default, is everywhere.
+    fn place(&self, _entity: &Self::Entity) -> Option<Vec2> {
+        None
+    }
+
+    /// Where a player sees from, and how far, in the units of [`place`](Self::place). None, the
+    /// default, is everywhere.
+    fn eye(&self, _entities: &Entities<Self::Entity>, _player: PlayerId) -> Option<Eye> {
+        None
+    }
+
+    /// How much an entity matters to a player, of those within reach of its eye and those that are
+    /// everywhere. A player is always told of what it owns. What matters twice as much is sent twice
+    /// as often when there is not room for all. By default all matter alike.
+    fn relevance(
+        &self,
+        _entities: &Entities<Self::Entity>,
+        _player: PlayerId,
+        _other: &Slot<Self::Entity>,
+    ) -> Relevance {
+        Relevance::Matters(1)
+    }
+
+    /// What the game's snapshots are coded with.
+    fn tables() -> &'static Tables {
+        Tables::general()
+    }
+
     /// The entity that a player steers. By default the first that the player owns.
     fn avatar(entities: &Entities<Self::Entity>, player: PlayerId) -> Option<EntityId> {
         entities.owned_by(player).next().map(|slot| slot.id)
@@ -71,6 +119,27 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         player: PlayerId,
         random: &mut Random,
     ) -> Self::Input;
+}
+
+/// Where a player sees from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Eye {
+    /// Where it is.
+    pub place: Vec2,
+    /// How far it sees.
+    pub reach: f32,
+}
+
+/// How much an entity matters to a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relevance {
+    /// The player may not know of it, from this moment on.
+    Secret,
+    /// The player may know of it and has little use for it: if it was told of it lately, it stays so for
+    /// a while, so that nothing flickers at the border.
+    Idle,
+    /// It matters, so much more than what matters 1; 0 counts as 1.
+    Matters(u16),
 }
 
 /// An entity in its place.

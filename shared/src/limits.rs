@@ -34,6 +34,9 @@ pub const DATAGRAM_BYTES_MIN: usize = 256;
 pub const SNAPSHOT_PACKETS_MAX: usize = 8;
 /// Entities in one packet.
 pub const PACKET_ENTITIES_MAX: usize = 512;
+/// Ticks that a game is asked to foretell; from older baselines on only the field table counts. Half
+/// a second at 60 Hz: a guess over more is seldom right, and it bounds what a packet costs to read.
+pub const FORETOLD_TICKS_MAX: u64 = 32;
 /// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// Sent packets that the server remembers for a client, to know what an acknowledgement is for:

@@ -23,6 +23,14 @@ pub enum Motion {
     Step,
     /// Like `Step`, and whenever it changes, nothing else may be blended across: a teleport.
     Cut,
+    /// One of four neighbouring fields that are a unit quaternion.
+    Unit,
+    /// Which component of a unit quaternion is the largest, and left out: 0 to 3. The others follow
+    /// as three [`Smallest`](Self::Smallest) fields.
+    Largest,
+    /// One of the three components that are sent, in units in which 2^bits - 1 is the square root
+    /// of 2, and half of that is 0: none of the three can be beyond that.
+    Smallest,
 }
 
 /// Who may see a field.
@@ -56,6 +64,15 @@ pub struct Field {
     pub predicted: bool,
     /// A correction that moves the field further than this is shown at once, not smoothed away.
     pub snap_distance: f32,
+    /// Whether it says what the entity is about to do, such as a key that is held. It is sent before
+    /// the others, so that [`Game::foretell`](crate::game::Game::foretell) may go by it.
+    pub steering: bool,
+    /// Whether what it did lately says what it does next, though nothing else in the record does.
+    pub trending: bool,
+    /// The field that says by how many of this one's units it changes in a second.
+    pub moved_by: Option<&'static str>,
+    /// By how much it changes in a second whatever happens, such as a speed under gravity.
+    pub drift: f32,
 }
 
 impl Field {
@@ -69,6 +86,10 @@ impl Field {
             audience: Audience::All,
             predicted: true,
             snap_distance: f32::INFINITY,
+            steering: false,
+            trending: false,
+            moved_by: None,
+            drift: 0.0,
         }
     }
 
@@ -103,6 +124,45 @@ impl Field {
     /// Only the server decides it.
     pub const fn server_only(mut self) -> Self {
         self.predicted = false;
+        self
+    }
+
+    /// A component of a unit quaternion, of which all four are sent: -1 to 1 and somewhat beyond.
+    pub const fn unit(bits: u32, fraction_bits: u32) -> Self {
+        Self { motion: Motion::Unit, ..Self::centred(bits, fraction_bits) }
+    }
+
+    /// Which component of a unit quaternion is not sent.
+    pub const fn largest() -> Self {
+        Self::new(0.0, 2, 0, Motion::Largest)
+    }
+
+    /// One of the components that are.
+    pub const fn smallest(bits: u32) -> Self {
+        Self::new(0.0, bits, 0, Motion::Smallest)
+    }
+
+    /// Sent before the others, for [`Game::foretell`](crate::game::Game::foretell) to go by.
+    pub const fn steering(mut self) -> Self {
+        self.steering = true;
+        self
+    }
+
+    /// It goes on as it did lately.
+    pub const fn trending(mut self) -> Self {
+        self.trending = true;
+        self
+    }
+
+    /// It changes by so many of its units a second as the field of that name says.
+    pub const fn moved_by(mut self, field: &'static str) -> Self {
+        self.moved_by = Some(field);
+        self
+    }
+
+    /// It changes by so much a second whatever happens.
+    pub const fn drifting(mut self, per_second: f32) -> Self {
+        self.drift = per_second;
         self
     }
 
@@ -141,9 +201,10 @@ impl Field {
     /// The value a part `t` of the way from `a` to `b`, for a `t` from 0 to 1.
     pub fn blend(&self, a: f32, b: f32, t: f32) -> f32 {
         match self.motion {
-            Motion::Linear => a + (b - a) * t,
+            Motion::Linear | Motion::Unit => a + (b - a) * t,
             Motion::Angle => (a + turn_between(a, b) * t).rem_euclid(1.0),
-            Motion::Step | Motion::Cut => {
+            // Which components are sent may change on the way, so these are not blended.
+            Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {
                 if t < 1.0 {
                     a
                 } else {

@@ -20,9 +20,9 @@ impl RenderError {
             self.0.iter_mut().zip(fields).zip(before.iter().zip(after))
         {
             *error = match field.motion {
-                Motion::Linear => *error + before - after,
+                Motion::Linear | Motion::Unit => *error + before - after,
                 Motion::Angle => turn_between(0.0, *error + before - after),
-                Motion::Step | Motion::Cut => 0.0,
+                Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => 0.0,
             };
         }
         let snaps =
@@ -53,9 +53,9 @@ impl RenderError {
         let mut drawn = *predicted;
         for ((value, error), field) in drawn.iter_mut().zip(&self.0).zip(fields) {
             match field.motion {
-                Motion::Linear => *value += error,
+                Motion::Linear | Motion::Unit => *value += error,
                 Motion::Angle => *value = (*value + error).rem_euclid(1.0),
-                Motion::Step | Motion::Cut => {}
+                Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {}
             }
         }
         drawn

@@ -7,6 +7,7 @@ pub mod bits;
 pub mod control;
 pub mod fields;
 pub mod input;
+pub mod model;
 pub mod protocol;
 pub mod snapshot;
 

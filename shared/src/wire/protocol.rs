@@ -57,6 +57,9 @@ fn game_text<G: Game>() -> String {
                     Motion::Angle => "angle",
                     Motion::Step => "step",
                     Motion::Cut => "cut",
+                    Motion::Unit => "unit",
+                    Motion::Largest => "largest",
+                    Motion::Smallest => "smallest",
                 },
                 match field.audience {
                     Audience::All => "all",
