@@ -18,7 +18,9 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
-use phaselock_shared::limits::PLAYERS_MAX;
+use phaselock_shared::limits::{
+    CLIENT_BYTES_DEFAULT, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, PLAYERS_MAX,
+};
 use phaselock_shared::time::Rates;
 use phaselock_shared::wire::control::printable;
 use tracing_subscriber::EnvFilter;
@@ -34,13 +36,14 @@ pub const NAME_CHARS_MAX: usize = 48;
 const SNAPSHOT_HZ_IDEAL: u32 = 30;
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 /// Every setting, by its key in the file, in the order of the fields of [`Config`].
-const SETTINGS: [&str; 11] = [
+const SETTINGS: [&str; 12] = [
     "listen",
     "game",
     "bots",
     "max_players",
     "tick_hz",
     "snapshot_hz",
+    "client_bytes",
     "data_dir",
     "log",
     "log_filter",
@@ -75,6 +78,9 @@ pub struct Config {
     pub tick_hz: u32,
     /// Snapshots to each client per second; it divides `tick_hz`.
     pub snapshot_hz: u32,
+    /// Bytes of snapshots that each client gets in a second at most, from [`CLIENT_BYTES_MIN`] to
+    /// [`CLIENT_BYTES_MAX`].
+    pub client_bytes: u32,
     /// Where the server keeps its certificate and whatever else must survive.
     pub data_dir: PathBuf,
     /// How the log is written.
@@ -107,6 +113,7 @@ impl Default for Config {
             max_players: 64,
             tick_hz: 60,
             snapshot_hz: SNAPSHOT_HZ_IDEAL,
+            client_bytes: CLIENT_BYTES_DEFAULT,
             data_dir: PathBuf::from("phaselock-data"),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),
@@ -191,6 +198,11 @@ impl Layers {
                     let hz = text.to_str()?.parse::<u32>().ok()?;
                     divisors.clone().find(|divisor| *divisor == hz)
                 },
+            )?,
+            client_bytes: self.number(
+                "client_bytes",
+                default.client_bytes,
+                CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX,
             )?,
             data_dir: self.get("data_dir", default.data_dir, "a directory", |path| {
                 (!path.is_empty()).then(|| PathBuf::from(path))

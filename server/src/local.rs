@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::limits::CLIENT_BYTES_DEFAULT;
 use phaselock_shared::time::{LocalTime, Rates};
 use tokio::sync::oneshot;
 
@@ -51,6 +52,7 @@ impl LocalServer {
             seed,
             bots,
             players_max: 16,
+            client_bytes_per_second: CLIENT_BYTES_DEFAULT,
             start: LocalTime(0),
             unix_micros: 0,
         };

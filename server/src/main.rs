@@ -59,6 +59,7 @@ fn serve(config: Config) -> Result<()> {
             seed,
             bots: config.bots,
             players_max: config.max_players,
+            client_bytes_per_second: config.client_bytes,
             start: LocalTime(0),
             unix_micros: 0,
         };

@@ -32,8 +32,24 @@ pub const DATAGRAM_BYTES_MAX: usize = 1150;
 pub const DATAGRAM_BYTES_MIN: usize = 256;
 /// Packets of one snapshot; what does not fit waits for the next one.
 pub const SNAPSHOT_PACKETS_MAX: usize = 8;
+/// Bytes that a client's snapshot may always take, however narrow its path: timing and a little more, so
+/// that clocks keep running.
+pub const SNAPSHOT_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
+/// Bytes of snapshots that may go out at once beyond a client's rate: all of a small world to who
+/// joins. Arbitrary; four packets.
+pub const SNAPSHOT_BURST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
+/// Bytes of snapshots for one client in a second, if the host says nothing: half a megabit, which any
+/// path that games are played over carries, and twice what 64 players in sight take.
+pub const CLIENT_BYTES_DEFAULT: u32 = 64_000;
+/// The least that a host may allow: [`SNAPSHOT_BYTES_MIN`] a snapshot, 30 times a second, is about that.
+pub const CLIENT_BYTES_MIN: u32 = 8_000;
+/// The most. Arbitrary; 80 megabits.
+pub const CLIENT_BYTES_MAX: u32 = 10_000_000;
+/// The greatest weight that a game may give an entity over another; what a player owns has it.
+/// Arbitrary; how long what weighs little can wait grows with it.
+pub const WEIGHT_MAX: u16 = 64;
 /// Entities in one packet.
-pub const PACKET_ENTITIES_MAX: usize = 512;
+pub const PACKET_ENTITIES_MAX: usize = 1024;
 /// Ticks that a game is asked to foretell; from older baselines on only the field table counts. Half
 /// a second at 60 Hz: a guess over more is seldom right, and it bounds what a packet costs to read.
 pub const FORETOLD_TICKS_MAX: u64 = 32;
@@ -42,6 +58,9 @@ pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// Sent packets that the server remembers for a client, to know what an acknowledgement is for:
 /// eight seconds of snapshots of one packet at the fastest rate, two of eight packets at 60 Hz.
 pub const SENT_PACKETS_MAX: usize = 1024;
+/// How long a client is told of an entity that was near and no longer is. Arbitrary: half a second is
+/// longer than a fight at a border sways, and short enough to cost little.
+pub const LINGER: Micros = Micros::from_ms(500);
 
 /// Inputs in one packet; at 128 Hz half a second.
 pub const PACKET_INPUTS_MAX: usize = 64;
@@ -66,8 +85,8 @@ const _: () = {
     assert!(PREDICTION_TICKS_MAX <= BASELINE_AGE_TICKS_MAX);
     assert!(INPUT_AHEAD_TICKS_MAX >= PREDICTION_TICKS_MAX / 2);
     assert!(PACKET_INPUTS_MAX < 128, "the count of inputs travels in 7 bits");
-    assert!(PACKET_ENTITIES_MAX < 1024, "the count of entities travels in 10 bits");
     assert!(DATAGRAM_BYTES_MIN < DATAGRAM_BYTES_MAX && DATAGRAM_BYTES_MAX <= 1200);
+    assert!(SNAPSHOT_BURST_BYTES >= DATAGRAM_BYTES_MAX + SNAPSHOT_BYTES_MIN);
     assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
     assert!(2_000_000 / Rates::SNAPSHOT_HZ_MIN as i64 <= INTERPOLATION_DELAY_MAX.0);

@@ -7,12 +7,14 @@
 pub mod ether;
 pub mod figures;
 pub mod toy;
+pub mod traces;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use phaselock_client::core::Client;
 use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
 use phaselock_shared::game::{Entities, Game};
+use phaselock_shared::limits::CLIENT_BYTES_DEFAULT;
 use phaselock_shared::link::{Conditions, Link, LinkConfig};
 use phaselock_shared::replicate::Record;
 use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
@@ -122,6 +124,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
         seed,
         bots,
         players_max: 16,
+        client_bytes_per_second: CLIENT_BYTES_DEFAULT,
         start: LocalTime(0),
         unix_micros: 0,
     }

@@ -31,6 +31,7 @@ use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick}
 use phaselock_shared::wire::Echo;
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
 use phaselock_shared::wire::input::{InputPacket, write_input};
+use phaselock_shared::wire::state::Codec;
 
 pub use prediction::Correction;
 use prediction::Prediction;
@@ -68,7 +69,7 @@ pub struct Client<G: Game> {
     welcome_offset: Offset,
     unix_micros: i64,
     roster: BTreeMap<PlayerId, Seat>,
-    store: Store,
+    store: Store<G>,
     pll: Pll,
     lead: Lead,
     delay: Delay,
@@ -107,7 +108,7 @@ impl<G: Game> Client<G> {
             welcome_offset: welcome.offset,
             unix_micros: welcome.unix_micros,
             roster: BTreeMap::new(),
-            store: Store::new(welcome.player, welcome.tick),
+            store: Store::new(Codec::new(welcome.rates), welcome.player, welcome.tick),
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, rates.step()),
             delay: Delay::new(now, round_trip, rates.snapshot_interval()),
@@ -133,7 +134,7 @@ impl<G: Game> Client<G> {
         self.counter.stats.rx_packets += 1;
         self.counter.stats.rx_bytes += bytes.len() as u64;
         let newest_before = self.store.newest();
-        let received = match self.store.handle_packet::<G::Entity>(bytes) {
+        let received = match self.store.handle_packet(&self.game, bytes) {
             Ok(received) => received,
             Err(error) => {
                 self.counter.stats.refused += 1;
@@ -187,7 +188,7 @@ impl<G: Game> Client<G> {
     }
 
     fn reconcile(&mut self, tick: Tick) {
-        let latest = self.store.latest::<G::Entity>();
+        let latest = self.store.latest();
         let Some(own) = G::avatar(&latest, self.player) else {
             self.prediction.forget_own();
             return;
@@ -379,7 +380,7 @@ impl<G: Game> Client<G> {
     }
 
     /// Everything received, to look at.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &Store<G> {
         &self.store
     }
 

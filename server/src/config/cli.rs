@@ -56,6 +56,9 @@ pub(super) struct Flags {
     /// Snapshots per second, a divisor of the tick rate [default: 30, or the nearest divisor]
     #[arg(long, global = true, value_name = "HZ")]
     snapshot_hz: Option<OsString>,
+    /// Bytes of snapshots for each client per second at most; less where the path carries less [default: 64000]
+    #[arg(long, global = true, value_name = "BYTES")]
+    client_bytes: Option<OsString>,
     /// Where the certificate and everything else that must survive is kept [default: phaselock-data]
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<OsString>,
@@ -82,6 +85,7 @@ impl Flags {
             max_players,
             tick_hz,
             snapshot_hz,
+            client_bytes,
             data_dir,
             log,
             log_filter,
@@ -95,6 +99,7 @@ impl Flags {
             max_players,
             tick_hz,
             snapshot_hz,
+            client_bytes,
             data_dir,
             log,
             log_filter,

@@ -1,5 +1,6 @@
 //! The server's decisions, without any I/O.
 
+mod interest;
 mod room;
 mod session;
 

@@ -19,13 +19,16 @@ use phaselock_shared::limits::{
 };
 use phaselock_shared::random::Random;
 use phaselock_shared::replicate::Record;
+use phaselock_shared::snapshot::encodings::Encodings;
 use phaselock_shared::snapshot::history::History;
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::control::{
     ClientMessage, Hello, ServerMessage, Status, Welcome, clean_name, clip,
 };
 use phaselock_shared::wire::protocol::{game_hash, wire_hash};
+use phaselock_shared::wire::state::Codec;
 
+use super::interest::Interest;
 use super::session::{DatagramError, Session, SessionStats};
 
 /// A connection, as the driver numbers them; never reused.
@@ -45,6 +48,8 @@ pub struct RoomConfig {
     pub bots: u16,
     /// Seats for people; at most [`PLAYERS_MAX`].
     pub players_max: u16,
+    /// Bytes of snapshots that one client gets in a second at most.
+    pub client_bytes_per_second: u32,
     /// When tick 0 is.
     pub start: LocalTime,
     /// Unix time of that moment in microseconds.
@@ -92,6 +97,8 @@ pub struct Room<G: Game> {
     game: G,
     world: World<G>,
     history: History,
+    encodings: Encodings<G>,
+    interest: Interest<G>,
     /// When tick 0 would have been, had no time been lost.
     epoch: LocalTime,
     /// How often it moved, modulo 256.
@@ -116,6 +123,8 @@ impl<G: Game> Room<G> {
             game,
             world,
             history: History::default(),
+            encodings: Encodings::new(Codec::new(config.rates)),
+            interest: Interest::default(),
             sessions: BTreeMap::new(),
             bots: BTreeMap::new(),
             next_player: PlayerId(0),
@@ -163,6 +172,9 @@ impl<G: Game> Room<G> {
             self.step();
             if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
                 self.history.push(self.world.tick, &self.world.entities);
+                let sessions = self.sessions.values_mut();
+                let told = sessions.map(|session| (session.player, &mut session.interest));
+                self.interest.update(&self.game, &self.world, told);
                 snapshot = true;
             }
         }
@@ -282,8 +294,16 @@ impl<G: Game> Room<G> {
         for message in self.roster() {
             self.outputs.push_back(Output::Control { client, message });
         }
-        let session =
-            Session::new(player, name.clone(), now, hello.sent, offset, self.epoch_number);
+        let session = Session::new(
+            player,
+            name.clone(),
+            now,
+            hello.sent,
+            offset,
+            self.epoch_number,
+            self.config.rates,
+            self.config.client_bytes_per_second,
+        );
         self.sessions.insert(client, session);
         self.broadcast(&ServerMessage::Joined { player, name, bot: false });
         self.game.join(&mut self.world, player);
@@ -406,9 +426,11 @@ impl<G: Game> Room<G> {
             }
             let server_time = self.server_time(now);
             let Some(session) = self.sessions.get_mut(&client) else { continue };
-            for bytes in session.snapshot::<G::Entity>(&self.history, now, server_time) {
-                self.outputs.push_back(Output::Datagram { client, bytes });
-            }
+            let (game, encodings) = (&self.game, &mut self.encodings);
+            let outputs = &mut self.outputs;
+            session.snapshot(game, encodings, &self.history, now, server_time, |bytes| {
+                outputs.push_back(Output::Datagram { client, bytes });
+            });
         }
         self.outputs.pop_front()
     }
@@ -471,6 +493,7 @@ mod tests {
             seed: 1,
             bots: 3,
             players_max: 2,
+            client_bytes_per_second: 64_000,
             start: LocalTime(0),
             unix_micros: 0,
         };

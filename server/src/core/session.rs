@@ -1,15 +1,18 @@
 //! One client in the room: its clock, its inputs, what it has of the world.
 
 use phaselock_shared::clock::offset::OffsetEstimator;
+use phaselock_shared::game::Game;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::inputs::{Accepted, InputBuffer};
+use phaselock_shared::interest::Lingering;
 use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
-use phaselock_shared::replicate::{Entity, Record};
+use phaselock_shared::replicate::Record;
+use phaselock_shared::snapshot::encodings::Encodings;
 use phaselock_shared::snapshot::history::History;
-use phaselock_shared::snapshot::sender::{NeverSent, Sender};
+use phaselock_shared::snapshot::sender::{NeverSent, Room, Sender};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::input::read_input;
-use phaselock_shared::wire::snapshot::{Perceived, SnapshotHeader};
+use phaselock_shared::wire::snapshot::{Perceived, References, SnapshotHeader};
 use phaselock_shared::wire::{Echo, WireError};
 
 /// Why a datagram changed nothing, or ends the session.
@@ -41,6 +44,10 @@ pub struct SessionStats {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Entities that had no room in a snapshot, summed over all snapshots.
+    pub left_out: u64,
+    /// Bytes a second that the client's path is given at present.
+    pub rate: u32,
 }
 
 #[derive(Debug)]
@@ -56,6 +63,8 @@ pub(super) struct Session<I> {
     offset: OffsetEstimator,
     welcome_offset: Offset,
     sender: Sender,
+    /// What it is told of, as of the newest snapshot.
+    pub(super) interest: Lingering,
     /// Sequence number and send time (low bits, by the client's clock) of the newest input packet,
     /// and when it came.
     newest: Option<(u64, u32, LocalTime)>,
@@ -88,7 +97,10 @@ impl<I: Record> Session<I> {
         client_time: LocalTime,
         offset: Offset,
         epoch: u8,
+        rates: Rates,
+        bytes_per_second: u32,
     ) -> Self {
+        let interval = rates.snapshot_interval();
         Self {
             player,
             name,
@@ -98,7 +110,8 @@ impl<I: Record> Session<I> {
             stats: SessionStats::default(),
             offset: OffsetEstimator::default(),
             welcome_offset: offset,
-            sender: Sender::new(player),
+            sender: Sender::new(player, now, interval, bytes_per_second),
+            interest: Lingering::new(rates),
             newest: None,
             came: u64::MAX,
             client_time,
@@ -140,7 +153,7 @@ impl<I: Record> Session<I> {
             return Err(DatagramError::Stale);
         }
         let acked = match packet.ack {
-            Some(ack) => Some(self.sender.handle_ack(ack)?),
+            Some(ack) => Some(self.sender.handle_ack(now, ack)?),
             None => None,
         };
         // Stamped in this epoch, by a client that knows of it: one that does not would take the new
@@ -155,6 +168,8 @@ impl<I: Record> Session<I> {
                 // The echo is of the newest packet acknowledged.
                 let echoed = ServerTime::widen(echo.time, server_time);
                 self.offset.observe(server_time, sent, echoed, Micros(i64::from(echo.held)));
+                let round_trip = server_time - echoed - Micros(i64::from(echo.held));
+                self.sender.handle_round_trip(now, round_trip);
             }
         }
         self.heard_at = now;
@@ -195,13 +210,16 @@ impl<I: Record> Session<I> {
         }
     }
 
-    /// The packets of the newest snapshot, to be sent now.
-    pub(super) fn snapshot<E: Entity>(
+    /// Hands out the packets of the newest snapshot, to be sent now.
+    pub(super) fn snapshot<G: Game>(
         &mut self,
+        game: &G,
+        encodings: &mut Encodings<G>,
         history: &History,
         now: LocalTime,
         server_time: ServerTime,
-    ) -> Vec<Vec<u8>> {
+        mut send: impl FnMut(Vec<u8>),
+    ) {
         let change = |offset: Offset| {
             let change = offset.0.saturating_sub(self.welcome_offset.0);
             change.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
@@ -220,11 +238,17 @@ impl<I: Record> Session<I> {
             echo,
             perceived,
             inputs: self.inputs.report(self.stats.missing),
-            baseline_age: 0,
+            references: References::NONE,
         };
-        let packets = self.sender.snapshot::<E>(history, header, self.budget);
-        self.stats.packets += packets.len() as u64;
-        self.stats.bytes += packets.iter().map(|packet| packet.len() as u64).sum::<u64>();
-        packets
+        let room = Room { packet_bytes: self.budget, now };
+        let told = self.interest.told();
+        let stats = &mut self.stats;
+        self.sender.snapshot(encodings, game, history, told, header, room, |packet| {
+            stats.packets += 1;
+            stats.bytes += packet.len() as u64;
+            send(packet);
+        });
+        self.stats.left_out += self.sender.left_out() as u64;
+        self.stats.rate = self.sender.rate();
     }
 }

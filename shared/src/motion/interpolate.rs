@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::game::{Entities, Slot};
+use crate::game::{Entities, Game, Slot};
 use crate::ids::EntityId;
 use crate::replicate::{Entity, Field, Motion, Values};
 use crate::snapshot::State;
@@ -35,7 +35,7 @@ impl TickTime {
 
 /// The world as received, at a time in the past, and how many entities had no later state to move
 /// towards: an *underrun*, during which they stand still.
-pub fn present<E: Entity>(store: &Store, at: TickTime) -> (Entities<E>, usize) {
+pub fn present<G: Game>(store: &Store<G>, at: TickTime) -> (Entities<G::Entity>, usize) {
     let mut shown = Entities::default();
     let mut underruns = 0;
     for (index, versions) in store.iter() {

@@ -11,6 +11,8 @@ use crate::time::Tick;
 /// The world at one tick, in the order of indices.
 #[derive(Clone, Debug)]
 pub struct Frame {
+    /// Which snapshot it is: one more than the one before.
+    pub number: u64,
     /// The tick.
     pub tick: Tick,
     states: Vec<(u16, State)>,
@@ -33,6 +35,9 @@ impl Frame {
 #[derive(Clone, Debug, Default)]
 pub struct History {
     frames: VecDeque<Frame>,
+    /// A frame that was forgotten, for its memory.
+    spare: Vec<(u16, State)>,
+    next: u64,
 }
 
 impl History {
@@ -40,15 +45,26 @@ impl History {
     pub fn push<E: Entity>(&mut self, tick: Tick, entities: &Entities<E>) {
         debug_assert!(self.newest().is_none_or(|frame| frame.tick < tick));
         while self.frames.front().is_some_and(|f| tick.since(f.tick) > BASELINE_AGE_TICKS_MAX) {
-            self.frames.pop_front();
+            if let Some(frame) = self.frames.pop_front() {
+                self.spare = frame.states;
+            }
         }
-        let states = entities.iter().map(|slot| (slot.id.index, State::of(slot))).collect();
-        self.frames.push_back(Frame { tick, states });
+        let mut states = std::mem::take(&mut self.spare);
+        states.clear();
+        states.extend(entities.iter().map(|slot| (slot.id.index, State::of(slot))));
+        self.frames.push_back(Frame { number: self.next, tick, states });
+        self.next += 1;
     }
 
     /// The newest frame.
     pub fn newest(&self) -> Option<&Frame> {
         self.frames.back()
+    }
+
+    /// The frame of a number, if it is not forgotten.
+    pub(crate) fn numbered(&self, number: u64) -> Option<&Frame> {
+        let first = self.frames.front()?.number;
+        self.frames.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
 
     /// The frame of a tick, if it is not forgotten.

@@ -6,7 +6,11 @@
 //! the server's state: an acknowledged state is one that the client has, and everything not
 //! acknowledged is sent again with every snapshot.
 
+pub mod budget;
+pub mod encodings;
+mod frames;
 pub mod history;
+pub mod priority;
 pub mod sender;
 pub mod store;
 

@@ -1,33 +1,63 @@
-//! What the server knows of one client: which states it has, and which packets are on their way.
+//! What the server knows of one client: which states it has, which packets are on their way, and
+//! what is to go out next.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::State;
+use super::budget::Budget;
+use super::encodings::Encodings;
+use super::frames::Frames;
 use super::history::{Frame, History};
+use super::priority::{Owed, Priorities};
+use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::limits::{BASELINE_AGE_TICKS_MAX, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX};
+use crate::interest::Told;
+use crate::limits::{
+    BASELINE_AGE_TICKS_MAX, DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
+};
 use crate::replicate::Entity;
-use crate::time::Tick;
+use crate::time::{LocalTime, Micros};
 use crate::wire::fields::without_hidden;
+use crate::wire::foresight::REFERENCES_MAX;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::{Change, SnapshotHeader, SnapshotWriter};
+use crate::wire::snapshot::{Change, Encoding, References, SnapshotHeader, SnapshotWriter};
 
 /// What is known of one entity's presence at the client.
 #[derive(Clone, Copy, Debug, Default)]
 struct Track {
-    /// The newest tick whose state of the entity the client acknowledged.
-    acked: Option<Tick>,
-    /// The newest tick at which the entity was sent as being there.
-    alive_sent: Option<Tick>,
+    /// Of which snapshots the client has its state, as far as it acknowledged them.
+    acked: Frames,
+    /// The newest snapshot in which it was sent as being there; none if the client knows that it is
+    /// not.
+    there: Option<u64>,
+    /// Whether word that it is gone is on its way.
+    leaving: bool,
+}
+
+/// What a packet said of an entity.
+#[derive(Debug)]
+enum Said {
+    /// What it is owed if that is lost; none once it got it.
+    There(Option<Owed>),
+    /// Gone, or hidden.
+    Away,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Unknown,
+    Arrived,
+    Lost,
 }
 
 #[derive(Debug)]
 struct SentPacket {
     seq: u64,
-    tick: Tick,
-    acked: bool,
-    /// Index of each entity in it, and whether it was sent as gone.
-    entities: Vec<(u16, bool)>,
+    frame: u64,
+    at: LocalTime,
+    bytes: usize,
+    fate: Fate,
+    entities: Vec<(u16, Said)>,
 }
 
 /// A client acknowledged a packet that was never sent to it.
@@ -35,30 +65,90 @@ struct SentPacket {
 #[error("it acknowledged a packet that was never sent")]
 pub struct NeverSent;
 
+/// A packet counts as lost when one sent so many later has arrived, as QUIC has it (RFC 9002,
+/// 6.1.1): what is overtaken by fewer was only reordered.
+const REORDERED_MAX: u64 = 3;
+
+/// How many snapshots before the baseline the other references are, if the client has them. Near ones
+/// tell what an entity does now, far ones how fast to a fraction of a step. Found by trying, on bodies
+/// that fly and tumble and on cubes that fall and pile up.
+const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
+
 /// Packs snapshots for one client.
 #[derive(Debug)]
 pub struct Sender {
     reader: PlayerId,
     next_seq: u64,
-    tracks: BTreeMap<u16, Track>,
+    tracks: Vec<Track>,
     sent: VecDeque<SentPacket>,
-    /// Where the next snapshot starts: behind what the last one had room for, or, if it had room for
-    /// all, with what came in its last packet, so that no regular loss always hits the same entities.
+    priorities: Priorities,
+    budget: Budget,
+    /// Of which snapshots any packet arrived.
+    arrived: Frames,
+    /// The entity that the next snapshot starts with: if the last one took several packets, what came in
+    /// the last of them, so that no regular loss always hits the same entities.
     cursor: u16,
+    /// The newest snapshot that was packed, and how many of its entities had no room.
+    left_out: usize,
+    space: Space,
 }
 
-/// An entity's change with the states that it borrows, masked for the reader.
-enum Owned {
-    Same(u8),
-    Delta(u8, State, State),
+/// Memory that is used again for each snapshot.
+#[derive(Debug, Default)]
+struct Space {
+    due: Vec<u16>,
+    chosen: Vec<Chosen>,
+    packets: Vec<Packed>,
+    lists: Vec<Vec<(u16, Said)>>,
+}
+
+/// An entity of a snapshot with how it is coded.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    index: u16,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Known { references: References, encoding: Encoding, symbols: (usize, usize) },
     Full(State),
     Gone,
+    Hidden,
+}
+
+#[derive(Debug)]
+struct Packed {
+    bytes: Vec<u8>,
+    /// How many of the chosen are in it.
+    count: usize,
+}
+
+/// What a snapshot may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Bytes of one packet at most.
+    pub packet_bytes: usize,
+    /// When it is.
+    pub now: LocalTime,
 }
 
 impl Sender {
-    /// For a client that has nothing yet.
-    pub fn new(reader: PlayerId) -> Self {
-        Self { reader, next_seq: 0, tracks: BTreeMap::new(), sent: VecDeque::new(), cursor: 0 }
+    /// For a client that has nothing yet, and gets a snapshot each `interval` and no more than
+    /// `bytes_per_second` of them.
+    pub fn new(reader: PlayerId, now: LocalTime, interval: Micros, bytes_per_second: u32) -> Self {
+        Self {
+            reader,
+            next_seq: 0,
+            tracks: Vec::new(),
+            sent: VecDeque::new(),
+            priorities: Priorities::default(),
+            budget: Budget::new(now, bytes_per_second, interval),
+            arrived: Frames::default(),
+            cursor: 0,
+            left_out: 0,
+            space: Space::default(),
+        }
     }
 
     /// The sequence number that the next packet gets.
@@ -66,8 +156,23 @@ impl Sender {
         self.next_seq
     }
 
+    /// Bytes a second that the path is given at present.
+    pub fn rate(&self) -> u32 {
+        self.budget.rate()
+    }
+
+    /// How many relevant entities had no room in the newest snapshot.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// A round trip was measured.
+    pub fn handle_round_trip(&mut self, now: LocalTime, round_trip: Micros) {
+        self.budget.handle_round_trip(now, round_trip);
+    }
+
     /// Notes which packets arrived; returns the newest one's sequence number.
-    pub fn handle_ack(&mut self, ack: Ack) -> Result<u64, NeverSent> {
+    pub fn handle_ack(&mut self, now: LocalTime, ack: Ack) -> Result<u64, NeverSent> {
         // The sequence number nearest to the next one that has these low bits.
         let ahead = i64::from(ack.newest.wrapping_sub(self.next_seq as u16) as i16);
         let newest = self
@@ -75,147 +180,354 @@ impl Sender {
             .checked_add_signed(ahead)
             .filter(|newest| *newest < self.next_seq)
             .ok_or(NeverSent)?;
-        self.arrived(newest);
-        for bit in 0..32 {
-            if ack.mask & (1 << bit) != 0 {
-                self.arrived(newest.checked_sub(bit + 1).ok_or(NeverSent)?);
-            }
+        let oldest = u64::from(ack.mask.checked_ilog2().map_or(0, |bit| bit + 1));
+        if oldest > newest {
+            return Err(NeverSent);
         }
+        self.arrived(now, newest);
+        for bit in (0..32).filter(|bit| ack.mask >> bit & 1 == 1) {
+            self.arrived(now, newest - bit - 1);
+        }
+        self.lose(now, newest);
         Ok(newest)
     }
 
-    fn arrived(&mut self, seq: u64) {
+    fn arrived(&mut self, now: LocalTime, seq: u64) {
         let Ok(at) = self.sent.binary_search_by_key(&seq, |packet| packet.seq) else {
             return; // Forgotten; younger ones will be acknowledged.
         };
         let packet = &mut self.sent[at];
-        if std::mem::replace(&mut packet.acked, true) {
-            return;
+        match std::mem::replace(&mut packet.fate, Fate::Arrived) {
+            Fate::Arrived => return,
+            Fate::Unknown => self.budget.handle_acked(now, packet.at, packet.bytes),
+            Fate::Lost => {} // What that meant is done.
         }
-        for (index, gone) in std::mem::take(&mut packet.entities) {
-            let Some(track) = self.tracks.get_mut(&index) else { continue };
-            // Once the client knows that the entity is gone, and was not told otherwise since,
-            // there is nothing left to keep track of.
-            if gone && track.alive_sent.is_none_or(|alive| alive < packet.tick) {
-                self.tracks.remove(&index);
-            } else {
-                track.acked = track.acked.max(Some(packet.tick));
+        self.arrived.insert(packet.frame);
+        let frame = packet.frame;
+        for (index, said) in &packet.entities {
+            let Some(track) = self.tracks.get_mut(usize::from(*index)) else { continue };
+            match said {
+                Said::There(_) => track.acked.insert(frame),
+                // Unless it was sent as being there again since.
+                Said::Away => {
+                    if track.there.is_some_and(|there| there < frame) {
+                        track.there = None;
+                        track.leaving = false;
+                    }
+                }
             }
         }
     }
 
-    /// The packets of the newest snapshot in `history`, none longer than `budget` bytes. `header`
-    /// is the same for all but its sequence number and baseline.
-    pub fn snapshot<E: Entity>(
-        &mut self,
-        history: &History,
-        header: SnapshotHeader,
-        budget: usize,
-    ) -> Vec<Vec<u8>> {
-        let Some(frame) = history.newest() else { return Vec::new() };
-        // All that is there, and all that the client may believe to be.
-        for (index, _) in frame.iter() {
-            self.tracks.entry(index).or_default();
+    /// What was sent long enough before a packet that arrived is lost, unless it arrived too.
+    fn lose(&mut self, now: LocalTime, newest: u64) {
+        let end = self.sent.partition_point(|packet| packet.seq + REORDERED_MAX <= newest);
+        for packet in self.sent.range_mut(..end) {
+            if packet.fate != Fate::Unknown {
+                continue;
+            }
+            packet.fate = Fate::Lost;
+            self.budget.handle_lost(now, packet.at);
+            for (index, said) in &mut packet.entities {
+                match said {
+                    Said::There(owed) => {
+                        if let Some(owed) = owed.take() {
+                            self.priorities.lost(*index, owed);
+                        }
+                    }
+                    Said::Away => {
+                        if let Some(track) = self.tracks.get_mut(usize::from(*index)) {
+                            track.leaving = false;
+                        }
+                    }
+                }
+            }
         }
-        // A start behind the last entity is the first one.
-        if self.tracks.range(self.cursor..).next().is_none() {
-            self.cursor = 0;
-        }
-        let ahead = self.tracks.range(self.cursor..).map(|(index, _)| *index);
-        let wrapped = self.tracks.range(..self.cursor).map(|(index, _)| *index);
-        let due: Vec<u16> = ahead.chain(wrapped).collect();
+    }
 
-        let mut packets = Vec::new();
-        let mut left = due.as_slice();
-        let mut last_start = 0;
-        while packets.len() < SNAPSHOT_PACKETS_MAX && (packets.is_empty() || !left.is_empty()) {
-            last_start = left.first().copied().unwrap_or(0);
-            let (packet, taken) = self.packet::<E>(history, frame, header, left, budget);
-            packets.push(packet);
-            left = &left[taken..];
-            if taken == 0 {
+    /// Hands out the packets of the newest snapshot in `history`, with as much as there is room for of
+    /// what is `relevant`, in the order of indices. `header` is the same for all but its sequence number
+    /// and references. There is always one, however little is in it: it carries the clock.
+    pub fn snapshot<G: Game>(
+        &mut self,
+        encodings: &mut Encodings<G>,
+        game: &G,
+        history: &History,
+        relevant: &[Told],
+        header: SnapshotHeader,
+        room: Room,
+        mut send: impl FnMut(Vec<u8>),
+    ) {
+        let Some(frame) = history.newest() else { return };
+        encodings.begin(frame);
+        self.priorities.begin();
+        self.enlist(frame, relevant);
+        let references = self.references::<G>(history, frame);
+        let header = SnapshotHeader { tick: frame.tick.low(), references, ..header };
+        let bytes = self.budget.available(room.now);
+        let mut space = std::mem::take(&mut self.space);
+        self.choose(&mut space, encodings, game, history, frame, references, room, bytes);
+        // What was chosen was guessed to fit. If it does not, what matters least stays behind.
+        loop {
+            let packed = self.pack(&mut space, encodings, header, room, bytes);
+            if packed == space.chosen.len() {
                 break;
             }
+            let over = (space.chosen.len() - packed).max(space.chosen.len() / 16).max(1);
+            let keep = space.chosen.len() - over;
+            space.due.truncate(keep);
+            let due = &space.due;
+            // The chosen are in the order of indices, what is due in that of priorities.
+            space.chosen.retain(|chosen| due.contains(&chosen.index));
         }
-        self.cursor = match left.first() {
-            Some(index) => *index,
-            None if packets.len() > 1 => last_start,
-            None => 0,
+        self.left_out = relevant.len().saturating_sub(space.chosen.len());
+        self.cursor = match space.packets.as_slice() {
+            [.., last] if space.packets.len() > 1 => {
+                space.chosen.get(space.chosen.len() - last.count).map_or(0, |first| first.index)
+            }
+            _ => 0,
         };
-        packets
+        let mut chosen = space.chosen.drain(..);
+        for packet in space.packets.drain(..) {
+            let mut entities = space.lists.pop().unwrap_or_default();
+            entities.extend(chosen.by_ref().take(packet.count).map(|chosen| {
+                let track = &mut self.tracks[usize::from(chosen.index)];
+                let owed = self.priorities.sent(chosen.index);
+                let said = match chosen.how {
+                    How::Known { .. } | How::Full(_) => {
+                        track.there = Some(frame.number);
+                        track.leaving = false;
+                        Said::There(Some(owed))
+                    }
+                    How::Gone | How::Hidden => {
+                        track.leaving = true;
+                        Said::Away
+                    }
+                };
+                (chosen.index, said)
+            }));
+            if self.sent.len() == SENT_PACKETS_MAX
+                && let Some(mut forgotten) = self.sent.pop_front()
+            {
+                forgotten.entities.clear();
+                space.lists.push(forgotten.entities);
+            }
+            let (seq, bytes) = (self.next_seq, packet.bytes.len());
+            self.next_seq += 1;
+            let frame = frame.number;
+            self.sent.push_back(SentPacket {
+                seq,
+                frame,
+                at: room.now,
+                bytes,
+                fate: Fate::Unknown,
+                entities,
+            });
+            self.budget.handle_sent(room.now, bytes);
+            send(packet.bytes);
+        }
+        drop(chosen);
+        self.space = space;
     }
 
-    /// One packet with as many of the entities `due` as fit, and how many these are.
-    fn packet<E: Entity>(
-        &mut self,
+    /// Tells the priorities what there is to send: what is relevant, and what the client may believe
+    /// to be there but may not see, or is no more.
+    fn enlist(&mut self, frame: &Frame, relevant: &[Told]) {
+        let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
+        if self.tracks.len() < last {
+            self.tracks.resize(last, Track::default());
+        }
+        let mut relevant = relevant.iter().peekable();
+        for (track, index) in self.tracks.iter_mut().zip(0..) {
+            if let Some(told) = relevant.next_if(|told| told.index == index)
+                && frame.get(index).is_some()
+            {
+                self.priorities.relevant(index, told.weight);
+            } else if track.there.is_some() && !track.leaving {
+                self.priorities.urgent(index);
+            }
+        }
+    }
+
+    /// The older states that most entities are coded from: the newest snapshot that arrived, and some
+    /// before it.
+    fn references<G: Game>(&self, history: &History, frame: &Frame) -> References {
+        let mut references = References::NONE;
+        let age = |number: u64| {
+            let age = frame.tick.since(history.numbered(number)?.tick);
+            (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
+        };
+        let Some(newest) = self.arrived.newest() else { return references };
+        let Some(baseline) = age(newest) else { return references };
+        references.push(baseline);
+        let trending =
+            G::Entity::KINDS.iter().any(|kind| kind.fields.iter().any(|field| field.trending));
+        let mut before = newest;
+        for back in REFERENCES_BACK.into_iter().filter(|_| trending) {
+            let Some(number) = newest.checked_sub(back).and_then(|at| self.arrived.at_most(at))
+            else {
+                break;
+            };
+            if number < before {
+                let Some(age) = age(number) else { break };
+                references.push(age);
+                before = number;
+            }
+        }
+        references
+    }
+
+    /// Those that an entity is coded from: of the packet's the ones that the client has of it, or from
+    /// the newest that it has on.
+    fn own_references(
+        &self,
         history: &History,
         frame: &Frame,
-        header: SnapshotHeader,
-        due: &[u16],
-        budget: usize,
-    ) -> (Vec<u8>, usize) {
-        let seq = self.next_seq;
-        self.next_seq += 1;
-        let baseline_age = due.first().map_or(0, |index| self.age(*index, frame.tick));
-        let header =
-            SnapshotHeader { seq: seq as u16, tick: frame.tick.low(), baseline_age, ..header };
-        let mut writer = SnapshotWriter::new(header, self.reader);
-        let mut entities = Vec::new();
-        for &index in due {
-            let owned = self.change::<E>(history, frame, index);
-            let change = match &owned {
-                Owned::Same(age) => Change::Same { age: *age },
-                Owned::Delta(age, base, state) => {
-                    Change::Delta { age: *age, base: &base.packed, state }
-                }
-                Owned::Full(state) => Change::Full(state),
-                Owned::Gone => Change::Gone,
-            };
-            if !writer.push::<E>(index, &change, budget) {
+        packet: References,
+        index: u16,
+        state: &State,
+    ) -> References {
+        let mut own = References::NONE;
+        let Some(track) = self.tracks.get(usize::from(index)) else { return own };
+        let Some(newest) = track.acked.newest() else { return own };
+        let usable = |number: u64| {
+            let then = history.numbered(number)?;
+            let age = frame.tick.since(then.tick);
+            let same = then.get(index)?.same_entity(state);
+            (same && (1..=BASELINE_AGE_TICKS_MAX).contains(&age)).then_some(age as u8)
+        };
+        let Some(baseline) = usable(newest) else { return own };
+        own.push(baseline);
+        for age in packet.iter().filter(|age| *age > baseline) {
+            let number = history.at(frame.tick.minus(u64::from(age))).map(|frame| frame.number);
+            if let Some(number) = number.filter(|number| track.acked.contains(*number))
+                && usable(number).is_some()
+            {
+                own.push(age);
+            }
+        }
+        own
+    }
+
+    /// Chooses what goes out, in the order of indices from the cursor on.
+    fn choose<G: Game>(
+        &mut self,
+        space: &mut Space,
+        encodings: &mut Encodings<G>,
+        game: &G,
+        history: &History,
+        frame: &Frame,
+        references: References,
+        room: Room,
+        bytes: usize,
+    ) {
+        space.chosen.clear();
+        self.priorities.order(self.tracks.len(), &mut space.due);
+        let most = bytes.min(SNAPSHOT_PACKETS_MAX * room.packet_bytes) as u64 * 8 * 1024;
+        let mut cost = 0;
+        for &index in &space.due {
+            let chosen =
+                Chosen { index, how: self.how(encodings, game, history, frame, references, index) };
+            cost += chosen.cost::<G>();
+            // One at least, or a large one would wait for ever.
+            if cost > most && !space.chosen.is_empty() {
                 break;
             }
-            let gone = matches!(owned, Owned::Gone);
-            if !gone && let Some(track) = self.tracks.get_mut(&index) {
-                track.alive_sent = Some(frame.tick);
-            }
-            entities.push((index, gone));
+            space.chosen.push(chosen);
         }
-        let taken = entities.len();
-        if self.sent.len() == SENT_PACKETS_MAX {
-            self.sent.pop_front();
-        }
-        self.sent.push_back(SentPacket { seq, tick: frame.tick, acked: false, entities });
-        (writer.finish(), taken)
+        space.due.truncate(space.chosen.len());
+        space.chosen.sort_unstable_by_key(|chosen| (chosen.index < self.cursor, chosen.index));
     }
 
-    /// The age of the entity's baseline in ticks; 0 without one.
-    fn age(&self, index: u16, now: Tick) -> u8 {
-        let acked = self.tracks.get(&index).and_then(|track| track.acked);
-        let age = acked.map_or(0, |acked| now.since(acked));
-        if age <= BASELINE_AGE_TICKS_MAX { age as u8 } else { 0 }
-    }
-
-    fn change<E: Entity>(&self, history: &History, frame: &Frame, index: u16) -> Owned {
-        let Some(state) = frame.get(index).map(|state| self.shown::<E>(state)) else {
-            return Owned::Gone;
-        };
-        let age = self.age(index, frame.tick);
-        let base = history
-            .at(frame.tick.minus(u64::from(age)))
-            .filter(|_| age > 0)
-            .and_then(|then| then.get(index))
-            .filter(|base| base.same_entity(&state))
-            .map(|base| self.shown::<E>(base));
-        match base {
-            Some(base) if base == state => Owned::Same(age),
-            Some(base) => Owned::Delta(age, base, state),
-            None => Owned::Full(state),
+    fn how<G: Game>(
+        &self,
+        encodings: &mut Encodings<G>,
+        game: &G,
+        history: &History,
+        frame: &Frame,
+        references: References,
+        index: u16,
+    ) -> How {
+        let Some(state) = frame.get(index) else { return How::Gone };
+        // What is due and in the snapshot, but was not to be told, is what must be taken back.
+        if self.priorities.is_urgent(index) {
+            return How::Hidden;
         }
-    }
-
-    fn shown<E: Entity>(&self, state: &State) -> State {
-        let fields = E::KINDS[usize::from(state.kind)].fields;
         let own = state.owner == Some(self.reader);
-        State { packed: without_hidden(fields, own, &state.packed), ..*state }
+        let references = self.own_references(history, frame, references, index, state);
+        match encodings.get(game, history, frame, index, references, own) {
+            Some((encoding, symbols)) => How::Known { references, encoding, symbols },
+            None => {
+                let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+                How::Full(State { packed: without_hidden(fields, own, &state.packed), ..*state })
+            }
+        }
+    }
+
+    /// Writes the chosen into packets; returns how many had room.
+    fn pack<G: Game>(
+        &self,
+        space: &mut Space,
+        encodings: &Encodings<G>,
+        header: SnapshotHeader,
+        room: Room,
+        bytes: usize,
+    ) -> usize {
+        space.packets.clear();
+        let mut left = space.chosen.as_slice();
+        let mut bytes_left = bytes;
+        while space.packets.len() < SNAPSHOT_PACKETS_MAX
+            && (space.packets.is_empty() || !left.is_empty() && bytes_left > HEADER_BYTES)
+        {
+            let seq = (self.next_seq + space.packets.len() as u64) as u16;
+            let header = SnapshotHeader { seq, ..header };
+            let buffer = Vec::with_capacity(room.packet_bytes);
+            let mut writer = SnapshotWriter::new(encodings.codec(), header, self.reader, buffer);
+            let most = room.packet_bytes.min(bytes_left.max(PACKET_BYTES_MIN));
+            for chosen in left {
+                let change = match &chosen.how {
+                    How::Known { references, encoding, symbols } => Change::Known {
+                        references: *references,
+                        encoding: *encoding,
+                        symbols: encodings.symbols(*symbols),
+                    },
+                    How::Full(state) => Change::Full(state),
+                    How::Gone => Change::Gone,
+                    How::Hidden => Change::Hidden,
+                };
+                if !writer.push::<G>(chosen.index, &change, most) {
+                    break;
+                }
+            }
+            let count = writer.count();
+            let packet = writer.finish();
+            bytes_left = bytes_left.saturating_sub(packet.len());
+            left = &left[count..];
+            space.packets.push(Packed { bytes: packet, count });
+            if count == 0 {
+                break;
+            }
+        }
+        space.chosen.len() - left.len()
+    }
+}
+
+/// A packet with less room than its header takes is not begun. Measured: 24 to 40.
+const HEADER_BYTES: usize = 48;
+/// However small the budget, a header and one whole entity go out.
+const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
+
+impl Chosen {
+    /// What it is guessed to take, in 1/1024 bit: its fields, and what usually goes with them.
+    fn cost<G: Game>(&self) -> u64 {
+        match &self.how {
+            How::Known { encoding, .. } => u64::from(encoding.cost) + 1024,
+            How::Full(state) => {
+                let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+                let bits: u32 = fields.iter().map(|field| field.bits).sum();
+                u64::from(bits + 40) * 1024
+            }
+            How::Gone | How::Hidden => 12 * 1024,
+        }
     }
 }

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::State;
-use crate::game::Entities;
+use crate::game::{Entities, Game};
 use crate::ids::PlayerId;
-use crate::limits::BASELINE_AGE_TICKS_MAX;
-use crate::replicate::Entity;
+use crate::limits::{BASELINE_AGE_TICKS_MAX, PACKET_ENTITIES_MAX};
 use crate::time::Tick;
 use crate::wire::WireError;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::{SnapshotHeader, read_snapshot};
+use crate::wire::model::Counts;
+use crate::wire::snapshot::{SnapshotHeader, Told, count_snapshot, read_snapshot};
+use crate::wire::state::Codec;
 
 /// A state at a tick; none if the entity was no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,10 @@ pub enum StoreError {
 
 /// A client's received states.
 #[derive(Debug)]
-pub struct Store {
+pub struct Store<G> {
+    codec: Codec<G>,
+    /// What the packet that is being read tells; kept for its memory.
+    told: Vec<Told>,
     reader: PlayerId,
     arrivals: Arrivals,
     newest: Tick,
@@ -100,10 +104,17 @@ pub struct Store {
 /// overtook each other are still read. Arbitrary; half a second at 60 Hz.
 const SLACK_TICKS: u64 = 32;
 
-impl Store {
+impl<G: Game> Store<G> {
     /// Empty, for a reader that was welcomed at `tick`.
-    pub fn new(reader: PlayerId, tick: Tick) -> Self {
-        Self { reader, arrivals: Arrivals::default(), newest: tick, versions: BTreeMap::new() }
+    pub fn new(codec: Codec<G>, reader: PlayerId, tick: Tick) -> Self {
+        Self {
+            codec,
+            told: Vec::with_capacity(PACKET_ENTITIES_MAX),
+            reader,
+            arrivals: Arrivals::default(),
+            newest: tick,
+            versions: BTreeMap::new(),
+        }
     }
 
     /// The newest tick that a packet told of; the welcome's before the first.
@@ -118,25 +129,45 @@ impl Store {
     }
 
     /// Reads a packet. On an error nothing is changed and nothing will be acknowledged.
-    pub fn handle_packet<E: Entity>(&mut self, bytes: &[u8]) -> Result<Received, StoreError> {
-        let packet = read_snapshot::<E>(bytes, self.newest, self.reader, |index, tick| {
-            self.version(index, tick)?.state.as_ref()
-        })?;
-        let seq = self.arrivals.widen(packet.header.seq);
+    pub fn handle_packet(&mut self, game: &G, bytes: &[u8]) -> Result<Received, StoreError> {
+        let mut told = std::mem::take(&mut self.told);
+        let known = |index, tick| self.version(index, tick)?.state.as_ref();
+        let (codec, near, reader) = (&self.codec, self.newest, self.reader);
+        let read = read_snapshot(bytes, codec, game, near, reader, known, &mut told);
+        let received = match read {
+            Ok((header, tick)) => self.commit(header, tick, &told),
+            Err(error) => Err(error.into()),
+        };
+        self.told = told;
+        received
+    }
+
+    /// Adds the decisions of a packet that is about to be handled to those that tables are made of.
+    pub fn count(&self, game: &G, bytes: &[u8], counts: &mut Counts) {
+        let known = |index, tick| self.version(index, tick)?.state.as_ref();
+        count_snapshot(bytes, &self.codec, game, self.newest, self.reader, known, counts);
+    }
+
+    fn commit(
+        &mut self,
+        header: SnapshotHeader,
+        tick: Tick,
+        told: &[Told],
+    ) -> Result<Received, StoreError> {
+        let seq = self.arrivals.widen(header.seq);
         if !self.arrivals.is_new(seq) {
             return Err(StoreError::Duplicate);
         }
-        if self.newest.since(packet.tick) > BASELINE_AGE_TICKS_MAX {
+        if self.newest.since(tick) > BASELINE_AGE_TICKS_MAX {
             return Err(StoreError::FarOff);
         }
         self.arrivals.insert(seq);
-        self.newest = self.newest.max(packet.tick);
-        let entities = packet.entities.len();
-        for (index, state) in packet.entities {
-            self.insert(index, Version { tick: packet.tick, state });
+        self.newest = self.newest.max(tick);
+        for told in told {
+            self.insert(told.index, Version { tick, state: told.state });
         }
         self.forget();
-        Ok(Received { header: packet.header, tick: packet.tick, seq, entities })
+        Ok(Received { header, tick, seq, entities: told.len() })
     }
 
     fn insert(&mut self, index: u16, version: Version) {
@@ -173,7 +204,7 @@ impl Store {
     }
 
     /// Everything as of the newest state heard of each.
-    pub fn latest<E: Entity>(&self) -> Entities<E> {
+    pub fn latest(&self) -> Entities<G::Entity> {
         let mut entities = Entities::default();
         for (index, versions) in self.iter() {
             if let Some(state) = versions.back().and_then(|version| version.state) {

@@ -8,7 +8,7 @@ use crate::limits::FIELDS_MAX;
 use crate::replicate::{Audience, Field, Packed};
 
 /// Whether a reader sees a field: `owner` is whether the entity is the reader's own.
-fn visible(field: &Field, owner: bool) -> bool {
+pub(crate) fn visible(field: &Field, owner: bool) -> bool {
     owner || field.audience == Audience::All
 }
 

@@ -6,10 +6,13 @@
 pub mod bits;
 pub mod control;
 pub mod fields;
+pub mod foresight;
 pub mod input;
 pub mod model;
 pub mod protocol;
+pub mod range;
 pub mod snapshot;
+pub mod state;
 
 /// Why a message was refused. It then changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +32,9 @@ pub enum WireError {
     /// It refers to a state that is not here.
     #[error("the message builds on a baseline that is not here")]
     Baseline,
+    /// What it tells is not what was meant.
+    #[error("the message's checksum is wrong: the two sides foretell differently")]
+    Check,
     /// It is longer than its kind may be.
     #[error("the message is longer than {0} bytes")]
     Long(usize),

@@ -1,13 +1,520 @@
-//! What is likely: the frozen tables that snapshots are coded with.
+//! What is likely: the frozen tables that snapshots are coded with, and where in them each decision
+//! looks.
+//!
+//! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood of its own that
+//! depends on what is known by then. The likelihoods come from recorded play, once, by a trainer
+//! ([`Counts`]); a client and a server never adapt them, so there is nothing between the two that a lost
+//! packet could put out of step. They are part of the game's hash.
 
-/// Frozen tables.
+use super::range::{Coder, EVEN, Level, level_of};
+use crate::replicate::Kind;
+
+/// A number in a packet's header, each with statistics of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    Held,
+    OffsetChange,
+    RoundTrip,
+    ErrorMax,
+    NewestAhead,
+    NewestEarly,
+    WorstBack,
+    WorstEarly,
+    BaselineAge,
+    References,
+    ReferenceAge,
+    Gap,
+}
+
+/// How many there are.
+const NUMBERS: usize = 12;
+/// Numbers have at most 32 bits, so exponents up to 32.
+const EXPONENTS: usize = 33;
+/// Decisions of a header.
+const HEADER: usize = NUMBERS * EXPONENTS;
+
+/// How far a field was expected to move, or how sure and how near the middle of a step the guess was.
+pub(crate) const CLASSES: usize = 48;
+/// Sizes of the surprise that the field before was.
+const NEAR: usize = 10;
+/// Sizes of the greatest surprise of those before that one.
+const FAR: usize = 8;
+/// Exponents that are told apart.
+const MAGNITUDES: usize = 14;
+const ZERO: usize = 0;
+const SIGN: usize = ZERO + CLASSES * NEAR * FAR;
+const EXPONENT: usize = SIGN + CLASSES * NEAR * FAR;
+/// Classes, near and far are halved for the exponents.
+const BROAD: [usize; 3] = [CLASSES / 2, NEAR / 2, FAR / 2];
+const MANTISSA: usize = EXPONENT + BROAD[0] * BROAD[1] * BROAD[2] * 2 * MAGNITUDES;
+/// Decisions of a field.
+const FIELD: usize = MANTISSA + MAGNITUDES * 4;
+
+/// How much an entity changed lately: sizes, and one for not knowing.
+pub(crate) const ACTIVITIES: usize = 9;
+const FORETOLD: usize = 0;
+const USUAL: usize = FORETOLD + ACTIVITIES * ACTIVITIES * 4;
+const PRESENT: usize = USUAL + 2;
+const KNOWN: usize = PRESENT + 8;
+/// Decisions of an entity apart from its fields.
+const ENTITY: usize = KNOWN + 5;
+
+/// Frozen likelihoods.
 #[derive(Debug)]
-pub struct Tables {}
+pub struct Tables {
+    levels: Vec<Level>,
+    /// How many fields each kind has that it was made for; none if it is for any.
+    kinds: Vec<usize>,
+}
+
+/// Why tables cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TablesError {
+    /// They end too early or too late.
+    #[error("the tables are cut short or too long")]
+    Length,
+    /// They are of another version of this format.
+    #[error("the tables are of another version; run the trainer again")]
+    Version,
+}
+
+/// First bytes of a file of tables; changes whenever decisions are added or moved.
+const VERSION: &[u8] = b"phaselock tables 1\n";
 
 impl Tables {
-    /// Those for games without their own.
+    /// For games without tables of their own: trained on all scenes together, each field by the same
+    /// rules.
     pub fn general() -> &'static Self {
-        static GENERAL: Tables = Tables {};
+        static GENERAL: std::sync::LazyLock<Tables> = std::sync::LazyLock::new(|| {
+            Tables::parse(include_bytes!("general.tables")).unwrap_or_else(|_| Tables::even(&[]))
+        });
         &GENERAL
+    }
+
+    /// Tables in which everything is as likely as not.
+    pub fn even(kinds: &[usize]) -> Self {
+        Self { levels: vec![EVEN; len(kinds)], kinds: kinds.to_vec() }
+    }
+
+    /// Reads a file of tables: the version line; the number of kinds and each one's fields, a byte each;
+    /// then runs of a level, each a byte for the level and a varint for how often.
+    pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
+        let mut rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?.iter();
+        let mut next = || rest.next().copied().ok_or(TablesError::Length);
+        let count = next()?;
+        let kinds = (0..count).map(|_| next().map(usize::from)).collect::<Result<Vec<_>, _>>()?;
+        let len = len(&kinds);
+        let mut levels = Vec::with_capacity(len);
+        while levels.len() < len {
+            let level = next()?;
+            let mut run = 0_usize;
+            for shift in [0, 7, 14, 21] {
+                let byte = next()?;
+                run |= usize::from(byte & 127) << shift;
+                if byte < 128 {
+                    break;
+                }
+            }
+            if run > len - levels.len() {
+                return Err(TablesError::Length);
+            }
+            levels.resize(levels.len() + run, level);
+        }
+        if rest.next().is_some() {
+            return Err(TablesError::Length);
+        }
+        Ok(Self { levels, kinds })
+    }
+
+    /// The reverse of [`parse`](Self::parse).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = VERSION.to_vec();
+        bytes.push(self.kinds.len() as u8);
+        bytes.extend(self.kinds.iter().map(|fields| *fields as u8));
+        for run in self.levels.chunk_by(|a, b| a == b) {
+            bytes.push(run[0]);
+            let mut left = run.len();
+            while left >= 128 {
+                bytes.push(left as u8 | 128);
+                left >>= 7;
+            }
+            bytes.push(left as u8);
+        }
+        bytes
+    }
+
+    /// The likelihoods.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+}
+
+/// Decisions of tables for such kinds.
+fn len(kinds: &[usize]) -> usize {
+    HEADER
+        + if kinds.is_empty() {
+            ENTITY + FIELD
+        } else {
+            kinds.iter().map(|fields| ENTITY + fields * FIELD).sum()
+        }
+}
+
+/// Where a game's decisions look in its tables.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    tables: &'static Tables,
+    /// For each kind the start of its entity's decisions.
+    kinds: Vec<usize>,
+}
+
+impl Layout {
+    /// Of a game's kinds in its tables. Tables for other kinds are as good as none.
+    pub fn new(tables: &'static Tables, kinds: &[Kind]) -> Self {
+        let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+        let tables = if tables.kinds == fields { tables } else { Tables::general() };
+        let mut start = HEADER;
+        let starts = fields.iter().map(|fields| {
+            let here = start;
+            if !tables.kinds.is_empty() {
+                start += ENTITY + fields * FIELD;
+            }
+            here
+        });
+        Self { tables, kinds: starts.collect() }
+    }
+
+    /// The likelihoods.
+    pub fn levels(&self) -> &'static [Level] {
+        &self.tables.levels
+    }
+
+    fn entity(&self, kind: u8) -> usize {
+        self.kinds[usize::from(kind)]
+    }
+
+    fn field(&self, kind: u8, field: usize) -> usize {
+        let own = if self.tables.kinds.is_empty() { 0 } else { field };
+        self.entity(kind) + ENTITY + own * FIELD
+    }
+}
+
+/// Codes a number of a header: its exponent by the tables, the rest as it is.
+pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 {
+    let start = which as usize * EXPONENTS;
+    let one_more = u64::from(value) + 1;
+    let exponent = 63 - one_more.leading_zeros();
+    let mut read = 0;
+    while read < 32 && coder.bit(start + read as usize, read < exponent) {
+        read += 1;
+    }
+    let rest = (one_more & ((1 << exponent) - 1)) as u32;
+    let value = (1_u64 << read) + u64::from(coder.raw(rest, read)) - 1;
+    value.min(u64::from(u32::MAX)) as u32
+}
+
+/// Whether an entity is all as foretold. `lately` says which of the two entities before were.
+pub(crate) fn foretold<C: Coder>(
+    coder: &mut C,
+    layout: &Layout,
+    kind: u8,
+    activity: [u8; 2],
+    lately: u8,
+    yes: bool,
+) -> bool {
+    let [now, before] = activity.map(usize::from);
+    let context = (now * ACTIVITIES + before) * 4 + usize::from(lately);
+    coder.bit(layout.entity(kind) + FORETOLD + context, yes)
+}
+
+/// Decisions about an entity that need no more than a place of their own. They have the same place for
+/// all kinds, since what kind it is may not be known yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Plain {
+    /// Whether its references are the packet's; the entity before it had them or not.
+    Usual(bool),
+    /// Whether it has the packet's reference of that number.
+    Present(usize),
+    /// Whether it has a baseline.
+    Known,
+    /// Whether it is still there.
+    There,
+    /// Whether it is no more, or only out of sight.
+    Gone,
+    /// Whether it has an owner.
+    Owned,
+    /// Whether another entity follows.
+    More,
+}
+
+/// Codes such a decision.
+pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
+    let place = match what {
+        Plain::Usual(before) => USUAL + usize::from(before),
+        Plain::Present(number) => PRESENT + number.min(7),
+        Plain::Known => KNOWN,
+        Plain::There => KNOWN + 1,
+        Plain::Gone => KNOWN + 2,
+        Plain::Owned => KNOWN + 3,
+        Plain::More => KNOWN + 4,
+    };
+    coder.bit(HEADER + place, yes)
+}
+
+/// What is known of a field before it is coded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Knowledge {
+    /// Below [`CLASSES`].
+    pub(crate) class: usize,
+    /// Size of the surprise that the field before was.
+    pub(crate) near: usize,
+    /// Size of the greatest one before that.
+    pub(crate) far: usize,
+}
+
+/// Codes by how much a field differs from the guess: below 2^(bits - 1) either way.
+pub(crate) fn residual<C: Coder>(
+    coder: &mut C,
+    start: FieldAt,
+    known: Knowledge,
+    bits: u32,
+    value: i32,
+) -> i32 {
+    let start = start.0;
+    let (near, far) = (known.near.min(NEAR - 1), known.far.min(FAR - 1));
+    let fine = (known.class * NEAR + near) * FAR + far;
+    if coder.bit(start + ZERO + fine, value == 0) {
+        return 0;
+    }
+    let below = coder.bit(start + SIGN + fine, value < 0);
+    let broad = ((known.class / 2) * BROAD[1] + near / 2) * BROAD[2] + far / 2;
+    let exponents = start + EXPONENT + (broad * 2 + usize::from(below)) * MAGNITUDES;
+    let size = value.unsigned_abs();
+    let exponent = size.checked_ilog2().unwrap_or(0);
+    let mut read = 0;
+    while read + 1 < bits
+        && coder.bit(exponents + (read as usize).min(MAGNITUDES - 1), read < exponent)
+    {
+        read += 1;
+    }
+    // The two highest digits after the first are not evenly spread.
+    let mut size_read = 1_u32;
+    for at in (0..read).rev() {
+        let yes = size >> at & 1 == 1;
+        let done = read - 1 - at;
+        let digit = if done < 2 {
+            let place = if done == 0 { 0 } else { 1 + (size_read & 1) as usize };
+            coder.bit(start + MANTISSA + (read as usize).min(MAGNITUDES - 1) * 4 + place, yes)
+        } else {
+            coder.even(yes)
+        };
+        size_read = size_read << 1 | u32::from(digit);
+    }
+    if below { -(size_read as i32) } else { size_read as i32 }
+}
+
+/// Where a field's decisions start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldAt(usize);
+
+impl Layout {
+    /// Of a field.
+    pub(crate) fn at(&self, kind: u8, field: usize) -> FieldAt {
+        FieldAt(self.field(kind, field))
+    }
+}
+
+/// Counts decisions: what tables are made of.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// No and yes.
+    counts: Vec<[f64; 2]>,
+    kinds: Vec<usize>,
+    /// Decisions that are even, by the one with a context before them.
+    even: Vec<f64>,
+    last: usize,
+}
+
+impl Counts {
+    /// None yet, for such kinds.
+    pub fn new(kinds: &[Kind]) -> Self {
+        let kinds: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+        Self { counts: vec![[0.0; 2]; len(&kinds)], even: vec![0.0; len(&kinds)], kinds, last: 0 }
+    }
+
+    /// The same decisions, whatever kind and field they were of.
+    pub fn generalised(&self) -> Self {
+        let mut all = Self::new(&[]);
+        let mut add = |to: usize, from: usize, len: usize| {
+            for at in 0..len {
+                all.counts[to + at][0] += self.counts[from + at][0];
+                all.counts[to + at][1] += self.counts[from + at][1];
+            }
+        };
+        add(0, 0, HEADER);
+        let mut from = HEADER;
+        for fields in &self.kinds {
+            add(HEADER, from, ENTITY);
+            for field in 0..*fields {
+                add(HEADER + ENTITY, from + ENTITY + field * FIELD, FIELD);
+            }
+            from += ENTITY + fields * FIELD;
+        }
+        all
+    }
+
+    /// Adds what others counted of the same kinds, scaled to weigh as much as `weight` decisions.
+    pub fn add(&mut self, other: &Self, weight: f64) {
+        let all: f64 = other.counts.iter().map(|[no, yes]| no + yes).sum();
+        for (to, from) in self.counts.iter_mut().zip(&other.counts) {
+            to[0] += from[0] * weight / all.max(1.0);
+            to[1] += from[1] * weight / all.max(1.0);
+        }
+    }
+
+    /// What all that was counted costs by some tables, in bits: the header's, and for each kind what
+    /// is said of an entity apart from its fields, and each field.
+    pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
+        let sum = |from: usize, len: usize| -> f64 {
+            (from..from + len)
+                .map(|at| {
+                    let cost = |yes| f64::from(super::range::cost(tables.levels[at], yes)) / 1024.0;
+                    self.counts[at][0] * cost(false)
+                        + self.counts[at][1] * cost(true)
+                        + self.even[at]
+                })
+                .sum()
+        };
+        let mut parts = vec![vec![sum(0, HEADER)]];
+        let mut start = HEADER;
+        for fields in &self.kinds {
+            let field = |at| sum(start + ENTITY + at * FIELD, FIELD);
+            parts
+                .push(std::iter::once(sum(start, ENTITY)).chain((0..*fields).map(field)).collect());
+            start += ENTITY + fields * FIELD;
+        }
+        parts
+    }
+
+    /// Share.
+    pub fn dbg(&self, t: &Tables) {
+        let c = |at: usize, yes: bool| f64::from(super::range::cost(t.levels[at], yes)) / 1024.0;
+        for a in 0..9 {
+            for b in 0..9 {
+                let mut s = [0.0; 2];
+                let mut k = 0.0;
+                for l in 0..4 {
+                    let at = HEADER + FORETOLD + (a * 9 + b) * 4 + l;
+                    s[0] += self.counts[at][0];
+                    s[1] += self.counts[at][1];
+                    k += self.counts[at][0] * c(at, false) + self.counts[at][1] * c(at, true);
+                }
+                if s[0] + s[1] > 0.0 {
+                    eprintln!(
+                        "act {a} {b}: no {:.2} yes {:.2} per frame, bits {:.1}",
+                        s[0] / 2837.0,
+                        s[1] / 2837.0,
+                        k / 2837.0
+                    );
+                }
+            }
+        }
+        for p in USUAL..ENTITY {
+            let at = HEADER + p;
+            eprintln!(
+                "plain {} no {:.2} yes {:.2} bits {:.2}",
+                p - USUAL,
+                self.counts[at][0] / 2837.0,
+                self.counts[at][1] / 2837.0,
+                (self.counts[at][0] * c(at, false) + self.counts[at][1] * c(at, true)) / 2837.0
+            );
+        }
+    }
+
+    /// The tables. What was seen seldom goes by what is known of similar cases, and what was never
+    /// seen by `otherwise`.
+    pub fn tables(&self, otherwise: &Tables) -> Tables {
+        let mut tables = Tables::even(&self.kinds);
+        let levels = &mut tables.levels;
+        let starts = |kinds: &[usize]| -> Vec<(usize, usize)> {
+            let one: &[usize] = if kinds.is_empty() { &[1] } else { kinds };
+            let mut start = HEADER;
+            let each = one.iter().map(|fields| {
+                let here = start;
+                start += ENTITY + fields * FIELD;
+                (here, *fields)
+            });
+            each.collect()
+        };
+        for at in 0..HEADER {
+            levels[at] = self.level(at, &[], otherwise.levels[at]);
+        }
+        for (start, fields) in starts(&self.kinds) {
+            for at in 0..ENTITY {
+                let parent = if at < USUAL {
+                    // By how it changes now, whatever it did before and its neighbours do.
+                    let now = at / (ACTIVITIES * 4) * (ACTIVITIES * 4);
+                    (start + now..start + now + ACTIVITIES * 4).collect()
+                } else {
+                    Vec::new()
+                };
+                let general = otherwise.levels[(HEADER + at).min(otherwise.levels.len() - 1)];
+                levels[start + at] = self.level(start + at, &parent, general);
+            }
+            for field in 0..fields {
+                let field_start = start + ENTITY + field * FIELD;
+                for at in 0..FIELD {
+                    let general = otherwise.levels[HEADER + ENTITY + at];
+                    let parent = parents(at).into_iter().map(|at| field_start + at).collect();
+                    let parent: Vec<usize> = parent;
+                    levels[field_start + at] = self.level(field_start + at, &parent, general);
+                }
+            }
+        }
+        tables
+    }
+
+    /// The level of a decision, drawn towards that of its parents together, and these towards
+    /// `general`.
+    fn level(&self, at: usize, parents: &[usize], general: Level) -> Level {
+        let likely = 1.0 / (1.0 + libm::exp((128.0 - f64::from(general)) / 16.0));
+        // Worth so many observations; arbitrary.
+        const PRIOR: f64 = 2.0;
+        let seen = |all: &mut dyn Iterator<Item = [f64; 2]>| {
+            all.fold([0.0, 0.0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
+        };
+        let above = seen(&mut parents.iter().map(|at| self.counts[*at]));
+        let above_likely = (above[1] + PRIOR * likely) / (above[0] + above[1] + PRIOR);
+        let [no, yes] = self.counts[at];
+        level_of(yes + PRIOR * above_likely, no + yes + PRIOR)
+    }
+}
+
+/// The decisions of a field that are like one of them: the same class, whatever surprised before.
+fn parents(at: usize) -> Vec<usize> {
+    if at < EXPONENT {
+        let block = NEAR * FAR;
+        let start = at / block * block;
+        (start..start + block).collect()
+    } else if at < MANTISSA {
+        let within = at - EXPONENT;
+        let magnitude = within % MAGNITUDES;
+        let block = BROAD[1] * BROAD[2] * 2 * MAGNITUDES;
+        let start = EXPONENT + within / block * block;
+        (start..start + block).skip(magnitude).step_by(MAGNITUDES).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+impl Coder for Counts {
+    fn bit(&mut self, context: usize, yes: bool) -> bool {
+        self.counts[context][usize::from(yes)] += 1.0;
+        self.last = context;
+        yes
+    }
+
+    fn even(&mut self, yes: bool) -> bool {
+        self.even[self.last] += 1.0;
+        yes
     }
 }

@@ -1,11 +1,16 @@
 //! The snapshot packet, from the server to a client: timing, and entities, each against a state
 //! of it that the client acknowledged. A snapshot may take several packets; each is useful alone.
 
-use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
-use super::fields::{read_delta, read_full, write_delta, write_full};
+use super::bits::{unzigzag, zigzag};
+use super::fields::visible;
+use super::foresight::{Past, REFERENCES_MAX};
+use super::model::{Counts, Layout, Number, Plain, foretold, number, plain};
+use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
+use super::state::{AsForetold, Codec};
 use super::{Echo, WireError};
+use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, PACKET_ENTITIES_MAX};
+use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
 use crate::replicate::{Entity, Packed};
 use crate::snapshot::State;
 use crate::time::Tick;
@@ -25,7 +30,7 @@ pub struct Perceived {
 }
 
 /// How early a client's inputs arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputReport {
     /// Low bits of the newest tick for which the server has an input.
     pub newest: u16,
@@ -45,7 +50,7 @@ pub struct InputReport {
 }
 
 /// All of a snapshot packet but the entities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotHeader {
     /// Low bits of the packet's sequence number for this client.
     pub seq: u16,
@@ -59,124 +64,386 @@ pub struct SnapshotHeader {
     pub perceived: Option<Perceived>,
     /// How early inputs come; none before the first.
     pub inputs: Option<InputReport>,
-    /// Age in ticks of the first entity's baseline, which most others in the packet share; 0 if it
-    /// has none.
-    pub baseline_age: u8,
+    /// Of which older states most entities in it are known.
+    pub references: References,
+}
+
+/// Older states that an entity is coded from, by how many ticks before the packet's tick they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct References {
+    ages: [u8; REFERENCES_MAX],
+}
+
+impl References {
+    /// None.
+    pub const NONE: Self = Self { ages: [0; REFERENCES_MAX] };
+
+    /// Adds one, older than those before; what does not fit is left out.
+    pub fn push(&mut self, age: u8) {
+        debug_assert!(age > 0 && self.iter().all(|newer| newer < age), "{age} after {self:?}");
+        if let Some(place) = self.ages.iter_mut().find(|place| **place == 0) {
+            *place = age;
+        }
+    }
+
+    /// The ages, rising.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + Clone {
+        self.ages.into_iter().filter(|age| *age != 0)
+    }
+
+    /// The baseline's.
+    pub fn baseline(&self) -> Option<u8> {
+        self.iter().next()
+    }
+
+    /// All in one number.
+    pub(crate) fn key(&self) -> u64 {
+        self.ages.iter().fold(0, |key, age| key << 8 | u64::from(*age))
+    }
+
+    fn code<C: Coder>(&mut self, coder: &mut C) -> Result<(), WireError> {
+        let count = number(coder, Number::References, self.iter().count() as u32);
+        if count > REFERENCES_MAX as u32 {
+            return Err(WireError::Range("count of references"));
+        }
+        let mut read = Self::NONE;
+        let mut last = 0_u32;
+        for at in 0..count as usize {
+            let which = if at == 0 { Number::BaselineAge } else { Number::ReferenceAge };
+            let more = u32::from(self.ages[at]).wrapping_sub(last).wrapping_sub(1);
+            last = last.saturating_add(number(coder, which, more)).saturating_add(1);
+            read.push(age(last)?);
+        }
+        *self = read;
+        Ok(())
+    }
+}
+
+fn age(age: u32) -> Result<u8, WireError> {
+    match u8::try_from(age) {
+        Ok(age) if age > 0 && u64::from(age) <= BASELINE_AGE_TICKS_MAX => Ok(age),
+        _ => Err(WireError::Range("age of a baseline")),
+    }
+}
+
+impl SnapshotHeader {
+    /// Writes it, or reads into it.
+    fn code<C: Coder>(&mut self, coder: &mut C) -> Result<(), WireError> {
+        self.seq = coder.raw(u32::from(self.seq), 16) as u16;
+        self.tick = coder.raw(u32::from(self.tick), 16) as u16;
+        self.sent = coder.raw(self.sent, 32);
+        if coder.even(self.echo.is_some()) {
+            let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
+            let time = coder.raw(echo.time, 32);
+            let held = number(coder, Number::Held, echo.held);
+            if held > Echo::HELD_MAX {
+                return Err(WireError::Range("held time"));
+            }
+            self.echo = Some(Echo { time, held });
+        }
+        if coder.even(self.perceived.is_some()) {
+            let nothing = Perceived { offset_change: 0, round_trip: 0, error_max: 0 };
+            let perceived = self.perceived.unwrap_or(nothing);
+            self.perceived = Some(Perceived {
+                offset_change: signed(coder, Number::OffsetChange, perceived.offset_change),
+                round_trip: number(coder, Number::RoundTrip, perceived.round_trip),
+                error_max: number(coder, Number::ErrorMax, perceived.error_max),
+            });
+        }
+        if coder.even(self.inputs.is_some()) {
+            self.inputs = Some(self.inputs.unwrap_or_default().code(coder, self.tick));
+        }
+        self.references.code(coder)
+    }
+}
+
+impl InputReport {
+    fn code<C: Coder>(mut self, coder: &mut C, tick: u16) -> Self {
+        let ahead = i32::from(self.newest.wrapping_sub(tick) as i16);
+        self.newest = tick.wrapping_add(signed(coder, Number::NewestAhead, ahead) as u16);
+        self.newest_early = signed(coder, Number::NewestEarly, self.newest_early);
+        let back = number(coder, Number::WorstBack, u32::from(self.worst_back));
+        self.worst_back = back.min(u32::from(u8::MAX)) as u8;
+        self.worst_early = signed(coder, Number::WorstEarly, self.worst_early);
+        self.late = coder.raw(u32::from(self.late), 16) as u16;
+        self.missing = coder.raw(u32::from(self.missing), 16) as u16;
+        self
+    }
+}
+
+fn signed<C: Coder>(coder: &mut C, which: Number, value: i32) -> i32 {
+    unzigzag(number(coder, which, zigzag(value)))
 }
 
 /// What a packet says of one entity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Change<'a> {
-    /// It is as it was `age` ticks ago.
-    Same {
-        /// Age of the baseline in ticks, at least 1.
-        age: u8,
-    },
-    /// It differs from what it was `age` ticks ago.
-    Delta {
-        /// Age of the baseline in ticks, at least 1.
-        age: u8,
-        /// The state then.
-        base: &'a Packed,
-        /// The state now.
-        state: &'a State,
+    /// What it has become since states that the reader has.
+    Known {
+        /// Which.
+        references: References,
+        /// How it is coded.
+        encoding: Encoding,
+        /// Its fields' decisions, if it is not as foretold.
+        symbols: &'a [Symbol],
     },
     /// All of its state.
     Full(&'a State),
     /// It is no more.
     Gone,
+    /// It may not be seen any more.
+    Hidden,
 }
 
-/// Order of the code for gaps between ids: neighbours cost 1 bit.
-const GAP_ORDER: u32 = 0;
+/// What an entity's state costs to send to whoever has certain older ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encoding {
+    /// The entity's kind.
+    pub kind: u8,
+    /// How much it changed lately.
+    pub activity: [u8; 2],
+    /// Whether it is all as foretold.
+    pub foretold: bool,
+    /// What its fields cost in 1/1024 bit; 0 if they are as foretold.
+    pub cost: u32,
+    /// Tells its state from others.
+    pub digest: u32,
+}
+
+/// Tells states apart: 32-bit FNV-1a over all there is to an entity.
+pub(crate) fn digest(index: u16, state: Option<&State>) -> u32 {
+    let step = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
+    let start = step(0x811c_9dc5, u32::from(index));
+    let Some(state) = state else { return start };
+    let owner = state.owner.map_or(0, |owner| u32::from(owner.0) + 1);
+    let head = u32::from(state.generation) << 8 | u32::from(state.kind) + 1;
+    state.packed.iter().fold(step(step(start, head), owner), |hash, value| step(hash, *value))
+}
+
+/// Adds an entity to what is known of a packet's content.
+fn add_digest(sum: u32, digest: u32) -> u32 {
+    (sum.rotate_left(5) ^ digest).wrapping_mul(0x0100_0193)
+}
+
+/// Bits of a packet's checksum. A mismatch means that the two sides foretold differently, or that one of
+/// them is wrong about what the other has; QUIC sees to it that no byte is.
+const CHECK_BITS: u32 = 16;
+
+fn check(sum: u32) -> u32 {
+    (sum ^ sum >> 16) & ((1 << CHECK_BITS) - 1)
+}
+
+/// What both sides keep in mind while they go through a packet's entities.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    count: usize,
+    /// The index behind the last, and how many indices lie between the first and it.
+    next: u16,
+    turned: u32,
+    /// Which of the two before were as foretold.
+    lately: u8,
+    /// Whether the one before had the packet's references.
+    usual: bool,
+    sum: u32,
+}
+
+impl Progress {
+    fn gap_to(&self, index: u16) -> u32 {
+        (u32::from(index) + u32::from(ENTITIES_MAX) - u32::from(self.next))
+            % u32::from(ENTITIES_MAX)
+    }
+
+    /// Whether an entity may follow: indices go around at most once.
+    fn has_room_for(&self, gap: u32) -> bool {
+        let turned = if self.count == 0 { 0 } else { self.turned + gap };
+        self.count < PACKET_ENTITIES_MAX
+            && gap < u32::from(ENTITIES_MAX)
+            && turned < u32::from(ENTITIES_MAX)
+    }
+
+    /// Past an entity.
+    fn add(&mut self, index: u16, digest: u32) {
+        self.turned += if self.count == 0 { 1 } else { self.gap_to(index) + 1 };
+        self.count += 1;
+        self.next = (index + 1) % ENTITIES_MAX;
+        self.sum = add_digest(self.sum, digest);
+    }
+}
+
+/// Adds up what decisions cost, in 1/1024 bit.
+struct Meter<'t> {
+    levels: &'t [Level],
+    cost: u32,
+}
+
+impl Coder for Meter<'_> {
+    fn bit(&mut self, context: usize, yes: bool) -> bool {
+        self.cost += super::range::cost(self.levels[context], yes);
+        yes
+    }
+
+    fn even(&mut self, yes: bool) -> bool {
+        self.cost += 1024;
+        yes
+    }
+}
+
+/// Bits of the end of a packet: that nothing more comes, at its dearest; the checksum; the coder's
+/// last byte.
+const END_BITS: u32 = 12 + CHECK_BITS + 8;
 
 /// Fills one packet up to a budget.
 #[derive(Debug)]
-pub struct SnapshotWriter {
-    header: SnapshotHeader,
-    header_bytes: usize,
-    entities: BitWriter,
-    count: usize,
-    next_index: u32,
+pub struct SnapshotWriter<'l> {
+    layout: &'l Layout,
+    coder: RangeWriter<'l>,
+    /// In 1/1024 bit.
+    cost: u32,
+    references: References,
+    progress: Progress,
     reader: PlayerId,
 }
 
-impl SnapshotWriter {
-    /// Starts a packet for `reader`, who sees the hidden fields of what it owns.
-    pub fn new(header: SnapshotHeader, reader: PlayerId) -> Self {
-        let mut writer = BitWriter::new();
-        write_header(&mut writer, &header);
-        // The count of entities comes between header and entities.
-        let header_bytes = (writer.bit_len() + 10).div_ceil(8);
-        Self { header, header_bytes, entities: BitWriter::new(), count: 0, next_index: 0, reader }
+impl<'l> SnapshotWriter<'l> {
+    /// Starts a packet for `reader`, who sees the hidden fields of what it owns, in an empty buffer.
+    pub fn new<G: Game>(
+        codec: &'l Codec<G>,
+        mut header: SnapshotHeader,
+        reader: PlayerId,
+        mut buffer: Vec<u8>,
+    ) -> Self {
+        let layout = codec.layout();
+        let levels = layout.levels();
+        buffer.clear();
+        buffer.push(SNAPSHOT_KIND);
+        let mut meter = Meter { levels, cost: 8 * 1024 };
+        let mut coder = RangeWriter::new(levels, buffer);
+        // Nothing is wrong with a header that is written.
+        let _ = header.code(&mut meter);
+        let _ = header.code(&mut coder);
+        let references = header.references;
+        let progress = Progress::default();
+        Self { layout, coder, cost: meter.cost, references, progress, reader }
     }
 
-    /// Adds an entity if the packet then has at most `budget` bytes; indices must rise.
-    pub fn push<E: Entity>(&mut self, index: u16, change: &Change<'_>, budget: usize) -> bool {
-        if self.count == PACKET_ENTITIES_MAX || u32::from(index) < self.next_index {
+    /// Adds an entity if the packet then has at most `budget` bytes. Indices must rise, but may go around
+    /// once.
+    pub fn push<G: Game>(&mut self, index: u16, change: &Change<'_>, budget: usize) -> bool {
+        if !self.progress.has_room_for(self.progress.gap_to(index)) {
             return false;
         }
-        let mut one = BitWriter::new();
-        one.golomb(u32::from(index) - self.next_index, GAP_ORDER);
-        match change {
-            Change::Same { age } => {
-                one.flag(true);
-                self.write_age(&mut one, *age);
-            }
-            Change::Delta { age, base, state } => {
-                one.bits(0b10, 2);
-                self.write_age(&mut one, *age);
-                let fields = E::KINDS[usize::from(state.kind)].fields;
-                write_delta(&mut one, fields, self.owns(state), base, &state.packed);
-            }
-            Change::Full(state) => {
-                one.bits(0b100, 3);
-                one.bits(u64::from(state.generation), 8);
-                one.bits(u64::from(state.kind), kind_bits::<E>());
-                one.flag(state.owner.is_some());
-                if let Some(owner) = state.owner {
-                    one.bits(u64::from(owner.0), 16);
-                }
-                let fields = E::KINDS[usize::from(state.kind)].fields;
-                write_full(&mut one, fields, self.owns(state), &state.packed);
-            }
-            Change::Gone => one.bits(0b000, 3),
-        }
-        let bits = self.entities.bit_len() + one.bit_len();
-        // A byte more covers the header's own fraction of one.
-        if self.header_bytes + bits.div_ceil(8) + 1 > budget {
+        let mut meter = Meter { levels: self.layout.levels(), cost: 0 };
+        let mut progress = self.progress;
+        self.entity::<G, _>(&mut meter, &mut progress, index, change);
+        let fields = match change {
+            Change::Known { encoding, .. } => encoding.cost,
+            _ => 0,
+        };
+        let cost = self.cost + meter.cost + fields;
+        if cost.div_ceil(1024) + END_BITS > budget as u32 * 8 {
             return false;
         }
-        self.entities.append(&one);
-        self.count += 1;
-        self.next_index = u32::from(index) + 1;
+        // The borrow checker cannot see that the coder is apart from the rest.
+        let mut coder = std::mem::replace(&mut self.coder, RangeWriter::new(&[], Vec::new()));
+        let mut progress = self.progress;
+        self.entity::<G, _>(&mut coder, &mut progress, index, change);
+        if let Change::Known { symbols, .. } = change {
+            for symbol in *symbols {
+                coder.symbol(*symbol);
+            }
+        }
+        self.coder = coder;
+        self.progress = progress;
+        self.cost = cost;
         true
     }
 
-    fn write_age(&self, one: &mut BitWriter, age: u8) {
-        one.flag(age == self.header.baseline_age);
-        if age != self.header.baseline_age {
-            one.bits(u64::from(age), 8);
-        }
-    }
-
-    fn owns(&self, state: &State) -> bool {
-        state.owner == Some(self.reader)
+    /// An entity but for its fields' decisions.
+    fn entity<G: Game, C: Coder>(
+        &self,
+        coder: &mut C,
+        progress: &mut Progress,
+        index: u16,
+        change: &Change<'_>,
+    ) {
+        plain(coder, Plain::More, true);
+        number(coder, Number::Gap, progress.gap_to(index));
+        let sum = match change {
+            Change::Known { references, encoding, .. } => {
+                plain(coder, Plain::Known, true);
+                let mut references = *references;
+                let _ = own_references(coder, self.references, progress.usual, &mut references);
+                progress.usual = references == self.references;
+                foretold(
+                    coder,
+                    self.layout,
+                    encoding.kind,
+                    encoding.activity,
+                    progress.lately,
+                    encoding.foretold,
+                );
+                progress.lately = (progress.lately << 1 | u8::from(encoding.foretold)) & 3;
+                encoding.digest
+            }
+            Change::Full(state) => {
+                plain(coder, Plain::Known, false);
+                plain(coder, Plain::There, true);
+                let mut state = **state;
+                let _ = code_full::<G, C>(coder, &mut state, self.reader);
+                digest(index, Some(&state))
+            }
+            Change::Gone | Change::Hidden => {
+                plain(coder, Plain::Known, false);
+                plain(coder, Plain::There, false);
+                plain(coder, Plain::Gone, matches!(change, Change::Gone));
+                digest(index, None)
+            }
+        };
+        progress.add(index, sum);
     }
 
     /// How many entities are in it.
     pub fn count(&self) -> usize {
-        self.count
+        self.progress.count
+    }
+
+    /// Bytes that it has at most so far.
+    pub fn bytes_max(&self) -> usize {
+        (self.cost.div_ceil(1024) + END_BITS).div_ceil(8) as usize
     }
 
     /// The packet.
-    pub fn finish(self) -> Vec<u8> {
-        let mut writer = BitWriter::new();
-        write_header(&mut writer, &self.header);
-        writer.bits(self.count as u64, 10);
-        writer.append(&self.entities);
-        writer.into_bytes()
+    pub fn finish(mut self) -> Vec<u8> {
+        plain(&mut self.coder, Plain::More, false);
+        self.coder.raw(check(self.progress.sum), CHECK_BITS);
+        self.coder.finish()
     }
+}
+
+/// Which references an entity has: the packet's, or a baseline of its own and those of the
+/// packet's before it that it has.
+fn own_references<C: Coder>(
+    coder: &mut C,
+    packet: References,
+    usual_before: bool,
+    own: &mut References,
+) -> Result<(), WireError> {
+    let possible = packet.baseline().is_some();
+    if possible && plain(coder, Plain::Usual(usual_before), *own == packet) {
+        *own = packet;
+        return Ok(());
+    }
+    let baseline = own.baseline().map_or(0, |age| u32::from(age) - 1);
+    let baseline = age(number(coder, Number::BaselineAge, baseline).saturating_add(1))?;
+    let mut read = References::NONE;
+    read.push(baseline);
+    for (place, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
+        if plain(coder, Plain::Present(place), own.iter().any(|age| age == older)) {
+            read.push(older);
+        }
+    }
+    *own = read;
+    Ok(())
 }
 
 /// Bits for the number of a kind.
@@ -184,276 +451,157 @@ fn kind_bits<E: Entity>() -> u32 {
     usize::BITS - (E::KINDS.len() - 1).leading_zeros()
 }
 
-fn write_header(writer: &mut BitWriter, header: &SnapshotHeader) {
-    writer.bits(u64::from(SNAPSHOT_KIND), 8);
-    writer.bits(u64::from(header.seq), 16);
-    writer.bits(u64::from(header.tick), 16);
-    writer.bits(u64::from(header.sent), 32);
-    Echo::write(writer, header.echo);
-    writer.flag(header.perceived.is_some());
-    if let Some(perceived) = header.perceived {
-        writer.bits(u64::from(zigzag(perceived.offset_change)), 32);
-        writer.bits(u64::from(perceived.round_trip.min((1 << 24) - 1)), 24);
-        writer.bits(u64::from(perceived.error_max.min((1 << 20) - 1)), 20);
+/// Writes a whole state, or reads into it.
+fn code_full<G: Game, C: Coder>(
+    coder: &mut C,
+    state: &mut State,
+    reader: PlayerId,
+) -> Result<(), WireError> {
+    state.generation = coder.raw(u32::from(state.generation), 8) as u8;
+    state.kind = coder.raw(u32::from(state.kind), kind_bits::<G::Entity>()) as u8;
+    let kind = <G::Entity as Entity>::KINDS.get(usize::from(state.kind));
+    let kind = kind.ok_or(WireError::Range("entity's kind"))?;
+    state.owner = plain(coder, Plain::Owned, state.owner.is_some())
+        .then(|| PlayerId(coder.raw(state.owner.map_or(0, |owner| u32::from(owner.0)), 16) as u16));
+    let own = state.owner == Some(reader);
+    for (field, value) in kind.fields.iter().zip(&mut state.packed) {
+        *value = if visible(field, own) { coder.raw(*value, field.bits) } else { 0 };
     }
-    writer.flag(header.inputs.is_some());
-    if let Some(inputs) = header.inputs {
-        writer.bits(u64::from(inputs.newest), 16);
-        write_signed_24(writer, inputs.newest_early);
-        writer.bits(u64::from(inputs.worst_back.min(127)), 7);
-        write_signed_24(writer, inputs.worst_early);
-        writer.bits(u64::from(inputs.late), 16);
-        writer.bits(u64::from(inputs.missing), 16);
-    }
-    writer.bits(u64::from(header.baseline_age), 8);
+    Ok(())
 }
 
-fn write_signed_24(writer: &mut BitWriter, value: i32) {
-    let most = (1 << 23) - 1;
-    writer.bits(u64::from(zigzag(value.clamp(-most, most))), 24);
+/// What a packet says of an entity, with every reference looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its index.
+    pub index: u16,
+    /// Its state at the packet's tick; none if it is not there.
+    pub state: Option<State>,
+    /// Whether it is only out of sight.
+    pub hidden: bool,
 }
 
-fn read_signed_24(reader: &mut BitReader<'_>) -> Result<i32, WireError> {
-    Ok(unzigzag(reader.u32(24)?))
-}
-
-fn read_header(reader: &mut BitReader<'_>) -> Result<SnapshotHeader, WireError> {
-    let kind = reader.u8(8)?;
-    if kind != SNAPSHOT_KIND {
-        return Err(WireError::Kind(kind));
-    }
-    let seq = reader.u16(16)?;
-    let tick = reader.u16(16)?;
-    let sent = reader.u32(32)?;
-    let echo = Echo::read(reader)?;
-    let perceived = if reader.flag()? {
-        let offset_change = unzigzag(reader.u32(32)?);
-        Some(Perceived { offset_change, round_trip: reader.u32(24)?, error_max: reader.u32(20)? })
-    } else {
-        None
-    };
-    let inputs = if reader.flag()? {
-        Some(InputReport {
-            newest: reader.u16(16)?,
-            newest_early: read_signed_24(reader)?,
-            worst_back: reader.u8(7)?,
-            worst_early: read_signed_24(reader)?,
-            late: reader.u16(16)?,
-            missing: reader.u16(16)?,
-        })
-    } else {
-        None
-    };
-    let baseline_age = reader.u8(8)?;
-    Ok(SnapshotHeader { seq, tick, sent, echo, perceived, inputs, baseline_age })
-}
-
-/// A snapshot packet's content, every baseline applied.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SnapshotPacket {
-    /// Timing.
-    pub header: SnapshotHeader,
-    /// The tick in full.
-    pub tick: Tick,
-    /// Entities by index: their state at that tick, or none for what is no more.
-    pub entities: Vec<(u16, Option<State>)>,
-}
-
-/// Reads a packet that may be anything. `near` is a tick near the packet's, `reader` the player
-/// that it was sent to, and `baseline` finds the state that an entity had at a tick, if it was
-/// received. Nothing is changed; the caller commits what it gets.
-pub fn read_snapshot<'s, E: Entity>(
+/// Reads a packet that may be anything into `told`, which is cleared first. `near` is a tick near
+/// the packet's, `reader` the player that it was sent to, and `known` finds the state that an entity had at
+/// a tick, if it was received. Nothing else is changed; the caller commits what it gets.
+pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
+    codec: &Codec<G>,
+    game: &G,
     near: Tick,
     reader: PlayerId,
-    baseline: impl Fn(u16, Tick) -> Option<&'s State>,
-) -> Result<SnapshotPacket, WireError> {
-    let mut bits = BitReader::new(bytes);
-    let header = read_header(&mut bits)?;
-    let tick = Tick::widen(header.tick, near);
-    let count = usize::from(bits.u16(10)?);
-    // An entity takes 3 bits or more, so this allocates in proportion to what is there.
-    if count > PACKET_ENTITIES_MAX || count * 3 > bits.left() {
-        return Err(WireError::Range("count of entities"));
+    known: impl Fn(u16, Tick) -> Option<&'s State>,
+    told: &mut Vec<Told>,
+) -> Result<(SnapshotHeader, Tick), WireError> {
+    told.clear();
+    let (kind, bytes) = bytes.split_first().ok_or(WireError::Short)?;
+    if *kind != SNAPSHOT_KIND {
+        return Err(WireError::Kind(*kind));
     }
-    let mut entities = Vec::with_capacity(count);
-    let mut next_index = 0_u32;
-    for _ in 0..count {
-        let index = next_index
-            .checked_add(bits.golomb(GAP_ORDER)?)
-            .and_then(|index| u16::try_from(index).ok())
-            .filter(|index| *index < ENTITIES_MAX)
-            .ok_or(WireError::Range("entity's index"))?;
-        next_index = u32::from(index) + 1;
-        let state = if bits.flag()? {
-            let age = read_age(&mut bits, &header)?;
-            let base = find(&baseline, index, tick, age)?;
-            Some(*base)
-        } else if bits.flag()? {
-            let age = read_age(&mut bits, &header)?;
-            let base = find(&baseline, index, tick, age)?;
-            let fields = E::KINDS[usize::from(base.kind)].fields;
+    let mut coder = RangeReader::new(codec.layout().levels(), bytes);
+    let read = read_from(&mut coder, codec, game, near, reader, known, told)?;
+    coder.finish()?;
+    Ok(read)
+}
+
+/// Counts what decisions a packet is made of, that can be read.
+pub(crate) fn count_snapshot<'s, G: Game>(
+    bytes: &[u8],
+    codec: &Codec<G>,
+    game: &G,
+    near: Tick,
+    reader: PlayerId,
+    known: impl Fn(u16, Tick) -> Option<&'s State>,
+    counts: &mut Counts,
+) {
+    let coder = RangeReader::new(codec.layout().levels(), &bytes[1.min(bytes.len())..]);
+    let mut coder = Counting { coder, counts };
+    let _ = read_from(&mut coder, codec, game, near, reader, known, &mut Vec::new());
+}
+
+/// Reads, and counts what it reads.
+struct Counting<'a> {
+    coder: RangeReader<'a>,
+    counts: &'a mut Counts,
+}
+
+impl Coder for Counting<'_> {
+    fn bit(&mut self, context: usize, yes: bool) -> bool {
+        let yes = self.coder.bit(context, yes);
+        self.counts.bit(context, yes)
+    }
+
+    fn even(&mut self, yes: bool) -> bool {
+        let yes = self.coder.even(yes);
+        self.counts.even(yes)
+    }
+}
+
+/// All behind the first byte.
+fn read_from<'s, G: Game, C: Coder>(
+    coder: &mut C,
+    codec: &Codec<G>,
+    game: &G,
+    near: Tick,
+    reader: PlayerId,
+    known: impl Fn(u16, Tick) -> Option<&'s State>,
+    told: &mut Vec<Told>,
+) -> Result<(SnapshotHeader, Tick), WireError> {
+    let layout = codec.layout();
+    let mut header = SnapshotHeader::default();
+    header.code(coder)?;
+    let tick = Tick::widen(header.tick, near);
+    let mut progress = Progress::default();
+    while plain(coder, Plain::More, false) {
+        let gap = number(coder, Number::Gap, 0);
+        if !progress.has_room_for(gap) {
+            return Err(WireError::Range("entity's index"));
+        }
+        let index = ((u32::from(progress.next) + gap) % u32::from(ENTITIES_MAX)) as u16;
+        let mut hidden = false;
+        let state = if plain(coder, Plain::Known, false) {
+            let mut references = References::NONE;
+            own_references(coder, header.references, progress.usual, &mut references)?;
+            progress.usual = references == header.references;
+            let find = |age: u8| {
+                let then = tick.0.checked_sub(u64::from(age)).ok_or(WireError::Baseline)?;
+                known(index, Tick(then)).ok_or(WireError::Baseline)
+            };
+            let base = *find(references.baseline().ok_or(WireError::Baseline)?)?;
+            let mut past = Past::default();
+            for age in references.iter() {
+                let state = find(age)?;
+                if !state.same_entity(&base) {
+                    return Err(WireError::Baseline);
+                }
+                past.push(age, &state.packed);
+            }
             let own = base.owner == Some(reader);
-            Some(State { packed: read_delta(&mut bits, fields, own, &base.packed)?, ..*base })
-        } else if bits.flag()? {
-            let generation = bits.u8(8)?;
-            let kind = bits.u8(kind_bits::<E>())?;
-            let kind_table =
-                E::KINDS.get(usize::from(kind)).ok_or(WireError::Range("entity's kind"))?;
-            let owner = if bits.flag()? { Some(PlayerId(bits.u16(16)?)) } else { None };
-            let packed = read_full(&mut bits, kind_table.fields, owner == Some(reader))?;
-            Some(State { generation, kind, owner, packed })
+            let fields = <G::Entity as Entity>::KINDS[usize::from(base.kind)].fields;
+            let activity = past.activity(fields);
+            let mut packed: Packed = [0; FIELDS_MAX];
+            let lately = progress.lately;
+            let yes = foretold(coder, layout, base.kind, activity, lately, false);
+            if yes {
+                codec.code(game, &mut AsForetold, base.kind, own, &past, &mut packed);
+            } else {
+                codec.code(game, coder, base.kind, own, &past, &mut packed);
+            }
+            progress.lately = (lately << 1 | u8::from(yes)) & 3;
+            Some(State { packed, ..base })
+        } else if plain(coder, Plain::There, false) {
+            let mut state = State { generation: 0, kind: 0, owner: None, packed: [0; FIELDS_MAX] };
+            code_full::<G, _>(coder, &mut state, reader)?;
+            Some(state)
         } else {
+            hidden = !plain(coder, Plain::Gone, false);
             None
         };
-        entities.push((index, state));
+        progress.add(index, digest(index, state.as_ref()));
+        told.push(Told { index, state, hidden });
     }
-    bits.finish()?;
-    Ok(SnapshotPacket { header, tick, entities })
-}
-
-fn read_age(bits: &mut BitReader<'_>, header: &SnapshotHeader) -> Result<u8, WireError> {
-    let age = if bits.flag()? { header.baseline_age } else { bits.u8(8)? };
-    if age == 0 || u64::from(age) > BASELINE_AGE_TICKS_MAX {
-        return Err(WireError::Range("age of a baseline"));
+    if coder.raw(0, CHECK_BITS) != check(progress.sum) {
+        return Err(WireError::Check);
     }
-    Ok(age)
-}
-
-fn find<'s>(
-    baseline: &impl Fn(u16, Tick) -> Option<&'s State>,
-    index: u16,
-    tick: Tick,
-    age: u8,
-) -> Result<&'s State, WireError> {
-    let then = tick.0.checked_sub(u64::from(age)).ok_or(WireError::Baseline)?;
-    baseline(index, Tick(then)).ok_or(WireError::Baseline)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::limits::{DATAGRAM_BYTES_MAX, FIELDS_MAX};
-    use crate::replicate::Record;
-    use crate::wire::documented;
-    use proptest::prelude::*;
-
-    crate::record! {
-        struct Ball {
-            x: f32 = Field::centred(10, 2),
-            bounces: u8 = Field::count(3),
-            plan: u8 = Field::count(4).owner_only(),
-        }
-    }
-
-    const READER: PlayerId = PlayerId(3);
-
-    fn header() -> SnapshotHeader {
-        SnapshotHeader {
-            seq: 9,
-            tick: 600,
-            sent: 10_000_000,
-            echo: Some(Echo { time: 77, held: 1234 }),
-            perceived: Some(Perceived { offset_change: -2, round_trip: 40_000, error_max: 19_000 }),
-            inputs: Some(InputReport {
-                newest: 606,
-                newest_early: 9000,
-                worst_back: 2,
-                worst_early: -1,
-                late: 1,
-                missing: 3,
-            }),
-            baseline_age: 6,
-        }
-    }
-
-    fn state(x: f32, owner: Option<PlayerId>) -> State {
-        let packed = Record::pack(&Ball { x, bounces: 2, plan: 5 });
-        let fields = Ball::FIELDS;
-        let packed = super::super::fields::without_hidden(fields, owner == Some(READER), &packed);
-        State { generation: 1, kind: 0, owner, packed }
-    }
-
-    fn sample() -> (Vec<u8>, State, State) {
-        let (old, new) = (state(1.0, Some(READER)), state(2.5, Some(READER)));
-        let other = state(-3.0, Some(PlayerId(4)));
-        let mut writer = SnapshotWriter::new(header(), READER);
-        let mut push = |index, change: Change<'_>| {
-            assert!(writer.push::<Ball>(index, &change, DATAGRAM_BYTES_MAX));
-        };
-        push(0, Change::Same { age: 6 });
-        push(1, Change::Delta { age: 4, base: &old.packed, state: &new });
-        push(5, Change::Full(&other));
-        push(6, Change::Gone);
-        (writer.finish(), old, other)
-    }
-
-    fn read(bytes: &[u8], old: &State) -> Result<SnapshotPacket, WireError> {
-        read_snapshot::<Ball>(bytes, Tick(580), READER, |index, tick| {
-            ((index, tick) == (0, Tick(594)) || (index, tick) == (1, Tick(596))).then_some(old)
-        })
-    }
-
-    #[test]
-    fn a_packet_is_laid_out_as_documented() {
-        let (bytes, old, other) = sample();
-        assert_eq!(bytes, documented("example-snapshot"), "{bytes:02x?}");
-        let packet = read(&bytes, &old).unwrap();
-        assert_eq!(packet.header, header());
-        assert_eq!(packet.tick, Tick(600));
-        let moved = State { packed: state(2.5, Some(READER)).packed, ..old };
-        assert_eq!(
-            packet.entities,
-            [(0, Some(old)), (1, Some(moved)), (5, Some(other)), (6, None)]
-        );
-        assert_eq!(other.packed[2], 0, "another player's plan is not told");
-    }
-
-    #[test]
-    fn a_missing_baseline_refuses_the_packet() {
-        let (bytes, ..) = sample();
-        let result = read_snapshot::<Ball>(&bytes, Tick(580), READER, |_, _| None);
-        assert_eq!(result, Err(WireError::Baseline));
-    }
-
-    #[test]
-    fn the_budget_is_kept() {
-        for budget in 50..200 {
-            let state = state(1.0, None);
-            let mut writer = SnapshotWriter::new(header(), READER);
-            let mut index = 0;
-            while writer.push::<Ball>(index, &Change::Full(&state), budget) {
-                index += 3;
-            }
-            let bytes = writer.finish();
-            assert!(bytes.len() <= budget && (index == 0 || bytes.len() + 8 > budget));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn garbage_is_refused_or_read_without_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..300), near: u64) {
-            let old = state(1.0, Some(READER));
-            if let Some(kind) = bytes.first_mut() {
-                *kind = SNAPSHOT_KIND;
-            }
-            if let Ok(packet) = read_snapshot::<Ball>(&bytes, Tick(near), READER, |_, _| Some(&old)) {
-                prop_assert!(packet.entities.len() * 3 <= bytes.len() * 8);
-                for state in packet.entities.iter().filter_map(|(_, state)| state.as_ref()) {
-                    prop_assert_eq!(Entity::pack(&<Ball as Entity>::unpack(0, &state.packed)), state.packed);
-                    prop_assert!(state.packed[3..] == [0; FIELDS_MAX - 3]);
-                }
-            }
-        }
-
-        #[test]
-        fn a_flipped_bit_or_a_cut_never_panics(bit in 0..300_usize, cut in 0..60_usize) {
-            let (mut bytes, old, _) = sample();
-            let at = bit % (bytes.len() * 8);
-            bytes[at / 8] ^= 1 << (at % 8);
-            let _ = read(&bytes, &old);
-            let (bytes, ..) = sample();
-            prop_assert!(read(&bytes[..cut.min(bytes.len() - 1)], &old).is_err());
-        }
-    }
+    Ok((header, tick))
 }

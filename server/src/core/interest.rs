@@ -1,0 +1,78 @@
+//! Who is told of what: the game's rules, applied to whatever is near.
+
+use std::marker::PhantomData;
+
+use phaselock_shared::game::{Game, Relevance, World};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::interest::{Grid, Lingering};
+use phaselock_shared::limits::WEIGHT_MAX;
+
+/// Finds what is near to each player. Its memory is used again for each snapshot.
+#[derive(Debug)]
+pub(super) struct Interest<G> {
+    grid: Grid,
+    /// The side of the grid's cells: what players last saw.
+    cell: f32,
+    near: Vec<u16>,
+    everything: Vec<u16>,
+    game: PhantomData<fn() -> G>,
+}
+
+impl<G> Default for Interest<G> {
+    fn default() -> Self {
+        Self {
+            grid: Grid::default(),
+            cell: 1.0,
+            near: Vec::new(),
+            everything: Vec::new(),
+            game: PhantomData,
+        }
+    }
+}
+
+impl<G: Game> Interest<G> {
+    /// Decides for each player what it is told of in the snapshot of the world as it is now.
+    pub(super) fn update<'s>(
+        &mut self,
+        game: &G,
+        world: &World<G>,
+        players: impl Iterator<Item = (PlayerId, &'s mut Lingering)>,
+    ) {
+        let entities = &world.entities;
+        let places = entities.iter().map(|slot| (slot.id.index, game.place(&slot.entity)));
+        self.grid.rebuild(self.cell, places);
+        self.everything.clear();
+        self.everything.extend(entities.iter().map(|slot| slot.id.index));
+        for (player, told) in players {
+            let near = match game.eye(entities, player) {
+                Some(eye) => {
+                    self.cell = eye.reach;
+                    self.grid.near(eye.place, eye.reach, &mut self.near);
+                    &mut self.near
+                }
+                None => {
+                    self.near.clone_from(&self.everything);
+                    &mut self.near
+                }
+            };
+            let relevance = |index: u16| match entities.at(index) {
+                Some(slot) if slot.owner == Some(player) => Relevance::Matters(WEIGHT_MAX),
+                Some(slot) => game.relevance(entities, player, slot),
+                None => Relevance::Secret,
+            };
+            // What it owns is told wherever it is; what is idle is as good as far away.
+            let owned = entities.owned_by(player).map(|slot| slot.id.index);
+            for index in owned {
+                if let Err(at) = near.binary_search(&index) {
+                    near.insert(at, index);
+                }
+            }
+            near.retain(|index| relevance(*index) != Relevance::Idle);
+            told.update(world.tick, near, |index| match relevance(index) {
+                Relevance::Secret => 0,
+                Relevance::Idle => 1,
+                Relevance::Matters(weight) => weight.clamp(1, WEIGHT_MAX),
+            });
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! An entity's state, as what it has that was not to be expected.
+
+use std::marker::PhantomData;
+
+use super::fields::{visible, without_hidden};
+use super::foresight::{
+    FINE, Guess, Past, Trend, Whole, by_table, difference, digits, follows, on_grid, smallest,
+};
+use super::model::{Knowledge, Layout, residual};
+use super::range::Coder;
+use crate::game::Game;
+use crate::limits::FORETOLD_TICKS_MAX;
+use crate::replicate::{Entity, Field, Motion, Packed};
+use crate::time::Rates;
+
+/// What both sides need to know to make the same of the same bytes.
+#[derive(Clone, Debug)]
+pub struct Codec<G> {
+    rates: Rates,
+    layout: Layout,
+    game: PhantomData<fn() -> G>,
+}
+
+/// Surprises so far while a state is coded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Surprises {
+    last: u32,
+    before: u32,
+}
+
+impl Surprises {
+    fn add(&mut self, by: i32) {
+        self.before = self.before.max(self.last);
+        self.last = digits(u64::from(by.unsigned_abs()));
+    }
+
+    fn far(&self) -> usize {
+        match self.before {
+            small @ 0..=2 => small as usize,
+            3..=4 => 3,
+            5 => 4,
+            6..=7 => 5,
+            8..=9 => 6,
+            _ => 7,
+        }
+    }
+
+    fn none(&self) -> bool {
+        self.last.max(self.before) == 0
+    }
+}
+
+impl<G: Game> Codec<G> {
+    /// For a game at these rates.
+    pub fn new(rates: Rates) -> Self {
+        let layout = Layout::new(G::tables(), G::Entity::KINDS);
+        Self { rates, layout, game: PhantomData }
+    }
+
+    /// Where decisions look.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Codes all fields that the reader sees, with `past` not empty. `state` is what a writer writes;
+    /// a reader's is overwritten. Returns whether all are as foretold: a coder that answers every
+    /// question with yes gets just that.
+    pub(crate) fn code<C: Coder>(
+        &self,
+        game: &G,
+        coder: &mut C,
+        kind: u8,
+        own: bool,
+        past: &Past,
+        state: &mut Packed,
+    ) -> bool {
+        let fields = G::Entity::KINDS[usize::from(kind)].fields;
+        let mut coding = Coding {
+            layout: &self.layout,
+            rates: self.rates,
+            coder,
+            kind,
+            fields,
+            own,
+            past,
+            surprises: Surprises::default(),
+        };
+        let mut told = self.told(game, kind, own, past, past.base());
+        let mut steered = *past.base();
+        let mut changed = false;
+        for (at, field) in fields.iter().enumerate().filter(|(_, field)| field.steering) {
+            coding.field(state, &told, at, field);
+            steered[at] = state[at];
+            changed |= state[at] != told[at];
+        }
+        if changed {
+            told = self.told(game, kind, own, past, &steered);
+        }
+        coding.rest(state, &told);
+        coding.surprises.none()
+    }
+
+    /// What the game or the field table says.
+    fn told(&self, game: &G, kind: u8, own: bool, past: &Past, steering: &Packed) -> Packed {
+        let fields = G::Entity::KINDS[usize::from(kind)].fields;
+        let ticks = u64::from(past.ages[0]);
+        let foretold = (ticks <= FORETOLD_TICKS_MAX)
+            .then(|| {
+                let base = G::Entity::unpack(kind, past.base());
+                let steering = G::Entity::unpack(kind, steering);
+                game.foretell(&base, &steering, ticks)
+            })
+            .flatten()
+            .filter(|entity| entity.kind() == kind);
+        match foretold {
+            Some(entity) => without_hidden(fields, own, &entity.pack()),
+            None => by_table(fields, self.rates, past.base(), ticks),
+        }
+    }
+}
+
+struct Coding<'a, C> {
+    layout: &'a Layout,
+    rates: Rates,
+    coder: &'a mut C,
+    kind: u8,
+    fields: &'static [Field],
+    own: bool,
+    past: &'a Past,
+    surprises: Surprises,
+}
+
+impl<C: Coder> Coding<'_, C> {
+    /// All but the fields that steer.
+    fn rest(&mut self, state: &mut Packed, told: &Packed) {
+        let (fields, past) = (self.fields, self.past);
+        let trend = Trend::of(fields, past);
+        let mut at = 0;
+        while let Some(field) = fields.get(at) {
+            match field.motion {
+                _ if field.steering || !visible(field, self.own) => {}
+                Motion::Unit if is_whole(fields, at) => {
+                    let whole = Whole::of(fields, past, told, at);
+                    let others = (at..at + 4).filter(|at| *at != whole.last);
+                    for at in others.chain([whole.last]) {
+                        let guess = whole.guess(fields, past, state, at);
+                        self.guessed(state, at, &fields[at], guess);
+                    }
+                    at += 3;
+                }
+                Motion::Largest if has_smallest(fields, at) => {
+                    self.field(state, told, at, field);
+                    let guesses = smallest(fields, past, state[at], at);
+                    for (at, guess) in (at + 1..).zip(guesses) {
+                        self.guessed(state, at, &fields[at], guess);
+                    }
+                    at += 3;
+                }
+                _ if follows(field)
+                    && let Some(guess) = trend.guess(past, field, self.rates, at) =>
+                {
+                    self.guessed(state, at, field, guess);
+                }
+                _ => self.field(state, told, at, field),
+            }
+            at += 1;
+        }
+    }
+
+    /// A field that is expected to be what was told.
+    fn field(&mut self, state: &mut Packed, told: &Packed, at: usize, field: &Field) {
+        if !visible(field, self.own) {
+            return;
+        }
+        // How far it moves the shorter way around.
+        let base =
+            i64::from(told[at]) - i64::from(difference(field, self.past.base()[at], told[at]));
+        let guess = Guess::moving(i64::from(told[at]) * FINE, base);
+        self.guessed(state, at, field, guess);
+    }
+
+    fn guessed(&mut self, state: &mut Packed, at: usize, field: &Field, guess: Guess) {
+        let expected = on_grid(field, guess.step());
+        let by = difference(field, expected, state[at]);
+        let known = Knowledge {
+            class: guess.class,
+            near: self.surprises.last as usize,
+            far: guess.far.unwrap_or_else(|| self.surprises.far()),
+        };
+        let place = self.layout.at(self.kind, at);
+        let turned = if guess.up { by } else { by.wrapping_neg() };
+        let coded = residual(self.coder, place, known, field.bits, turned);
+        let by = if guess.up { coded } else { coded.wrapping_neg() };
+        state[at] = expected.wrapping_add_signed(by) & ((1 << field.bits) - 1);
+        self.surprises.add(by);
+    }
+}
+
+/// Whether four fields that all can see are a unit quaternion.
+fn is_whole(fields: &[Field], at: usize) -> bool {
+    fields.get(at..at + 4).is_some_and(|four| four.iter().all(|f| f.motion == Motion::Unit))
+}
+
+fn has_smallest(fields: &[Field], at: usize) -> bool {
+    let three = fields.get(at + 1..at + 4);
+    three.is_some_and(|three| three.iter().all(|f| f.motion == Motion::Smallest))
+}
+
+/// Answers every question with yes: it reads the state that was foretold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsForetold;
+
+impl Coder for AsForetold {
+    fn bit(&mut self, _context: usize, _yes: bool) -> bool {
+        true
+    }
+
+    fn even(&mut self, _yes: bool) -> bool {
+        false
+    }
+}

@@ -1,0 +1,292 @@
+//! Recorded motion as games without players, for scoring the snapshot encoder.
+//!
+//! A trace is a sequence of frames, each with a record for every body. It is sent as a server would
+//! send it, to one client that acknowledges a fixed number of frames later.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+use phaselock_shared::game::{Entities, Game, Inputs, Slot, World};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::interest::Told;
+use phaselock_shared::random::Random;
+use phaselock_shared::record;
+use phaselock_shared::replicate::Record;
+use phaselock_shared::snapshot::encodings::Encodings;
+use phaselock_shared::snapshot::history::History;
+use phaselock_shared::snapshot::sender::{Room, Sender};
+use phaselock_shared::snapshot::store::Store;
+use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
+use phaselock_shared::wire::input::Ack;
+use phaselock_shared::wire::model::{Counts, Tables};
+use phaselock_shared::wire::snapshot::SnapshotHeader;
+use phaselock_shared::wire::state::Codec;
+
+record! {
+    /// A body that tumbles through space: 1/128 m and 1/1024 of a quaternion's component fine, which
+    /// is finer than a hundredth and a thousandth.
+    pub struct Body {
+        /// Metres.
+        pub x: f32 = Field::centred(14, 7).trending(),
+        /// Metres.
+        pub y: f32 = Field::centred(14, 7).trending(),
+        /// Metres.
+        pub z: f32 = Field::centred(14, 7).trending(),
+        /// Of its rotation.
+        pub qx: f32 = Field::unit(12, 10).trending(),
+        /// Of its rotation.
+        pub qy: f32 = Field::unit(12, 10).trending(),
+        /// Of its rotation.
+        pub qz: f32 = Field::unit(12, 10).trending(),
+        /// Of its rotation.
+        pub qw: f32 = Field::unit(12, 10).trending(),
+    }
+}
+
+record! {
+    /// A cube that falls, rolls and piles up, in the units of its file.
+    pub struct Cube {
+        /// Whether the player has touched it.
+        pub interacting: bool = Field::count(1),
+        /// Height; gravity is 20 m/s^2 there, of 512 units each.
+        pub z: f32 = Field::centred(14, 0).trending().drifting(-20.0 * 512.0),
+        /// Across.
+        pub x: f32 = Field::centred(15, 0).trending(),
+        /// Across.
+        pub y: f32 = Field::centred(15, 0).trending(),
+        /// Of its rotation.
+        pub largest: u8 = Field::largest(),
+        /// Of its rotation.
+        pub a: f32 = Field::smallest(9),
+        /// Of its rotation.
+        pub b: f32 = Field::smallest(9),
+        /// Of its rotation.
+        pub c: f32 = Field::smallest(9),
+    }
+}
+
+record! {
+    /// Nobody plays a trace.
+    pub struct Nothing {
+        /// As it says.
+        pub nothing: bool = Field::count(1),
+    }
+}
+
+/// A kind of body that was recorded.
+pub trait Recorded: Record {
+    /// The trace's name.
+    const TRACE: &'static str;
+    /// Bytes of a body in the file.
+    const BYTES: usize;
+    /// Bodies in a frame.
+    const BODIES: usize;
+    /// Frames a second.
+    const HZ: u32;
+    /// A body's record from its bytes, which are as many as stated.
+    fn read(bytes: &[u8]) -> Self;
+    /// The tables made for it.
+    fn tables() -> &'static Tables;
+}
+
+fn word<const AT: usize>(bytes: &[u8]) -> [u8; 4] {
+    bytes.get(AT * 4..AT * 4 + 4).and_then(|word| word.try_into().ok()).unwrap_or_default()
+}
+
+impl Recorded for Body {
+    const TRACE: &'static str = "asteroids";
+    const BYTES: usize = 28;
+    const BODIES: usize = 250;
+    const HZ: u32 = 30;
+
+    fn read(bytes: &[u8]) -> Self {
+        Self {
+            x: f32::from_le_bytes(word::<0>(bytes)),
+            y: f32::from_le_bytes(word::<1>(bytes)),
+            z: f32::from_le_bytes(word::<2>(bytes)),
+            qx: f32::from_le_bytes(word::<3>(bytes)),
+            qy: f32::from_le_bytes(word::<4>(bytes)),
+            qz: f32::from_le_bytes(word::<5>(bytes)),
+            qw: f32::from_le_bytes(word::<6>(bytes)),
+        }
+    }
+
+    fn tables() -> &'static Tables {
+        static TABLES: std::sync::LazyLock<Tables> =
+            std::sync::LazyLock::new(|| read_tables(include_bytes!("../tables/asteroids.tables")));
+        &TABLES
+    }
+}
+
+impl Recorded for Cube {
+    const TRACE: &'static str = "cubes";
+    const BYTES: usize = 32;
+    const BODIES: usize = 901;
+    const HZ: u32 = 60;
+
+    fn read(bytes: &[u8]) -> Self {
+        Self {
+            largest: i32::from_le_bytes(word::<0>(bytes)) as u8,
+            a: i32::from_le_bytes(word::<1>(bytes)) as f32,
+            b: i32::from_le_bytes(word::<2>(bytes)) as f32,
+            c: i32::from_le_bytes(word::<3>(bytes)) as f32,
+            x: i32::from_le_bytes(word::<4>(bytes)) as f32,
+            y: i32::from_le_bytes(word::<5>(bytes)) as f32,
+            z: i32::from_le_bytes(word::<6>(bytes)) as f32,
+            interacting: i32::from_le_bytes(word::<7>(bytes)) != 0,
+        }
+    }
+
+    fn tables() -> &'static Tables {
+        static TABLES: std::sync::LazyLock<Tables> =
+            std::sync::LazyLock::new(|| read_tables(include_bytes!("../tables/cubes.tables")));
+        &TABLES
+    }
+}
+
+/// Tables that a test holds to be readable; the general ones otherwise.
+fn read_tables(bytes: &[u8]) -> Tables {
+    Tables::parse(bytes).unwrap_or_else(|_| Tables::even(&[]))
+}
+
+/// A trace as a game.
+#[derive(Debug)]
+pub struct Trace<R>(PhantomData<R>);
+
+impl<R: Recorded> Game for Trace<R> {
+    const NAME: &'static str = R::TRACE;
+    const VERSION: u32 = 1;
+    type Input = Nothing;
+    type Entity = R;
+    type Memory = ();
+    type Bot = ();
+
+    fn new(_rates: Rates, _seed: u64) -> Self {
+        Self(PhantomData)
+    }
+
+    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
+
+    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
+
+    fn predict(&self, _entities: &mut Entities<R>, _own: EntityId, _input: &Nothing) {}
+
+    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
+        *last
+    }
+
+    fn bot(
+        &self,
+        _bot: &mut (),
+        _seen: &Entities<R>,
+        _player: PlayerId,
+        _: &mut Random,
+    ) -> Nothing {
+        Nothing::default()
+    }
+
+    fn tables() -> &'static Tables {
+        R::tables()
+    }
+}
+
+/// What a frame took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scored {
+    /// Bytes of its packets.
+    pub bytes: usize,
+    /// Of these, what stands before the entities.
+    pub header_bytes: usize,
+    /// Entities in it.
+    pub updates: usize,
+    /// Nanoseconds that packing took.
+    pub nanos: u128,
+}
+
+/// Sends a trace to a client whose acknowledgements come `age` frames later.
+#[derive(Debug)]
+pub struct Replay<R: Recorded> {
+    game: Trace<R>,
+    encodings: Encodings<Trace<R>>,
+    history: History,
+    sender: Sender,
+    store: Store<Trace<R>>,
+    acks: VecDeque<Ack>,
+    age: usize,
+    entities: Entities<R>,
+    everybody: Vec<Told>,
+    tick: Tick,
+    rates: Rates,
+    /// Packets' decisions, if tables are to be made of them.
+    pub counts: Option<Counts>,
+}
+
+const READER: PlayerId = PlayerId(0);
+
+impl<R: Recorded> Replay<R> {
+    /// From the start; a frame a tick.
+    pub fn new(age: usize) -> Self {
+        let rates = Rates { tick_hz: R::HZ, snapshot_hz: R::HZ };
+        let interval = Micros(1_000_000 / i64::from(R::HZ));
+        Self {
+            game: Trace(PhantomData),
+            encodings: Encodings::new(Codec::new(rates)),
+            history: History::default(),
+            sender: Sender::new(READER, LocalTime(0), interval, 1_000_000),
+            store: Store::new(Codec::new(rates), READER, Tick(0)),
+            acks: VecDeque::new(),
+            age,
+            entities: Entities::default(),
+            everybody: (0..R::BODIES as u16).map(|index| Told::always(index)).collect(),
+            tick: Tick(0),
+            rates,
+            counts: None,
+        }
+    }
+
+    /// Sends one frame: its bytes as they are in the file. Panics if the client does not come to have
+    /// exactly that.
+    pub fn frame(&mut self, bytes: &[u8]) -> Scored {
+        self.tick = self.tick.plus(1);
+        for (body, index) in bytes.chunks_exact(R::BYTES).zip(0..) {
+            let id = EntityId { index, generation: 0 };
+            self.entities.insert(Slot { id, owner: None, entity: R::read(body).snapped() });
+        }
+        self.history.push(self.tick, &self.entities);
+        let now = LocalTime(self.rates.time_of(self.tick).0);
+        if self.acks.len() >= self.age
+            && let Some(ack) = self.acks.pop_front()
+        {
+            self.sender.handle_ack(now, ack).expect("only what was sent is acknowledged");
+        }
+        let header = SnapshotHeader { sent: now.0 as u32, ..SnapshotHeader::default() };
+        let room = Room { packet_bytes: 1150, now };
+        let mut packets = Vec::new();
+        let begin = std::time::Instant::now();
+        self.sender.snapshot(
+            &mut self.encodings,
+            &self.game,
+            &self.history,
+            &self.everybody,
+            header,
+            room,
+            |packet| packets.push(packet),
+        );
+        let mut scored = Scored { nanos: begin.elapsed().as_nanos(), ..Scored::default() };
+        for packet in packets {
+            if let Some(counts) = &mut self.counts {
+                self.store.count(&self.game, &packet, counts);
+            }
+            let received = self.store.handle_packet(&self.game, &packet);
+            let received = received.expect("a packet can be read");
+            scored.bytes += packet.len();
+            scored.updates += received.entities;
+            scored.header_bytes += 10 + received.header.references.iter().count();
+        }
+        self.acks.push_back(self.store.ack().expect("there was a packet"));
+        if scored.updates == R::BODIES {
+            assert!(self.store.latest() == self.entities, "the client has something else");
+        }
+        scored
+    }
+}
