@@ -24,6 +24,7 @@ pub mod game;
 pub mod games;
 pub mod ids;
 pub mod inputs;
+pub mod interest;
 pub mod limits;
 pub mod link;
 pub mod motion;

@@ -40,6 +40,10 @@ pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// eight seconds of snapshots of one packet at the fastest rate, two of eight packets at 60 Hz.
 pub const SENT_PACKETS_MAX: usize = 1024;
 
+/// How long a client is told of an entity that was near and no longer is. Arbitrary: half a second is
+/// longer than a fight at a border sways, and short enough to cost little.
+pub const LINGER: Micros = Micros::from_ms(500);
+
 /// Inputs in one packet; at 128 Hz half a second.
 pub const PACKET_INPUTS_MAX: usize = 64;
 /// Ticks that a client may predict ahead of the newest snapshot; past that its player stands

@@ -1,0 +1,320 @@
+//! What is near to whom: a uniform grid in the plane, and what each client is told of by it.
+//!
+//! [`Grid`] is filled once a snapshot from the positions that the game states, and asked once for each
+//! client; [`Lingering`] makes of the answers what one client is told of, so that somebody who
+//! walks along the border of what can be seen does not come and go with every snapshot.
+
+use glam::Vec2;
+
+use crate::limits::LINGER;
+use crate::time::{Rates, Tick};
+
+/// An entity in its cell.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    row: i32,
+    column: i32,
+    index: u16,
+    at: Vec2,
+}
+
+/// Where a row of cells begins in the list of places.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    row: i32,
+    start: usize,
+}
+
+/// Entities by cell: a list sorted by row and column, without empty cells. Thereby it takes memory for
+/// each entity alone, wherever they are, and a lookup costs no more than to look at each of them,
+/// however far it reaches.
+///
+/// Coordinates are in the game's unit of length. One that is not finite is nowhere: it is near to
+/// nobody.
+#[derive(Clone, Debug, Default)]
+pub struct Grid {
+    /// Side of a cell.
+    cell: f64,
+    places: Vec<Place>,
+    rows: Vec<Row>,
+    everywhere: Vec<u16>,
+}
+
+/// The rounding of what decides who is inside of the circle, relative to its radius, and more.
+const ROUNDING: f64 = 1e-6;
+
+/// The cell that a coordinate is in. It grows with the coordinate, which is all that lookups need: so
+/// far out that cells cannot be counted, all is in the last one.
+fn cell_of(coordinate: f64, cell: f64) -> i32 {
+    (coordinate / cell).floor() as i32
+}
+
+impl Grid {
+    /// Forgets all and takes in these: each entity's index, and its position, or none for what is
+    /// everywhere. Lookups are quick if the side of a `cell` is about the radius that they will ask
+    /// for; one that is no positive number is taken for 1.
+    pub fn rebuild(&mut self, cell: f32, entities: impl IntoIterator<Item = (u16, Option<Vec2>)>) {
+        self.cell = if cell > 0.0 && cell.is_finite() { f64::from(cell) } else { 1.0 };
+        self.places.clear();
+        self.rows.clear();
+        self.everywhere.clear();
+        for (index, position) in entities {
+            let Some(at) = position else {
+                self.everywhere.push(index);
+                continue;
+            };
+            if at.is_finite() {
+                let row = cell_of(f64::from(at.y), self.cell);
+                let column = cell_of(f64::from(at.x), self.cell);
+                self.places.push(Place { row, column, index, at });
+            }
+        }
+        self.places.sort_unstable_by_key(|place| (place.row, place.column, place.index));
+        for (start, place) in self.places.iter().enumerate() {
+            if self.rows.last().is_none_or(|row| row.row != place.row) {
+                self.rows.push(Row { row: place.row, start });
+            }
+        }
+    }
+
+    /// Writes the entities into `found` that are within `radius` of `eye`, and those that are
+    /// everywhere, in the order of indices and each once.
+    pub fn near(&self, eye: Vec2, radius: f32, found: &mut Vec<u16>) {
+        found.clear();
+        found.extend_from_slice(&self.everywhere);
+        if eye.is_finite() && radius >= 0.0 {
+            self.within(eye, f64::from(radius), found);
+        }
+        found.sort_unstable();
+        found.dedup();
+    }
+
+    fn within(&self, eye: Vec2, radius: f64, found: &mut Vec<u16>) {
+        let (x, y) = (f64::from(eye.x), f64::from(eye.y));
+        let reach = radius * (1.0 + ROUNDING);
+        let span =
+            |middle: f64| (cell_of(middle - reach, self.cell), cell_of(middle + reach, self.cell));
+        let ((left, right), (bottom, top)) = (span(x), span(y));
+        let first = self.rows.partition_point(|row| row.row < bottom);
+        for (n, row) in self.rows.iter().enumerate().skip(first) {
+            if row.row > top {
+                break;
+            }
+            let end = self.rows.get(n + 1).map_or(self.places.len(), |next| next.start);
+            let places = &self.places[row.start..end];
+            let from = places.partition_point(|place| place.column < left);
+            for place in places[from..].iter().take_while(|place| place.column <= right) {
+                // In f64 no square of an f32 overflows.
+                let (dx, dy) = (f64::from(place.at.x) - x, f64::from(place.at.y) - y);
+                if dx * dx + dy * dy <= radius * radius {
+                    found.push(place.index);
+                }
+            }
+        }
+    }
+}
+
+/// What a client is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The entity.
+    pub index: u16,
+    /// How much it matters to this client; at least 1.
+    pub weight: u16,
+    /// When it was near last.
+    near: Tick,
+}
+
+/// What one client is told of: what is near, and, for [`LINGER`], what was.
+///
+/// What *need not* be told lingers. What *must not* be told, because the game hides it from this
+/// client, does not: it is out with the same snapshot, near or not.
+#[derive(Clone, Debug)]
+pub struct Lingering {
+    ticks: u64,
+    told: Vec<Told>,
+    /// Working space of [`Self::update`].
+    next: Vec<Told>,
+}
+
+impl Lingering {
+    /// For a client that has been told of nothing.
+    pub fn new(rates: Rates) -> Self {
+        let ticks = LINGER.0.unsigned_abs() * u64::from(rates.tick_hz) / 1_000_000;
+        Self { ticks, told: Vec::new(), next: Vec::new() }
+    }
+
+    /// Takes what is near at `tick`, in the order of indices and each once; returns what to tell, in
+    /// the order of indices. `weigh` is called once for each entity that is near or lingers, and
+    /// states how much it matters: 0 is what must not be told, or is no more.
+    pub fn update(
+        &mut self,
+        tick: Tick,
+        near: &[u16],
+        mut weigh: impl FnMut(u16) -> u16,
+    ) -> &[Told] {
+        debug_assert!(near.windows(2).all(|pair| pair[0] < pair[1]));
+        let ticks = self.ticks;
+        self.next.clear();
+        let next = &mut self.next;
+        let mut tell = |index: u16, near: Tick| {
+            let weight = weigh(index);
+            if weight > 0 {
+                next.push(Told { index, weight, near });
+            }
+        };
+        let mut before = self.told.iter().peekable();
+        let lingers = |told: &Told, tell: &mut dyn FnMut(u16, Tick)| {
+            if tick.since(told.near) <= ticks {
+                tell(told.index, told.near);
+            }
+        };
+        for &index in near {
+            while let Some(told) = before.next_if(|told| told.index < index) {
+                lingers(told, &mut tell);
+            }
+            before.next_if(|told| told.index == index);
+            tell(index, tick);
+        }
+        for told in before {
+            lingers(told, &mut tell);
+        }
+        std::mem::swap(&mut self.told, &mut self.next);
+        &self.told
+    }
+
+    /// The slot has a new tenant, which must not stay for what was near before it.
+    pub fn forget(&mut self, index: u16) {
+        if let Ok(at) = self.told.binary_search_by_key(&index, |told| told.index) {
+            self.told.remove(at);
+        }
+    }
+
+    /// What [`update`](Self::update) returned last, less what was forgotten since.
+    pub fn told(&self) -> &[Told] {
+        &self.told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// By looking at each.
+    fn brute(entities: &[(u16, Option<Vec2>)], eye: Vec2, radius: f32) -> Vec<u16> {
+        let inside = |at: Vec2| {
+            let (dx, dy) = (f64::from(at.x) - f64::from(eye.x), f64::from(at.y) - f64::from(eye.y));
+            let finite = at.is_finite() && eye.is_finite() && radius >= 0.0;
+            finite && dx * dx + dy * dy <= f64::from(radius) * f64::from(radius)
+        };
+        let mut found: Vec<u16> = entities
+            .iter()
+            .filter(|(_, position)| position.is_none_or(inside))
+            .map(|(index, _)| *index)
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn the_circle_includes_its_rim_and_what_is_everywhere() {
+        let entities = [
+            (7, Some(Vec2::new(3.0, 4.0))),
+            (2, Some(Vec2::new(3.0, 4.01))),
+            (5, None),
+            (1, Some(Vec2::new(-5.0, 0.0))),
+            (4, Some(Vec2::new(f32::NAN, 0.0))),
+            (6, Some(Vec2::new(0.0, f32::NEG_INFINITY))),
+        ];
+        let mut grid = Grid::default();
+        let mut found = vec![99];
+        grid.near(Vec2::ZERO, 5.0, &mut found);
+        assert_eq!(found, [0; 0], "before it is filled");
+        for cell in [0.3, 1.0, 5.0, 1e9, 0.0, -1.0, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE] {
+            grid.rebuild(cell, entities);
+            grid.near(Vec2::ZERO, 5.0, &mut found);
+            assert_eq!(found, [1, 5, 7], "cells of {cell}");
+            grid.near(Vec2::ZERO, f32::INFINITY, &mut found);
+            assert_eq!(found, [1, 2, 5, 7]);
+            for (eye, radius) in [(Vec2::NAN, 1.0), (Vec2::ZERO, -1.0), (Vec2::ZERO, f32::NAN)] {
+                grid.near(eye, radius, &mut found);
+                assert_eq!(found, [5]);
+            }
+        }
+        assert!(grid.places.len() + grid.everywhere.len() <= entities.len());
+    }
+
+    fn told(lingering: &mut Lingering, tick: u64, near: &[u16], hidden: &[u16]) -> Vec<u16> {
+        let weigh = |index| u16::from(!hidden.contains(&index));
+        lingering.update(Tick(tick), near, weigh).iter().map(|told| told.index).collect()
+    }
+
+    #[test]
+    fn what_was_near_lingers_unless_it_is_hidden() {
+        let mut lingering = Lingering::new(Rates::DEFAULT);
+        assert_eq!(lingering.ticks, 30);
+        assert_eq!(told(&mut lingering, 100, &[3, 8], &[]), [3, 8], "at once");
+        assert_eq!(told(&mut lingering, 129, &[1, 5], &[]), [1, 3, 5, 8]);
+        assert_eq!(told(&mut lingering, 130, &[5, 8], &[]), [1, 3, 5, 8], "the last tick");
+        assert_eq!(told(&mut lingering, 131, &[5], &[]), [1, 5, 8]);
+        assert_eq!(told(&mut lingering, 132, &[5], &[5, 8]), [1], "secrets are out now");
+        assert_eq!(told(&mut lingering, 133, &[], &[]), [1], "and do not come back by themselves");
+        lingering.forget(1);
+        lingering.forget(2);
+        assert_eq!(lingering.told(), []);
+    }
+
+    fn coordinate() -> impl Strategy<Value = f32> {
+        prop_oneof![
+            8 => -20.0_f32..20.0,
+            2 => (-8_i8..8).prop_map(f32::from),
+            1 => any::<f32>(),
+            1 => prop_oneof![Just(f32::MAX), Just(f32::MIN), Just(f32::NAN), Just(-0.0)],
+        ]
+    }
+
+    fn point() -> impl Strategy<Value = Vec2> {
+        (coordinate(), coordinate()).prop_map(|(x, y)| Vec2::new(x, y))
+    }
+
+    proptest! {
+        #[test]
+        fn the_grid_finds_what_looking_at_each_finds(
+            entities in proptest::collection::vec(
+                (0_u16..200, proptest::option::weighted(0.95, point())), 0..120),
+            eyes in proptest::collection::vec((point(), coordinate()), 1..10),
+            cell in prop_oneof![0.1_f32..30.0, any::<f32>()],
+        ) {
+            let mut grid = Grid::default();
+            grid.rebuild(cell, entities.iter().copied());
+            let mut found = Vec::new();
+            for (eye, radius) in eyes {
+                grid.near(eye, radius, &mut found);
+                prop_assert_eq!(&found, &brute(&entities, eye, radius));
+            }
+        }
+
+        #[test]
+        fn lingering_is_what_a_map_of_last_times_says(
+            rounds in proptest::collection::vec(
+                (1_u64..12, proptest::collection::btree_set(0_u16..20, 0..12),
+                 proptest::collection::btree_set(0_u16..20, 0..4)), 1..60),
+        ) {
+            let mut lingering = Lingering::new(Rates::DEFAULT);
+            let mut last = BTreeMap::new();
+            let mut tick = 0;
+            for (step, near, hidden) in rounds {
+                tick += step;
+                last.extend(near.iter().map(|index| (*index, tick)));
+                last.retain(|index, near| tick - *near <= 30 && !hidden.contains(index));
+                let near: Vec<_> = near.into_iter().collect();
+                let hidden: Vec<_> = hidden.into_iter().collect();
+                let expected: Vec<_> = last.keys().copied().collect();
+                prop_assert_eq!(told(&mut lingering, tick, &near, &hidden), expected);
+            }
+        }
+    }
+}
