@@ -1,5 +1,5 @@
 //! Delta snapshots: what the server keeps of the world's past ([`history`]), what it knows of each
-//! client and sends it ([`sender`]), and what a client keeps ([`store`]).
+//! client and sends it ([`sender`]), what goes first ([`priority`]), and what a client keeps ([`store`]).
 //!
 //! The server codes each entity against the newest state of it that the client acknowledged.
 //! Packets are acknowledged one by one, so any pattern of loss, duplication and reordering ends in
@@ -7,6 +7,7 @@
 //! acknowledged is sent again with every snapshot.
 
 pub mod history;
+pub mod priority;
 pub mod sender;
 pub mod store;
 

@@ -1,0 +1,463 @@
+//! Which entities go first when a snapshot has no room for all: one client's priority accumulators.
+//!
+//! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): with every snapshot an
+//! entity's weight is added to what it has accumulated, the greatest sums are sent, and what was
+//! sent starts again from nothing. What is important is thereby sent more often, and what is
+//! unimportant still is sent ([`unsent_snapshots_max`]).
+//!
+//! For each snapshot: [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
+//! entity that may be sent, [`urgent`](Priorities::urgent) for each that the client must be told is
+//! gone, [`order`](Priorities::order), and [`sent`](Priorities::sent) for what went out. Later
+//! [`lost`](Priorities::lost) for what did not arrive; for what did, there is nothing to call.
+//!
+//! *Invariants:*
+//! - The order depends on the calls alone: sums, then indices.
+//! - Of what is not relevant nothing is remembered, so that nobody who comes back is first for what
+//!   was true before, and a loss that is noticed late brings nothing back.
+
+use crate::limits::ENTITIES_MAX;
+
+/// What an entity had accumulated when it was sent: to be kept until it is known whether the packet
+/// arrived. It can be neither copied nor made, so that a loss restores it once.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "without it a loss cannot be made up for"]
+pub struct Owed {
+    weights: u32,
+    /// In which snapshot the entity became relevant.
+    since: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// Sum of the weights since it was sent.
+    fresh: u32,
+    /// What losses gave back since it was sent.
+    restored: u32,
+    /// The last snapshot in which it was relevant or urgent, and the first of those in a row.
+    seen: u32,
+    since: u32,
+    urgent: bool,
+}
+
+/// One client's accumulators. Takes 20 bytes for each index up to the greatest one in use, and twice 8
+/// for each relevant entity.
+#[derive(Clone, Debug)]
+pub struct Priorities {
+    entries: Vec<Entry>,
+    /// Counts snapshots; it wraps after a year at the fastest rate, and is only compared for equality.
+    snapshot: u32,
+    /// What may be sent in this snapshot.
+    listed: Vec<u16>,
+    /// Working space of [`Self::order`].
+    keys: Vec<u64>,
+}
+
+impl Default for Priorities {
+    fn default() -> Self {
+        // Entries begin as last seen in snapshot 0; that must not look like the one before.
+        Self { entries: Vec::new(), snapshot: 2, listed: Vec::new(), keys: Vec::new() }
+    }
+}
+
+impl Priorities {
+    /// Starts the next snapshot. What was relevant in the last one and is not named again before the
+    /// one after this begins is forgotten.
+    pub fn begin(&mut self) {
+        self.snapshot = self.snapshot.wrapping_add(1);
+        self.listed.clear();
+    }
+
+    /// The entity may be sent with this snapshot; `weight`, in any unit and taken for at least 1, is
+    /// added to its sum. A second call for the same snapshot does nothing.
+    pub fn relevant(&mut self, index: u16, weight: u16) {
+        self.list(index, weight.max(1), false);
+    }
+
+    /// The client must be told that the entity is gone. Goes before all that is merely relevant, and in
+    /// turn with its like. Takes the entity's relevance, and what it accumulated by that. To be
+    /// called for what is not under way already, for it takes room from all others.
+    pub fn urgent(&mut self, index: u16) {
+        self.list(index, 1, true);
+    }
+
+    fn list(&mut self, index: u16, weight: u16, urgent: bool) {
+        let at = usize::from(index);
+        debug_assert!(index < ENTITIES_MAX, "index {index}");
+        if at >= self.entries.len() {
+            self.entries.resize(at + 1, Entry::default());
+        }
+        let now = self.snapshot;
+        let entry = &mut self.entries[at];
+        let again = entry.seen == now;
+        if again && (entry.urgent || !urgent) {
+            return;
+        }
+        if !again {
+            self.listed.push(index);
+        }
+        // The last snapshot's sum goes on; an older one, and one for something else, is forgotten.
+        let goes_on = !again && entry.seen == now.wrapping_sub(1) && entry.urgent == urgent;
+        if !goes_on {
+            *entry = Entry { since: now, urgent, ..Entry::default() };
+        }
+        entry.seen = now;
+        entry.fresh = entry.fresh.saturating_add(u32::from(weight));
+    }
+
+    /// Writes the indices of this snapshot's entities into `due`, at most `most` of them: the urgent
+    /// ones first, then by sum, greatest first, then by index. `most` should be as many as could
+    /// have room; sorting costs the more the greater it is.
+    pub fn order(&mut self, most: usize, due: &mut Vec<u16>) {
+        self.keys.clear();
+        self.keys.extend(self.listed.iter().map(|&index| {
+            let entry = &self.entries[usize::from(index)];
+            let sum = entry.fresh.saturating_add(entry.restored);
+            u64::from(!entry.urgent) << 48 | u64::from(u32::MAX - sum) << 16 | u64::from(index)
+        }));
+        if most < self.keys.len() {
+            self.keys.select_nth_unstable(most);
+            self.keys.truncate(most);
+        }
+        self.keys.sort_unstable();
+        due.clear();
+        due.extend(self.keys.iter().map(|key| *key as u16));
+    }
+
+    /// The entity was sent; its sum starts again from nothing.
+    ///
+    /// What it is owed if that is lost are the weights since it was sent before, without what losses
+    /// had given back meanwhile. Were all given back again and again, then on a path that loses
+    /// whatever goes first, the same entities would go first for ever, since with each snapshot
+    /// their sums would grow as fast as those that wait.
+    pub fn sent(&mut self, index: u16) -> Owed {
+        let Some(entry) = self.entries.get_mut(usize::from(index)) else {
+            return Owed { weights: 0, since: 0 };
+        };
+        let owed = Owed { weights: entry.fresh, since: entry.since };
+        (entry.fresh, entry.restored) = (0, 0);
+        owed
+    }
+
+    /// What was sent did not arrive: it gets back what it had, besides what it has accumulated since.
+    /// Nothing, if it was not relevant all the time since.
+    pub fn lost(&mut self, index: u16, owed: Owed) {
+        let Some(entry) = self.entries.get_mut(usize::from(index)) else { return };
+        let still = entry.seen == self.snapshot || entry.seen == self.snapshot.wrapping_sub(1);
+        if still && entry.since == owed.since {
+            entry.restored = entry.restored.saturating_add(owed.weights);
+        }
+    }
+}
+
+/// For how many snapshots in a row something relevant may go unsent: when at most `entities` (N) are
+/// relevant at a time, weights are between 1 and `weight_max` (W), however they change, each snapshot sends
+/// at least `room` (k) of what is relevant, in the [order](Priorities::order), and nothing is lost:
+/// B = 2 (N - 1) (W + 1) / k.
+///
+/// Proof: let x go unsent in the snapshots 1 to T. In snapshot t its sum is t or more, so those (N - 1)
+/// at most that go before it have t or more each, k times a snapshot. The first time that one goes
+/// before x it may live on what it had before; that is N - 1 times. Each other time, of which there
+/// are kT - (N - 1), it spends t of the weights that it got since its last time. The spending is
+/// least if these times are the first, and then (kT - (N - 1))^2 / 2k; what was got is (N - 1) W T. With
+/// r = (N - 1) / k therefore (T - r)^2 <= 2 r W T, so T <= r + r W + sqrt((r W)^2 + 2 r^2 W), which is
+/// at most 2 r (W + 1). Sums that saturate do no harm, because B is less than that for any arguments.
+///
+/// The bound is tight within a factor of 2 (1 + 1 / W): if x alone weighs 1 and all others W, they go in
+/// turn, each with a sum of r W, and x waits until it has as much.
+///
+/// With losses, whichever they be, no more than B' = 2 ((N - 1) (2 W + 1) + L) / k snapshots pass until
+/// x is *transmitted*: for weights may be spent twice, once more after a loss, and L, the losses
+/// noticed meanwhile of what was sent before, lets so many more live on what they had before
+/// ([`unsent_snapshots_max_lossy`]).
+///
+/// Urgent entities come before all that: n of them sent make it n / k snapshots more, where k then
+/// counts the room for them too.
+pub const fn unsent_snapshots_max(entities: u16, weight_max: u16, room: u16) -> u32 {
+    let others = entities.saturating_sub(1) as u64;
+    (2 * others * (weight_max as u64 + 1) / at_least_1(room)) as u32
+}
+
+/// The same where anything may be lost, of which `losses` (L) are noticed during the wait and concern
+/// what was sent before it: at most what was under way then. See [`unsent_snapshots_max`].
+pub const fn unsent_snapshots_max_lossy(
+    entities: u16,
+    weight_max: u16,
+    room: u16,
+    losses: u32,
+) -> u64 {
+    let others = entities.saturating_sub(1) as u64;
+    2 * (others * (2 * weight_max as u64 + 1) + losses as u64) / at_least_1(room)
+}
+
+const fn at_least_1(room: u16) -> u64 {
+    if room == 0 { 1 } else { room as u64 }
+}
+
+const _: () = {
+    let bound = 2 * (ENTITIES_MAX as u64 - 1) * (u16::MAX as u64 + 1);
+    assert!(bound < u32::MAX as u64, "the proof needs sums that reach the bound");
+    // The index takes the low 16 bits of a key, and the sum 32.
+    assert!(ENTITIES_MAX as u32 <= 1 << 16);
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use proptest::prelude::*;
+
+    fn order(priorities: &mut Priorities) -> Vec<u16> {
+        let mut due = Vec::new();
+        priorities.order(usize::MAX, &mut due);
+        due
+    }
+
+    #[test]
+    fn the_heaviest_go_first_and_the_urgent_before_them() {
+        let mut priorities = Priorities::default();
+        priorities.begin();
+        for (index, weight) in [(3, 5), (9, 7), (1, 5), (3, 100), (4, 0)] {
+            priorities.relevant(index, weight);
+        }
+        assert_eq!(order(&mut priorities), [9, 1, 3, 4], "a second weight counts for nothing");
+        priorities.urgent(4000);
+        priorities.urgent(3);
+        assert_eq!(order(&mut priorities), [3, 4000, 9, 1, 4]);
+        priorities.relevant(3, 7);
+        let mut due = Vec::new();
+        for most in 0..6 {
+            priorities.order(most, &mut due);
+            assert_eq!(due, [3, 4000, 9, 1, 4][..most.min(5)]);
+        }
+        // The urgent go in turn.
+        let _ = priorities.sent(3);
+        priorities.begin();
+        for index in [3, 4000] {
+            priorities.urgent(index)
+        }
+        assert_eq!(order(&mut priorities), [4000, 3]);
+    }
+
+    #[test]
+    fn a_loss_gives_back_once_what_was_owed() {
+        let mut priorities = Priorities::default();
+        priorities.begin();
+        for index in [1, 2] {
+            priorities.relevant(index, 10)
+        }
+        let owed = priorities.sent(2);
+        priorities.begin();
+        for index in [1, 2] {
+            priorities.relevant(index, 10)
+        }
+        assert_eq!(order(&mut priorities), [1, 2]);
+        priorities.lost(2, owed);
+        assert_eq!(order(&mut priorities), [1, 2], "equal: by index");
+        let _ = priorities.sent(1);
+        // What came back is not owed again.
+        assert_eq!(priorities.sent(2).weights, 10);
+        priorities.lost(7, Owed { weights: 1, since: 3 });
+        assert_eq!(priorities.sent(7), Owed { weights: 0, since: 0 });
+    }
+
+    #[test]
+    fn a_late_loss_brings_nothing_back() {
+        let mut priorities = Priorities::default();
+        let mut next = |gone: bool| {
+            priorities.begin();
+            priorities.relevant(1, 2);
+            if !gone {
+                priorities.relevant(2, 1000);
+            }
+            priorities.clone()
+        };
+        let mut first = next(false);
+        let owed = [first.sent(2), first.sent(2), first.sent(2)];
+        // It was away, and came back.
+        next(true);
+        let mut back = next(false);
+        let _ = back.sent(2);
+        let [a, b, c] = owed;
+        back.lost(2, a);
+        assert_eq!(order(&mut back), [1, 2]);
+        // It is away.
+        let mut away = next(true);
+        away.begin();
+        away.begin();
+        away.lost(2, b);
+        away.relevant(2, 1);
+        assert_eq!(away.sent(2).weights, 1);
+        // Now it is to be told gone, which is something else.
+        first.begin();
+        first.urgent(2);
+        first.lost(2, c);
+        assert_eq!(first.sent(2).weights, 1);
+    }
+
+    #[test]
+    fn sums_saturate() {
+        let mut priorities = Priorities::default();
+        for _ in 0..70_000 {
+            priorities.begin();
+            for index in [0, 1] {
+                priorities.relevant(index, u16::MAX)
+            }
+        }
+        assert_eq!(priorities.entries[0].fresh, u32::MAX);
+        let owed = priorities.sent(1);
+        priorities.begin();
+        priorities.relevant(1, 1);
+        priorities.lost(1, owed);
+        assert_eq!(order(&mut priorities), [1]);
+    }
+
+    /// Who decides weights: all at random, one that weighs little among heavy ones, or one who heaps
+    /// weight on whatever can still get before the one that waits.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Weights {
+        Random,
+        OneLight,
+        Against,
+    }
+
+    #[derive(Clone, Debug)]
+    struct Play {
+        entities: u16,
+        weight_max: u16,
+        room: u16,
+        extra: u32,
+        weights: Weights,
+        /// Share of transmissions that is lost, noticed that many snapshots later.
+        loss: f32,
+        notice: usize,
+        /// Chance that an entity leaves and another comes.
+        churn: f32,
+    }
+
+    /// Plays so many snapshots; returns the longest that something relevant went unsent, and the
+    /// bound for that.
+    fn play(play: &Play, seed: u64, snapshots: u32) -> (u32, u64) {
+        let mut random = Random::new(seed);
+        let mut priorities = Priorities::default();
+        let slots = 2 * play.entities;
+        let mut here: Vec<u16> = (0..play.entities).collect();
+        let mut waited = vec![0_u32; usize::from(slots)];
+        let (mut longest, mut most_sent) = (0, 0);
+        let mut notices: Vec<Vec<(u16, Owed)>> = (0..=play.notice).map(|_| Vec::new()).collect();
+        let mut due = Vec::new();
+        for snapshot in 0..snapshots {
+            for (index, owed) in std::mem::take(&mut notices[0]) {
+                priorities.lost(index, owed);
+            }
+            notices.rotate_left(1);
+            for place in &mut here {
+                let other = random.below(u32::from(slots)) as u16;
+                if random.chance(play.churn) && waited[usize::from(other)] == 0 {
+                    waited[usize::from(*place)] = 0;
+                    *place = other;
+                }
+            }
+            here.sort_unstable();
+            here.dedup();
+            priorities.begin();
+            for &index in &here {
+                let light = match play.weights {
+                    Weights::Random => random.chance(0.5),
+                    Weights::OneLight => index == here[here.len() - 1],
+                    // What was sent lately cannot get before the last one soon enough.
+                    Weights::Against => {
+                        let last = waited[usize::from(here[here.len() - 1])];
+                        index == here[here.len() - 1]
+                            || (last > u32::from(play.weight_max)
+                                && waited[usize::from(index)] == 0
+                                && snapshot % 2 == 0)
+                    }
+                };
+                let any = 1 + random.below(u32::from(play.weight_max)) as u16;
+                let heavy = if play.weights == Weights::Random { any } else { play.weight_max };
+                priorities.relevant(index, if light { 1 } else { heavy });
+                waited[usize::from(index)] += 1;
+            }
+            let room = u32::from(play.room) + random.below(play.extra + 1);
+            priorities.order(room as usize, &mut due);
+            most_sent = most_sent.max(due.len());
+            for &index in &due {
+                waited[usize::from(index)] = 0;
+                let owed = priorities.sent(index);
+                if random.chance(play.loss) {
+                    notices[play.notice].push((index, owed));
+                }
+            }
+            // Snapshots that it went unsent so far, this one among them.
+            longest = waited.iter().copied().fold(longest, u32::max);
+        }
+        let bound = if play.loss == 0.0 {
+            u64::from(unsent_snapshots_max(play.entities, play.weight_max, play.room))
+        } else {
+            let losses = (most_sent * (play.notice + 1)) as u32;
+            unsent_snapshots_max_lossy(play.entities, play.weight_max, play.room, losses)
+        };
+        (longest, bound)
+    }
+
+    #[test]
+    fn the_bound_is_tight_within_a_small_factor() {
+        for (entities, weight_max, room) in [(50, 20, 1), (200, 8, 3), (30, 1, 1), (64, 100, 4)] {
+            let (weights, loss, churn) = (Weights::OneLight, 0.0, 0.0);
+            let it = Play { entities, weight_max, room, extra: 0, weights, loss, notice: 0, churn };
+            let (longest, bound) = play(&it, 1, 8000);
+            let factor = 2.0 * (1.0 + 1.0 / f64::from(weight_max));
+            assert!(u64::from(longest) <= bound);
+            assert!(f64::from(longest) * (factor + 0.3) > bound as f64, "{longest} of {bound}");
+        }
+    }
+
+    fn plays() -> impl Strategy<Value = Play> {
+        let weights =
+            prop_oneof![Just(Weights::Random), Just(Weights::OneLight), Just(Weights::Against)];
+        let sizes = (2_u16..40, 1_u16..30, 1_u16..6, 0_u32..4, weights);
+        let loss = prop_oneof![Just(0.0_f32), 0.01_f32..1.0, Just(1.0)];
+        let churn = prop_oneof![Just(0.0_f32), 0.0_f32..0.05];
+        (sizes, loss, 0_usize..20, churn).prop_map(
+            |((entities, weight_max, room, extra, weights), loss, notice, churn)| Play {
+                entities,
+                weight_max,
+                room,
+                extra,
+                weights,
+                loss,
+                notice,
+                churn,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_relevant_starves(it in plays(), seed: u64) {
+            let (longest, bound) = play(&it, seed, 4000);
+            prop_assert!(u64::from(longest) <= bound, "{longest} snapshots, not {bound}");
+        }
+
+        #[test]
+        fn the_order_is_that_of_a_full_sort(
+            weights in proptest::collection::vec((0_u16..100, 1_u16..50, any::<bool>()), 0..80),
+            most in 0_usize..90,
+        ) {
+            let mut priorities = Priorities::default();
+            priorities.begin();
+            for (index, weight, urgent) in weights {
+                if urgent { priorities.urgent(index) } else { priorities.relevant(index, weight) }
+            }
+            let mut all = priorities.listed.clone();
+            all.sort_by_key(|index| {
+                let entry = &priorities.entries[usize::from(*index)];
+                (!entry.urgent, std::cmp::Reverse(entry.fresh), *index)
+            });
+            all.truncate(most);
+            let mut due = Vec::new();
+            priorities.order(most, &mut due);
+            prop_assert_eq!(due, all);
+        }
+    }
+}
