@@ -32,6 +32,12 @@ pub const DATAGRAM_BYTES_MAX: usize = 1150;
 pub const DATAGRAM_BYTES_MIN: usize = 256;
 /// Packets of one snapshot; what does not fit waits for the next one.
 pub const SNAPSHOT_PACKETS_MAX: usize = 8;
+/// Bytes that a client's snapshot may always take, however narrow its path: timing and a little more, so
+/// that clocks keep running.
+pub const SNAPSHOT_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
+/// Bytes of snapshots that may go out at once beyond a client's rate: all of a small world to who
+/// joins. Arbitrary; four packets.
+pub const SNAPSHOT_BURST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
 /// Entities in one packet.
 pub const PACKET_ENTITIES_MAX: usize = 512;
 /// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
@@ -39,7 +45,6 @@ pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// Sent packets that the server remembers for a client, to know what an acknowledgement is for:
 /// eight seconds of snapshots of one packet at the fastest rate, two of eight packets at 60 Hz.
 pub const SENT_PACKETS_MAX: usize = 1024;
-
 /// How long a client is told of an entity that was near and no longer is. Arbitrary: half a second is
 /// longer than a fight at a border sways, and short enough to cost little.
 pub const LINGER: Micros = Micros::from_ms(500);
@@ -69,6 +74,7 @@ const _: () = {
     assert!(PACKET_INPUTS_MAX < 128, "the count of inputs travels in 7 bits");
     assert!(PACKET_ENTITIES_MAX < 1024, "the count of entities travels in 10 bits");
     assert!(DATAGRAM_BYTES_MIN < DATAGRAM_BYTES_MAX && DATAGRAM_BYTES_MAX <= 1200);
+    assert!(SNAPSHOT_BURST_BYTES >= DATAGRAM_BYTES_MAX + SNAPSHOT_BYTES_MIN);
     assert!(CONTROL_BYTES_MAX < 1 << 16, "the length of a control message travels in 16 bits");
     assert!(GAMES_MAX * (NAME_BYTES_MAX + 9) + 2 * TEXT_BYTES_MAX < CONTROL_BYTES_MAX);
     assert!(2_000_000 / Rates::SNAPSHOT_HZ_MIN as i64 <= INTERPOLATION_DELAY_MAX.0);

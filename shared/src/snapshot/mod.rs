@@ -1,11 +1,13 @@
 //! Delta snapshots: what the server keeps of the world's past ([`history`]), what it knows of each
-//! client and sends it ([`sender`]), what goes first ([`priority`]), and what a client keeps ([`store`]).
+//! client and sends it ([`sender`]), what goes first ([`priority`]) and how much of it ([`budget`]), and
+//! what a client keeps ([`store`]).
 //!
 //! The server codes each entity against the newest state of it that the client acknowledged.
 //! Packets are acknowledged one by one, so any pattern of loss, duplication and reordering ends in
 //! the server's state: an acknowledged state is one that the client has, and everything not
 //! acknowledged is sent again with every snapshot.
 
+pub mod budget;
 pub mod history;
 pub mod priority;
 pub mod sender;

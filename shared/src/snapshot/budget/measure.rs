@@ -1,0 +1,202 @@
+//! What a budget is judged by: bytes of the last second, and round trips against their minimum.
+
+use crate::time::{LocalTime, Micros};
+
+/// Bytes over the last second, in slots of an eighth of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meter {
+    /// The slot of the first bytes: before it there was nothing to count.
+    began: Option<i64>,
+    /// The slot that is being filled, counted from time 0.
+    slot: i64,
+    bytes: [u64; Self::SLOTS as usize + 1],
+}
+
+impl Meter {
+    const SLOTS: i64 = 8;
+    /// What a slot holds at most, so that sums do not overflow: far more than any rate.
+    const BYTES_MAX: u64 = 1 << 32;
+    const SLOT_MICROS: i64 = 1_000_000 / Self::SLOTS;
+
+    pub(super) fn new(now: LocalTime) -> Self {
+        let slot = now.0.div_euclid(Self::SLOT_MICROS);
+        Self { began: None, slot, bytes: [0; Self::SLOTS as usize + 1] }
+    }
+
+    fn place(slot: i64) -> usize {
+        slot.rem_euclid(Self::SLOTS + 1) as usize
+    }
+
+    fn advance(&mut self, now: LocalTime) {
+        let slot = now.0.div_euclid(Self::SLOT_MICROS).max(self.slot);
+        for passed in (slot - Self::SLOTS).max(self.slot + 1)..=slot {
+            self.bytes[Self::place(passed)] = 0;
+        }
+        self.slot = slot;
+    }
+
+    pub(super) fn add(&mut self, now: LocalTime, bytes: u64) {
+        self.advance(now);
+        self.began.get_or_insert(self.slot);
+        let slot = &mut self.bytes[Self::place(self.slot)];
+        *slot = slot.saturating_add(bytes).min(Self::BYTES_MAX);
+    }
+
+    /// Bytes a second, on average over the full slots of the last second.
+    pub(super) fn per_second(&mut self, now: LocalTime) -> u64 {
+        self.advance(now);
+        let all: u64 = self.bytes.iter().sum();
+        let full = all - self.bytes[Self::place(self.slot)];
+        let slots = self.began.map_or(1, |began| (self.slot - began).clamp(1, Self::SLOTS));
+        full * Self::SLOTS as u64 / slots as u64
+    }
+}
+
+/// The least value of the last one to two halves of a window: what is older is forgotten, as LEDBAT does
+/// with its base delay (RFC 6817, 2.4.2).
+#[derive(Clone, Copy, Debug)]
+struct WindowMin {
+    half: Micros,
+    began: LocalTime,
+    current: Option<Micros>,
+    previous: Option<Micros>,
+}
+
+impl WindowMin {
+    fn new(half: Micros) -> Self {
+        Self { half, began: LocalTime(0), current: None, previous: None }
+    }
+
+    fn update(&mut self, now: LocalTime, value: Micros) {
+        if self.current.is_some() && now - self.began >= self.half {
+            let fresh = now - self.began < self.half + self.half;
+            self.previous = self.current.filter(|_| fresh);
+            self.current = None;
+        }
+        if self.current.is_none() {
+            self.began = now;
+        }
+        self.current = Some(self.current.map_or(value, |least| least.min(value)));
+    }
+
+    fn get(&self) -> Option<Micros> {
+        self.current.into_iter().chain(self.previous).min()
+    }
+}
+
+/// Longer ones count as this.
+const ROUND_TRIP_MAX: Micros = Micros::from_ms(60_000);
+
+/// The most that arrived in a second, over the last 5 to 10 (BBR's filter of the bottleneck's rate, Cardwell
+/// et al., ACM Queue 2016).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Best(WindowMin);
+
+impl Best {
+    pub(super) fn new() -> Self {
+        Self(WindowMin::new(BASE_HALF))
+    }
+
+    pub(super) fn update(&mut self, now: LocalTime, bytes: u64) {
+        self.0.update(now, Micros(-(bytes as i64)));
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.get().unwrap_or_default().0.unsigned_abs()
+    }
+}
+
+/// Round trips: how much longer than the shortest they are of late.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundTrips {
+    base: WindowMin,
+    recent: WindowMin,
+    smooth: Micros,
+    spread: Micros,
+}
+
+/// Half of the time over which the shortest round trip counts as that of an empty path.
+const BASE_HALF: Micros = Micros::from_ms(5000);
+/// Half of the time over which the shortest is the present one, so that jitter is no queue (RFC 6817
+/// calls that the current filter). Three snapshots at 30 Hz; arbitrary.
+const RECENT_HALF: Micros = Micros::from_ms(150);
+
+impl RoundTrips {
+    pub(super) fn new() -> Self {
+        Self {
+            base: WindowMin::new(BASE_HALF),
+            recent: WindowMin::new(RECENT_HALF),
+            smooth: Micros::ZERO,
+            spread: Micros::ZERO,
+        }
+    }
+
+    pub(super) fn update(&mut self, now: LocalTime, round_trip: Micros) {
+        let round_trip = round_trip.clamp(Micros::ZERO, ROUND_TRIP_MAX);
+        if self.recent.get().is_none() {
+            self.smooth = round_trip;
+        }
+        // The smoothing of RFC 6298, but starting without any spread.
+        let off = Micros((round_trip - self.smooth).0.saturating_abs());
+        self.spread += Micros((off - self.spread).0 / 16);
+        self.smooth += Micros((round_trip - self.smooth).0 / 8);
+        self.base.update(now, round_trip);
+        self.recent.update(now, round_trip);
+    }
+
+    /// The present round trip.
+    pub(super) fn recent(&self) -> Micros {
+        self.recent.get().unwrap_or_default()
+    }
+
+    /// By how much it exceeds the shortest one.
+    pub(super) fn queue(&self) -> Micros {
+        self.recent() - self.base.get().unwrap_or_default()
+    }
+
+    /// The mean deviation.
+    pub(super) fn spread(&self) -> Micros {
+        self.spread
+    }
+
+    /// From now on the present round trip is that of an empty path.
+    pub(super) fn rebase(&mut self, now: LocalTime) {
+        let recent = self.recent();
+        self.base = WindowMin::new(BASE_HALF);
+        self.base.update(now, recent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meter_counts_the_last_second() {
+        let mut meter = Meter::new(LocalTime(-300_000));
+        for ms in -300..5000 {
+            meter.add(LocalTime(ms * 1000), 7);
+            if ms > -100 {
+                let rate = meter.per_second(LocalTime(ms * 1000));
+                assert!((4800..=8000).contains(&rate) && (ms < 800 || rate == 7000), "{rate}");
+            }
+        }
+        assert!(meter.per_second(LocalTime(5_500_000)).abs_diff(3500) < 10);
+        assert_eq!(meter.per_second(LocalTime(60_000_000)), 0);
+        assert_eq!(meter.per_second(LocalTime(i64::MAX)), 0);
+    }
+
+    #[test]
+    fn a_minimum_is_forgotten_within_its_window() {
+        let mut least = WindowMin::new(Micros(100));
+        least.update(LocalTime(50), Micros(3));
+        for now in 51..250 {
+            least.update(LocalTime(now), Micros(8));
+            assert_eq!(least.get(), Some(Micros(3)), "{now}");
+        }
+        least.update(LocalTime(250), Micros(9));
+        assert_eq!(least.get(), Some(Micros(8)));
+        least.update(LocalTime(5000), Micros(10));
+        assert_eq!(least.get(), Some(Micros(10)));
+    }
+}

@@ -1,0 +1,386 @@
+//! Budgets over simulated paths, in virtual time.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::link::{Conditions, Link, LinkConfig};
+use proptest::prelude::*;
+
+const INTERVAL: Micros = Micros(33_333);
+/// Bytes a second that the tests allow: well above the narrow paths here.
+const MOST: u32 = 120_000;
+
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    seq: u64,
+    sent: LocalTime,
+    bytes: usize,
+}
+
+/// The newest packet that came, which of the 32 before it did, and the last one's time.
+#[derive(Clone, Copy, Debug)]
+struct Ack {
+    newest: u64,
+    mask: u64,
+    echo: LocalTime,
+    held: Micros,
+}
+
+/// What happened within a while.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    millis: i64,
+    sent: u64,
+    sent_packets: u64,
+    arrived: u64,
+    arrived_packets: u64,
+    /// Longest time under way.
+    longest: Micros,
+    least_rate: u32,
+    most_rate: u32,
+}
+
+impl Seen {
+    fn goodput(&self) -> f64 {
+        self.arrived as f64 * 1000.0 / self.millis as f64
+    }
+
+    fn lost(&self) -> f64 {
+        1.0 - self.arrived_packets as f64 / self.sent_packets as f64
+    }
+}
+
+/// A server that sends snapshots, and a client that acknowledges them 60 times a second.
+struct Path {
+    now: LocalTime,
+    budget: Budget,
+    down: Link<Packet>,
+    up: Link<Ack>,
+    seq: u64,
+    under_way: VecDeque<Packet>,
+    came: Option<Ack>,
+    came_at: LocalTime,
+    /// Bytes a second that there are to send.
+    wanted: u64,
+    /// Bytes a second that pass, while all others are dropped at once, and those that may now.
+    policer: Option<(u64, u64)>,
+    /// Snapshots and bytes sent, for checks.
+    snapshots: Vec<(LocalTime, usize)>,
+}
+
+impl Path {
+    fn new(conditions: &str, seed: u64) -> Self {
+        let conditions: Conditions = conditions.parse().unwrap();
+        Self {
+            now: LocalTime(0),
+            budget: Budget::new(LocalTime(0), MOST, INTERVAL),
+            down: Link::new(conditions.down, 2 * seed),
+            up: Link::new(conditions.up, 2 * seed + 1),
+            seq: 0,
+            under_way: VecDeque::new(),
+            came: None,
+            came_at: LocalTime(0),
+            wanted: u64::from(MOST),
+            policer: None,
+            snapshots: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, secs: i64) -> Seen {
+        let mut seen = Seen { millis: secs * 1000, least_rate: u32::MAX, ..Seen::default() };
+        for _ in 0..secs * 1000 {
+            self.now = self.now + Micros(1000);
+            if let Some((rate, room)) = &mut self.policer {
+                *room = (*room + *rate).min(3_000_000);
+            }
+            self.receive(&mut seen);
+            self.acknowledge();
+            let due = |now: LocalTime| now.0 * 30 / 1_000_000;
+            if due(self.now) != due(self.now - Micros(1000)) {
+                self.snapshot(&mut seen);
+            }
+            seen.least_rate = seen.least_rate.min(self.budget.rate());
+            seen.most_rate = seen.most_rate.max(self.budget.rate());
+        }
+        seen
+    }
+
+    /// Drops whatever exceeds so many bytes a second, and three kilobytes at once.
+    fn police(&mut self, rate: u64) {
+        self.policer = Some((rate, 0));
+    }
+
+    fn passes(&mut self, bytes: usize) -> bool {
+        let Some((_, room)) = &mut self.policer else { return true };
+        let passes = *room >= bytes as u64 * 1000;
+        *room -= if passes { bytes as u64 * 1000 } else { 0 };
+        passes
+    }
+
+    fn snapshot(&mut self, seen: &mut Seen) {
+        let available = self.budget.available(self.now);
+        assert!(available >= SNAPSHOT_BYTES_MIN, "{available} at {:?}", self.now);
+        let mut left = available.min((self.wanted / 30) as usize);
+        self.snapshots.push((self.now, left));
+        while left > 0 {
+            let bytes = left.min(DATAGRAM_BYTES_MAX);
+            left -= bytes;
+            let packet = Packet { seq: self.seq, sent: self.now, bytes };
+            self.seq += 1;
+            self.budget.handle_sent(self.now, bytes);
+            self.under_way.push_back(packet);
+            if self.passes(bytes) {
+                self.down.send(self.now, bytes, packet);
+            }
+            seen.sent += bytes as u64;
+            seen.sent_packets += 1;
+        }
+    }
+
+    fn receive(&mut self, seen: &mut Seen) {
+        while let Some(packet) = self.down.poll(self.now) {
+            seen.arrived += packet.bytes as u64;
+            seen.arrived_packets += 1;
+            seen.longest = seen.longest.max(self.now - packet.sent);
+            let ack = self.came.get_or_insert(Ack {
+                newest: packet.seq,
+                mask: 0,
+                echo: packet.sent,
+                held: Micros::ZERO,
+            });
+            if packet.seq > ack.newest {
+                let by = packet.seq - ack.newest;
+                ack.mask = ack.mask.checked_shl(by as u32).unwrap_or(0) | 1 << (by - 1).min(63);
+                ack.newest = packet.seq;
+            } else if let Some(behind @ 0..64) = (ack.newest - packet.seq).checked_sub(1) {
+                ack.mask |= 1 << behind;
+            }
+            (ack.echo, self.came_at) = (packet.sent, self.now);
+        }
+    }
+
+    fn acknowledge(&mut self) {
+        let due = |now: LocalTime| now.0 * 60 / 1_000_000;
+        if due(self.now) != due(self.now - Micros(1000))
+            && let Some(ack) = self.came
+        {
+            let held = self.now - self.came_at;
+            self.up.send(self.now, 60, Ack { held, ..ack });
+        }
+        while let Some(ack) = self.up.poll(self.now) {
+            self.budget.handle_round_trip(self.now, self.now - ack.echo - ack.held);
+            let now = self.now;
+            let budget = &mut self.budget;
+            self.under_way.retain(|packet| {
+                let has = match ack.newest.checked_sub(packet.seq) {
+                    Some(0) => true,
+                    Some(behind @ 1..=64) => ack.mask & 1 << (behind - 1) != 0,
+                    _ => false,
+                };
+                if has {
+                    budget.handle_acked(now, packet.sent, packet.bytes);
+                }
+                !has
+            });
+            while let Some(packet) = self.under_way.front()
+                && packet.seq + 12 < ack.newest
+            {
+                self.budget.handle_lost(now, packet.sent);
+                self.under_way.pop_front();
+            }
+        }
+    }
+}
+
+/// Bytes of snapshots a second that pass a limited rate in bits, in full datagrams.
+fn capacity(bits: u64) -> f64 {
+    let share = DATAGRAM_BYTES_MAX as f64 / (DATAGRAM_BYTES_MAX + LinkConfig::HEADER_BYTES) as f64;
+    bits as f64 / 8.0 * share
+}
+
+#[test]
+fn losses_without_a_queue_do_not_starve() {
+    for (conditions, least) in [
+        ("delay=100ms,jitter=10ms,loss=5%", 0.9),
+        ("delay=100ms,jitter=10ms,loss=5%,burst=2", 0.8),
+        ("delay=20ms,jitter=5ms,loss=10%", 0.9),
+        ("delay=50ms,jitter=10ms,loss=10%,burst=4", 0.8),
+        ("mobile", 0.8),
+        // Loses 15 % in bursts, with wide jitter.
+        ("terrible,rate=20Mbit", 0.7),
+        // Besides, what passes is half of what is allowed.
+        ("terrible", 0.3),
+    ] {
+        for wanted in [MOST, MOST / 3] {
+            let rates: Vec<_> = (1..=8)
+                .map(|seed| {
+                    let mut path = Path::new(conditions, seed);
+                    path.wanted = u64::from(wanted);
+                    path.run(10);
+                    path.run(90).sent as f64 / 90.0 / f64::from(wanted)
+                })
+                .collect();
+            assert!(rates.iter().all(|rate| *rate >= least), "{conditions} {wanted}: {rates:.2?}");
+        }
+    }
+}
+
+#[test]
+fn a_narrow_path_is_found_and_its_queue_kept_short() {
+    for (conditions, bits) in [
+        ("delay=50ms,rate=256kbit", 256_000),
+        ("delay=50ms,rate=128kbit", 128_000),
+        ("delay=100ms,rate=512kbit,queue=16kB", 512_000),
+        ("delay=15ms,rate=384kbit,queue=1MB", 384_000),
+        ("delay=150ms,rate=384kbit,loss=2%", 384_000),
+    ] {
+        let mut path = Path::new(conditions, 1);
+        let delay = path.down.config(LocalTime(0)).delay;
+        path.run(10);
+        let early = path.run(10);
+        let late = path.run(60);
+        let share = late.goodput() / capacity(bits);
+        // A snapshot that waits for no other takes this long.
+        let own = Micros((DATAGRAM_BYTES_MAX as i64 + 28) * 8_000_000 / bits as i64).max(INTERVAL);
+        let queue = late.longest - delay - own;
+        assert!((0.7..1.01).contains(&share), "{conditions}: {share}");
+        assert!(
+            (0.5..1.05).contains(&(early.goodput() / capacity(bits))),
+            "{conditions}: {early:?}"
+        );
+        assert!(queue <= INTERVAL + INTERVAL, "{conditions}: a queue of {queue}");
+    }
+}
+
+#[test]
+fn what_is_dropped_without_a_queue_is_soon_not_sent() {
+    for (conditions, rate) in [
+        ("delay=50ms", 32_000),
+        ("delay=120ms,jitter=20ms", 60_000),
+        ("delay=20ms,jitter=5ms", 16_000),
+        ("delay=80ms,jitter=10ms", 100_000),
+    ] {
+        let mut path = Path::new(conditions, 1);
+        path.police(rate);
+        path.run(10);
+        let early = path.run(10);
+        let late = path.run(60);
+        let share = late.goodput() / rate as f64;
+        assert!(share >= 0.7, "{conditions}: {share}");
+        assert!(late.lost() < 0.05, "{conditions}: {}", late.lost());
+        assert!(early.lost() < 0.1, "{conditions}: {}", early.lost());
+    }
+}
+
+#[test]
+fn it_grows_when_a_path_opens_and_shrinks_when_it_closes() {
+    let mut path = Path::new("delay=50ms,rate=256kbit; 30s: rate=20Mbit; 60s: rate=256kbit", 1);
+    let narrow = path.run(30);
+    assert!(narrow.most_rate < 60_000);
+    path.run(20);
+    assert_eq!(path.budget.rate(), MOST, "within 20 s");
+    path.run(10 + 8);
+    let closed = path.run(10);
+    assert!(f64::from(closed.most_rate) < 1.3 * capacity(256_000), "{closed:?}");
+    assert!(closed.longest < Micros::from_ms(250), "{closed:?}");
+}
+
+#[test]
+fn a_longer_route_is_no_queue_for_long() {
+    for more in [120, 250, 500, 900] {
+        let mut path = Path::new(&format!("delay=20ms; 20s: delay={more}ms; 50s: delay=20ms"), 1);
+        path.run(20);
+        path.run(6);
+        let longer = path.run(24);
+        let least = if more > 500 { 0.65 } else { 0.95 };
+        assert!(longer.sent as f64 > least * 24.0 * f64::from(MOST), "{more} ms: {longer:?}");
+        let back = path.run(10);
+        assert!(back.sent as f64 > 0.95 * 10.0 * f64::from(MOST), "{more} ms: {back:?}");
+    }
+}
+
+#[test]
+fn an_outage_is_no_congestion() {
+    for millis in [400, 1500, 5000, 12_000] {
+        let end = 20_000 + millis;
+        let times = format!("delay=50ms; 20s: loss=100%; {end}ms: loss=0%");
+        let mut path = Path::new(&times, 1);
+        path.run(20);
+        path.run(millis / 1000);
+        if millis >= 5000 {
+            assert!(path.budget.rate() < MOST / 4, "nothing is heard");
+        }
+        path.run(9);
+        assert_eq!(path.budget.rate(), MOST, "{millis} ms");
+    }
+}
+
+#[test]
+fn what_is_not_used_does_not_grow() {
+    let mut path = Path::new("delay=50ms,rate=512kbit", 1);
+    path.wanted = 20_000;
+    path.run(30);
+    assert!(path.budget.rate() <= 42_000);
+    path.wanted = u64::from(MOST);
+    let seen = path.run(10);
+    assert!(seen.longest < Micros::from_ms(400), "{seen:?}");
+}
+
+#[test]
+fn a_newcomer_may_take_a_few_packets_once() {
+    let mut budget = Budget::new(LocalTime(0), MOST, INTERVAL);
+    let burst = SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN;
+    assert_eq!(budget.available(LocalTime(0)), burst);
+    assert_eq!(budget.available(LocalTime(500_000)), burst, "it waits");
+    budget.handle_sent(LocalTime(500_000), burst);
+    assert_eq!(budget.available(LocalTime(500_000)), 0, "snapshots come faster than stated");
+    assert!((999..1001).contains(&budget.available(LocalTime(533_333))));
+}
+
+#[test]
+fn no_input_is_too_strange() {
+    let times = [LocalTime(i64::MIN), LocalTime(0), LocalTime(i64::MAX), LocalTime(5)];
+    for (most, interval) in [(0, 0), (u32::MAX, i64::MAX), (u32::MAX, 1), (1, -5)] {
+        let mut budget = Budget::new(LocalTime(0), most, Micros(interval));
+        for (now, sent) in times.iter().flat_map(|a| times.iter().map(move |b| (*a, *b))) {
+            budget.handle_sent(now, usize::MAX);
+            budget.handle_acked(now, sent, usize::MAX);
+            budget.handle_lost(now, sent);
+            budget.handle_round_trip(now, Micros(sent.0));
+            budget.available(now);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_second_takes_more_than_the_maximum_and_the_burst(
+        delay in 0_i64..300, jitter in 0_i64..50, loss in 0_u32..30, burst in 1_u32..6,
+        rate in 16_u32..2000, widens in 2_i64..15, most in 1_000_u32..200_000, seed: u64,
+        wanted in 1_000_u64..300_000,
+    ) {
+        let conditions = format!(
+            "delay={delay}ms,jitter={jitter}ms,loss={loss}%,burst={burst},rate={rate}kbit; \
+             {widens}s: rate=20Mbit; {}s: rate={rate}kbit", 2 * widens);
+        let mut path = Path::new(&conditions, seed >> 1);
+        path.budget = Budget::new(LocalTime(0), most, INTERVAL);
+        path.wanted = wanted;
+        // Also asserts that each snapshot has its least.
+        let seen = path.run(20);
+        let least = SNAPSHOT_BYTES_MIN as u32 * 30 + 2;
+        let most = most.max(least);
+        prop_assert!(seen.least_rate + 2 >= least && seen.most_rate <= most);
+        let mut start = 0;
+        let mut sum = 0;
+        for (n, (at, bytes)) in path.snapshots.iter().enumerate() {
+            sum += bytes;
+            while *at - path.snapshots[start].0 >= Micros(1_000_000) {
+                sum -= path.snapshots[start].1;
+                start += 1;
+            }
+            prop_assert!(sum <= most as usize + SNAPSHOT_BURST_BYTES, "{sum} at snapshot {n}");
+        }
+    }
+}
