@@ -14,8 +14,8 @@
 //! trial: in a queue of its own, what is under way takes the longer the more it is; when packets take
 //! as long as before, that is how long they take, and the window opens again.
 //!
-//! It starts small, because nothing is known of the path, and doubles in each round without a
-//! queue: what a path of 64 kbit/s is sent before it answers takes half a second of it, not ten.
+//! It starts small, because nothing is known of the path, and without a queue grows by what has
+//! passed: what a path of 64 kbit/s is sent before it answers takes half a second of it, not ten.
 //!
 //! It never becomes so small that the path runs dry: what one round trip of the path holds and one
 //! interval of snapshots more stays open, and always room for a packet besides one under way.
@@ -39,18 +39,18 @@ pub struct WindowLimits {
 }
 
 impl WindowLimits {
-    /// Towards a client. It starts with four packets and the free one; at least it sends one packet
+    /// Towards a client. It starts with three packets and the free one; at least it sends one packet
     /// while another is under way; at most it holds greatest snapshots 60 times a second for half a
     /// second, which is twice the rate cap times a round trip of 250 ms.
     pub const SNAPSHOTS: Self = Self {
-        initial: 5 * PACKET_BYTES,
+        initial: 4 * PACKET_BYTES,
         least: 2 * PACKET_BYTES + 1,
         most: (SNAPSHOT_PACKETS_MAX as u64) * PACKET_BYTES * 30,
     };
     /// Towards a server, with a packet of at most some 100 bytes 60 times a second. At least six of them
     /// may be under way; at most fifteen seconds' at 128 Hz, after which a silent connection is lost.
     pub const INPUTS: Self =
-        Self { initial: 5 * PACKET_BYTES, least: 3 * PACKET_BYTES / 2, most: 240 * PACKET_BYTES };
+        Self { initial: 4 * PACKET_BYTES, least: 3 * PACKET_BYTES / 2, most: 240 * PACKET_BYTES };
 }
 
 /// A window. Time is the sender's clock.
@@ -111,7 +111,8 @@ struct Seen {
     bound: Micros,
     /// Most bytes that were under way.
     most: u64,
-    /// Bytes a second that passed.
+    /// Bytes that passed, and how many a second that is.
+    passed: u64,
     rate: u64,
 }
 
@@ -230,7 +231,8 @@ impl Window {
         let rate = round.passed.saturating_mul(1_000_000) / passed.unsigned_abs().max(1);
         // At first more is under way than a window that has just shrunk.
         let most = if self.trial.is_none() { round.most } else { round.most.min(self.bytes) };
-        let seen = Seen { queue: min - self.base, bound, min, most, rate };
+        let (queue, bytes) = (min - self.base, round.passed);
+        let seen = Seen { queue, bound, min, most, passed: bytes, rate };
         self.round = Round::new(now);
         self.judge(seen);
     }
@@ -241,7 +243,8 @@ impl Window {
         if queue <= bound {
             self.stuck = 0;
             if !self.queued {
-                self.open(2, 1);
+                // By what has passed, which at most doubles it each round trip.
+                self.bytes = (self.bytes + seen.passed.min(self.bytes)).min(self.limits.most);
             } else if queue.0 <= bound.0 / 2 {
                 self.open(5, 4);
             }
@@ -263,7 +266,7 @@ impl Window {
         let target = seen.rate.saturating_mul(fill) / 1_000_000;
         let bytes = (target + PACKET_BYTES).max(seen.most / 2);
         let bytes = bytes.max(self.limits.least).min(self.bytes);
-        if bytes <= seen.most / 4 * 3 {
+        if bytes <= seen.most / 8 * 5 {
             self.stuck = 0;
             // While it still grew, packets took less long than the last ones will. In a second trial in a
             // row it does not grow.
@@ -283,7 +286,7 @@ impl Window {
         self.stuck += 1;
         if self.stuck >= Self::STUCK_ROUNDS {
             self.stuck = 0;
-            self.open(3, 2);
+            self.open(2, 1);
         }
     }
 
@@ -390,7 +393,8 @@ mod tests {
                 let lost = self.random.chance(self.loss);
                 self.under_way.push((self.now, self.free + self.delay + jitter, bytes, lost));
             }
-            self.seen = (self.seen.0.min(self.window.bytes()), self.seen.1.max(self.window.bytes()));
+            self.seen =
+                (self.seen.0.min(self.window.bytes()), self.seen.1.max(self.window.bytes()));
         }
 
         fn acknowledge(&mut self) {
@@ -427,7 +431,7 @@ mod tests {
                 let told = format!("{loss} loss, {delay_ms} ms, {jitter_ms} ms jitter");
                 path.run(2, 3, 1150);
                 let missed = path.sent.iter().filter(|sent| !**sent).count();
-                assert!(missed <= 20, "{told}: {missed} are missed while it opens");
+                assert!(missed <= 36, "{told}: {missed} are missed while it opens");
                 path.run(600, 3, 1150);
                 assert!(path.share() > 0.999, "{told}: {}", path.share());
             }
@@ -440,6 +444,7 @@ mod tests {
             for delay_ms in [2, 40, 200, 400] {
                 for packets in [1, 3] {
                     let mut path = Path::new(WindowLimits::SNAPSHOTS, Some(rate), delay_ms);
+                    path.jitter = Micros::from_ms(20);
                     let told = format!("{rate} B/s, {delay_ms} ms, {packets} packets");
                     path.run(20, packets, 1150);
                     // It opens blindly for a round trip, and rounds are longer on longer ways.
@@ -451,7 +456,7 @@ mod tests {
                     assert!(usual < bound + 0.75 * delay_ms as f64, "{told}: {usual} ms");
                     let wanted = 30 * 1200 * 1150 * packets;
                     let carried = path.carried as f64 / (rate * 1200).min(wanted) as f64;
-                    assert!(carried > 0.99, "{told}: {carried}");
+                    assert!(carried > 0.98, "{told}: {carried}");
                 }
             }
         }
@@ -485,7 +490,7 @@ mod tests {
     #[test]
     fn inputs_have_a_short_queue_of_their_own_too() {
         // Two packets each 33 ms, 6600 bytes a second.
-        for (rate, waited_ms) in [(2_500, 530.0), (5_000, 200.0)] {
+        for (rate, waited_ms) in [(2_500, 600.0), (5_000, 200.0)] {
             let mut path = Path::new(WindowLimits::INPUTS, Some(rate), 40);
             path.run(60, 2, 110);
             path.run(600, 2, 110);

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::Sub;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -27,6 +28,15 @@ pub struct Traffic {
     pub packets: u64,
     /// Bytes of what is in them.
     pub bytes: u64,
+}
+
+impl Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        let (packets, bytes) = (self.packets - before.packets, self.bytes - before.bytes);
+        Self { packets, bytes }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -12,7 +12,8 @@ use phaselock_shared::wire::control::{
 use phaselock_shared::wire::protocol::{ALPN, wire_hash};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime, VarInt,
+    ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime,
+    VarInt,
 };
 use tokio::sync::mpsc;
 use tokio::time::timeout;

@@ -11,9 +11,7 @@ use std::time::Duration;
 use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
-use quinn::{
-    AckFrequencyConfig, EndpointConfig, Incoming, ServerConfig, TransportConfig, VarInt,
-};
+use quinn::{AckFrequencyConfig, EndpointConfig, Incoming, ServerConfig, TransportConfig, VarInt};
 use quinn_proto::RandomConnectionIdGenerator;
 
 use super::congestion;
