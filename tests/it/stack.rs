@@ -434,8 +434,7 @@ async fn a_longer_route_brings_no_fewer_snapshots() {
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_full_way_up_does_not_hold_up_what_comes_down() {
-    // Inputs take more than that, and wait for eight seconds in the end. When its queue is full after
-    // half a minute, it is up to chance what gets through.
+    // Inputs take a little more than that while acknowledgements of them are under way.
     let (world, player) = play("up.rate=40kbit", 4, 18).await;
     assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
     player.check("snapshots/s", player.snapshots_per_s(10.0..18.0), 27.0..=30.2);
