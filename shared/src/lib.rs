@@ -33,4 +33,5 @@ pub mod random;
 pub mod replicate;
 pub mod snapshot;
 pub mod time;
+pub mod window;
 pub mod wire;

@@ -8,3 +8,4 @@ mod quic;
 mod snapshots;
 mod stack;
 mod tidy;
+mod transport;

@@ -24,6 +24,7 @@ use phaselock_shared::time::{LocalTime, ServerTime};
 use phaselock_tests::ether::{Ether, EtherSocket};
 use phaselock_tests::room_config;
 use quinn::AsyncUdpSocket;
+use quinn::congestion::ControllerFactory;
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -37,9 +38,12 @@ const SETTLED: Duration = Duration::from_secs(5);
 /// must be.
 const STEADY: Duration = Duration::from_secs(10);
 
+/// Makes congestion controllers.
+pub(super) type Controllers = Arc<dyn ControllerFactory + Send + Sync>;
+
 /// A network with a server on it.
-struct World {
-    ether: Ether,
+pub(super) struct World {
+    pub(super) ether: Ether,
     address: String,
     /// The server's time 0.
     start: Instant,
@@ -48,12 +52,17 @@ struct World {
 }
 
 impl World {
-    fn new(config: RoomConfig) -> Self {
+    pub(super) fn new(config: RoomConfig) -> Self {
+        Self::with_controller(config, None)
+    }
+
+    /// With a congestion controller of somebody else's on the server's side.
+    pub(super) fn with_controller(config: RoomConfig, controller: Option<Controllers>) -> Self {
         let ether = Ether::default();
         let socket = ether.socket();
         let address = socket.address().to_string();
         let identity = Identity::ephemeral().expect("an identity");
-        let server = Server::on_abstract(socket, &identity).expect("a server");
+        let server = Server::with_controller(socket, &identity, controller).expect("a server");
         let (stop, stopped) = oneshot::channel::<String>();
         let shutdown = async { stopped.await.unwrap_or_default() };
         // Its clock starts when it is first polled; no time passes until then.
@@ -64,6 +73,10 @@ impl World {
         Self { ether, address, start, stop, server }
     }
 
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address.parse().expect("an address")
+    }
+
     fn time(&self) -> ServerTime {
         ServerTime(self.start.elapsed().as_micros() as i64)
     }
@@ -72,7 +85,7 @@ impl World {
         self.time().0 as f64 / 1e6
     }
 
-    async fn end(self) {
+    pub(super) async fn end(self) {
         self.stop.send("the test is over".into()).expect("the server runs");
         self.server.await.expect("it does not panic");
     }
@@ -92,7 +105,7 @@ struct Sample {
 }
 
 /// A client with its driver and a bot's hands.
-struct Player {
+pub(super) struct Player {
     conditions: String,
     handle: Handle,
     clock: Clock,
@@ -102,12 +115,15 @@ struct Player {
     states: Vec<(f64, State)>,
     welcomed: Instant,
     samples: Vec<Sample>,
+    /// Of each snapshot packet: when it came by the server's clock, in seconds, and how old its state was
+    /// then, in milliseconds.
+    pub(super) arrivals: Vec<(f64, f64)>,
     /// What was counted until [`STEADY`].
     until_steady: Option<Stats>,
 }
 
 impl Player {
-    fn join(world: &World, conditions: &str, up: Duration) -> Self {
+    pub(super) fn join(world: &World, conditions: &str, up: Duration) -> Self {
         let start = LocalTime(up.as_micros() as i64);
         let clock = Clock::start_at(start);
         let address = world.address.parse().expect("an address");
@@ -126,12 +142,13 @@ impl Player {
             states: Vec::new(),
             welcomed: Instant::now(),
             samples: Vec::new(),
+            arrivals: Vec::new(),
             until_steady: None,
         }
     }
 
     /// Plays for so long.
-    async fn play(&mut self, world: &World, time: Duration) {
+    pub(super) async fn play(&mut self, world: &World, time: Duration) {
         let end = Instant::now() + time;
         let mut frame = Instant::now();
         while frame < end {
@@ -161,8 +178,12 @@ impl Player {
                     }
                 }
                 Event::Datagram { bytes, arrival } => {
-                    if let Some(core) = &mut self.core {
-                        let _ = core.handle_datagram(&bytes, arrival);
+                    if let Some(core) = &mut self.core
+                        && let Ok(received) = core.handle_datagram(&bytes, arrival)
+                    {
+                        let came = world.time() - (self.clock.now() - arrival);
+                        let age = came - core.rates().time_of(received.tick);
+                        self.arrivals.push((came.0 as f64 / 1e6, age.as_ms()));
                     }
                 }
                 Event::Pinned(_) => {}
@@ -195,19 +216,19 @@ impl Player {
     }
 
     /// What was counted from [`STEADY`] on.
-    fn steady(&self) -> Stats {
+    pub(super) fn steady(&self) -> Stats {
         let before = self.until_steady.as_ref();
         self.core().stats().since(before.unwrap_or_else(|| panic!("too short {}", self.story())))
     }
 
     /// Percentage of the ticks that the server ran without this client's input.
-    fn late_percent(&self) -> f64 {
+    pub(super) fn late_percent(&self) -> f64 {
         let stats = self.steady();
         stats.late_inputs as f64 * 100.0 / stats.ticks as f64
     }
 
     /// Snapshots a second in a span.
-    fn snapshots_per_s(&self, span: Range<f64>) -> f64 {
+    pub(super) fn snapshots_per_s(&self, span: Range<f64>) -> f64 {
         let mut seen = self.samples.iter().filter(|sample| span.contains(&sample.at));
         let (first, last) = (seen.next(), seen.next_back());
         let count = |sample: Option<&Sample>| sample.map_or(0, |sample| sample.snapshots);
@@ -215,22 +236,22 @@ impl Player {
     }
 
     /// What went on, for whoever reads that a test has failed.
-    fn story(&self) -> String {
+    pub(super) fn story(&self) -> String {
         format!("over '{}': {:?}", self.conditions, self.states)
     }
 
-    fn core(&self) -> &Client<Skirmish> {
+    pub(super) fn core(&self) -> &Client<Skirmish> {
         self.core.as_ref().unwrap_or_else(|| panic!("not in the game {}", self.story()))
     }
 
     /// When the client came into the game, for each time that it did.
-    fn joined(&self) -> Vec<f64> {
+    pub(super) fn joined(&self) -> Vec<f64> {
         let joined = self.states.iter().filter(|(_, state)| *state == State::Connected);
         joined.map(|(at, _)| *at).collect()
     }
 
     /// When it was out of a game that it had been in.
-    fn lost(&self) -> Vec<f64> {
+    pub(super) fn lost(&self) -> Vec<f64> {
         let pairs = self.states.windows(2).filter(|pair| pair[0].1 == State::Connected);
         pairs.map(|pair| pair[1].0).collect()
     }
@@ -245,11 +266,11 @@ impl Player {
     }
 
     #[track_caller]
-    fn check(&self, what: &str, value: f64, allowed: RangeInclusive<f64>) {
+    pub(super) fn check(&self, what: &str, value: f64, allowed: RangeInclusive<f64>) {
         assert!(allowed.contains(&value), "{what}: {value:.2}, not {allowed:?}, {}", self.story());
     }
 
-    async fn leave(self) {
+    pub(super) async fn leave(self) {
         self.handle.leave("the test is over").await;
     }
 }
@@ -262,7 +283,7 @@ async fn play(conditions: &str, bots: u16, secs: u64) -> (World, Player) {
     (world, player)
 }
 
-async fn end(world: World, player: Player) {
+pub(super) async fn end(world: World, player: Player) {
     player.leave().await;
     // quinn lingers for three probes' time, to answer what is still under way.
     sleep(Duration::from_secs(10)).await;
@@ -413,8 +434,7 @@ async fn a_longer_route_brings_no_fewer_snapshots() {
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_full_way_up_does_not_hold_up_what_comes_down() {
-    // Inputs take more than that, and wait for eight seconds in the end. When its queue is full after
-    // half a minute, it is up to chance what gets through.
+    // Inputs take a little more than that while acknowledgements of them are under way.
     let (world, player) = play("up.rate=40kbit", 4, 18).await;
     assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
     player.check("snapshots/s", player.snapshots_per_s(10.0..18.0), 27.0..=30.2);

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::Sub;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -20,9 +21,32 @@ pub const QUEUE_PACKETS_MAX: usize = 16_384;
 #[derive(Clone, Debug, Default)]
 pub struct Ether(Arc<Mutex<Switch>>);
 
+/// What was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// UDP packets.
+    pub packets: u64,
+    /// Bytes of what is in them.
+    pub bytes: u64,
+}
+
+impl Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        let (packets, bytes) = (self.packets - before.packets, self.bytes - before.bytes);
+        Self { packets, bytes }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Switch {
     ports: HashMap<SocketAddr, Port>,
+    /// What each socket has sent, also to nobody, and also if it is gone.
+    sent: HashMap<SocketAddr, Traffic>,
+    /// Where a socket seems to be, by where it is, and the other way round.
+    seen: HashMap<SocketAddr, SocketAddr>,
+    real: HashMap<SocketAddr, SocketAddr>,
     bound: u32,
     /// Packets that a socket puts into one buffer at most; 0 is 1.
     coalesced: usize,
@@ -65,6 +89,21 @@ impl Ether {
         self.switch().ports.len()
     }
 
+    /// What was sent from an address so far.
+    pub fn sent(&self, from: SocketAddr) -> Traffic {
+        self.switch().sent.get(&from).copied().unwrap_or_default()
+    }
+
+    /// From now on the socket at `address` seems to be at `seen`, and what is sent to where it seemed to
+    /// be before is lost: its router has forgotten it, or it is in another network.
+    pub fn move_to(&self, address: SocketAddr, seen: SocketAddr) {
+        let mut switch = self.switch();
+        if let Some(before) = switch.seen.insert(address, seen) {
+            switch.real.remove(&before);
+        }
+        switch.real.insert(seen, address);
+    }
+
     fn switch(&self) -> MutexGuard<'_, Switch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -103,12 +142,22 @@ impl AsyncUdpSocket for EtherSocket {
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
         let mut switch = self.ether.switch();
-        // Nobody says so when nobody is there, as behind a firewall.
-        let Some(port) = switch.ports.get_mut(&transmit.destination) else { return Ok(()) };
         let segment = transmit.segment_size.unwrap_or(transmit.contents.len()).max(1);
+        let sent = switch.sent.entry(self.address).or_default();
+        sent.packets += transmit.contents.len().div_ceil(segment) as u64;
+        sent.bytes += transmit.contents.len() as u64;
+        let from = switch.seen.get(&self.address).copied().unwrap_or(self.address);
+        let to = transmit.destination;
+        let to = match switch.real.get(&to) {
+            Some(real) => *real,
+            None if switch.seen.contains_key(&to) => return Ok(()),
+            None => to,
+        };
+        // Nobody says so when nobody is there, as behind a firewall.
+        let Some(port) = switch.ports.get_mut(&to) else { return Ok(()) };
         for contents in transmit.contents.chunks(segment) {
             if port.queue.len() < QUEUE_PACKETS_MAX {
-                let (from, ecn) = (self.address, transmit.ecn);
+                let ecn = transmit.ecn;
                 port.queue.push_back(Packet { from, ecn, contents: contents.to_vec() });
             }
         }

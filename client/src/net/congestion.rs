@@ -1,38 +1,70 @@
-//! A congestion window that never closes.
-//!
-//! A client sends one small packet a tick, whatever happens. quinn's usual controller shrinks the
-//! window to two full packets under loss, and one of these must be free for a packet to go at all:
-//! on a network of 300 ms round trip that loses 15 %, inputs then wait for acknowledgements of
-//! earlier ones, and when all of a window is lost, for probes that come ever more rarely, until
-//! the server takes the client for gone.
+//! Tells quinn how much may be on its way to the server: what a [`Window`] says.
 
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
+use phaselock_shared::time::LocalTime;
+use phaselock_shared::window::{Window, WindowLimits};
+use quinn::Connection;
 use quinn::congestion::{Controller, ControllerFactory};
+use quinn_proto::RttEstimator;
 
-/// Bytes that may be on their way: at 128 packets of 150 bytes a second, those of the fifteen
-/// seconds after which a silent connection is lost.
-const WINDOW_BYTES: u64 = 240 * 1200;
-
-/// Makes [`FixedWindow`]s.
+/// Makes [`QueueWindow`]s.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FixedWindow;
+pub(super) struct QueueWindows;
 
-impl ControllerFactory for FixedWindow {
-    fn build(self: Arc<Self>, _now: Instant, _mtu: u16) -> Box<dyn Controller> {
-        Box::new(*self)
+impl ControllerFactory for QueueWindows {
+    fn build(self: Arc<Self>, now: Instant, _mtu: u16) -> Box<dyn Controller> {
+        let window = Window::new(WindowLimits::INPUTS, LocalTime(0));
+        Box::new(QueueWindow { origin: now, window })
     }
 }
 
-impl Controller for FixedWindow {
-    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
+/// The window of a connection's path. quinn copies it where a client's port alone changes, and makes
+/// a new one for a new address.
+#[derive(Clone, Copy, Debug)]
+struct QueueWindow {
+    /// When its time began.
+    origin: Instant,
+    window: Window,
+}
+
+impl QueueWindow {
+    fn time(&self, at: Instant) -> LocalTime {
+        let since = at.saturating_duration_since(self.origin).as_micros();
+        LocalTime(i64::try_from(since).unwrap_or(i64::MAX))
+    }
+}
+
+/// Whether a datagram would go out at once as far as the window goes. With another controller it is
+/// not known, and taken for granted.
+pub(super) fn has_room(connection: &Connection) -> bool {
+    let state = connection.congestion_state().into_any().downcast::<QueueWindow>();
+    state.map_or(true, |state| state.window.has_room())
+}
+
+impl Controller for QueueWindow {
+    fn on_sent(&mut self, _now: Instant, bytes: u64, _last_packet_number: u64) {
+        self.window.handle_sent(bytes);
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: bool, _: &RttEstimator) {
+        self.window.handle_ack(self.time(now), self.time(sent), bytes);
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, _: bool, _: Option<u64>) {
+        self.window.handle_acked(self.time(now), in_flight);
+    }
+
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, lost_bytes: u64) {
+        self.window.handle_lost(lost_bytes);
+    }
 
     fn on_mtu_update(&mut self, _mtu: u16) {}
 
     fn window(&self) -> u64 {
-        WINDOW_BYTES
+        self.window.bytes()
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
@@ -40,7 +72,7 @@ impl Controller for FixedWindow {
     }
 
     fn initial_window(&self) -> u64 {
-        WINDOW_BYTES
+        WindowLimits::INPUTS.initial
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

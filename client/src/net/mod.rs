@@ -10,6 +10,7 @@ mod congestion;
 pub mod pins;
 mod session;
 mod sockets;
+mod transport;
 pub mod usage;
 pub mod verify;
 

@@ -12,16 +12,17 @@ use phaselock_shared::wire::control::{
 use phaselock_shared::wire::protocol::{ALPN, wire_hash};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, RecvStream, SendStream,
-    TokioRuntime, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime,
+    VarInt,
 };
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::conditioned::Conditioned;
 use super::pins::KnownHosts;
+use super::sockets::Unmarked;
 use super::verify::{Observed, Seen, client_crypto};
-use super::{Clock, Command, Event, Options, Pins, State, back_off, congestion};
+use super::{Clock, Command, Event, Options, Pins, State, back_off, transport};
 
 /// A server that does not answer for so long is tried at its next address, or later.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -29,15 +30,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 const SILENCE: Duration = Duration::from_secs(3);
 /// A wait for [`SILENCE`] that took so long was a sleep of this machine.
 const SLEPT: Micros = Micros::from_ms(4000);
-/// QUIC's own limit; longer, so that a machine that slept for a while finds its game again.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// Bytes of datagrams that wait to be sent: a few input packets. The oldest are displaced.
-const DATAGRAM_SEND_BYTES: usize = 4 * 1024;
-/// Bytes of datagrams that wait to be read.
-const DATAGRAM_RECEIVE_BYTES: usize = 64 * 1024;
-
 /// Why a session ended.
 enum End {
     /// The player left.
@@ -196,6 +190,7 @@ impl Session {
             loop {
                 match self.commands.recv().await {
                     // One that cannot be sent is lost, as datagrams are.
+                    Some(Command::Datagram(_)) if transport::is_behind(connection) => {}
                     Some(Command::Datagram(bytes)) => {
                         let _ = connection.send_datagram(bytes.into());
                     }
@@ -277,8 +272,8 @@ async fn connect(
         .sockets
         .bind(remote)
         .and_then(|socket| {
-            let (config, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));
-            Endpoint::new_with_abstract_socket(config, None, socket, runtime)
+            let (config, runtime) = (transport::endpoint_config(), Arc::new(TokioRuntime));
+            Endpoint::new_with_abstract_socket(config, None, Arc::new(Unmarked(socket)), runtime)
         })
         .map_err(|error| broken(&error))?;
     let (config, observed) = client_config(expected)?;
@@ -316,21 +311,7 @@ fn client_config(
     let failed = |error: &dyn std::fmt::Display| End::Final(format!("no encryption: {error}"));
     let (tls, observed) = client_crypto(expected, ALPN).map_err(|error| failed(&error))?;
     let quic = QuicClientConfig::try_from(tls).map_err(|error| failed(&error))?;
-    let mut config = ClientConfig::new(Arc::new(quic));
-    let mut transport = TransportConfig::default();
-    transport
-        .datagram_send_buffer_size(DATAGRAM_SEND_BYTES)
-        .datagram_receive_buffer_size(Some(DATAGRAM_RECEIVE_BYTES))
-        .max_idle_timeout(IDLE_TIMEOUT.try_into().ok())
-        .keep_alive_interval(Some(Duration::from_secs(2)))
-        .max_concurrent_bidi_streams(VarInt::from_u32(0))
-        .max_concurrent_uni_streams(VarInt::from_u32(0))
-        .initial_rtt(Duration::from_millis(100))
-        // Input packets are small; probing for more would only cost packets.
-        .mtu_discovery_config(None)
-        .congestion_controller_factory(Arc::new(congestion::FixedWindow));
-    config.transport_config(Arc::new(transport));
-    Ok((config, observed))
+    Ok((transport::client_config(quic), observed))
 }
 
 async fn hello(

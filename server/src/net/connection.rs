@@ -11,7 +11,8 @@ use phaselock_shared::wire::control::{ServerMessage, body_len, clip, frame, prin
 use quinn::{Connection, ConnectionError, ReadExactError, RecvStream, SendStream, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::{DATAGRAM_SEND_BYTES, Event, Newcomer, ToRoom};
+use super::transport::DATAGRAM_SEND_BYTES;
+use super::{Event, Newcomer, ToRoom, congestion};
 use crate::core::ClientId;
 
 /// Application error code of every orderly close; the reason is in the text.
@@ -56,10 +57,12 @@ impl Peer {
         }
     }
 
-    /// Whether datagrams of an earlier turn still wait to be sent.
+    /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as much
+    /// is under way as the path carries.
     pub(super) fn is_behind(&self) -> bool {
         // quinn keeps room for the head of one more datagram, whose size it does not tell.
         self.connection.datagram_send_buffer_space() + 64 < DATAGRAM_SEND_BYTES
+            || !congestion::has_room(&self.connection)
     }
 
     /// Most bytes of a datagram.

@@ -7,6 +7,7 @@
 mod congestion;
 mod connection;
 pub mod socket;
+mod transport;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -16,42 +17,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use phaselock_shared::game::Game;
-use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
 use phaselock_shared::time::LocalTime;
 use phaselock_shared::wire::protocol::ALPN;
+use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
-use quinn::{
-    AsyncUdpSocket, Endpoint, EndpointConfig, Incoming, Runtime, ServerConfig, TokioRuntime,
-    TransportConfig, VarInt,
-};
+use quinn::{AsyncUdpSocket, Endpoint, Runtime, TokioRuntime, VarInt};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 use crate::core::{ClientId, Output, Room, RoomConfig};
 use crate::identity::Identity;
 use connection::Peer;
+use socket::Unmarked;
+use transport::{NEWCOMERS_PER_ADDRESS_MAX, SPARE_CONNECTIONS};
 
-/// Bytes of datagrams that wait for a client: two snapshots at their greatest, with what quinn adds
-/// to each datagram in its queue. When it is full the oldest are displaced (quinn's default of
-/// 1 MiB is many seconds of stale snapshots); less than one snapshot would displace its own head.
-const DATAGRAM_SEND_BYTES: usize = 2 * SNAPSHOT_PACKETS_MAX * (DATAGRAM_BYTES_MAX + 64);
-/// Bytes of datagrams that wait for the room, for each client: a burst of half a second.
-const DATAGRAM_RECEIVE_BYTES: usize = 16 * 1024;
-/// Bytes that a client may send on the control stream before they are read.
-const CONTROL_RECEIVE_BYTES: u32 = 8 * 1024;
-/// A connection on which nothing arrives for so long is lost.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
-/// A connection on which nothing is sent for so long is kept alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(2);
-/// Round trip assumed before the first measurement.
-const INITIAL_RTT: Duration = Duration::from_millis(100);
-/// Connections beyond the seats: for newcomers, queries, and telling that the server is full.
-const SPARE_CONNECTIONS: usize = 256;
-/// Connections from one address (for IPv6, from one /64 network) that have no seat, so that a single
-/// host cannot keep everybody else from joining. A household or a test's host is within that.
-const NEWCOMERS_PER_ADDRESS_MAX: usize = 64;
-/// From so many connections on, a newcomer must first prove its address (QUIC's Retry).
-const VALIDATE_FROM: usize = 32;
 /// Datagrams and messages that wait for the room.
 const EVENTS_MAX: usize = 8192;
 /// Of these, how many are handled at a time, before and after the clock is looked at.
@@ -215,17 +194,23 @@ impl Server {
         socket: Arc<dyn AsyncUdpSocket>,
         identity: &Identity,
     ) -> Result<Self, BindError> {
+        Self::with_controller(socket, identity, None)
+    }
+
+    /// The same with another congestion controller than this crate's own, for whoever wants to compare.
+    pub fn with_controller(
+        socket: Arc<dyn AsyncUdpSocket>,
+        identity: &Identity,
+        controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
+    ) -> Result<Self, BindError> {
         let crypto = |error: String| BindError::Crypto(error);
         let tls = identity.server_crypto(ALPN).map_err(|error| crypto(error.to_string()))?;
         let quic = QuicServerConfig::try_from(tls).map_err(|error| crypto(error.to_string()))?;
-        let mut config = ServerConfig::with_crypto(Arc::new(quic));
-        config.transport_config(Arc::new(transport()));
-        config.max_incoming(1024);
         let address = socket.local_addr().map_err(unbound)?;
         let endpoint = Endpoint::new_with_abstract_socket(
-            EndpointConfig::default(),
-            Some(config),
-            socket,
+            transport::endpoint_config(),
+            Some(transport::server_config(quic, controller)),
+            Arc::new(Unmarked(socket)),
             Arc::new(TokioRuntime),
         )
         .map_err(|error| BindError::Socket { address, error })?;
@@ -269,31 +254,13 @@ fn unbound(error: std::io::Error) -> BindError {
     BindError::Socket { address: ([0; 4], 0).into(), error }
 }
 
-fn transport() -> TransportConfig {
-    let mut transport = TransportConfig::default();
-    transport
-        .datagram_send_buffer_size(DATAGRAM_SEND_BYTES)
-        .datagram_receive_buffer_size(Some(DATAGRAM_RECEIVE_BYTES))
-        .max_concurrent_bidi_streams(VarInt::from_u32(1))
-        .max_concurrent_uni_streams(VarInt::from_u32(0))
-        .stream_receive_window(VarInt::from_u32(CONTROL_RECEIVE_BYTES))
-        .receive_window(VarInt::from_u32(CONTROL_RECEIVE_BYTES))
-        .max_idle_timeout(IDLE_TIMEOUT.try_into().ok())
-        .keep_alive_interval(Some(KEEP_ALIVE))
-        .initial_rtt(INITIAL_RTT)
-        // Snapshots are cut to what every path carries; probing for more would only cost packets.
-        .mtu_discovery_config(None)
-        .congestion_controller_factory(Arc::new(congestion::QueueWindows));
-    transport
-}
-
 async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
     let permits = Arc::new(Semaphore::new(places));
     let newcomers = Newcomers::default();
     let mut next = 0;
     while let Some(incoming) = endpoint.accept().await {
         let remote = incoming.remote_address().ip();
-        if must_validate(&incoming, permits.available_permits(), places) {
+        if transport::must_validate(&incoming, permits.available_permits(), places) {
             // Fails only for an address that is validated already.
             let _ = incoming.retry();
             continue;
@@ -308,13 +275,6 @@ async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
         next += 1;
         tokio::spawn(connection::serve(incoming, client, room, permit, newcomer));
     }
-}
-
-/// With many connections already, whoever sends from a forged address must not get a place.
-fn must_validate(incoming: &Incoming, free: usize, places: usize) -> bool {
-    places - free >= VALIDATE_FROM.min(places / 2)
-        && !incoming.remote_address_validated()
-        && incoming.may_retry()
 }
 
 /// Runs the room until `shutdown`, then says goodbye.

@@ -1,0 +1,226 @@
+//! What QUIC makes of the game's packets, in virtual time: how many arrive, how old they are then, how
+//! many bytes they take. The figures are printed with `--nocapture`.
+
+#![allow(clippy::print_stdout, reason = "figures, for whoever asks for them")]
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock_tests::room_config;
+use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+
+use super::stack::{Controllers, Player, World, end};
+
+/// So much is left out of the figures: joining, and the first look at the path.
+const SETTLING: Duration = Duration::from_secs(10);
+/// A minute is looked at.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// Where the first client's socket is.
+const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 4433);
+
+/// What a client got in a minute.
+#[derive(Clone, Copy, Debug)]
+struct Got {
+    /// Snapshot packets a second.
+    per_s: f64,
+    /// Their ages at arrival, in milliseconds: the median, of 99 in 100, the greatest.
+    median_ms: f64,
+    p99_ms: f64,
+    max_ms: f64,
+}
+
+impl Got {
+    fn of(player: &Player, from: f64, to: f64) -> Self {
+        let arrivals = player.arrivals.iter().filter(|(at, _)| (from..to).contains(at));
+        let mut ages: Vec<_> = arrivals.map(|(_, age)| *age).collect();
+        assert!(!ages.is_empty(), "nothing came {}", player.story());
+        ages.sort_by(f64::total_cmp);
+        let at = |part: f64| ages[((ages.len() - 1) as f64 * part) as usize];
+        Self {
+            per_s: ages.len() as f64 / (to - from),
+            median_ms: at(0.5),
+            p99_ms: at(0.99),
+            max_ms: at(1.0),
+        }
+    }
+}
+
+/// A minute over a network, with so many bots.
+async fn minute(conditions: &str, bots: u16, controller: Option<Controllers>) -> (World, Player) {
+    let world = World::with_controller(room_config(1, bots), controller);
+    let mut player = Player::join(&world, conditions, Duration::from_secs(3600));
+    player.play(&world, SETTLING + LOOK).await;
+    (world, player)
+}
+
+fn got(player: &Player) -> Got {
+    let (from, span) = (SETTLING.as_secs_f64(), LOOK.as_secs_f64());
+    Got::of(player, from, from + span)
+}
+
+/// Age of a state that is sent at once and comes the way of `delay_ms` at the latest with so much
+/// jitter; what timers are late by; and two intervals of snapshots.
+fn age_max_ms(delay_ms: f64, jitter_ms: f64) -> f64 {
+    delay_ms + jitter_ms + 3.0 + 2.0 * 1000.0 / 30.0
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn snapshots_keep_flowing_at_200_ms_with_losses_in_bursts() {
+    for (seed, bots) in [(1, 16), (2, 16), (3, 16), (4, 16), (5, 16), (6, 128)] {
+        let conditions = format!("delay=100ms,jitter=5ms,loss=5%,burst=2,seed={seed}");
+        let (world, player) = minute(&conditions, bots, None).await;
+        let got = got(&player);
+        assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+        // Four fifths, of which loss takes a quarter.
+        player.check("snapshots/s", got.per_s, 24.0..=30.5);
+        player.check("greatest age, ms", got.max_ms, 100.0 - 5.0..=age_max_ms(100.0, 5.0));
+        // Nor does anything wait on the way, as long as that is wide enough.
+        player.check("99 % of ages, ms", got.p99_ms, 0.0..=110.0);
+        end(world, player).await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn on_a_narrow_path_snapshots_are_fewer_but_not_older() {
+    for (conditions, bots, kbit, per_s, turns) in [
+        ("delay=20ms,rate=256kbit", 128, 256.0, 29.0, 2.0),
+        ("delay=20ms,down.rate=64kbit", 16, 64.0, 29.0, 2.0),
+        ("delay=20ms,down.rate=64kbit", 128, 64.0, 5.0, 2.0),
+        // The way up is full too, and what waits there is in the round trip: it tells the less of
+        // what waits on the way down.
+        ("delay=20ms,rate=64kbit", 128, 64.0, 5.0, 4.0),
+    ] {
+        let (world, player) = minute(conditions, bots, None).await;
+        let (got, first) = (got(&player), Got::of(&player, 0.0, SETTLING.as_secs_f64()));
+        println!("{conditions}, {bots} bots: {got:?}, at first {first:?}");
+        assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+        player.check("snapshots/s", got.per_s, per_s..=30.5);
+        // Two greatest packets take so long: one that is under way, and the packet itself.
+        let turns_ms = turns * 1206.0 * 8.0 / kbit;
+        let bound = age_max_ms(20.0, 0.0) + turns_ms;
+        player.check("99 % of ages, ms", got.p99_ms, 0.0..=bound);
+        // Now and then it is tried whether more passes.
+        player.check("greatest age, ms", got.max_ms, 0.0..=bound + 2.0 * turns_ms);
+        // The names of everybody are on the way too, before anything is known of it.
+        player.check("greatest age at first, ms", first.max_ms, 0.0..=bound + 6.0 * turns_ms);
+        end(world, player).await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn a_narrow_way_up_holds_up_nothing() {
+    for (conditions, per_s, late_percent) in [
+        ("delay=20ms,up.rate=40kbit", 29.0, 1.0),
+        ("delay=20ms,up.rate=32kbit", 26.0, 20.0),
+        ("delay=100ms,up.rate=24kbit", 15.0, 40.0),
+    ] {
+        let (world, player) = minute(conditions, 16, None).await;
+        let got = got(&player);
+        println!(
+            "{conditions}: {got:?}, late {:.1} %, round trip {}",
+            player.late_percent(),
+            player.core().stats().round_trip
+        );
+        assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+        player.check("snapshots/s", got.per_s, per_s..=30.5);
+        player.check("late inputs, %", player.late_percent(), 0.0..=late_percent);
+        end(world, player).await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn a_session_survives_a_new_address() {
+    let (port, network) = (SocketAddr::from(([10, 0, 0, 2], 5000)), ([10, 9, 9, 9], 4433).into());
+    for seen in [port, network] {
+        let (world, mut player) = minute("delay=40ms", 16, None).await;
+        world.ether.move_to(CLIENT, seen);
+        let from = (SETTLING + LOOK).as_secs_f64();
+        player.play(&world, Duration::from_secs(10)).await;
+        assert_eq!(player.joined().len(), 1, "the game was lost {}", player.story());
+        let got = Got::of(&player, from, from + 10.0);
+        player.check("snapshots/s after it", got.per_s, 28.0..=30.5);
+        player.check("greatest age, ms", got.max_ms, 0.0..=age_max_ms(40.0, 0.0));
+        world.ether.move_to(CLIENT, CLIENT);
+        end(world, player).await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn quic_takes_less_than_30_bytes_of_a_snapshot_packet() {
+    println!(
+        "bytes of QUIC, and with IPv4 and UDP, in a packet besides its own; UDP packets for each"
+    );
+    for (conditions, bots) in
+        [("lan", 3), ("lan", 128), ("delay=40ms", 16), ("delay=100ms,jitter=10ms,loss=5%", 16)]
+    {
+        let world = World::new(room_config(1, bots));
+        let mut player = Player::join(&world, conditions, Duration::from_secs(3600));
+        player.play(&world, SETTLING).await;
+        let stats = player.core().stats().clone();
+        let (down, up) = (world.ether.sent(world.address()), world.ether.sent(CLIENT));
+        player.play(&world, LOOK).await;
+        let stats = player.core().stats().since(&stats);
+        let (down, up) = (world.ether.sent(world.address()) - down, world.ether.sent(CLIENT) - up);
+        // What is lost is lost on the client's side of the meter; a packet is of the usual size.
+        let (sent, came) = (stats.expected as f64, stats.rx_packets as f64);
+        let own = stats.rx_bytes as f64 / came * sent;
+        let quic = (down.bytes as f64 - own) / sent;
+        let packets = down.packets as f64 / sent;
+        println!(
+            "{conditions}, {bots} bots: down {:.1} own, {quic:.1}, {:.1}, {packets:.3}",
+            own / sent,
+            quic + 28.0 * packets,
+        );
+        player.check("bytes of QUIC in a snapshot packet", quic, 21.0..=30.0);
+        player.check("UDP packets down for each", packets, 0.99..=1.02);
+        if stats.expected == stats.arrived {
+            let (sent, own) = (stats.tx_packets as f64, stats.tx_bytes as f64);
+            let (quic, packets) = ((up.bytes as f64 - own) / sent, up.packets as f64 / sent);
+            println!(
+                "{conditions}, {bots} bots: up {:.1} own, {quic:.1}, {:.1}, {packets:.3}",
+                own / sent,
+                quic + 28.0 * packets,
+            );
+            player.check("bytes of QUIC in an input packet", quic, 21.0..=30.0);
+            player.check("UDP packets up for each", packets, 0.99..=1.02);
+        }
+        end(world, player).await;
+    }
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn no_controller_of_quinns_does_as_well() {
+    let others: [(&str, Controllers); 3] = [
+        ("Cubic", Arc::new(CubicConfig::default())),
+        ("NewReno", Arc::new(NewRenoConfig::default())),
+        ("BBR", Arc::new(BbrConfig::default())),
+    ];
+    println!("network | bots | controller | packets/s | median, 99 %, greatest age in ms");
+    for (conditions, bots) in
+        [("delay=100ms,jitter=5ms,loss=5%,burst=2", 128), ("delay=20ms,rate=256kbit", 128)]
+    {
+        let show = |name: &str, got: Got| {
+            let Got { per_s, median_ms, p99_ms, max_ms } = got;
+            println!(
+                "{conditions} | {bots} | {name} | {per_s:.1} | \
+                 {median_ms:.0}, {p99_ms:.0}, {max_ms:.0}"
+            );
+        };
+        let (world, player) = minute(conditions, bots, None).await;
+        let ours = got(&player);
+        show("ours", ours);
+        end(world, player).await;
+        for (name, controller) in &others {
+            let (world, player) = minute(conditions, bots, Some(Arc::clone(controller))).await;
+            let theirs = got(&player);
+            show(name, theirs);
+            // Whoever sends more has it wait longer, and whoever has it wait less sends less.
+            let told = format!("{name} over {conditions}: {theirs:?}, ours {ours:?}");
+            let fewer = theirs.per_s < ours.per_s * 0.99;
+            assert!(fewer || theirs.p99_ms >= ours.p99_ms - 1.0, "{told}");
+            end(world, player).await;
+        }
+    }
+}
