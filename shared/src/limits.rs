@@ -62,6 +62,16 @@ pub const SENT_PACKETS_MAX: usize = 1024;
 /// longer than a fight at a border sways, and short enough to cost little.
 pub const LINGER: Micros = Micros::from_ms(500);
 
+/// Bytes that reading a message may allocate for each byte of it, and [`DECODE_BYTES_BASE`] besides,
+/// all counted that is allocated on the way, be it freed again. What needs most are lists that grow by
+/// doubling: the games of a hello take 2 bytes or more each on the wire and 32 in memory.
+pub const DECODE_BYTES_PER_BYTE: usize = 128;
+/// The same for a snapshot packet, together with what a client stores of it. What needs most is an
+/// entity that is no more: half a byte on the wire, and a place among the client's states.
+pub const DECODE_SNAPSHOT_BYTES_PER_BYTE: usize = 1536;
+/// See [`DECODE_BYTES_PER_BYTE`].
+pub const DECODE_BYTES_BASE: usize = 1024;
+
 /// Inputs in one packet; at 128 Hz half a second.
 pub const PACKET_INPUTS_MAX: usize = 64;
 /// Ticks that a client may predict ahead of the newest snapshot; past that its player stands

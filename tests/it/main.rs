@@ -1,6 +1,7 @@
 //! Scenarios: server and clients in one process.
 
 mod clock;
+mod fuzz;
 mod hostile;
 mod join;
 mod play;

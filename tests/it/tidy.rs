@@ -45,7 +45,7 @@ fn assert_absent(folder: &str, except: &[&str], words: &[&str], why: &str) {
 
 #[test]
 fn every_source_says_what_it_is_for_and_is_one_room() {
-    for folder in ["shared/src", "server/src", "client/src", "tests"] {
+    for folder in ["shared/src", "server/src", "client/src", "tests", "fuzz/fuzz_targets"] {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not begin with what it is for");
             let lines = text.lines().count();

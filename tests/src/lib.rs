@@ -6,6 +6,7 @@
 
 pub mod ether;
 pub mod figures;
+pub mod fuzz;
 pub mod toy;
 pub mod traces;
 

@@ -1,7 +1,8 @@
 //! The two layers below the flags: the environment and the TOML file, read but not yet judged.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::{CONFIG_VARIABLE, ConfigError, Origin, SETTINGS};
@@ -41,9 +42,23 @@ pub(super) fn variables(
     Ok((given, config))
 }
 
+/// A file of all settings takes under 1 KiB; a bigger one than this is some other file.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    // The limit holds even for what tells no length, such as a pipe.
+    File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        let problem = format!("it is bigger than {FILE_BYTES_MAX} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+    }
+    Ok(text)
+}
+
 /// The settings in a TOML file, all at its top level.
 pub(super) fn file(path: &Path, origin: &Origin) -> Result<Given, ConfigError> {
-    let text = fs::read_to_string(path).map_err(|source| ConfigError::File {
+    let text = read(path).map_err(|source| ConfigError::File {
         path: path.to_owned(),
         origin: origin.clone(),
         source,

@@ -276,6 +276,12 @@ fn a_missing_or_broken_file_is_an_error() {
     }
     let file = ConfigFile::new("[server]\nbots = 1");
     assert!(refused(&["--config", file.path()], &[]).starts_with("\"server\" in "));
+
+    // As long as it may be, and longer by one.
+    let file = ConfigFile::new(&"#".repeat(65_536));
+    assert_eq!(serve(&["--config", file.path()], &[]), Config::default());
+    let file = ConfigFile::new(&"#".repeat(65_537));
+    assert!(refused(&["--config", file.path()], &[]).ends_with("it is bigger than 65536 bytes"));
 }
 
 #[cfg(unix)]

@@ -172,10 +172,12 @@ impl ClientMessage {
 
     /// What of a hello every build can read: its wire hash and its version.
     pub fn parse_hello_head(body: &[u8]) -> Result<(u64, String), WireError> {
-        let ((variant, wire, version), _) = postcard::take_from_bytes::<(u8, u64, String)>(body)
+        // A variant is a varint, of which there are longer spellings; whatever `parse` takes for a
+        // hello must have its head read here, or its wire hash would go unchecked.
+        let ((variant, wire, version), _) = postcard::take_from_bytes::<(u32, u64, String)>(body)
             .map_err(|_| WireError::Unreadable)?;
         if variant != 0 {
-            return Err(WireError::Kind(variant));
+            return Err(WireError::Kind(u8::try_from(variant).unwrap_or(u8::MAX)));
         }
         check_text(&version, TEXT_BYTES_MAX, "version")?;
         Ok((wire, version))
@@ -288,6 +290,15 @@ mod tests {
             ClientMessage::parse_hello_head(&body),
             Ok((0x0102_0304_0506_0708, "0.1.0".into()))
         );
+    }
+
+    #[test]
+    fn a_hello_that_is_oddly_spelled_has_a_head_too() {
+        // The variant as a varint of two bytes; found by fuzzing.
+        let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
+        let odd = [&[0x80, 0], &body[1..]].concat();
+        assert_eq!(ClientMessage::parse(&odd), Ok(ClientMessage::Hello(hello())));
+        assert_eq!(ClientMessage::parse_hello_head(&odd), ClientMessage::parse_hello_head(body));
     }
 
     #[test]

@@ -1,0 +1,246 @@
+//! No decoder allocates more than a stated multiple of what it reads, whatever that is.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::hint::black_box;
+use std::path::Path;
+
+use phaselock_client::net::Address;
+use phaselock_client::net::pins::KnownHosts;
+use phaselock_server::config;
+use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::game::Game;
+use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::limits::{
+    DECODE_BYTES_BASE, DECODE_BYTES_PER_BYTE, DECODE_SNAPSHOT_BYTES_PER_BYTE,
+};
+use phaselock_shared::link::Conditions;
+use phaselock_shared::random::Random;
+use phaselock_shared::snapshot::store::Store;
+use phaselock_shared::time::Tick;
+use phaselock_shared::wire::bits::BitWriter;
+use phaselock_shared::wire::control::{ClientMessage, ServerMessage};
+use phaselock_shared::wire::input::{INPUT_KIND, read_input};
+use phaselock_shared::wire::snapshot::SNAPSHOT_KIND;
+use phaselock_tests::fuzz::corpus::{seeds, snapshot_packets};
+use phaselock_tests::fuzz::mutate::mutate;
+
+use crate::measure::allocations;
+
+/// Reads bytes and forgets what it read.
+type Decode = fn(&[u8]);
+
+/// What a decoder may allocate, and what it is fed first: bytes that it reads in vain or not.
+struct Decoder {
+    name: &'static str,
+    decode: Decode,
+    /// Bytes for each byte read.
+    multiple: usize,
+    /// Bytes besides.
+    base: usize,
+    /// Proper inputs.
+    proper: fn() -> Vec<Vec<u8>>,
+    /// Makes inputs of about so many bytes that ask for as much as they can.
+    greedy: fn(usize) -> Vec<u8>,
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Whatever the file says, reading it takes a path, an open file and, for the server, a command line.
+const FILE_BYTES_BASE: usize = 256 * 1024;
+
+/// Reads bytes through a file.
+fn by_file(bytes: &[u8], read: impl FnOnce(&Path)) {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    fs::write(file.path(), bytes).expect("a temporary file");
+    read(file.path());
+}
+
+const DECODERS: [Decoder; 9] = [
+    Decoder {
+        name: "input packet",
+        decode: |bytes| drop(black_box(read_input::<Command>(bytes))),
+        multiple: DECODE_BYTES_PER_BYTE,
+        base: DECODE_BYTES_BASE,
+        proper: || seeds("input"),
+        greedy: many_inputs,
+    },
+    Decoder {
+        name: "snapshot packet",
+        decode: |bytes| {
+            // A new store, for which everything is new.
+            let mut store = Store::new(PlayerId(3), Tick(0));
+            let _ = black_box(store.handle_packet::<<Skirmish as Game>::Entity>(bytes));
+        },
+        multiple: DECODE_SNAPSHOT_BYTES_PER_BYTE,
+        base: DECODE_BYTES_BASE,
+        proper: snapshot_packets,
+        greedy: many_entities,
+    },
+    Decoder {
+        name: "client's message",
+        decode: |bytes| {
+            let _ = black_box(ClientMessage::parse_hello_head(bytes));
+            let _ = black_box(ClientMessage::parse(bytes));
+        },
+        multiple: DECODE_BYTES_PER_BYTE,
+        base: DECODE_BYTES_BASE,
+        proper: || seeds("client_message"),
+        greedy: many_games,
+    },
+    Decoder {
+        name: "server's message",
+        decode: |bytes| drop(black_box(ServerMessage::parse(bytes))),
+        multiple: DECODE_BYTES_PER_BYTE,
+        base: DECODE_BYTES_BASE,
+        proper: || seeds("server_message"),
+        greedy: |size| [&[0, size as u8 | 128, (size >> 7) as u8][..], &vec![b'a'; size]].concat(),
+    },
+    Decoder {
+        name: "conditions",
+        decode: |bytes| drop(black_box(text(bytes).parse::<Conditions>())),
+        multiple: DECODE_BYTES_PER_BYTE,
+        base: DECODE_BYTES_BASE,
+        proper: || seeds("conditions"),
+        greedy: |size| {
+            let changes = (1..=size / 9).map(|at| format!(";{at}s:lan"));
+            format!("lan{}", changes.collect::<String>()).into_bytes()
+        },
+    },
+    Decoder {
+        name: "fingerprint",
+        decode: |bytes| {
+            let _ = black_box(text(bytes).parse::<Fingerprint>());
+        },
+        multiple: DECODE_BYTES_PER_BYTE,
+        base: DECODE_BYTES_BASE,
+        proper: || seeds("fingerprint"),
+        greedy: |size| format!("sha256:{}", "0".repeat(size)).into_bytes(),
+    },
+    Decoder {
+        name: "address",
+        decode: |bytes| drop(black_box(text(bytes).parse::<Address>())),
+        multiple: DECODE_BYTES_PER_BYTE,
+        base: DECODE_BYTES_BASE,
+        proper: || seeds("address"),
+        greedy: |size| "a.".repeat(size / 2).into_bytes(),
+    },
+    Decoder {
+        name: "known hosts",
+        decode: |bytes| by_file(bytes, |path| drop(black_box(KnownHosts::open(path)))),
+        multiple: DECODE_BYTES_PER_BYTE,
+        base: FILE_BYTES_BASE,
+        proper: || seeds("known_hosts"),
+        greedy: |size| {
+            let line = |n| format!("{n}:1 sha256:{}\n", "0".repeat(64));
+            (0..size / 78).map(line).collect::<String>().into_bytes()
+        },
+    },
+    Decoder {
+        name: "configuration",
+        decode: |bytes| {
+            by_file(bytes, |path| {
+                let flags = ["server".into(), "--config".into(), path.into()];
+                let _ = black_box(config::parse_from(flags, []));
+            });
+        },
+        // The TOML library's syntax tree; the host wrote the file, and it has at most 64 KiB.
+        multiple: 512,
+        base: FILE_BYTES_BASE,
+        proper: || seeds("config"),
+        greedy: |size| format!("name = [{}]", "0,".repeat(size / 2)).into_bytes(),
+    },
+];
+
+/// As many inputs as there are bits, all alike; the number may be more than is allowed.
+fn many_inputs(size: usize) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    writer.bits(u64::from(INPUT_KIND), 8);
+    writer.bits(0, 16 + 1 + 32);
+    writer.bits(0, 1 + 8 + 16);
+    let count = (size * 8).saturating_sub(5).clamp(1, 64);
+    writer.bits(count as u64, 7);
+    // The first is other than zeros by no field; the rest are the same again.
+    writer.flag(true);
+    writer.bits(0, 4);
+    (1..count).for_each(|_| writer.flag(false));
+    writer.into_bytes()
+}
+
+/// As many entities that are no more as there is room for.
+fn many_entities(size: usize) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    writer.bits(u64::from(SNAPSHOT_KIND), 8);
+    writer.bits(0, 16);
+    writer.bits(9, 16);
+    writer.bits(0, 32 + 3 + 8);
+    let count = (size * 2).min(512);
+    writer.bits(count as u64, 10);
+    for _ in 0..count {
+        writer.golomb(0, 0);
+        writer.bits(0, 3);
+    }
+    writer.into_bytes()
+}
+
+/// A hello that says to know as many games as it has bytes left.
+fn many_games(size: usize) -> Vec<u8> {
+    let size = size.clamp(6, 2040);
+    let games = size - 6;
+    let mut body = vec![0, 5, 0, 0, games as u8 | 128, (games >> 7) as u8];
+    body.extend(vec![0; games]);
+    body
+}
+
+fn check(decoder: &Decoder, input: &[u8]) -> u64 {
+    let ((), info) = allocations(|| (decoder.decode)(input));
+    let allowed = (decoder.base + decoder.multiple * input.len()) as u64;
+    assert!(
+        info.bytes_total <= allowed,
+        "the {} allocates {} bytes for {}, of {allowed} allowed; {:02x?}",
+        decoder.name,
+        info.bytes_total,
+        input.len(),
+        &input[..input.len().min(256)],
+    );
+    info.bytes_total.saturating_sub(decoder.base as u64) / input.len().max(1) as u64
+}
+
+#[test]
+fn decoders_allocate_no_more_than_their_input_justifies() {
+    let seed = RandomState::new().hash_one(0);
+    let seed = std::env::var("PHASELOCK_TEST_SEED")
+        .map_or(seed, |seed| seed.parse().expect("PHASELOCK_TEST_SEED is a number"));
+    eprintln!("PHASELOCK_TEST_SEED={seed}");
+    for decoder in &DECODERS {
+        let mut random = Random::new(seed);
+        let mut most = 0;
+        let corpus = (decoder.proper)();
+        for size in [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1150, 2000, 2048, 5000, 20_000, 65_536]
+        {
+            most = most.max(check(decoder, &(decoder.greedy)(size)));
+            let anything: Vec<u8> = (0..size).map(|_| random.bits() as u8).collect();
+            most = most.max(check(decoder, &anything));
+            for kind in 0..4 {
+                let mut kindred = anything.clone();
+                kindred.splice(..size.min(1), [kind]);
+                most = most.max(check(decoder, &kindred));
+            }
+        }
+        for _ in 0..2000 {
+            let any = |random: &mut Random| &corpus[random.below(corpus.len() as u32) as usize];
+            let mut bytes = any(&mut random).clone();
+            most = most.max(check(decoder, &bytes));
+            mutate(&mut bytes, any(&mut random), &mut random);
+            most = most.max(check(decoder, &bytes));
+            // Greed with a flaw.
+            let mut bytes = (decoder.greedy)(random.below(1200) as usize);
+            mutate(&mut bytes, any(&mut random), &mut random);
+            most = most.max(check(decoder, &bytes));
+        }
+        eprintln!("{}: at most {most} for each byte, of {}", decoder.name, decoder.multiple);
+    }
+}

@@ -1,0 +1,5 @@
+//! What is allocated: counted, thread by thread, by an allocator that is this program's own.
+
+mod decoders;
+mod measure;
+mod room;

@@ -1,0 +1,97 @@
+//! A room's memory is bounded, whoever plays and for however long.
+
+use phaselock_server::core::{ClientId, Output, Room};
+use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::Record;
+use phaselock_shared::time::LocalTime;
+use phaselock_shared::wire::control::ClientMessage;
+use phaselock_shared::wire::input::{InputPacket, write_input};
+use phaselock_tests::{body, hello, room_config};
+
+use crate::measure::allocations;
+
+/// A crowd that joins again and again, acknowledges nothing, sends inputs for ticks of any date, garbage
+/// and far too much of both.
+struct Crowd {
+    room: Room<Skirmish>,
+    now: LocalTime,
+    clients: [Option<ClientId>; 5],
+    ids: u64,
+    random: Random,
+}
+
+impl Crowd {
+    fn new() -> Self {
+        Self {
+            room: Room::new(room_config(1, 4)),
+            now: LocalTime(0),
+            clients: [None; 5],
+            ids: 0,
+            random: Random::new(5),
+        }
+    }
+
+    fn run(&mut self, ticks: u64) {
+        for tick in 0..ticks {
+            self.now = self.room.next_timeout();
+            self.room.handle_timeout(self.now);
+            for place in 0..self.clients.len() {
+                self.misbehave(place, tick);
+            }
+            while let Some(output) = self.room.poll_output(self.now) {
+                if let Output::Close { client, .. } = output {
+                    let gone = self.clients.iter_mut().find(|place| **place == Some(client));
+                    gone.map(Option::take);
+                }
+            }
+        }
+    }
+
+    fn misbehave(&mut self, place: usize, tick: u64) {
+        let Some(client) = self.clients[place] else {
+            self.ids += 1;
+            self.clients[place] = Some(ClientId(self.ids));
+            let hello = ClientMessage::Hello(hello::<Skirmish>("Eve", self.now));
+            return self.room.handle_control(self.now, ClientId(self.ids), &body(&hello));
+        };
+        for _ in 0..3 {
+            let random = &mut self.random;
+            let near = self.room.tick().low();
+            let packet = InputPacket {
+                seq: (tick as u16).wrapping_mul(3).wrapping_add(random.below(3) as u16),
+                ack: None,
+                sent: random.bits() as u32,
+                echo: None,
+                epoch: random.below(50).saturating_sub(48) as u8,
+                tick: near.wrapping_add(random.below(200) as u16),
+                inputs: vec![Command { right: 1, ..Command::default() }.snapped(); 20],
+            };
+            self.room.handle_datagram(self.now, client, &write_input(&packet));
+            let garbage: Vec<u8> = (0..random.below(60)).map(|_| random.bits() as u8).collect();
+            self.room.handle_datagram(self.now, client, &garbage);
+        }
+        if place > 3 && self.random.chance(0.01) {
+            self.room.handle_control(self.now, client, &[9; 9]);
+        }
+    }
+}
+
+#[test]
+fn a_crowd_that_misbehaves_costs_no_more_the_longer_it_stays() {
+    // The longest history, that of sent packets, is full after 34 s. So much at once:
+    let most = |ticks| {
+        let ((), info) = allocations(|| {
+            let mut crowd = Crowd::new();
+            crowd.run(ticks);
+            assert!(crowd.room.status().players > 3);
+        });
+        assert!(info.bytes_current.unsigned_abs() < 1000, "all is freed: {info:?}");
+        info.bytes_max
+    };
+    let (soon, late) = (most(2500), most(6000));
+    eprintln!("{soon} bytes at most, later {late}");
+    // What grows by doubling makes the figure uneven.
+    assert!(late < soon + soon / 4, "first {soon} bytes, later {late}");
+    assert!(late < 1_500_000, "{late} bytes for five people and four bots");
+}

@@ -1,0 +1,95 @@
+//! The fuzz targets without a fuzzer: over the corpus that is checked in, and over changes to it.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+
+use phaselock_shared::random::Random;
+use phaselock_tests::fuzz::mutate::mutate;
+use phaselock_tests::fuzz::{Body, TARGETS, corpus_folder};
+
+/// A target's checked-in corpus, by name.
+fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = corpus_folder(target);
+    let entries = fs::read_dir(&folder).expect("every target has a corpus");
+    let mut corpus: Vec<_> = entries
+        .map(|entry| {
+            let path = entry.expect("it can be listed").path();
+            let bytes = fs::read(&path).expect("it can be read");
+            (path.display().to_string(), bytes)
+        })
+        .collect();
+    corpus.sort();
+    corpus
+}
+
+/// Mutations of each target's corpus. Those that play whole games take longer.
+fn rounds(target: &str) -> u32 {
+    match target {
+        "client" | "room" | "snapshot" => 600,
+        "config" | "identity" | "known_hosts" => 1000,
+        _ => 10_000,
+    }
+}
+
+/// A seed of this run's own, unless `PHASELOCK_TEST_SEED` says which.
+fn seed() -> u64 {
+    match std::env::var("PHASELOCK_TEST_SEED") {
+        Ok(seed) => seed.parse().expect("PHASELOCK_TEST_SEED is a number"),
+        Err(_) => RandomState::new().hash_one(0),
+    }
+}
+
+#[test]
+fn every_target_takes_some_of_its_corpus() {
+    let mut bytes = 0;
+    for (target, body) in TARGETS {
+        let corpus = corpus(target);
+        let mut taken = 0;
+        for (name, input) in &corpus {
+            bytes += input.len();
+            // A panic says no more of its input than this does.
+            eprintln!("{name}");
+            taken += usize::from(body(input));
+        }
+        // Some of it is wrong on purpose. Where most is refused, it was written for another layout: run
+        // the bin `corpus`.
+        assert!(taken * 3 >= corpus.len(), "{target} takes {taken} of {}", corpus.len());
+    }
+    assert!(bytes < 300_000, "the corpus has {bytes} bytes");
+}
+
+#[test]
+fn every_target_bears_changes_to_its_corpus() {
+    let seed = seed();
+    eprintln!("PHASELOCK_TEST_SEED={seed}");
+    std::thread::scope(|scope| {
+        for (number, (target, body)) in (0..).zip(TARGETS) {
+            scope.spawn(move || changed(target, body, Random::new(seed ^ number << 32)));
+        }
+    });
+}
+
+fn changed(target: &str, body: Body, mut random: Random) {
+    let corpus = corpus(target);
+    let any = |random: &mut Random| &corpus[random.below(corpus.len() as u32) as usize].1;
+    for _ in 0..rounds(target) {
+        let mut bytes = any(&mut random).clone();
+        mutate(&mut bytes, any(&mut random), &mut random);
+        let input = Told { target, bytes };
+        body(&input.bytes);
+    }
+}
+
+/// Tells of an input if it makes the target panic.
+struct Told<'a> {
+    target: &'a str,
+    bytes: Vec<u8>,
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{} panics on {:02x?}", self.target, self.bytes);
+        }
+    }
+}

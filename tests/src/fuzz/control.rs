@@ -1,0 +1,92 @@
+//! Control messages, as bodies of frames and as streams of frames.
+
+use std::fmt::Debug;
+
+use phaselock_shared::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use phaselock_shared::time::Tick;
+use phaselock_shared::wire::control::{
+    ClientMessage, ServerMessage, body_len, clean_name, clip, frame, printable,
+};
+use serde::Serialize;
+
+/// What a client says.
+pub fn client_message(data: &[u8]) -> bool {
+    bodies(data).into_iter().filter(|body| one_of_client(body)).count() > 0
+}
+
+fn one_of_client(body: &[u8]) -> bool {
+    let head = ClientMessage::parse_hello_head(body);
+    if let Ok((_, version)) = &head {
+        assert!(version.len() <= TEXT_BYTES_MAX);
+    }
+    let Ok(message) = ClientMessage::parse(body) else { return head.is_ok() };
+    framed_again(&message, ClientMessage::parse);
+    let ClientMessage::Hello(hello) = message else { return true };
+    assert_eq!(
+        head,
+        Ok((hello.wire, hello.version.clone())),
+        "the head is the same in all versions"
+    );
+    assert!(hello.name.len() <= TEXT_BYTES_MAX && hello.games.len() <= GAMES_MAX);
+    assert!(hello.games.iter().all(|(game, _)| game.len() <= NAME_BYTES_MAX));
+    if let Some(name) = clean_name(&hello.name) {
+        assert!(!name.is_empty() && name.len() <= NAME_BYTES_MAX && name.trim() == name);
+        assert_eq!(printable(&name), name);
+        assert_eq!(clean_name(&name).as_deref(), Some(&*name), "clean is clean");
+    }
+    true
+}
+
+/// What a server says.
+pub fn server_message(data: &[u8]) -> bool {
+    bodies(data).into_iter().filter(|body| one_of_server(body)).count() > 0
+}
+
+fn one_of_server(body: &[u8]) -> bool {
+    let Ok(message) = ServerMessage::parse(body) else { return false };
+    framed_again(&message, ServerMessage::parse);
+    let shown = |text: &str, max: usize| {
+        assert!(text.len() <= max && printable(text) == text && clip(text, max) == text);
+    };
+    match &message {
+        ServerMessage::Closed { reason, .. } => shown(reason, TEXT_BYTES_MAX),
+        ServerMessage::Joined { name, .. } => shown(name, NAME_BYTES_MAX),
+        ServerMessage::Welcome(welcome) => {
+            shown(&welcome.server, TEXT_BYTES_MAX);
+            assert!(welcome.game.len() <= NAME_BYTES_MAX && welcome.tick <= Tick::MAX_SENT);
+            assert!(welcome.rates.validate().is_ok());
+        }
+        ServerMessage::Status(status) => {
+            shown(&status.server, TEXT_BYTES_MAX);
+            shown(&status.version, TEXT_BYTES_MAX);
+            shown(&status.game, NAME_BYTES_MAX);
+        }
+        ServerMessage::Left { .. } | ServerMessage::Epoch { .. } => {}
+    }
+    true
+}
+
+/// The bytes as one body, and the bodies of the frames that they are as a stream.
+fn bodies(data: &[u8]) -> Vec<&[u8]> {
+    let mut bodies = vec![data];
+    let mut stream = data;
+    while let Some((prefix, rest)) = stream.split_first_chunk() {
+        let Ok(len) = body_len(*prefix) else { break };
+        assert!(len <= CONTROL_BYTES_MAX);
+        let Some((body, rest)) = rest.split_at_checked(len) else { break };
+        bodies.push(body);
+        stream = rest;
+    }
+    bodies
+}
+
+/// What was read can be sent on, and is then read as the same.
+fn framed_again<M: Serialize + PartialEq + Debug>(
+    message: &M,
+    parse: impl Fn(&[u8]) -> Result<M, phaselock_shared::wire::WireError>,
+) {
+    let framed = frame(message).expect("it came in a frame");
+    let (prefix, body) = framed.split_first_chunk().expect("a frame has a length");
+    assert_eq!(body_len(*prefix), Ok(body.len()));
+    assert_eq!(parse(body).as_ref(), Ok(message));
+}

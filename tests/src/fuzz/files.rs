@@ -1,0 +1,153 @@
+//! What is read from files: the server's settings and identity, the servers that a client knows.
+//!
+//! They are read through files indeed, since that is the only way in; the files lie in the system's
+//! folder for temporary ones.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use phaselock_client::net::pins::KnownHosts;
+use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX};
+use phaselock_server::identity::Identity;
+use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::limits::PLAYERS_MAX;
+use phaselock_shared::time::Rates;
+use tempfile::TempDir;
+
+use super::{Script, push_block};
+
+/// Runs with a folder of this thread's, which keeps what is in it.
+fn in_folder<T>(run: impl FnOnce(&Path) -> T) -> T {
+    thread_local! {
+        static FOLDER: TempDir = TempDir::new().expect("a temporary folder");
+    }
+    FOLDER.with(|folder| run(folder.path()))
+}
+
+/// The server's configuration file.
+pub fn config(data: &[u8]) -> bool {
+    in_folder(|folder| {
+        let path = folder.join("server.toml");
+        fs::write(&path, data).expect("a temporary file");
+        let program = || OsString::from("phaselock-server");
+        let by_file = [program(), "--config".into(), path.into_os_string()];
+        let config = match config::parse_from(by_file, []) {
+            Ok(Command::Serve(config)) => config,
+            Ok(other) => panic!("a file cannot ask for {other:?}"),
+            Err(error) => {
+                assert_eq!(error.to_string().lines().count(), 1, "{error}");
+                return false;
+            }
+        };
+        assert!(config.bots <= PLAYERS_MAX && (1..=PLAYERS_MAX).contains(&config.max_players));
+        let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz };
+        assert!(rates.validate().is_ok());
+        assert!(config.name.chars().count() <= NAME_CHARS_MAX && !config.name.trim().is_empty());
+        // The same words mean the same on the command line.
+        let by_flags = std::iter::once(program()).chain(flags(&config));
+        let again = config::parse_from(by_flags, []).expect("it was good in the file");
+        assert_eq!(again, Command::Serve(config));
+        true
+    })
+}
+
+fn flags(config: &Config) -> Vec<OsString> {
+    let log = match config.log {
+        LogFormat::Text => "text",
+        LogFormat::Json => "json",
+    };
+    let mut flags: Vec<OsString> = vec![
+        format!("--listen={}", config.listen).into(),
+        format!("--game={}", config.game).into(),
+        format!("--bots={}", config.bots).into(),
+        format!("--max-players={}", config.max_players).into(),
+        format!("--tick-hz={}", config.tick_hz).into(),
+        format!("--snapshot-hz={}", config.snapshot_hz).into(),
+        format!("--log={log}").into(),
+        format!("--log-filter={}", config.log_filter).into(),
+        format!("--name={}", config.name).into(),
+    ];
+    let mut data_dir = OsString::from("--data-dir=");
+    data_dir.push(&config.data_dir);
+    flags.push(data_dir);
+    flags.extend(config.seed.map(|seed| format!("--seed={seed}").into()));
+    flags
+}
+
+/// A client's file of known servers.
+pub fn known_hosts(data: &[u8]) -> bool {
+    const NEW: &str = "a.server.met.just.now:4433";
+    in_folder(|folder| {
+        let path = folder.join("known_hosts");
+        fs::write(&path, data).expect("a temporary file");
+        let mut known = match KnownHosts::open(&path) {
+            Ok(known) => known,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                return false;
+            }
+        };
+        let text = str::from_utf8(data).expect("anything else is refused");
+        // The last line about a server counts.
+        let entries = text.split('\n').map(str::trim).filter(|line| !line.starts_with('#'));
+        let entries: Vec<(String, Fingerprint)> = entries
+            .filter_map(|line| line.split_once(char::is_whitespace))
+            .map(|(host, print)| (host.to_ascii_lowercase(), print.trim().parse().expect("read")))
+            .collect();
+        let last = |host: &str| entries.iter().rev().find(|(other, _)| other == host);
+        for (host, _) in &entries {
+            assert_eq!(known.check(host), last(host).map(|(_, print)| *print), "{host}");
+        }
+        // A server met for the first time is one more line.
+        let print = Fingerprint([7; 32]);
+        if known.check(NEW).is_none() {
+            known.remember(NEW, print).expect("there is room for it");
+        }
+        let _ = known.replace(NEW, print);
+        let after = fs::read(&path).expect("it is there");
+        assert!(after.starts_with(data), "nothing that was there is rewritten");
+        let known = KnownHosts::open(&path).expect("we wrote it");
+        assert_eq!(known.check(NEW), Some(print));
+        for (host, _) in entries.iter().filter(|(host, _)| host != NEW) {
+            assert_eq!(known.check(host), last(host).map(|(_, print)| *print), "{host}");
+        }
+        true
+    })
+}
+
+/// The server's certificate and its key: each behind its length in two bytes.
+pub fn identity(data: &[u8]) -> bool {
+    in_folder(|folder| {
+        let mut script = Script(data);
+        let files = [("cert.pem", script.block()), ("key.pem", script.block())];
+        for (name, content) in files {
+            fs::write(folder.join(name), content).expect("a temporary file");
+        }
+        let identity = Identity::load_or_create(folder);
+        for (name, content) in files {
+            let after = fs::read(folder.join(name)).expect("it is there");
+            assert_eq!(after, content, "a file of the host's is never overwritten");
+        }
+        match identity {
+            Ok(identity) => {
+                identity.server_crypto(b"test").expect("what was loaded works");
+                let again = Identity::load_or_create(folder).expect("it was good");
+                assert_eq!(again.fingerprint, identity.fingerprint);
+                true
+            }
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                false
+            }
+        }
+    })
+}
+
+/// A certificate's and a key's file as one text, for [`identity`].
+pub(super) fn identity_script(certificate: &[u8], key: &[u8]) -> Vec<u8> {
+    let mut script = Vec::new();
+    push_block(&mut script, certificate);
+    push_block(&mut script, key);
+    script
+}

@@ -1,0 +1,111 @@
+//! What is fuzzed: for each decoder of what others wrote a function that takes any bytes at all.
+//!
+//! Each panics when something that must always hold does not, and returns whether the decoder took
+//! anything, so that a corpus which is refused throughout is noticed. They run in two places: under
+//! libFuzzer, whose targets in `fuzz/` are one line each, and in `cargo test`, over the checked-in
+//! corpus and mutations of it ([`mutate`]). That corpus is written by [`corpus`].
+
+mod client;
+mod control;
+pub mod corpus;
+mod files;
+pub mod mutate;
+mod packets;
+mod room;
+mod snapshot;
+mod texts;
+
+use std::fmt::{Debug, Write};
+use std::hash::{DefaultHasher, Hasher};
+use std::path::PathBuf;
+
+pub use client::client;
+pub use control::{client_message, server_message};
+pub use files::{config, identity, known_hosts};
+pub use packets::{bits, input};
+pub use room::room;
+pub use snapshot::snapshot;
+pub use texts::{address, conditions, fingerprint};
+
+/// What is run on any bytes; whether it took anything of them.
+pub type Body = fn(&[u8]) -> bool;
+
+/// Everything that is fuzzed, by the name of its target in `fuzz/`.
+pub const TARGETS: [(&str, Body); 13] = [
+    ("address", address),
+    ("bits", bits),
+    ("client", client),
+    ("client_message", client_message),
+    ("conditions", conditions),
+    ("config", config),
+    ("fingerprint", fingerprint),
+    ("identity", identity),
+    ("input", input),
+    ("known_hosts", known_hosts),
+    ("room", room),
+    ("server_message", server_message),
+    ("snapshot", snapshot),
+];
+
+/// Where the corpus of a target is checked in.
+pub fn corpus_folder(target: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus")).join(target)
+}
+
+/// Takes a script apart; at its end there are zeros and nothing.
+struct Script<'a>(&'a [u8]);
+
+impl<'a> Script<'a> {
+    /// The next byte, unless that was all.
+    fn next(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u8(&mut self) -> u8 {
+        self.next().unwrap_or(0)
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes([self.u8(), self.u8()])
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from(self.u16()) | u32::from(self.u16()) << 16
+    }
+
+    /// So many bytes, or as many as there are.
+    fn take(&mut self, count: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(count.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    /// Bytes behind their number in two bytes.
+    fn block(&mut self) -> &'a [u8] {
+        let count = self.u16();
+        self.take(usize::from(count))
+    }
+}
+
+/// The reverse of [`Script::block`].
+fn push_block(script: &mut Vec<u8>, block: &[u8]) {
+    let count = u16::try_from(block.len()).expect("packets and messages are shorter");
+    script.extend(count.to_le_bytes());
+    script.extend(block);
+}
+
+/// A digest of all that `Debug` shows of something: whether it changed. Allocates nothing.
+fn digest(of: &dyn Debug) -> u64 {
+    struct Digest(DefaultHasher);
+    impl Write for Digest {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.write(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut digest = Digest(DefaultHasher::new());
+    write!(digest, "{of:?}").expect("a digest takes everything");
+    digest.0.finish()
+}

@@ -1,0 +1,304 @@
+//! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any order.
+
+use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
+use phaselock_shared::game::Game;
+use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
+use phaselock_shared::replicate::{Entity, Record};
+use phaselock_shared::snapshot::store::Store;
+use phaselock_shared::time::{LocalTime, Micros};
+use phaselock_shared::wire::Echo;
+use phaselock_shared::wire::control::{ClientMessage, ServerMessage, frame, printable};
+use phaselock_shared::wire::input::{Ack, InputPacket, write_input};
+
+use super::snapshot::receive;
+use super::{Script, push_block};
+use crate::{body, hello, room_config};
+
+/// An operation is the low bits of a byte, the client that it is about the rest.
+const OPERATIONS: u8 = 8;
+/// A control message's body follows, as a block.
+const CONTROL: u8 = 0;
+/// A proper hello.
+const HELLO: u8 = 1;
+/// A datagram follows, as a block.
+const DATAGRAM: u8 = 2;
+/// What an honest client would send, but for a byte of how far ahead the tick is and one of what is
+/// pressed.
+const INPUT: u8 = 3;
+/// A well-formed input packet whose fields follow.
+const FORGED: u8 = 4;
+/// Time passes: so many tenths of a millisecond, in two bytes.
+const TIME: u8 = 5;
+/// The connection is lost, if the byte that follows is even; else its path carries so many times 8
+/// bytes.
+const DRIVER: u8 = 6;
+/// A long time passes: so many milliseconds squared, in a byte; or all are put out, if that is 255.
+const PAUSE: u8 = 7;
+
+/// People's seats in the room.
+const PLAYERS: u16 = 4;
+/// Connections at a time.
+const CONNECTIONS: usize = 6;
+
+/// A connection, from the other side.
+struct Peer {
+    id: ClientId,
+    /// What a welcomed client has.
+    store: Option<Store>,
+    seq: u16,
+    epoch: u8,
+}
+
+struct Play {
+    room: Room<Skirmish>,
+    config: RoomConfig,
+    now: LocalTime,
+    peers: Vec<Peer>,
+    ids: u64,
+}
+
+/// A byte for the bots and what happens to the room, operation after operation.
+pub fn room(data: &[u8]) -> bool {
+    let mut script = Script(data);
+    let bots = u16::from(script.u8() % 4);
+    let config = RoomConfig { players_max: PLAYERS, ..room_config(1, bots) };
+    let mut play = Play {
+        room: Room::new(config.clone()),
+        config,
+        now: LocalTime(0),
+        peers: Vec::new(),
+        ids: 0,
+    };
+    for _ in 0..CONNECTIONS {
+        let peer = play.peer();
+        play.peers.push(peer);
+    }
+    let mut any = false;
+    // A bound for the fuzzer's patience, not the room's.
+    for _ in 0..400 {
+        let Some(operation) = script.next() else { break };
+        play.run(operation % OPERATIONS, usize::from(operation / OPERATIONS), &mut script);
+        play.drain();
+        any |= play.check();
+    }
+    any
+}
+
+impl Play {
+    fn peer(&mut self) -> Peer {
+        self.ids += 1;
+        Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0 }
+    }
+
+    fn run(&mut self, operation: u8, place: usize, script: &mut Script<'_>) {
+        let place = place % CONNECTIONS;
+        let id = self.peers[place].id;
+        match operation {
+            CONTROL => self.room.handle_control(self.now, id, script.block()),
+            HELLO => {
+                let hello = hello::<Skirmish>("Eve", self.now);
+                self.room.handle_control(self.now, id, &body(&ClientMessage::Hello(hello)));
+            }
+            DATAGRAM => self.datagram(place, script.block()),
+            INPUT => {
+                let packet = self.honest(place, script);
+                self.datagram(place, &write_input(&packet));
+            }
+            FORGED => self.datagram(place, &write_input(&forged(script))),
+            TIME => self.pass(Micros(i64::from(script.u16()) * 100)),
+            DRIVER => match script.u8() {
+                even if even % 2 == 0 => {
+                    self.room.handle_lost(id, "the fuzzer cut it");
+                    self.peers[place] = self.peer();
+                }
+                odd => self.room.handle_path(id, usize::from(odd) * 8),
+            },
+            _ => match script.u8() {
+                255 => self.room.shutdown("the fuzzer said so"),
+                root => self.pass(Micros::from_ms(i64::from(root) * i64::from(root))),
+            },
+        }
+    }
+
+    fn pass(&mut self, span: Micros) {
+        self.now = self.now + span;
+        let before = self.room.tick();
+        self.room.handle_timeout(self.now);
+        assert!(self.room.tick() >= before);
+        assert!(self.room.next_timeout() > self.now, "all that is due was done");
+    }
+
+    /// A datagram never changes the world, but by ending a session; and it is counted once.
+    fn datagram(&mut self, place: usize, bytes: &[u8]) {
+        let id = self.peers[place].id;
+        let entities = self.room.world().entities.clone();
+        let counted = |room: &Room<Skirmish>| {
+            room.session_stats(id).map(|stats| stats.accepted + stats.refused)
+        };
+        let before = counted(&self.room);
+        self.room.handle_datagram(self.now, id, bytes);
+        if let Some(after) = counted(&self.room) {
+            assert_eq!(self.room.world().entities, entities);
+            assert_eq!(Some(after), before.map(|before| before + 1));
+        }
+    }
+
+    fn honest(&mut self, place: usize, script: &mut Script<'_>) -> InputPacket<Command> {
+        let (ahead, keys) = (script.u8(), script.u8());
+        let peer = &mut self.peers[place];
+        peer.seq = peer.seq.wrapping_add(1);
+        InputPacket {
+            seq: peer.seq,
+            ack: peer.store.as_ref().and_then(Store::ack),
+            sent: self.now.low(),
+            echo: Echo::new(self.now.low(), Micros(i64::from(keys))),
+            epoch: peer.epoch,
+            tick: self.room.tick().low().wrapping_add(u16::from(ahead)),
+            inputs: vec![command(keys); usize::from(ahead % 4)],
+        }
+    }
+
+    /// Takes what the room has to say to where it belongs.
+    fn drain(&mut self) {
+        let mut outputs = 0;
+        while let Some(output) = self.room.poll_output(self.now) {
+            outputs += 1;
+            // To everybody a snapshot and, of everybody, what happened at most three times.
+            let each = SNAPSHOT_PACKETS_MAX + 3 * usize::from(SEATS_MAX) + 3;
+            assert!(outputs <= CONNECTIONS * each, "it goes on and on");
+            match output {
+                Output::Datagram { client, bytes } => {
+                    assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
+                    assert!(self.room.session_stats(client).is_some(), "to one who is gone");
+                    let peer = self.peer_of(client);
+                    let store = peer.store.as_mut().expect("it was welcomed");
+                    receive::<Skirmish>(store, &bytes)
+                        .expect("a server's packets in order are fine");
+                }
+                Output::Control { client, message } => self.told(client, &message),
+                Output::Close { client, reason } => {
+                    assert!(!reason.is_empty() && self.room.session_stats(client).is_none());
+                    let fresh = self.peer();
+                    *self.peer_of(client) = fresh;
+                }
+            }
+        }
+    }
+
+    fn peer_of(&mut self, client: ClientId) -> &mut Peer {
+        let mut peers = self.peers.iter_mut();
+        peers.find(|peer| peer.id == client).expect("the room speaks to who is there")
+    }
+
+    fn told(&mut self, client: ClientId, message: &ServerMessage) {
+        let framed = frame(message).expect("it is short enough");
+        let mut read = ServerMessage::parse(&framed[2..]).expect("a client can read it");
+        if let (ServerMessage::Closed { reason: read, .. }, ServerMessage::Closed { reason, .. }) =
+            (&mut read, message)
+        {
+            // A reason may quote the client, which need not be printable.
+            assert_eq!(*read, printable(reason));
+            read.clone_from(reason);
+        }
+        assert_eq!(read, *message);
+        let peer = self.peer_of(client);
+        match message {
+            ServerMessage::Welcome(welcome) => {
+                assert!(peer.store.is_none(), "welcomed twice");
+                peer.store = Some(Store::new(welcome.player, welcome.tick));
+                peer.epoch = welcome.epoch;
+            }
+            ServerMessage::Epoch { epoch, .. } => peer.epoch = *epoch,
+            _ => {}
+        }
+    }
+
+    /// Whether anybody is in.
+    fn check(&self) -> bool {
+        let status = self.room.status();
+        assert!(status.players <= PLAYERS && status.bots == self.config.bots);
+        let entities = &self.room.world().entities;
+        assert_eq!(entities.len(), usize::from(status.players + status.bots));
+        for slot in entities.iter() {
+            let (kind, packed) = (slot.entity.kind(), Entity::pack(&slot.entity));
+            let again = <<Skirmish as Game>::Entity as Entity>::unpack(kind, &packed);
+            assert_eq!(again, slot.entity, "it lies on the grid");
+            let seated = |player: PlayerId| player.0 < u16::MAX;
+            assert!(slot.owner.is_some_and(seated));
+        }
+        let welcomed = self.peers.iter().filter(|peer| peer.store.is_some()).count();
+        assert_eq!(welcomed, usize::from(status.players));
+        status.players > 0
+    }
+}
+
+fn command(keys: u8) -> Command {
+    let axis = |bits: u8| i16::from(bits & 3) - 2;
+    let (right, down) = (axis(keys), axis(keys >> 2));
+    Command { right, down, aim: f32::from(keys) / 256.0, fire: keys & 16 != 0 }.snapped()
+}
+
+fn forged(script: &mut Script<'_>) -> InputPacket<Command> {
+    let flags = script.u8();
+    InputPacket {
+        seq: script.u16(),
+        ack: (flags & 1 != 0).then(|| Ack { newest: script.u16(), mask: script.u32() }),
+        sent: script.u32(),
+        echo: (flags & 2 != 0)
+            .then(|| Echo { time: script.u32(), held: script.u32() & Echo::HELD_MAX }),
+        epoch: flags >> 2 & 1,
+        tick: script.u16(),
+        inputs: script.take(usize::from(flags >> 3)).iter().map(|keys| command(*keys)).collect(),
+    }
+}
+
+/// Writes a script for [`room`].
+pub(super) struct RoomScript(pub(super) Vec<u8>);
+
+impl RoomScript {
+    pub(super) fn new(bots: u8) -> Self {
+        Self(vec![bots])
+    }
+
+    fn operation(&mut self, operation: u8, client: u8, rest: &[u8]) {
+        self.0.push(client * OPERATIONS + operation);
+        self.0.extend(rest);
+    }
+
+    pub(super) fn control(&mut self, client: u8, body: &[u8]) {
+        self.operation(CONTROL, client, &[]);
+        push_block(&mut self.0, body);
+    }
+
+    pub(super) fn hello(&mut self, client: u8) {
+        self.operation(HELLO, client, &[]);
+    }
+
+    pub(super) fn datagram(&mut self, client: u8, bytes: &[u8]) {
+        self.operation(DATAGRAM, client, &[]);
+        push_block(&mut self.0, bytes);
+    }
+
+    pub(super) fn input(&mut self, client: u8, ahead: u8, keys: u8) {
+        self.operation(INPUT, client, &[ahead, keys]);
+    }
+
+    pub(super) fn forged(&mut self, client: u8, fields: &[u8]) {
+        self.operation(FORGED, client, fields);
+    }
+
+    pub(super) fn time(&mut self, span: Micros) {
+        let tenths = u16::try_from(span.0 / 100).expect("a short time");
+        self.operation(TIME, 0, &tenths.to_le_bytes());
+    }
+
+    pub(super) fn driver(&mut self, client: u8, what: u8) {
+        self.operation(DRIVER, client, &[what]);
+    }
+
+    pub(super) fn pause(&mut self, root: u8) {
+        self.operation(PAUSE, 0, &[root]);
+    }
+}

@@ -1,0 +1,85 @@
+//! What people write: networks, fingerprints, addresses.
+
+use phaselock_client::net::Address;
+use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::link::{Conditions, LinkConfig, Schedule};
+use phaselock_shared::time::{LocalTime, Micros};
+
+/// A network's conditions; packets are sent over whatever network is read.
+pub fn conditions(data: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(data) else { return false };
+    let conditions = match text.parse::<Conditions>() {
+        Ok(conditions) => conditions,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return false;
+        }
+    };
+    assert_eq!(conditions.to_string(), text.trim());
+    assert_eq!(conditions.to_string().parse().as_ref(), Ok(&conditions));
+    let way = |schedule: &Schedule| {
+        let all = schedule.changes.iter().map(|(_, config)| config);
+        assert!(all.chain([&schedule.first]).all(|config| config.validate().is_ok()));
+        let times: Vec<_> = schedule.changes.iter().map(|(at, _)| *at).collect();
+        assert!(times.is_sorted() && times.first().is_none_or(|first| *first > Micros::ZERO));
+    };
+    way(&conditions.up);
+    way(&conditions.down);
+
+    let (mut up, mut down) = conditions.links::<u8>(LocalTime(-5));
+    let mut now = LocalTime(-5);
+    for number in 0..20 {
+        for link in [&mut up, &mut down] {
+            link.send(now, 1200, number);
+            link.send(now, 0, number);
+            while link.poll(now).is_some() {}
+            assert!(link.next_arrival().is_none_or(|at| at > now), "what came was fetched");
+        }
+        now = now + Micros(i64::from(number) * 100_000);
+    }
+    for link in [&mut up, &mut down] {
+        let end = now + LinkConfig::TIME_MAX + LinkConfig::TIME_MAX;
+        while let Some(at) = link.next_arrival() {
+            // A slow rate keeps a full queue for longer, but not for ever.
+            assert!(at < end + Micros::from_ms(24 * 3600 * 1000), "it arrives some day");
+            assert!(link.poll(at).is_some());
+        }
+        assert_eq!(link.stats().sent, 40);
+    }
+    true
+}
+
+/// A fingerprint.
+pub fn fingerprint(data: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(data) else { return false };
+    match text.parse::<Fingerprint>() {
+        Ok(fingerprint) => {
+            assert_eq!(fingerprint.to_string(), text.to_ascii_lowercase());
+            assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    }
+}
+
+/// A server's address.
+pub fn address(data: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(data) else { return false };
+    match text.parse::<Address>() {
+        Ok(address) => {
+            let shown = address.to_string();
+            assert!(!shown.contains(char::is_whitespace) && !shown.contains(char::is_control));
+            // The dot of the root is not shown.
+            let rooted = text.contains(".:") || text.trim_end().ends_with('.');
+            assert!(rooted || shown.parse().as_ref() == Ok(&address), "{text:?} is {shown:?}");
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    }
+}
