@@ -12,11 +12,12 @@ use crate::ids::{EntityId, PlayerId};
 use crate::physics::{direction, ray_to_circle, ray_to_walls};
 use crate::random::Random;
 use crate::record;
+use crate::replicate::Field;
 use crate::time::Rates;
 
 use arena::Arena;
 pub use bot::Bot;
-use movement::{RADIUS, movement};
+use movement::{RADIUS, foretell, movement};
 
 /// How far a shot goes, in metres: across the arena.
 pub const RANGE: f32 = 40.0;
@@ -41,25 +42,41 @@ record! {
     }
 }
 
+/// Places in metres: 4 mm fine, within 32 m.
+const PLACE: Field = Field::centred(14, 8).snap_beyond(4.0);
+/// Speeds in metres a second: 8 mm/s fine, below 16 m/s.
+const PACE: Field = Field::centred(12, 7);
+
 record! {
     /// A player.
     pub struct Player {
-        /// Metres right of the middle; 4 mm fine.
-        pub x: f32 = Field::centred(14, 8).snap_beyond(4.0),
+        /// Which way it runs: as the command of the last tick that it lived through.
+        pub right: i16 = Field::centred(2, 0).steering(),
+        /// The same, down.
+        pub down: i16 = Field::centred(2, 0).steering(),
+        /// For how many ticks it has run this way; 63 and more are 63. One more a tick, at the usual
+        /// 60 a second.
+        pub held: u8 = Field::count(6).steering().drifting(60.0),
+        /// Whether it holds the trigger.
+        pub fire: bool = Field::count(1).steering(),
+        /// For how many ticks it has held or left it; bounded likewise.
+        pub fire_held: u8 = Field::count(6).steering().drifting(60.0),
+        /// Metres right of the middle.
+        pub x: f32 = PLACE,
         /// Metres below the middle.
-        pub y: f32 = Field::centred(14, 8).snap_beyond(4.0),
+        pub y: f32 = PLACE,
         /// Metres a second to the right.
-        pub vx: f32 = Field::centred(12, 7),
+        pub vx: f32 = PACE,
         /// Metres a second down.
-        pub vy: f32 = Field::centred(12, 7),
+        pub vy: f32 = PACE,
         /// Direction of the rifle in turns.
-        pub aim: f32 = Field::angle(12),
+        pub aim: f32 = Field::angle(12).trending(),
         /// 0 is dead.
         pub health: u8 = Field::count(7).server_only(),
         /// Shots fired so far, modulo 256: when it changes, a shot is seen.
         pub shots: u8 = Field::count(8),
-        /// Ticks until the rifle can fire again.
-        pub cooldown: u8 = Field::count(6).owner_only(),
+        /// Ticks until the rifle can fire again. Who sees the shots can count it.
+        pub cooldown: u8 = Field::count(6),
         /// Ticks until a dead player returns.
         pub respawn: u16 = Field::count(9).owner_only().server_only(),
         /// Times the player came into the world, modulo 256.
@@ -89,6 +106,11 @@ impl Player {
     /// Where its rifle points.
     pub fn facing(&self) -> Vec2 {
         direction(self.aim)
+    }
+
+    /// What it commands as long as it holds its keys and aims where it does.
+    pub fn keys(&self) -> Command {
+        Command { right: self.right, down: self.down, aim: self.aim, fire: self.fire }
     }
 
     /// Who killed it last.
@@ -169,7 +191,7 @@ impl Skirmish {
 
 impl Game for Skirmish {
     const NAME: &'static str = "skirmish";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     type Input = Command;
     type Entity = Player;
     type Memory = ();
@@ -224,6 +246,10 @@ impl Game for Skirmish {
         {
             movement(&self.arena, self.rates, &mut slot.entity, command);
         }
+    }
+
+    fn foretell(&self, base: &Player, steering: &Player, ticks: u64) -> Option<Player> {
+        Some(foretell(&self.arena, self.rates, base, steering, ticks))
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {

@@ -1,5 +1,7 @@
 //! Skirmish without any network.
 
+use std::collections::VecDeque;
+
 use super::*;
 use crate::replicate::Record;
 use crate::time::Tick;
@@ -119,4 +121,82 @@ fn five_hits_kill_and_walls_stop_shots() {
     put(&mut world, 0, 20.0, 14.0);
     let (_, target) = fire(&mut world, 180);
     assert_eq!((target.health, target.spawns), (HEALTH, 2), "back in the world");
+}
+
+/// How many of a player's states since, oldest last, differ from the one before in what is asked for.
+fn changes<K: PartialEq>(
+    past: &VecDeque<Vec<Player>>,
+    n: usize,
+    of: impl Fn(&Player) -> K,
+) -> usize {
+    past.iter().zip(past.iter().skip(1)).filter(|(a, b)| of(&a[n]) != of(&b[n])).count()
+}
+
+/// How much of what bots do in a minute is foretold from bases `back` ticks old. It must be all of
+/// those who lived, turned once at most and pulled or left the trigger once at most.
+fn foretold(players: u16, seed: u64, back: usize) -> f64 {
+    let mut past: VecDeque<Vec<Player>> = VecDeque::new();
+    let (mut all, mut came_true) = (0, 0);
+    play(players, seed, 60 * 60, |game, world| {
+        past.push_front(world.entities.iter().map(|slot| slot.entity).collect());
+        past.truncate(back + 1);
+        if past.len() <= back {
+            return;
+        }
+        for n in 0..past[0].len() {
+            let (base, now) = (&past[back][n], &past[0][n]);
+            let told = game.foretell(base, now, back as u64).expect("it is foretold");
+            let moved = |p: &Player| (p.x, p.y, p.vx, p.vy, p.shots, p.cooldown);
+            let comes_true = moved(&told) == moved(now);
+            let lived = past.iter().all(|then| then[n].health > 0)
+                && changes(&past, n, |player| player.spawns) == 0;
+            if lived
+                && changes(&past, n, |player| (player.right, player.down)) <= 1
+                && changes(&past, n, |player| player.fire) <= 1
+            {
+                assert!(comes_true, "{back} ticks after {base:?}: {told:?}, not {now:?}");
+            }
+            assert_eq!(told, Record::snapped(&told), "it is on the grid");
+            all += 1;
+            came_true += u32::from(comes_true);
+        }
+    });
+    f64::from(came_true) / f64::from(all)
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
+fn what_others_do_is_foretold_unless_they_change_their_minds_twice() {
+    for (players, back, least) in [(16, 1, 0.99), (16, 8, 0.85), (16, 32, 0.3), (64, 8, 0.8)] {
+        let share = foretold(players, 21, back);
+        println!("{players} bots, {back} ticks: {:.1} % foretold", share * 100.0);
+        assert!(share > least, "only {share} of {players} bots' states after {back} ticks");
+    }
+}
+
+#[test]
+fn keys_are_foretold_to_the_tick() {
+    let (game, mut world) = world_of(1, 3);
+    let idle = Command { aim: 0.25, ..Command::default() };
+    let run = Command { right: 1, fire: true, ..idle };
+    let mut states = Vec::new();
+    for tick in 0..90 {
+        let mut inputs = Inputs::default();
+        // Turns after 10 ticks, then keeps on for longer than is counted.
+        inputs.set(PlayerId(0), if tick < 10 { idle } else { run });
+        game.step(&mut world, &inputs);
+        world.snap();
+        states.extend(world.entities.iter().map(|slot| slot.entity));
+    }
+    let held: Vec<_> = [9, 10, 11, 89].map(|at: usize| states[at].held).into();
+    assert_eq!(held, [10, 1, 2, 63]);
+    for (from, base) in states.iter().enumerate() {
+        for (ticks, now) in states[from..].iter().enumerate().take(33).skip(1) {
+            let told = game.foretell(base, now, ticks as u64);
+            assert_eq!(told, Some(*now), "{ticks} ticks after {from}");
+        }
+    }
+    let dead = Player { health: 0, respawn: 5, ..states[0] };
+    let told = |ticks| game.foretell(&dead, &dead, ticks).expect("it is foretold");
+    assert_eq!((told(1), told(9)), (Player { respawn: 4, ..dead }, Player { respawn: 0, ..dead }));
 }
