@@ -53,16 +53,16 @@ impl Bodies {
                 self.0.entry(*shooter).or_default().recoil = RECOIL_SECS;
             }
             Event::Hurt { id, .. } => self.0.entry(*id).or_default().hurt = HURT_SECS,
-            Event::Killed { id, .. } => self.0.entry(*id).or_default().dead = 0.0,
+            Event::Died { id, .. } => self.0.entry(*id).or_default().dead = 0.0,
             Event::Spawned { id, .. } => self.0.entry(*id).or_default().appear = APPEAR_SECS,
-            Event::Landed => {}
+            Event::Landed | Event::Killed { .. } => {}
         }
     }
 
     /// Lets time pass for those who are there.
-    pub(super) fn advance<'a>(
+    pub(super) fn advance(
         &mut self,
-        players: impl Iterator<Item = &'a Slot<Player>> + Clone,
+        players: impl Iterator<Item = Slot<Player>> + Clone,
         secs: f32,
     ) {
         self.0.retain(|id, _| players.clone().any(|slot| slot.id == *id));

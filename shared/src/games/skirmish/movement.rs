@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::arena::Arena;
-use super::{Command, PACE, PLACE, Player};
+use super::entities::{Command, PACE, PLACE, Player};
 use crate::limits::FORETOLD_TICKS_MAX;
 use crate::physics::slide_circle;
 use crate::replicate::Field;
