@@ -9,7 +9,7 @@ use glam::Vec2;
 use phaselock_shared::game::{Entities, Slot};
 use phaselock_shared::games::skirmish::arena::Arena;
 use phaselock_shared::games::skirmish::movement::RADIUS;
-use phaselock_shared::games::skirmish::{Piece, Player, RANGE, players, scores};
+use phaselock_shared::games::skirmish::{Piece, Player, RANGE, RESPAWN_SECS, players, scores};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::physics::{ray_to_circle, ray_to_walls};
 
@@ -45,12 +45,15 @@ pub(super) const MUZZLE: f32 = 0.92;
 /// More shots than this between two frames are a jump in time, not a salvo.
 const SHOTS_MAX: u8 = 4;
 
+/// Somebody who comes into sight so close to the time for it has just returned from the dead.
+const RESPAWN_SLACK_SECS: f32 = 0.15;
+
 /// Who was seen last, and how they were.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     seen: BTreeMap<EntityId, Player>,
-    /// How often everybody had been killed.
-    deaths: BTreeMap<PlayerId, u16>,
+    /// How often everybody had been killed, and for how many seconds that has been known.
+    deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
 
 impl Watch {
@@ -60,6 +63,7 @@ impl Watch {
         arena: &Arena,
         entities: &Entities<Piece>,
         own: Option<EntityId>,
+        secs: f32,
     ) -> Vec<Event> {
         let mut events = Vec::new();
         for slot in players(entities) {
@@ -88,18 +92,29 @@ impl Watch {
                 if now.spawns != before.spawns {
                     events.push(Event::Spawned { id: slot.id, at });
                 }
+            } else if slot.owner.is_some_and(|owner| self.is_due(owner)) {
+                // Died out of sight, and came into the world within it.
+                events.push(Event::Spawned { id: slot.id, at: now.position() });
             }
             self.seen.insert(slot.id, now);
         }
         self.seen.retain(|id, _| entities.get(*id).is_some());
         for (victim, score) in scores(entities) {
-            let before = self.deaths.insert(victim, score.deaths);
-            if before.is_some_and(|before| before != score.deaths) {
+            let known = self.deaths.entry(victim).or_insert((score.deaths, f32::MAX));
+            known.1 += secs;
+            if known.0 != score.deaths {
+                *known = (score.deaths, 0.0);
                 events.push(Event::Killed { victim, killer: score.killed_by() });
             }
         }
         self.deaths.retain(|player, _| entities.owned_by(*player).next().is_some());
         events
+    }
+
+    /// Whether somebody returns from the dead about now.
+    fn is_due(&self, player: PlayerId) -> bool {
+        let dead = self.deaths.get(&player).map_or(f32::MAX, |(_, secs)| *secs);
+        (dead - RESPAWN_SECS).abs() < RESPAWN_SLACK_SECS
     }
 }
 
@@ -152,26 +167,26 @@ mod tests {
         let own = Player { x: -20.0, y: 0.0, health: 100, shots: 255, ..Player::default() };
         let other = Player { x: -17.0, ..own };
         let score = Score::default();
-        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0))), []);
+        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0)), 0.1), []);
 
         let own = Player { shots: 0, hits: 1, ..own };
         let hurt = Player { health: 0, ..other };
         let score = Score { deaths: 1, killer: 8, ..score };
-        let events = watch.observe(&arena, &world(own, other, Score::default()), Some(id(0)));
+        let events = watch.observe(&arena, &world(own, other, Score::default()), Some(id(0)), 0.1);
         let Event::Shot { from, to, hit: true, .. } = events[0] else { panic!("{events:?}") };
         assert!((from.x + 20.0 - MUZZLE).abs() < 1e-5 && (to.x + 17.4).abs() < 1e-4);
         assert_eq!(events[1..], [Event::Landed]);
-        let events = watch.observe(&arena, &world(own, hurt, score), Some(id(0)));
+        let events = watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1);
         let died = Event::Died { id: id(1), at: other.position() };
         let killed = Event::Killed { victim: PlayerId(8), killer: Some(PlayerId(7)) };
         assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, died, killed]);
-        assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0))), []);
+        assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1), []);
 
         // Who is out of sight is heard of all the same.
         let mut unseen = world(own, hurt, Score { deaths: 2, ..score });
         unseen.remove(id(1));
-        assert_eq!(watch.observe(&arena, &unseen, Some(id(0))), [killed]);
-        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0))).len(), 1);
+        assert_eq!(watch.observe(&arena, &unseen, Some(id(0)), 0.1), [killed]);
+        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0)), 0.1).len(), 1);
     }
 
     #[test]
@@ -181,7 +196,7 @@ mod tests {
         let player = |shots| Player { health: 100, shots, ..Player::default() };
         let mut seen = |shots| {
             let world = world(player(shots), Player::default(), Score::default());
-            watch.observe(&arena, &world, Some(id(0))).len()
+            watch.observe(&arena, &world, Some(id(0)), 0.1).len()
         };
         assert_eq!([seen(5), seen(6), seen(5), seen(6), seen(7), seen(90)], [0, 1, 0, 0, 1, 0]);
     }

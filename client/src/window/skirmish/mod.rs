@@ -5,6 +5,7 @@ mod effects;
 mod events;
 mod hud;
 mod players;
+mod shade;
 
 use std::collections::BTreeMap;
 
@@ -109,7 +110,7 @@ impl SkirmishScreen {
             self.deaths_alive = self.score(scene.player).deaths;
         }
 
-        for event in self.watch.observe(&scene.game.arena, entities, own) {
+        for event in self.watch.observe(&scene.game.arena, entities, own, scene.secs) {
             self.bodies.handle(&event);
             let color = |id| if own == Some(id) { palette::OWN } else { palette::FOE };
             match event {
@@ -164,21 +165,23 @@ impl SkirmishScreen {
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
-        arena::draw(painter, camera, &scene.game.arena);
+        // The dead see on from where they lie.
+        let eye = scene.view.own.and(self.own_at);
+        arena::draw(painter, camera, &scene.game.arena, eye);
         self.effects.draw_below(painter, camera);
         let is_own = |slot: &Slot<Player>| scene.view.own == Some(slot.id);
         let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
         // The dead lie beneath the living, and oneself is above everybody.
-        let mut slots: Vec<_> = players(&scene.view.entities).collect();
-        slots.sort_by_key(|slot| (is_own(slot), !is_dead(slot)));
-        for slot in &slots {
+        let mut shown: Vec<_> = self.bodies.shown().collect();
+        shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
+        for (slot, _) in &shown {
             self.bodies.draw(painter, camera, slot, is_own(slot));
         }
         self.effects.draw_above(painter, camera);
-        for slot in slots.into_iter().filter(|slot| !is_own(slot) && !is_dead(slot)) {
+        for (slot, sight) in shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot)) {
             // Somebody who has just left is shown a moment longer than named.
             if let Some(owner) = slot.owner.filter(|owner| scene.roster.contains_key(owner)) {
-                let tag = Tag { name: scene.name_of(owner), bot: scene.is_bot(owner) };
+                let tag = Tag { name: scene.name_of(owner), bot: scene.is_bot(owner), sight };
                 players::draw_tag(painter, camera, &slot.entity, tag);
             }
         }

@@ -35,12 +35,12 @@ record! {
         /// The same, down.
         pub down: i16 = Field::centred(2, 0).steering(),
         /// For how many ticks it has run this way; 63 and more are 63. One more a tick, at the usual
-        /// 60 a second.
-        pub held: u8 = Field::count(6).steering().drifting(60.0),
+        /// 60 a second. Predicted as well, but to be wrong about it alone is no misprediction.
+        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Whether it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
         /// For how many ticks it has held or left it; bounded likewise.
-        pub fire_held: u8 = Field::count(6).steering().drifting(60.0),
+        pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Metres right of the middle.
         pub x: f32 = PLACE,
         /// Metres below the middle.

@@ -5,10 +5,11 @@ pub mod arena;
 mod bot;
 mod entities;
 pub mod movement;
+pub mod sight;
 
 use glam::Vec2;
 
-use crate::game::{Entities, Game, Inputs, World};
+use crate::game::{Entities, Eye, Game, Inputs, Relevance, Slot, World};
 use crate::ids::{EntityId, PlayerId};
 use crate::physics::{ray_to_circle, ray_to_walls};
 use crate::random::Random;
@@ -18,6 +19,7 @@ use arena::Arena;
 pub use bot::Bot;
 pub use entities::{Command, Piece, Player, Score, player, players, scores};
 use movement::{RADIUS, foretell, movement};
+use sight::{REACH, relevance};
 
 /// How far a shot goes, in metres: across the arena.
 pub const RANGE: f32 = 40.0;
@@ -26,7 +28,7 @@ pub const HEALTH: u8 = 100;
 /// What a hit takes: five hits kill.
 const DAMAGE: u8 = 20;
 /// Seconds from death to return.
-const RESPAWN_SECS: f32 = 2.0;
+pub const RESPAWN_SECS: f32 = 2.0;
 
 /// The rules and the map.
 #[derive(Debug)]
@@ -108,6 +110,11 @@ impl Skirmish {
     }
 }
 
+/// The player that somebody plays.
+fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
+    entities.owned_by(player).find_map(|slot| slot.entity.player())
+}
+
 fn player_mut(entities: &mut Entities<Piece>, id: EntityId) -> Option<&mut Player> {
     entities.get_mut(id)?.entity.player_mut()
 }
@@ -178,6 +185,29 @@ impl Game for Skirmish {
             return Some(*base);
         };
         Some(Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks)))
+    }
+
+    fn place(&self, entity: &Piece) -> Option<Vec2> {
+        entity.player().map(Player::position)
+    }
+
+    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+        let place = avatar_of(entities, player)?.position();
+        Some(Eye { place, reach: REACH })
+    }
+
+    fn relevance(
+        &self,
+        entities: &Entities<Piece>,
+        player: PlayerId,
+        other: &Slot<Piece>,
+    ) -> Relevance {
+        // Scores are everybody's, and come when there is room.
+        let Piece::Player(other) = &other.entity else { return Relevance::Matters(1) };
+        match avatar_of(entities, player) {
+            Some(viewer) => relevance(&self.arena.walls, viewer, other),
+            None => Relevance::Secret,
+        }
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
