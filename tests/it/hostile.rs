@@ -1,7 +1,7 @@
 //! Packets that no honest peer sends.
 
 use phaselock_server::core::{ClientId, Output, Room};
-use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::games::skirmish::{Command, Skirmish, players};
 use phaselock_shared::limits::PACKET_INPUTS_MAX;
 use phaselock_shared::link::LinkConfig;
 use phaselock_shared::random::Random;
@@ -105,8 +105,9 @@ fn acknowledging_what_was_never_sent_ends_the_session() {
 fn inputs_of_any_date_move_a_player_one_step_a_tick() {
     let mut room = room();
     let run = Command { right: 1, ..Command::default() };
-    let x =
-        |room: &Room<Skirmish>| room.world().entities.iter().next().expect("it is there").entity.x;
+    let x = |room: &Room<Skirmish>| {
+        players(&room.world().entities).next().expect("it is there").entity.x
+    };
     let mut before = x(&room);
     let mut moved = 0.0;
     for tick in 61..400_u64 {

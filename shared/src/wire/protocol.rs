@@ -85,11 +85,11 @@ mod tests {
     #[test]
     fn a_games_text_is_as_documented() {
         let text = game_text::<crate::games::skirmish::Skirmish>();
-        let start = "game skirmish 1\nrecord Command\nright -2 2 0 linear all predicted\n";
+        let start = "game skirmish 2\nrecord Command\nright -2 2 0 linear all predicted\n";
         assert!(text.starts_with(start), "{text}");
         assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");
         assert!(text.contains("\nrecord Player\n"), "{text}");
-        assert!(text.contains("\ncooldown 0 6 0 step owner predicted\n"), "{text}");
+        assert!(text.contains("\nhits 0 4 0 step owner server\n"), "{text}");
         assert!(text.contains("\nhealth 0 7 0 step all server\n"), "{text}");
     }
 }

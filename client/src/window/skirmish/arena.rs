@@ -5,6 +5,7 @@ use glam::Vec2;
 use phaselock_shared::games::skirmish::arena::{Arena, BORDER, HALF};
 use phaselock_shared::physics::Aabb;
 
+use super::shade;
 use crate::window::camera::Camera;
 use crate::window::paint::{arc, fade, shadow};
 use crate::window::palette;
@@ -18,8 +19,9 @@ const RIM: f32 = 0.07;
 /// How far shadows fade out, in metres.
 const SHADOW: f32 = 0.5;
 
-/// Paints it on a window that has the floor's colour: all but those who are in it.
-pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena) {
+/// Paints it on a window that has the floor's colour: all but those who are in it. What cannot be seen
+/// from `eye` lies in the shade; walls stand out of it, being known anyway.
+pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option<Vec2>) {
     let floor = on_floor(camera, Aabb::centred(Vec2::ZERO, HALF));
     grid(painter, camera, floor);
     markings(painter, camera);
@@ -37,6 +39,9 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena) {
         let below = on_floor(camera, Aabb { min, max }.grown(0.1));
         let below = below.translate(vec2(0.14, 0.22) * scale);
         shadow(painter, below, SHADOW * scale, Color32::from_black_alpha(96));
+    }
+    if let Some(eye) = eye {
+        shade::draw(painter, camera, arena, eye);
     }
     for wall in walls.clone() {
         sides(painter, camera, wall);
@@ -144,6 +149,10 @@ fn sides(painter: &Painter, camera: Camera, wall: &Aabb) {
             .zip(points.iter().cycle().skip(1))
             .map(|(a, b)| a.x * b.y - b.x * a.y)
             .sum();
+        // One that is hardly to be seen would get smoothed corners of many times its height.
+        if area.abs() < 2.0 * points[0].distance(points[1]) {
+            continue;
+        }
         if area < 0.0 {
             points.reverse();
         }

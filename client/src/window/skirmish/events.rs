@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
-use phaselock_shared::game::Entities;
+use phaselock_shared::game::{Entities, Slot};
 use phaselock_shared::games::skirmish::arena::Arena;
 use phaselock_shared::games::skirmish::movement::RADIUS;
-use phaselock_shared::games::skirmish::{Player, RANGE};
+use phaselock_shared::games::skirmish::{Piece, Player, RANGE, RESPAWN_SECS, players, scores};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::physics::{ray_to_circle, ray_to_walls};
 
@@ -32,8 +32,10 @@ pub(super) enum Event {
     Hurt { id: EntityId, damage: u8 },
     /// The own player has hit somebody.
     Landed,
-    /// Somebody was killed.
-    Killed { id: EntityId, victim: Option<PlayerId>, killer: Option<PlayerId>, at: Vec2 },
+    /// Somebody in sight died.
+    Died { id: EntityId, at: Vec2 },
+    /// Somebody was killed, in sight or not.
+    Killed { victim: PlayerId, killer: Option<PlayerId> },
     /// Somebody came into the world.
     Spawned { id: EntityId, at: Vec2 },
 }
@@ -43,10 +45,15 @@ pub(super) const MUZZLE: f32 = 0.92;
 /// More shots than this between two frames are a jump in time, not a salvo.
 const SHOTS_MAX: u8 = 4;
 
+/// Somebody who comes into sight so close to the time for it has just returned from the dead.
+const RESPAWN_SLACK_SECS: f32 = 0.15;
+
 /// Who was seen last, and how they were.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     seen: BTreeMap<EntityId, Player>,
+    /// How often everybody had been killed, and for how many seconds that has been known.
+    deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
 
 impl Watch {
@@ -54,17 +61,18 @@ impl Watch {
     pub(super) fn observe(
         &mut self,
         arena: &Arena,
-        players: &Entities<Player>,
+        entities: &Entities<Piece>,
         own: Option<EntityId>,
+        secs: f32,
     ) -> Vec<Event> {
         let mut events = Vec::new();
-        for slot in players.iter() {
+        for slot in players(entities) {
             let mut now = slot.entity;
             if let Some(before) = self.seen.get(&slot.id) {
                 let at = now.position();
                 let shots = now.shots.wrapping_sub(before.shots);
                 if (1..=SHOTS_MAX).contains(&shots) && now.health > 0 {
-                    events.push(shot(arena, players, slot.id, &now));
+                    events.push(shot(arena, players(entities), slot.id, &now));
                 } else if shots > u8::MAX - SHOTS_MAX {
                     // A corrected prediction took a shot back. If it comes again after all, it was
                     // seen already.
@@ -76,27 +84,50 @@ impl Watch {
                 if own == Some(slot.id) && now.hits != before.hits {
                     events.push(Event::Landed);
                 }
-                if now.deaths != before.deaths {
-                    let (victim, killer) = (slot.owner, now.killed_by());
-                    let at = before.position();
-                    events.push(Event::Killed { id: slot.id, victim, killer, at });
+                // Who is back already has died as well.
+                let gone = now.health == 0 || now.spawns != before.spawns;
+                if before.health > 0 && gone {
+                    events.push(Event::Died { id: slot.id, at: before.position() });
                 }
                 if now.spawns != before.spawns {
                     events.push(Event::Spawned { id: slot.id, at });
                 }
+            } else if slot.owner.is_some_and(|owner| self.is_due(owner)) {
+                // Died out of sight, and came into the world within it.
+                events.push(Event::Spawned { id: slot.id, at: now.position() });
             }
             self.seen.insert(slot.id, now);
         }
-        self.seen.retain(|id, _| players.get(*id).is_some());
+        self.seen.retain(|id, _| entities.get(*id).is_some());
+        for (victim, score) in scores(entities) {
+            let known = self.deaths.entry(victim).or_insert((score.deaths, f32::MAX));
+            known.1 += secs;
+            if known.0 != score.deaths {
+                *known = (score.deaths, 0.0);
+                events.push(Event::Killed { victim, killer: score.killed_by() });
+            }
+        }
+        self.deaths.retain(|player, _| entities.owned_by(*player).next().is_some());
         events
+    }
+
+    /// Whether somebody returns from the dead about now.
+    fn is_due(&self, player: PlayerId) -> bool {
+        let dead = self.deaths.get(&player).map_or(f32::MAX, |(_, secs)| *secs);
+        (dead - RESPAWN_SECS).abs() < RESPAWN_SLACK_SECS
     }
 }
 
 /// A shot ends where it meets a wall or somebody as displayed, which is what its shooter saw.
-fn shot(arena: &Arena, players: &Entities<Player>, shooter: EntityId, player: &Player) -> Event {
+fn shot(
+    arena: &Arena,
+    players: impl Iterator<Item = Slot<Player>>,
+    shooter: EntityId,
+    player: &Player,
+) -> Event {
     let (middle, along) = (player.position(), player.facing());
     let wall = ray_to_walls(middle, along, &arena.walls, RANGE);
-    let others = players.iter().filter(|slot| slot.id != shooter && slot.entity.health > 0);
+    let others = players.filter(|slot| slot.id != shooter && slot.entity.health > 0);
     let body = others
         .filter_map(|slot| ray_to_circle(middle, along, slot.entity.position(), RADIUS))
         .fold(f32::MAX, f32::min);
@@ -113,17 +144,20 @@ fn shot(arena: &Arena, players: &Entities<Player>, shooter: EntityId, player: &P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock_shared::game::Slot;
+    use phaselock_shared::games::skirmish::Score;
 
     fn id(index: u16) -> EntityId {
         EntityId { index, generation: 0 }
     }
 
-    fn world(own: Player, other: Player) -> Entities<Player> {
-        let mut players = Entities::default();
-        players.insert(Slot { id: id(0), owner: Some(PlayerId(7)), entity: own });
-        players.insert(Slot { id: id(1), owner: Some(PlayerId(8)), entity: other });
-        players
+    fn world(own: Player, other: Player, lost: Score) -> Entities<Piece> {
+        let mut entities = Entities::default();
+        let pieces = [Piece::Player(own), Piece::Player(other), Piece::Score(lost)];
+        for (index, (owner, entity)) in [7, 8, 8].into_iter().zip(pieces).enumerate() {
+            let (id, owner) = (id(index as u16), Some(PlayerId(owner)));
+            entities.insert(Slot { id, owner, entity });
+        }
+        entities
     }
 
     #[test]
@@ -132,19 +166,27 @@ mod tests {
         let mut watch = Watch::default();
         let own = Player { x: -20.0, y: 0.0, health: 100, shots: 255, ..Player::default() };
         let other = Player { x: -17.0, ..own };
-        assert_eq!(watch.observe(&arena, &world(own, other), Some(id(0))), []);
+        let score = Score::default();
+        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0)), 0.1), []);
 
         let own = Player { shots: 0, hits: 1, ..own };
-        let hurt = Player { health: 0, deaths: 1, killer: 8, ..other };
-        let events = watch.observe(&arena, &world(own, other), Some(id(0)));
+        let hurt = Player { health: 0, ..other };
+        let score = Score { deaths: 1, killer: 8, ..score };
+        let events = watch.observe(&arena, &world(own, other, Score::default()), Some(id(0)), 0.1);
         let Event::Shot { from, to, hit: true, .. } = events[0] else { panic!("{events:?}") };
         assert!((from.x + 20.0 - MUZZLE).abs() < 1e-5 && (to.x + 17.4).abs() < 1e-4);
         assert_eq!(events[1..], [Event::Landed]);
-        let events = watch.observe(&arena, &world(own, hurt), Some(id(0)));
-        let (victim, killer) = (Some(PlayerId(8)), Some(PlayerId(7)));
-        let killed = Event::Killed { id: id(1), victim, killer, at: other.position() };
-        assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, killed]);
-        assert_eq!(watch.observe(&arena, &world(own, hurt), Some(id(0))), []);
+        let events = watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1);
+        let died = Event::Died { id: id(1), at: other.position() };
+        let killed = Event::Killed { victim: PlayerId(8), killer: Some(PlayerId(7)) };
+        assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, died, killed]);
+        assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1), []);
+
+        // Who is out of sight is heard of all the same.
+        let mut unseen = world(own, hurt, Score { deaths: 2, ..score });
+        unseen.remove(id(1));
+        assert_eq!(watch.observe(&arena, &unseen, Some(id(0)), 0.1), [killed]);
+        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0)), 0.1).len(), 1);
     }
 
     #[test]
@@ -153,7 +195,8 @@ mod tests {
         let mut watch = Watch::default();
         let player = |shots| Player { health: 100, shots, ..Player::default() };
         let mut seen = |shots| {
-            watch.observe(&arena, &world(player(shots), Player::default()), Some(id(0))).len()
+            let world = world(player(shots), Player::default(), Score::default());
+            watch.observe(&arena, &world, Some(id(0)), 0.1).len()
         };
         assert_eq!([seen(5), seen(6), seen(5), seen(6), seen(7), seen(90)], [0, 1, 0, 0, 1, 0]);
     }

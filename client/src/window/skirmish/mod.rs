@@ -5,6 +5,7 @@ mod effects;
 mod events;
 mod hud;
 mod players;
+mod shade;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,9 @@ use egui_macroquad::egui::{Color32, Painter, Rect};
 use glam::Vec2;
 use phaselock_shared::game::Slot;
 use phaselock_shared::games::skirmish::arena::HALF;
-use phaselock_shared::games::skirmish::{Command, Player, Skirmish};
+use phaselock_shared::games::skirmish::{
+    Command, Player, Score, Skirmish, player, players, scores,
+};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::physics::turns;
 
@@ -54,8 +57,11 @@ pub(crate) struct SkirmishScreen {
     effects: Effects,
     bodies: Bodies,
     hud: Hud,
-    /// What is known of everybody's score, those included who are out of sight.
-    scores: BTreeMap<PlayerId, (u16, u16)>,
+    /// Everybody's scores, those included who are out of sight.
+    scores: BTreeMap<PlayerId, Score>,
+    /// How often the own player had been killed when it was last alive: it is seen dead sooner than
+    /// its score is, which then names who killed it the time before.
+    deaths_alive: u16,
 }
 
 impl GameView for Skirmish {
@@ -85,28 +91,26 @@ impl GameView for Skirmish {
 
     fn draw(screen: &mut SkirmishScreen, scene: &Scene<'_, Self>, painter: &Painter) {
         screen.take_note(scene);
-        let own = scene.view.own.and_then(|id| scene.view.entities.get(id));
-        let camera = screen.aim_camera(scene, own);
+        let own = scene.view.own.and_then(|id| player(&scene.view.entities, id));
+        let camera = screen.aim_camera(scene, own.as_ref());
         screen.draw_world(scene, camera, painter);
-        screen.draw_over(scene, own.map(|slot| &slot.entity), painter);
+        screen.draw_over(scene, own.as_ref(), painter);
     }
 }
 
 impl SkirmishScreen {
     fn take_note(&mut self, scene: &Scene<'_, Skirmish>) {
-        let (players, own) = (&scene.view.entities, scene.view.own);
-        for slot in players.iter() {
-            if let Some(owner) = slot.owner {
-                self.scores.insert(owner, (slot.entity.frags, slot.entity.deaths));
-            }
-        }
-        self.scores.retain(|player, _| scene.roster.contains_key(player));
-        self.bodies.advance(players.iter(), scene.secs);
+        let (entities, own) = (&scene.view.entities, scene.view.own);
+        self.scores = scores(entities).collect();
+        self.bodies.advance(players(entities), scene.secs);
         self.effects.advance(scene.secs);
-        let own_player = own.and_then(|id| players.get(id)).map(|slot| &slot.entity);
-        self.hud.advance(scene.secs, own_player);
+        let own_player = own.and_then(|id| player(entities, id));
+        self.hud.advance(scene.secs, own_player.as_ref());
+        if own_player.is_some_and(|own| own.health > 0) {
+            self.deaths_alive = self.score(scene.player).deaths;
+        }
 
-        for event in self.watch.observe(&scene.game.arena, players, own) {
+        for event in self.watch.observe(&scene.game.arena, entities, own, scene.secs) {
             self.bodies.handle(&event);
             let color = |id| if own == Some(id) { palette::OWN } else { palette::FOE };
             match event {
@@ -116,15 +120,13 @@ impl SkirmishScreen {
                 Event::Hurt { id, damage } if own == Some(id) => self.hud.hurt(damage),
                 Event::Hurt { .. } => {}
                 Event::Landed => self.hud.land(),
-                Event::Killed { id, victim, killer, at } => {
-                    self.effects.death(at, color(id));
+                Event::Died { id, at } => self.effects.death(at, color(id)),
+                Event::Killed { victim, killer } => {
                     let who = |player: PlayerId| Who {
                         name: scene.name_of(player).to_owned(),
                         own: player == scene.player,
                     };
-                    if let Some(victim) = victim {
-                        self.hud.kill(killer.map(who), who(victim));
-                    }
+                    self.hud.kill(killer.map(who), who(victim));
                 }
                 Event::Spawned { id, at } => self.effects.spawn(at, color(id)),
             }
@@ -132,12 +134,12 @@ impl SkirmishScreen {
     }
 
     /// Moves the camera along and returns the one to draw with.
-    fn aim_camera(&mut self, scene: &Scene<'_, Skirmish>, own: Option<&Slot<Player>>) -> Camera {
+    fn aim_camera(&mut self, scene: &Scene<'_, Skirmish>, own: Option<&Player>) -> Camera {
         let before = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
         let mut camera = Camera::new(scene.screen, before, SEEN_WIDTH, SEEN_HEIGHT);
         let first = self.own_at.is_none();
-        if let Some(slot) = own {
-            self.own_at = Some(slot.entity.position());
+        if let Some(own) = own {
+            self.own_at = Some(own.position());
         }
         let target = self.own_at.unwrap_or(Vec2::ZERO);
         let lean = if scene.active {
@@ -163,21 +165,23 @@ impl SkirmishScreen {
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
-        arena::draw(painter, camera, &scene.game.arena);
+        // The dead see on from where they lie.
+        let eye = scene.view.own.and(self.own_at);
+        arena::draw(painter, camera, &scene.game.arena, eye);
         self.effects.draw_below(painter, camera);
         let is_own = |slot: &Slot<Player>| scene.view.own == Some(slot.id);
         let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
         // The dead lie beneath the living, and oneself is above everybody.
-        let mut slots: Vec<_> = scene.view.entities.iter().collect();
-        slots.sort_by_key(|slot| (is_own(slot), !is_dead(slot)));
-        for slot in &slots {
+        let mut shown: Vec<_> = self.bodies.shown().collect();
+        shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
+        for (slot, _) in &shown {
             self.bodies.draw(painter, camera, slot, is_own(slot));
         }
         self.effects.draw_above(painter, camera);
-        for slot in slots.into_iter().filter(|slot| !is_own(slot) && !is_dead(slot)) {
+        for (slot, sight) in shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot)) {
             // Somebody who has just left is shown a moment longer than named.
             if let Some(owner) = slot.owner.filter(|owner| scene.roster.contains_key(owner)) {
-                let tag = Tag { name: scene.name_of(owner), bot: scene.is_bot(owner) };
+                let tag = Tag { name: scene.name_of(owner), bot: scene.is_bot(owner), sight };
                 players::draw_tag(painter, camera, &slot.entity, tag);
             }
         }
@@ -194,7 +198,9 @@ impl SkirmishScreen {
             self.hud.draw_health(painter, screen, own);
             if own.health == 0 && !scene.scores {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
-                let killer = own.killed_by().map(|killer| scene.name_of(killer));
+                let score = self.score(scene.player);
+                let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
+                let killer = killer.map(|killer| scene.name_of(killer));
                 self.hud.draw_death(painter, screen, killer, secs);
             }
         }
@@ -209,9 +215,13 @@ impl SkirmishScreen {
         }
     }
 
+    fn score(&self, player: PlayerId) -> Score {
+        self.scores.get(&player).copied().unwrap_or_default()
+    }
+
     fn rows(&self, scene: &Scene<'_, Skirmish>) -> Vec<Row> {
         let row = |(player, seat): (&PlayerId, &phaselock_client::core::Seat)| {
-            let (frags, deaths) = self.scores.get(player).copied().unwrap_or_default();
+            let Score { frags, deaths, .. } = self.score(*player);
             let own = *player == scene.player;
             let ping_ms = scene.round_trip_ms.filter(|_| own);
             Row { name: seat.name.clone(), bot: seat.bot, own, frags, deaths, ping_ms }

@@ -24,12 +24,19 @@ const APPEAR_SECS: f32 = 0.3;
 /// Seconds in which somebody dead is gone from sight.
 const FADE_SECS: f32 = 0.5;
 
+/// Seconds in which somebody comes into sight or is lost from it.
+const SIGHT_SECS: f32 = 0.15;
+
 /// What moves on players by itself.
 #[derive(Debug, Default)]
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Body {
+    /// The player as last told of, and on the way since; none until it is told of.
+    last: Option<Slot<Player>>,
+    /// How much of it is in sight: 0 to 1.
+    sight: f32,
     hurt: f32,
     recoil: f32,
     appear: f32,
@@ -43,6 +50,8 @@ pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     /// Whether the server plays it.
     pub(super) bot: bool,
+    /// How much of it is in sight.
+    pub(super) sight: f32,
 }
 
 impl Bodies {
@@ -53,26 +62,44 @@ impl Bodies {
                 self.0.entry(*shooter).or_default().recoil = RECOIL_SECS;
             }
             Event::Hurt { id, .. } => self.0.entry(*id).or_default().hurt = HURT_SECS,
-            Event::Killed { id, .. } => self.0.entry(*id).or_default().dead = 0.0,
+            Event::Died { id, .. } => self.0.entry(*id).or_default().dead = 0.0,
             Event::Spawned { id, .. } => self.0.entry(*id).or_default().appear = APPEAR_SECS,
-            Event::Landed => {}
+            Event::Landed | Event::Killed { .. } => {}
         }
     }
 
     /// Lets time pass for those who are there.
-    pub(super) fn advance<'a>(
+    pub(super) fn advance(
         &mut self,
-        players: impl Iterator<Item = &'a Slot<Player>> + Clone,
+        players: impl Iterator<Item = Slot<Player>> + Clone,
         secs: f32,
     ) {
-        self.0.retain(|id, _| players.clone().any(|slot| slot.id == *id));
+        let step = secs / SIGHT_SECS;
+        self.0.retain(|id, body| {
+            if players.clone().all(|slot| slot.id != *id) {
+                body.sight -= step;
+                if let Some(slot) = &mut body.last {
+                    // It goes on its way while it fades.
+                    slot.entity.x += slot.entity.vx * secs;
+                    slot.entity.y += slot.entity.vy * secs;
+                }
+            }
+            body.sight > 0.0
+        });
         for slot in players {
             let body = self.0.entry(slot.id).or_default();
+            body.last = Some(slot);
+            body.sight = (body.sight + step).min(1.0);
             body.hurt = (body.hurt - secs).max(0.0);
             body.recoil = (body.recoil - secs).max(0.0);
             body.appear = (body.appear - secs).max(0.0);
             body.dead = if slot.entity.health == 0 { body.dead + secs } else { 0.0 };
         }
+    }
+
+    /// Everybody to paint, and how much of each is in sight.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (Slot<Player>, f32)> {
+        self.0.values().filter_map(|body| Some((body.last?, body.sight)))
     }
 
     /// Paints somebody.
@@ -81,11 +108,12 @@ impl Bodies {
         let player = &slot.entity;
         let alive = player.health > 0;
         let gone = (body.dead / FADE_SECS).min(1.0);
-        let there = if alive { 1.0 - body.appear / APPEAR_SECS } else { (1.0 - gone) * 0.7 };
+        let appeared = 1.0 - body.appear / APPEAR_SECS;
+        let there = if alive { appeared } else { (1.0 - gone) * 0.7 } * body.sight;
         if there <= 0.0 {
             return;
         }
-        let size = if alive { 0.6 + 0.4 * there } else { 1.0 - 0.4 * gone };
+        let size = if alive { 0.6 + 0.4 * appeared } else { 1.0 - 0.4 * gone };
         let look = Look::new(own, there, if alive { body.hurt / HURT_SECS } else { 0.6 });
         let metre = camera.scale * size;
         let at = camera.to_screen(player.position());
@@ -116,14 +144,16 @@ impl Bodies {
 pub(super) fn draw_tag(painter: &Painter, camera: Camera, player: &Player, tag: Tag<'_>) {
     let over = camera.to_screen(player.position()) - vec2(0.0, 0.72 * camera.scale);
     let bar = Rect::from_center_size(over, vec2(0.95 * camera.scale, 5.0));
-    painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85));
+    painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * tag.sight));
     let share = f32::from(player.health) / f32::from(HEALTH);
     let full = Rect::from_min_size(bar.min, vec2(bar.width() * share, bar.height()));
-    painter.rect_filled(full, 1.5, mix(palette::BAD, palette::FOE, share * 1.6 - 0.3));
+    let color = mix(palette::BAD, palette::FOE, share * 1.6 - 0.3);
+    painter.rect_filled(full, 1.5, fade(color, tag.sight));
     let above = bar.center_top() - vec2(if tag.bot { 14.0 } else { 0.0 }, 3.0);
-    let name = text_over(painter, above, Align2::CENTER_BOTTOM, tag.name, 13.0, palette::TEXT);
+    let color = fade(palette::TEXT, tag.sight);
+    let name = text_over(painter, above, Align2::CENTER_BOTTOM, tag.name, 13.0, color);
     if tag.bot {
-        bot_tag(painter, name.right_center() + vec2(4.0, 0.5), 1.0);
+        bot_tag(painter, name.right_center() + vec2(4.0, 0.5), tag.sight);
     }
 }
 

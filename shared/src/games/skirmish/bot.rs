@@ -4,7 +4,7 @@ use glam::Vec2;
 
 use super::arena::Arena;
 use super::movement::RADIUS;
-use super::{Command, Player, RANGE};
+use super::{Command, Piece, RANGE, players};
 use crate::game::Entities;
 use crate::ids::PlayerId;
 use crate::physics::{direction, in_sight, turns};
@@ -39,12 +39,12 @@ pub(super) fn think(
     bot: &mut Bot,
     arena: &Arena,
     rates: Rates,
-    seen: &Entities<Player>,
+    seen: &Entities<Piece>,
     me: PlayerId,
     random: &mut Random,
 ) -> Command {
     let secs = rates.step_secs();
-    let Some(own) = seen.owned_by(me).next().map(|slot| slot.entity) else {
+    let Some(own) = seen.owned_by(me).find_map(|slot| slot.entity.player().copied()) else {
         return Command::default();
     };
     let here = own.position();
@@ -54,8 +54,7 @@ pub(super) fn think(
         return Command { aim: own.aim, ..Command::default() };
     }
 
-    let target = seen
-        .iter()
+    let target = players(seen)
         .filter(|slot| slot.owner != Some(me) && slot.entity.health > 0)
         .filter_map(|slot| {
             let there = slot.entity.position();

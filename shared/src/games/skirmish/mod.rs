@@ -3,20 +3,23 @@
 
 pub mod arena;
 mod bot;
+mod entities;
 pub mod movement;
+pub mod sight;
 
 use glam::Vec2;
 
-use crate::game::{Entities, Game, Inputs, World};
+use crate::game::{Entities, Eye, Game, Inputs, Relevance, Slot, World};
 use crate::ids::{EntityId, PlayerId};
-use crate::physics::{direction, ray_to_circle, ray_to_walls};
+use crate::physics::{ray_to_circle, ray_to_walls};
 use crate::random::Random;
-use crate::record;
 use crate::time::Rates;
 
 use arena::Arena;
 pub use bot::Bot;
-use movement::{RADIUS, movement};
+pub use entities::{Command, Piece, Player, Score, player, players, scores};
+use movement::{RADIUS, foretell, movement};
+use sight::{REACH, relevance};
 
 /// How far a shot goes, in metres: across the arena.
 pub const RANGE: f32 = 40.0;
@@ -25,77 +28,7 @@ pub const HEALTH: u8 = 100;
 /// What a hit takes: five hits kill.
 const DAMAGE: u8 = 20;
 /// Seconds from death to return.
-const RESPAWN_SECS: f32 = 2.0;
-
-record! {
-    /// What a player commands.
-    pub struct Command {
-        /// -1 left, 1 right.
-        pub right: i16 = Field::centred(2, 0),
-        /// -1 up, 1 down.
-        pub down: i16 = Field::centred(2, 0),
-        /// Where to aim, in turns from the x axis (right) towards the y axis (down).
-        pub aim: f32 = Field::angle(12),
-        /// Whether the trigger is held.
-        pub fire: bool = Field::count(1),
-    }
-}
-
-record! {
-    /// A player.
-    pub struct Player {
-        /// Metres right of the middle; 4 mm fine.
-        pub x: f32 = Field::centred(14, 8).snap_beyond(4.0),
-        /// Metres below the middle.
-        pub y: f32 = Field::centred(14, 8).snap_beyond(4.0),
-        /// Metres a second to the right.
-        pub vx: f32 = Field::centred(12, 7),
-        /// Metres a second down.
-        pub vy: f32 = Field::centred(12, 7),
-        /// Direction of the rifle in turns.
-        pub aim: f32 = Field::angle(12),
-        /// 0 is dead.
-        pub health: u8 = Field::count(7).server_only(),
-        /// Shots fired so far, modulo 256: when it changes, a shot is seen.
-        pub shots: u8 = Field::count(8),
-        /// Ticks until the rifle can fire again.
-        pub cooldown: u8 = Field::count(6).owner_only(),
-        /// Ticks until a dead player returns.
-        pub respawn: u16 = Field::count(9).owner_only().server_only(),
-        /// Times the player came into the world, modulo 256.
-        pub spawns: u8 = Field::cut(8).server_only(),
-        /// Others killed.
-        pub frags: u16 = Field::count(12).server_only(),
-        /// Times killed.
-        pub deaths: u16 = Field::count(12).server_only(),
-        /// Who killed the player last: the seat plus 1; 0 before the first death.
-        pub killer: u16 = Field::count(16).server_only(),
-        /// Hits landed, modulo 16: when it changes, the shooter hears of it.
-        pub hits: u8 = Field::count(4).owner_only().server_only(),
-    }
-}
-
-impl Player {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
-    /// Where its rifle points.
-    pub fn facing(&self) -> Vec2 {
-        direction(self.aim)
-    }
-
-    /// Who killed it last.
-    pub fn killed_by(&self) -> Option<PlayerId> {
-        self.killer.checked_sub(1).map(PlayerId)
-    }
-}
+pub const RESPAWN_SECS: f32 = 2.0;
 
 /// The rules and the map.
 #[derive(Debug)]
@@ -108,9 +41,9 @@ pub struct Skirmish {
 impl Skirmish {
     /// Puts a player where it is safest: at the start furthest from the living, chosen among a few
     /// at random.
-    fn place(&self, entities: &Entities<Player>, random: &mut Random, player: &mut Player) {
+    fn put(&self, entities: &Entities<Piece>, random: &mut Random, player: &mut Player) {
         let safety = |spawn: Vec2| {
-            let living = entities.iter().filter(|slot| slot.entity.health > 0);
+            let living = players(entities).filter(|slot| slot.entity.health > 0);
             living.map(|slot| slot.entity.position().distance(spawn)).fold(f32::MAX, f32::min)
         };
         let count = self.arena.spawns.len() as u32;
@@ -130,12 +63,11 @@ impl Skirmish {
     }
 
     /// What a shot meets first: another living player, or none.
-    fn hit(&self, entities: &Entities<Player>, shooter: EntityId) -> Option<EntityId> {
-        let player = entities.get(shooter)?.entity;
-        let (from, along) = (player.position(), player.facing());
+    fn hit(&self, entities: &Entities<Piece>, shooter: EntityId) -> Option<EntityId> {
+        let by = player(entities, shooter)?;
+        let (from, along) = (by.position(), by.facing());
         let wall = ray_to_walls(from, along, &self.arena.walls, RANGE);
-        entities
-            .iter()
+        players(entities)
             .filter(|slot| slot.id != shooter && slot.entity.health > 0)
             .filter_map(|slot| {
                 let far = ray_to_circle(from, along, slot.entity.position(), RADIUS)?;
@@ -145,33 +77,53 @@ impl Skirmish {
             .map(|(_, id)| id)
     }
 
-    fn damage(&self, entities: &mut Entities<Player>, shooter: EntityId, target: EntityId) {
+    fn damage(&self, entities: &mut Entities<Piece>, shooter: EntityId, target: EntityId) {
         let Some(by) = entities.get(shooter).and_then(|slot| slot.owner) else { return };
-        let Some(slot) = entities.get_mut(target) else { return };
+        let Some(of) = entities.get(target).and_then(|slot| slot.owner) else { return };
+        let Some(victim) = player_mut(entities, target) else { return };
         // Killed by another in the same tick.
-        if slot.entity.health == 0 {
+        if victim.health == 0 {
             return;
         }
-        slot.entity.health = slot.entity.health.saturating_sub(DAMAGE);
-        let killed = slot.entity.health == 0;
+        victim.health = victim.health.saturating_sub(DAMAGE);
+        let killed = victim.health == 0;
         if killed {
-            slot.entity.deaths = slot.entity.deaths.saturating_add(1);
-            slot.entity.killer = by.0.saturating_add(1);
-            slot.entity.respawn = (RESPAWN_SECS * self.rates.tick_hz as f32) as u16;
-            (slot.entity.vx, slot.entity.vy) = (0.0, 0.0);
+            victim.respawn = (RESPAWN_SECS * self.rates.tick_hz as f32) as u16;
+            (victim.vx, victim.vy) = (0.0, 0.0);
         }
-        if let Some(slot) = entities.get_mut(shooter) {
-            slot.entity.hits = (slot.entity.hits + 1) % 16;
-            slot.entity.frags = slot.entity.frags.saturating_add(u16::from(killed));
+        if let Some(shooter) = player_mut(entities, shooter) {
+            shooter.hits = (shooter.hits + 1) % 16;
+        }
+        if !killed {
+            return;
+        }
+        for slot in entities.iter_mut() {
+            let Piece::Score(score) = &mut slot.entity else { continue };
+            if slot.owner == Some(of) {
+                score.deaths = score.deaths.saturating_add(1);
+                score.killer = by.0.saturating_add(1);
+            }
+            if slot.owner == Some(by) {
+                score.frags = score.frags.saturating_add(1);
+            }
         }
     }
 }
 
+/// The player that somebody plays.
+fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
+    entities.owned_by(player).find_map(|slot| slot.entity.player())
+}
+
+fn player_mut(entities: &mut Entities<Piece>, id: EntityId) -> Option<&mut Player> {
+    entities.get_mut(id)?.entity.player_mut()
+}
+
 impl Game for Skirmish {
     const NAME: &'static str = "skirmish";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     type Input = Command;
-    type Entity = Player;
+    type Entity = Piece;
     type Memory = ();
     type Bot = Bot;
 
@@ -181,8 +133,9 @@ impl Game for Skirmish {
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
         let mut entity = Player::default();
-        self.place(&world.entities, &mut world.random, &mut entity);
-        world.spawn(Some(player), entity);
+        self.put(&world.entities, &mut world.random, &mut entity);
+        world.spawn(Some(player), Piece::Player(entity));
+        world.spawn(Some(player), Piece::Score(Score::default()));
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
@@ -190,16 +143,17 @@ impl Game for Skirmish {
         let mut returning = Vec::new();
         for slot in world.entities.iter_mut() {
             let command = slot.owner.map_or(Command::default(), |owner| inputs.get(owner));
-            if slot.entity.health == 0 {
-                slot.entity.respawn = slot.entity.respawn.saturating_sub(1);
-                if slot.entity.respawn == 0 {
+            let Piece::Player(player) = &mut slot.entity else { continue };
+            if player.health == 0 {
+                player.respawn = player.respawn.saturating_sub(1);
+                if player.respawn == 0 {
                     returning.push(slot.id);
                 }
                 continue;
             }
-            let shots = slot.entity.shots;
-            movement(&self.arena, self.rates, &mut slot.entity, &command);
-            if slot.entity.shots != shots {
+            let shots = player.shots;
+            movement(&self.arena, self.rates, player, &command);
+            if player.shots != shots {
                 shooters.push(slot.id);
             }
         }
@@ -210,20 +164,55 @@ impl Game for Skirmish {
             self.damage(&mut world.entities, shooter, target);
         }
         for id in returning {
-            let Some(mut player) = world.entities.get(id).map(|slot| slot.entity) else { continue };
-            self.place(&world.entities, &mut world.random, &mut player);
-            if let Some(slot) = world.entities.get_mut(id) {
-                slot.entity = player;
+            let Some(mut returned) = player(&world.entities, id) else { continue };
+            self.put(&world.entities, &mut world.random, &mut returned);
+            if let Some(player) = player_mut(&mut world.entities, id) {
+                *player = returned;
             }
         }
     }
 
-    fn predict(&self, entities: &mut Entities<Player>, own: EntityId, command: &Command) {
-        if let Some(slot) = entities.get_mut(own)
-            && slot.entity.health > 0
+    fn predict(&self, entities: &mut Entities<Piece>, own: EntityId, command: &Command) {
+        if let Some(player) = player_mut(entities, own)
+            && player.health > 0
         {
-            movement(&self.arena, self.rates, &mut slot.entity, command);
+            movement(&self.arena, self.rates, player, command);
         }
+    }
+
+    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
+            return Some(*base);
+        };
+        Some(Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks)))
+    }
+
+    fn place(&self, entity: &Piece) -> Option<Vec2> {
+        entity.player().map(Player::position)
+    }
+
+    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+        let place = avatar_of(entities, player)?.position();
+        Some(Eye { place, reach: REACH })
+    }
+
+    fn relevance(
+        &self,
+        entities: &Entities<Piece>,
+        player: PlayerId,
+        other: &Slot<Piece>,
+    ) -> Relevance {
+        // Scores are everybody's, and come when there is room.
+        let Piece::Player(other) = &other.entity else { return Relevance::Matters(1) };
+        match avatar_of(entities, player) {
+            Some(viewer) => relevance(&self.arena.walls, viewer, other),
+            None => Relevance::Secret,
+        }
+    }
+
+    fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
+        let mut owned = entities.owned_by(player);
+        owned.find(|slot| matches!(slot.entity, Piece::Player(_))).map(|slot| slot.id)
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
@@ -240,7 +229,7 @@ impl Game for Skirmish {
     fn bot(
         &self,
         bot: &mut Bot,
-        seen: &Entities<Player>,
+        seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {

@@ -3,8 +3,10 @@
 use glam::Vec2;
 
 use super::arena::Arena;
-use super::{Command, Player};
+use super::entities::{Command, PACE, PLACE, Player};
+use crate::limits::FORETOLD_TICKS_MAX;
 use crate::physics::slide_circle;
+use crate::replicate::Field;
 use crate::time::Rates;
 
 /// Radius of a player in metres.
@@ -17,10 +19,16 @@ const ACCELERATION: f32 = 40.0;
 const FRICTION: f32 = 20.0;
 /// Seconds from one shot to the next.
 const RELOAD_SECS: f32 = 0.16;
+/// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
+const HELD_MAX: u8 = 63;
 
 /// One tick of a living player: turn, run, slide along walls, pull the trigger.
 pub fn movement(arena: &Arena, rates: Rates, player: &mut Player, command: &Command) {
     let secs = rates.step_secs();
+    let ran_alike = (player.right, player.down) == (command.right, command.down);
+    player.held = count(player.held, ran_alike);
+    player.fire_held = count(player.fire_held, player.fire == command.fire);
+    (player.right, player.down, player.fire) = (command.right, command.down, command.fire);
     player.aim = command.aim;
 
     let wish = Vec2::new(f32::from(command.right), f32::from(command.down)).clamp_length_max(1.0);
@@ -39,4 +47,45 @@ pub fn movement(arena: &Arena, rates: Rates, player: &mut Player, command: &Comm
         player.cooldown = (RELOAD_SECS * rates.tick_hz as f32).ceil() as u8;
         player.shots = player.shots.wrapping_add(1);
     }
+}
+
+/// A counter of ticks, once more or from the start.
+fn count(held: u8, alike: bool) -> u8 {
+    if alike { (held + 1).min(HELD_MAX) } else { 1 }
+}
+
+/// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as many
+/// ticks as `steering` has held its keys, with those. For one who changed keys once at most, and whom
+/// nobody shot, that is the truth; only where it aims cannot be known.
+pub(super) fn foretell(
+    arena: &Arena,
+    rates: Rates,
+    base: &Player,
+    steering: &Player,
+    ticks: u64,
+) -> Player {
+    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let mut player = *base;
+    if base.health == 0 {
+        player.respawn = base.respawn.saturating_sub(ticks as u16);
+    } else {
+        // The keys of each tick from 1 to `ticks`, of which the last few ran with the present ones.
+        let at = |held: u8, tick| if tick + u64::from(held) > ticks { steering } else { base };
+        for tick in 1..=ticks {
+            let Player { right, down, .. } = *at(steering.held, tick);
+            let fire = at(steering.fire_held, tick).fire;
+            let command = Command { right, down, aim: base.aim, fire };
+            movement(arena, rates, &mut player, &command);
+            // As the world does after each step; whole numbers are on the grid anyway, and this is
+            // asked for of everybody in every snapshot.
+            (player.x, player.y) = (snapped(PLACE, player.x), snapped(PLACE, player.y));
+            (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
+        }
+    }
+    let Player { right, down, held, fire, fire_held, .. } = *steering;
+    Player { right, down, held, fire, fire_held, ..player }
+}
+
+fn snapped(field: Field, value: f32) -> f32 {
+    field.unpack(field.pack(value))
 }

@@ -1,7 +1,9 @@
 //! Skirmish without any network.
 
+use std::collections::VecDeque;
+
 use super::*;
-use crate::replicate::Record;
+use crate::replicate::{Entity, Record};
 use crate::time::Tick;
 
 fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
@@ -36,8 +38,8 @@ fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&Skirmish, &Wo
 fn nobody_gets_into_a_wall_and_bots_do_fight() {
     let (mut frags, mut travelled) = (0, 0.0);
     play(8, 5, 60 * 60, |game, world| {
-        frags = world.entities.iter().map(|slot| u32::from(slot.entity.frags)).sum();
-        for slot in world.entities.iter() {
+        frags = scores(&world.entities).map(|(_, score)| u32::from(score.frags)).sum();
+        for slot in players(&world.entities) {
             let position = slot.entity.position();
             travelled += slot.entity.velocity().length() / 60.0;
             for wall in &game.arena.walls {
@@ -84,7 +86,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
         world.snap();
         game.predict(&mut predicted, own, &command);
         for slot in predicted.iter_mut() {
-            slot.entity = Record::snapped(&slot.entity);
+            slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());
         }
         assert_eq!(world.entities, predicted, "tick {tick}");
     }
@@ -93,10 +95,9 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
 #[test]
 fn five_hits_kill_and_walls_stop_shots() {
     let (game, mut world) = world_of(2, 3);
-    let put = |world: &mut World<Skirmish>, player: u16, x: f32, y: f32| {
-        for slot in world.entities.iter_mut().filter(|s| s.owner == Some(PlayerId(player))) {
-            (slot.entity.x, slot.entity.y) = (x, y);
-        }
+    let put = |world: &mut World<Skirmish>, id: EntityId, x: f32, y: f32| {
+        let player = player_mut(&mut world.entities, id).expect("it is there");
+        (player.x, player.y) = (x, y);
     };
     let fire = |world: &mut World<Skirmish>, ticks: u32| {
         let mut inputs = Inputs::default();
@@ -105,18 +106,121 @@ fn five_hits_kill_and_walls_stop_shots() {
             game.step(world, &inputs);
             world.snap();
         }
-        let all: Vec<_> = world.entities.iter().map(|slot| slot.entity).collect();
-        (all[0], all[1])
+        let scores: Vec<_> = scores(&world.entities).map(|(_, score)| score).collect();
+        (scores[0], players(&world.entities).nth(1).expect("it is there").entity, scores[1])
     };
-    put(&mut world, 0, -6.0, 0.0);
-    put(&mut world, 1, 6.0, 0.0);
-    let (shooter, target) = fire(&mut world, 60);
-    assert_eq!((shooter.frags, target.health), (0, HEALTH), "the pillar is in between");
-    put(&mut world, 1, -3.0, 0.0);
-    let (shooter, target) = fire(&mut world, 60);
-    assert_eq!((shooter.frags, target.health, target.deaths), (1, 0, 1));
-    assert_eq!(target.killed_by(), Some(PlayerId(0)));
-    put(&mut world, 0, 20.0, 14.0);
-    let (_, target) = fire(&mut world, 180);
-    assert_eq!((target.health, target.spawns), (HEALTH, 2), "back in the world");
+    let avatar = |world: &World<Skirmish>, player| {
+        Skirmish::avatar(&world.entities, PlayerId(player)).expect("it is there")
+    };
+    let (shooter, target) = (avatar(&world, 0), avatar(&world, 1));
+    put(&mut world, shooter, -6.0, 0.0);
+    put(&mut world, target, 6.0, 0.0);
+    let (score, victim, _) = fire(&mut world, 60);
+    assert_eq!((score.frags, victim.health), (0, HEALTH), "the pillar is in between");
+    put(&mut world, target, -3.0, 0.0);
+    let (score, victim, lost) = fire(&mut world, 60);
+    assert_eq!((score.frags, victim.health, lost.deaths), (1, 0, 1));
+    assert_eq!(lost.killed_by(), Some(PlayerId(0)));
+    put(&mut world, shooter, 20.0, 14.0);
+    let (_, victim, _) = fire(&mut world, 180);
+    assert_eq!((victim.health, victim.spawns), (HEALTH, 2), "back in the world");
+}
+
+#[test]
+fn a_player_comes_and_goes_with_its_score() {
+    let (game, mut world) = world_of(3, 3);
+    assert_eq!(world.entities.len(), 6);
+    game.leave(&mut world, PlayerId(0));
+    assert_eq!(world.entities.len(), 4);
+    // Into the slots that the first has left.
+    game.join(&mut world, PlayerId(7));
+    for player in [1, 2, 7].map(PlayerId) {
+        let avatar = Skirmish::avatar(&world.entities, player).expect("it is there");
+        assert!(super::player(&world.entities, avatar).is_some());
+        assert_eq!(scores(&world.entities).filter(|(of, _)| *of == player).count(), 1);
+    }
+    assert_eq!(Skirmish::avatar(&world.entities, PlayerId(0)), None);
+}
+
+/// How many of a player's states since, oldest last, differ from the one before in what is asked for.
+fn changes<K: PartialEq>(
+    past: &VecDeque<Vec<Player>>,
+    n: usize,
+    of: impl Fn(&Player) -> K,
+) -> usize {
+    past.iter().zip(past.iter().skip(1)).filter(|(a, b)| of(&a[n]) != of(&b[n])).count()
+}
+
+fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
+    let told = game.foretell(&Piece::Player(*base), &Piece::Player(*now), ticks);
+    *told.as_ref().and_then(Piece::player).expect("it is foretold")
+}
+
+/// How much of what bots do in a minute is foretold from bases `back` ticks old. It must be all of
+/// those who lived, turned once at most and pulled or left the trigger once at most.
+fn foretold(count: u16, seed: u64, back: usize) -> f64 {
+    let mut past: VecDeque<Vec<Player>> = VecDeque::new();
+    let (mut all, mut came_true) = (0, 0);
+    play(count, seed, 60 * 60, |game, world| {
+        past.push_front(players(&world.entities).map(|slot| slot.entity).collect());
+        past.truncate(back + 1);
+        if past.len() <= back {
+            return;
+        }
+        for n in 0..past[0].len() {
+            let (base, now) = (&past[back][n], &past[0][n]);
+            let told = told(game, base, now, back as u64);
+            let moved = |p: &Player| (p.x, p.y, p.vx, p.vy, p.shots, p.cooldown);
+            let comes_true = moved(&told) == moved(now);
+            let lived = past.iter().all(|then| then[n].health > 0)
+                && changes(&past, n, |player| player.spawns) == 0;
+            if lived
+                && changes(&past, n, |player| (player.right, player.down)) <= 1
+                && changes(&past, n, |player| player.fire) <= 1
+            {
+                assert!(comes_true, "{back} ticks after {base:?}: {told:?}, not {now:?}");
+            }
+            assert_eq!(told, Record::snapped(&told), "it is on the grid");
+            all += 1;
+            came_true += u32::from(comes_true);
+        }
+    });
+    f64::from(came_true) / f64::from(all)
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
+fn what_others_do_is_foretold_unless_they_change_their_minds_twice() {
+    for (count, back, least) in [(16, 1, 0.99), (16, 8, 0.85), (16, 32, 0.3), (64, 8, 0.8)] {
+        let share = foretold(count, 21, back);
+        println!("{count} bots, {back} ticks: {:.1} % foretold", share * 100.0);
+        assert!(share > least, "only {share} of {count} bots' states after {back} ticks");
+    }
+}
+
+#[test]
+fn keys_are_foretold_to_the_tick() {
+    let (game, mut world) = world_of(1, 3);
+    let idle = Command { aim: 0.25, ..Command::default() };
+    let run = Command { right: 1, fire: true, ..idle };
+    let mut states = Vec::new();
+    for tick in 0..90 {
+        let mut inputs = Inputs::default();
+        // Turns after 10 ticks, then keeps on for longer than is counted.
+        inputs.set(PlayerId(0), if tick < 10 { idle } else { run });
+        game.step(&mut world, &inputs);
+        world.snap();
+        states.extend(players(&world.entities).map(|slot| slot.entity));
+    }
+    let held: Vec<_> = [9, 10, 11, 89].map(|at: usize| states[at].held).into();
+    assert_eq!(held, [10, 1, 2, 63]);
+    for (from, base) in states.iter().enumerate() {
+        for (ticks, now) in states[from..].iter().enumerate().take(33).skip(1) {
+            let told = told(&game, base, now, ticks as u64);
+            assert_eq!(told, *now, "{ticks} ticks after {from}");
+        }
+    }
+    let dead = Player { health: 0, respawn: 5, ..states[0] };
+    let told = |ticks| told(&game, &dead, &dead, ticks);
+    assert_eq!((told(1), told(9)), (Player { respawn: 4, ..dead }, Player { respawn: 0, ..dead }));
 }
