@@ -72,8 +72,9 @@ const DECODERS: [Decoder; 9] = [
         name: "snapshot packet",
         decode: |bytes| {
             // A new store, for which everything is new.
-            let mut store = Store::new(PlayerId(3), Tick(0));
-            let _ = black_box(store.handle_packet::<<Skirmish as Game>::Entity>(bytes));
+            let game = Skirmish::new(Rates::DEFAULT, 1);
+            let mut store = Store::new(Codec::new(Rates::DEFAULT), PlayerId(3), Tick(0));
+            let _ = black_box(store.handle_packet(&game, bytes));
         },
         multiple: DECODE_SNAPSHOT_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,

@@ -4,6 +4,7 @@
 //! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
 //! the same run, to the last bit.
 
+pub mod crowd;
 pub mod ether;
 pub mod figures;
 pub mod fuzz;
@@ -21,6 +22,7 @@ use phaselock_shared::replicate::Record;
 use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
 use phaselock_shared::wire::control::{ClientMessage, Hello, ServerMessage, frame};
 use phaselock_shared::wire::input::read_input;
+use phaselock_shared::wire::model::Counts;
 use phaselock_shared::wire::protocol::{game_hash, wire_hash};
 
 /// A machine's clock: what it shows at the simulation's time 0, and how much too fast it runs.
@@ -114,6 +116,8 @@ pub struct Sim<G: Game> {
     busy_until: LocalTime,
     /// How often a client's program gets to run: about as often as a fast display draws.
     pub frame: Micros,
+    /// The decisions of all snapshot packets, if tables are to be made of them.
+    pub counts: Option<Counts>,
     seed: u64,
 }
 
@@ -166,6 +170,7 @@ impl<G: Game> Sim<G> {
     pub fn with(config: RoomConfig) -> Self {
         Self {
             now: LocalTime(0),
+            counts: None,
             seed: config.seed,
             room: Room::new(config),
             clients: Vec::new(),
@@ -286,7 +291,7 @@ impl<G: Game> Sim<G> {
         self.drain();
         for client in &mut self.clients {
             if !client.stalled {
-                step_client(client, now, self.frame);
+                step_client(client, now, self.frame, &mut self.counts);
             }
         }
     }
@@ -354,7 +359,12 @@ fn shown<E: phaselock_shared::replicate::Entity>(entity: &E, own: bool) -> Vec<u
         .collect()
 }
 
-fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime, frame: Micros) {
+fn step_client<G: Game>(
+    client: &mut SimClient<G>,
+    now: LocalTime,
+    frame: Micros,
+    counts: &mut Option<Counts>,
+) {
     let local = client.skew.read(now);
     while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
         match (message, &mut client.core) {
@@ -371,6 +381,9 @@ fn step_client<G: Game>(client: &mut SimClient<G>, now: LocalTime, frame: Micros
     }
     while let Some(bytes) = client.down.poll(now) {
         if let Some(core) = &mut client.core {
+            if let Some(counts) = counts {
+                core.store().count(core.game(), &bytes, counts);
+            }
             let _ = core.handle_datagram(&bytes, local);
         }
     }

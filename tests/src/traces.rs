@@ -113,7 +113,7 @@ impl Recorded for Body {
 
     fn tables() -> &'static Tables {
         static TABLES: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| read_tables(include_bytes!("../tables/asteroids.tables")));
+            std::sync::LazyLock::new(|| Tables::included(include_bytes!("../tables/asteroids.tables")));
         &TABLES
     }
 }
@@ -139,14 +139,9 @@ impl Recorded for Cube {
 
     fn tables() -> &'static Tables {
         static TABLES: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| read_tables(include_bytes!("../tables/cubes.tables")));
+            std::sync::LazyLock::new(|| Tables::included(include_bytes!("../tables/cubes.tables")));
         &TABLES
     }
-}
-
-/// Tables that a test holds to be readable; the general ones otherwise.
-fn read_tables(bytes: &[u8]) -> Tables {
-    Tables::parse(bytes).unwrap_or_else(|_| Tables::even(&[]))
 }
 
 /// A trace as a game.

@@ -6,6 +6,8 @@
 //! ([`Counts`]); a client and a server never adapt them, so there is nothing between the two that a lost
 //! packet could put out of step. They are part of the game's hash.
 
+use std::sync::Arc;
+
 use super::range::{Coder, EVEN, Level, level_of};
 use crate::replicate::Kind;
 
@@ -60,7 +62,7 @@ const KNOWN: usize = PRESENT + 8;
 const ENTITY: usize = KNOWN + 5;
 
 /// Frozen likelihoods.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tables {
     levels: Vec<Level>,
     /// How many fields each kind has that it was made for; none if it is for any.
@@ -86,7 +88,7 @@ impl Tables {
     /// rules.
     pub fn general() -> &'static Self {
         static GENERAL: std::sync::LazyLock<Tables> = std::sync::LazyLock::new(|| {
-            Tables::parse(include_bytes!("general.tables")).unwrap_or_else(|_| Tables::even(&[]))
+            Tables::included(include_bytes!("general.tables"))
         });
         &GENERAL
     }
@@ -94,6 +96,32 @@ impl Tables {
     /// Tables in which everything is as likely as not.
     pub fn even(kinds: &[usize]) -> Self {
         Self { levels: vec![EVEN; len(kinds)], kinds: kinds.to_vec() }
+    }
+
+    /// Reads tables that a build includes. Those that cannot be read are as good as none: packets are
+    /// larger, and nothing else is wrong. A test holds each game's to be readable.
+    pub fn included(bytes: &[u8]) -> Self {
+        Self::parse(bytes).unwrap_or_else(|_| Self::even(&[]))
+    }
+
+    /// Whether they were made for just these kinds.
+    pub fn fit(&self, kinds: &[Kind]) -> bool {
+        self.kinds.iter().copied().eq(kinds.iter().map(|kind| kind.fields.len()))
+    }
+
+    /// General tables for every field of such kinds.
+    fn spread(&self, kinds: &[Kind]) -> Self {
+        let kinds: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+        let (header, rest) = self.levels.split_at(HEADER);
+        let (entity, field) = rest.split_at(ENTITY);
+        let mut levels = header.to_vec();
+        for fields in &kinds {
+            levels.extend(entity);
+            for _ in 0..*fields {
+                levels.extend(&field[..FIELD]);
+            }
+        }
+        Self { levels, kinds }
     }
 
     /// Reads a file of tables: the version line; the number of kinds and each one's fields, a byte each;
@@ -159,32 +187,31 @@ fn len(kinds: &[usize]) -> usize {
         }
 }
 
-/// Where a game's decisions look in its tables.
+/// Where a game's decisions look, and the tables that they look in.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    tables: &'static Tables,
+    tables: Arc<Tables>,
     /// For each kind the start of its entity's decisions.
     kinds: Vec<usize>,
 }
 
 impl Layout {
-    /// Of a game's kinds in its tables. Tables for other kinds are as good as none.
-    pub fn new(tables: &'static Tables, kinds: &[Kind]) -> Self {
-        let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
-        let tables = if tables.kinds == fields { tables } else { Tables::general() };
+    /// Of a game's kinds in its tables. Tables for other kinds are as good as none: the general ones then
+    /// serve for every field.
+    pub fn new(tables: &Tables, kinds: &[Kind]) -> Self {
+        let tables = if tables.fit(kinds) { tables.clone() } else { Tables::general().spread(kinds) };
         let mut start = HEADER;
-        let starts = fields.iter().map(|fields| {
+        let starts = kinds.iter().map(|kind| {
             let here = start;
-            if !tables.kinds.is_empty() {
-                start += ENTITY + fields * FIELD;
-            }
+            start += ENTITY + kind.fields.len() * FIELD;
             here
         });
-        Self { tables, kinds: starts.collect() }
+        let starts = starts.collect();
+        Self { tables: Arc::new(tables), kinds: starts }
     }
 
     /// The likelihoods.
-    pub fn levels(&self) -> &'static [Level] {
+    pub fn levels(&self) -> &[Level] {
         &self.tables.levels
     }
 
@@ -192,9 +219,9 @@ impl Layout {
         self.kinds[usize::from(kind)]
     }
 
-    fn field(&self, kind: u8, field: usize) -> usize {
-        let own = if self.tables.kinds.is_empty() { 0 } else { field };
-        self.entity(kind) + ENTITY + own * FIELD
+    /// Where a field's decisions start.
+    pub(crate) fn at(&self, kind: u8, field: usize) -> FieldAt {
+        FieldAt(self.entity(kind) + ENTITY + field * FIELD)
     }
 }
 
@@ -316,13 +343,6 @@ pub(crate) fn residual<C: Coder>(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldAt(usize);
 
-impl Layout {
-    /// Of a field.
-    pub(crate) fn at(&self, kind: u8, field: usize) -> FieldAt {
-        FieldAt(self.field(kind, field))
-    }
-}
-
 /// Counts decisions: what tables are made of.
 #[derive(Clone, Debug)]
 pub struct Counts {
@@ -362,16 +382,18 @@ impl Counts {
         all
     }
 
-    /// Adds what others counted of the same kinds, scaled to weigh as much as `weight` decisions.
-    pub fn add(&mut self, other: &Self, weight: f64) {
-        let all: f64 = other.counts.iter().map(|[no, yes]| no + yes).sum();
+    /// Adds what was counted of the same kinds elsewhere.
+    pub fn add(&mut self, other: &Self) {
         for (to, from) in self.counts.iter_mut().zip(&other.counts) {
-            to[0] += from[0] * weight / all.max(1.0);
-            to[1] += from[1] * weight / all.max(1.0);
+            to[0] += from[0];
+            to[1] += from[1];
+        }
+        for (to, from) in self.even.iter_mut().zip(&other.even) {
+            *to += from;
         }
     }
 
-    /// What all that was counted costs by some tables, in bits: the header's, and for each kind what
+    /// What all that was counted costs by tables for the same kinds, in bits: the header's, and for each kind what
     /// is said of an entity apart from its fields, and each field.
     pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
         let sum = |from: usize, len: usize| -> f64 {
@@ -393,41 +415,6 @@ impl Counts {
             start += ENTITY + fields * FIELD;
         }
         parts
-    }
-
-    /// Share.
-    pub fn dbg(&self, t: &Tables) {
-        let c = |at: usize, yes: bool| f64::from(super::range::cost(t.levels[at], yes)) / 1024.0;
-        for a in 0..9 {
-            for b in 0..9 {
-                let mut s = [0.0; 2];
-                let mut k = 0.0;
-                for l in 0..4 {
-                    let at = HEADER + FORETOLD + (a * 9 + b) * 4 + l;
-                    s[0] += self.counts[at][0];
-                    s[1] += self.counts[at][1];
-                    k += self.counts[at][0] * c(at, false) + self.counts[at][1] * c(at, true);
-                }
-                if s[0] + s[1] > 0.0 {
-                    eprintln!(
-                        "act {a} {b}: no {:.2} yes {:.2} per frame, bits {:.1}",
-                        s[0] / 2837.0,
-                        s[1] / 2837.0,
-                        k / 2837.0
-                    );
-                }
-            }
-        }
-        for p in USUAL..ENTITY {
-            let at = HEADER + p;
-            eprintln!(
-                "plain {} no {:.2} yes {:.2} bits {:.2}",
-                p - USUAL,
-                self.counts[at][0] / 2837.0,
-                self.counts[at][1] / 2837.0,
-                (self.counts[at][0] * c(at, false) + self.counts[at][1] * c(at, true)) / 2837.0
-            );
-        }
     }
 
     /// The tables. What was seen seldom goes by what is known of similar cases, and what was never

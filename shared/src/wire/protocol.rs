@@ -9,7 +9,7 @@ use crate::replicate::{Audience, Entity, Kind, Motion, Record};
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Raised whenever a layout in `shared/WIRE.md` changes.
-pub const LAYOUT: u32 = 2;
+pub const LAYOUT: u32 = 3;
 
 /// 64-bit FNV-1a. Not against adversaries: a forged hash only earns misread packets.
 fn fnv1a(bytes: &[u8]) -> u64 {
@@ -41,13 +41,14 @@ pub fn game_hash<G: Game>() -> u64 {
 /// What a game's packets and predictions depend on, as text: a line for the game, one for each
 /// record, one for each field.
 fn game_text<G: Game>() -> String {
-    let mut text = format!("game {} {}\n", G::NAME, G::VERSION);
+    let tables = fnv1a(&G::tables().to_bytes());
+    let mut text = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::VERSION);
     let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
     for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
         text += &format!("record {}\n", kind.name);
         for field in kind.fields {
             text += &format!(
-                "{} {} {} {} {} {} {}\n",
+                "{} {} {} {} {} {} {} {} {} {} {}\n",
                 field.name,
                 field.min,
                 field.bits,
@@ -66,6 +67,10 @@ fn game_text<G: Game>() -> String {
                     Audience::Owner => "owner",
                 },
                 if field.predicted { "predicted" } else { "server" },
+                if field.steering { "steering" } else { "steered" },
+                if field.trending { "trending" } else { "still" },
+                field.moved_by.unwrap_or("nothing"),
+                field.drift,
             );
         }
     }
@@ -86,7 +91,8 @@ mod tests {
     fn a_games_text_is_as_documented() {
         let text = game_text::<crate::games::skirmish::Skirmish>();
         let start = "game skirmish 2\nrecord Command\nright -2 2 0 linear all predicted\n";
-        assert!(text.starts_with(start), "{text}");
+        assert!(text.starts_with("game skirmish 2\ntables "), "{text}");
+        assert!(text.contains(start), "{text}");
         assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");
         assert!(text.contains("\nrecord Player\n"), "{text}");
         assert!(text.contains("\nhits 0 4 0 step owner server\n"), "{text}");

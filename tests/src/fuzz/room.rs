@@ -12,7 +12,7 @@ use phaselock_shared::wire::Echo;
 use phaselock_shared::wire::control::{ClientMessage, ServerMessage, frame, printable};
 use phaselock_shared::wire::input::{Ack, InputPacket, write_input};
 
-use super::snapshot::receive;
+use super::snapshot::{receive, store};
 use super::{Script, push_block};
 use crate::{body, hello, room_config};
 
@@ -46,12 +46,13 @@ const CONNECTIONS: usize = 6;
 struct Peer {
     id: ClientId,
     /// What a welcomed client has.
-    store: Option<Store>,
+    store: Option<Store<Skirmish>>,
     seq: u16,
     epoch: u8,
 }
 
 struct Play {
+    game: std::rc::Rc<Skirmish>,
     room: Room<Skirmish>,
     config: RoomConfig,
     now: LocalTime,
@@ -65,6 +66,7 @@ pub fn room(data: &[u8]) -> bool {
     let bots = u16::from(script.u8() % 4);
     let config = RoomConfig { players_max: PLAYERS, ..room_config(1, bots) };
     let mut play = Play {
+        game: Skirmish::new(config.rates, config.seed).into(),
         room: Room::new(config.clone()),
         config,
         now: LocalTime(0),
@@ -163,6 +165,7 @@ impl Play {
     /// Takes what the room has to say to where it belongs.
     fn drain(&mut self) {
         let mut outputs = 0;
+        let game = self.game.clone();
         while let Some(output) = self.room.poll_output(self.now) {
             outputs += 1;
             // To everybody a snapshot and, of everybody, what happened at most three times.
@@ -174,7 +177,7 @@ impl Play {
                     assert!(self.room.session_stats(client).is_some(), "to one who is gone");
                     let peer = self.peer_of(client);
                     let store = peer.store.as_mut().expect("it was welcomed");
-                    receive::<Skirmish>(store, &bytes)
+                    receive(&*game, store, &bytes)
                         .expect("a server's packets in order are fine");
                 }
                 Output::Control { client, message } => self.told(client, &message),
@@ -207,7 +210,7 @@ impl Play {
         match message {
             ServerMessage::Welcome(welcome) => {
                 assert!(peer.store.is_none(), "welcomed twice");
-                peer.store = Some(Store::new(welcome.player, welcome.tick));
+                peer.store = Some(store(welcome.player, welcome.tick));
                 peer.epoch = welcome.epoch;
             }
             ServerMessage::Epoch { epoch, .. } => peer.epoch = *epoch,

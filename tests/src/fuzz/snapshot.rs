@@ -11,21 +11,35 @@ use phaselock_shared::limits::{
 use phaselock_shared::replicate::{Audience, Entity};
 use phaselock_shared::snapshot::State;
 use phaselock_shared::snapshot::store::{Received, Store, StoreError};
-use phaselock_shared::time::Tick;
+use phaselock_shared::time::{Rates, Tick};
+use phaselock_shared::wire::state::Codec;
 
 use super::{Script, push_block};
 use crate::toy::Bells;
 
 /// Hands a packet to a store.
-pub(super) fn receive<G: Game>(store: &mut Store, bytes: &[u8]) -> Result<Received, StoreError> {
-    store.handle_packet::<G::Entity>(bytes)
+pub(super) fn receive<G: Game>(
+    game: &G,
+    store: &mut Store<G>,
+    bytes: &[u8],
+) -> Result<Received, StoreError> {
+    store.handle_packet(game, bytes)
+}
+
+/// A store as of the usual rates.
+pub(super) fn store<G: Game>(reader: PlayerId, tick: Tick) -> Store<G> {
+    Store::new(Codec::new(Rates::DEFAULT), reader, tick)
 }
 
 /// The same; an error must change nothing, and what was taken is acknowledged.
-fn receive_checked<G: Game>(store: &mut Store, bytes: &[u8]) -> Result<Received, StoreError> {
+fn receive_checked<G: Game>(
+    game: &G,
+    store: &mut Store<G>,
+    bytes: &[u8],
+) -> Result<Received, StoreError> {
     let before = states(store);
     let (ack, newest) = (store.ack(), store.newest());
-    let result = receive::<G>(store, bytes);
+    let result = receive(game, store, bytes);
     match result {
         Err(_) => {
             assert_eq!((store.ack(), store.newest()), (ack, newest));
@@ -43,7 +57,7 @@ fn receive_checked<G: Game>(store: &mut Store, bytes: &[u8]) -> Result<Received,
 }
 
 /// A digest of every state in a store. Its `Debug` would say as much, far slower.
-pub(super) fn states(store: &Store) -> u64 {
+pub(super) fn states<G: Game>(store: &Store<G>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (index, versions) in store.iter() {
         (index, versions.len()).hash(&mut hasher);
@@ -57,7 +71,7 @@ pub(super) fn states(store: &Store) -> u64 {
 }
 
 /// Checks all that a store has.
-fn check<G: Game>(store: &Store, reader: PlayerId) {
+fn check<G: Game>(store: &Store<G>, reader: PlayerId) {
     let mut count = 0;
     for (index, versions) in store.iter() {
         count += 1;
@@ -72,7 +86,7 @@ fn check<G: Game>(store: &Store, reader: PlayerId) {
         }
     }
     assert!(count <= usize::from(ENTITIES_MAX));
-    let latest = store.latest::<G::Entity>();
+    let latest = store.latest();
     assert!(latest.len() <= count);
 }
 
@@ -101,7 +115,8 @@ pub fn snapshot(data: &[u8]) -> bool {
 
 fn packets<G: Game>(mut script: Script<'_>) -> bool {
     let reader = PlayerId(script.u16());
-    let mut store = Store::new(reader, Tick(u64::from(script.u32())));
+    let game = G::new(Rates::DEFAULT, 1);
+    let mut store = store::<G>(reader, Tick(u64::from(script.u32())));
     // The first packet that was taken, with its number, and the newest number.
     let mut first = None;
     let mut newest = 0;
@@ -111,15 +126,15 @@ fn packets<G: Game>(mut script: Script<'_>) -> bool {
             break;
         }
         let packet = script.block();
-        if let Ok(received) = receive_checked::<G>(&mut store, packet) {
-            receive_checked::<G>(&mut store, packet).expect_err("it came before");
+        if let Ok(received) = receive_checked(&game, &mut store, packet) {
+            receive_checked(&game, &mut store, packet).expect_err("it came before");
             first.get_or_insert((packet, received.seq));
             newest = received.seq.max(newest);
         }
     }
     // Numbers repeat after 65536 packets.
     if let Some((packet, _)) = first.filter(|(_, seq)| newest - seq < 1 << 15) {
-        receive_checked::<G>(&mut store, packet).expect_err("it came before");
+        receive_checked(&game, &mut store, packet).expect_err("it came before");
     }
     check::<G>(&store, reader);
     first.is_some()

@@ -7,6 +7,8 @@ mod entities;
 pub mod movement;
 pub mod sight;
 
+use std::sync::LazyLock;
+
 use glam::Vec2;
 
 use crate::game::{Entities, Eye, Game, Inputs, Relevance, Slot, World};
@@ -14,6 +16,7 @@ use crate::ids::{EntityId, PlayerId};
 use crate::physics::{ray_to_circle, ray_to_walls};
 use crate::random::Random;
 use crate::time::Rates;
+use crate::wire::model::Tables;
 
 use arena::Arena;
 pub use bot::Bot;
@@ -60,6 +63,53 @@ impl Skirmish {
             spawns: player.spawns.wrapping_add(1),
             ..*player
         };
+    }
+
+    /// Somebody who has just come.
+    pub fn newcomer(&self, entities: &Entities<Piece>, random: &mut Random) -> Player {
+        let mut player = Player::default();
+        self.put(entities, random, &mut player);
+        player
+    }
+
+    /// One tick of the rules, which games with some of their own besides can build on.
+    pub fn advance(
+        &self,
+        entities: &mut Entities<Piece>,
+        random: &mut Random,
+        inputs: &Inputs<Command>,
+    ) {
+        let mut shooters = Vec::new();
+        let mut returning = Vec::new();
+        for slot in entities.iter_mut() {
+            let command = slot.owner.map_or(Command::default(), |owner| inputs.get(owner));
+            let Piece::Player(player) = &mut slot.entity else { continue };
+            if player.health == 0 {
+                player.respawn = player.respawn.saturating_sub(1);
+                if player.respawn == 0 {
+                    returning.push(slot.id);
+                }
+                continue;
+            }
+            let shots = player.shots;
+            movement(&self.arena, self.rates, player, &command);
+            if player.shots != shots {
+                shooters.push(slot.id);
+            }
+        }
+        // All have moved; now all shots of the tick count, whoever comes first in the list.
+        let targets: Vec<_> =
+            shooters.iter().filter_map(|id| Some((*id, self.hit(entities, *id)?))).collect();
+        for (shooter, target) in targets {
+            self.damage(entities, shooter, target);
+        }
+        for id in returning {
+            let Some(mut returned) = player(entities, id) else { continue };
+            self.put(entities, random, &mut returned);
+            if let Some(player) = player_mut(entities, id) {
+                *player = returned;
+            }
+        }
     }
 
     /// What a shot meets first: another living player, or none.
@@ -132,44 +182,13 @@ impl Game for Skirmish {
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
-        let mut entity = Player::default();
-        self.put(&world.entities, &mut world.random, &mut entity);
-        world.spawn(Some(player), Piece::Player(entity));
+        let newcomer = self.newcomer(&world.entities, &mut world.random);
+        world.spawn(Some(player), Piece::Player(newcomer));
         world.spawn(Some(player), Piece::Score(Score::default()));
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
-        let mut shooters = Vec::new();
-        let mut returning = Vec::new();
-        for slot in world.entities.iter_mut() {
-            let command = slot.owner.map_or(Command::default(), |owner| inputs.get(owner));
-            let Piece::Player(player) = &mut slot.entity else { continue };
-            if player.health == 0 {
-                player.respawn = player.respawn.saturating_sub(1);
-                if player.respawn == 0 {
-                    returning.push(slot.id);
-                }
-                continue;
-            }
-            let shots = player.shots;
-            movement(&self.arena, self.rates, player, &command);
-            if player.shots != shots {
-                shooters.push(slot.id);
-            }
-        }
-        // All have moved; now all shots of the tick count, whoever comes first in the list.
-        let targets: Vec<_> =
-            shooters.iter().filter_map(|id| Some((*id, self.hit(&world.entities, *id)?))).collect();
-        for (shooter, target) in targets {
-            self.damage(&mut world.entities, shooter, target);
-        }
-        for id in returning {
-            let Some(mut returned) = player(&world.entities, id) else { continue };
-            self.put(&world.entities, &mut world.random, &mut returned);
-            if let Some(player) = player_mut(&mut world.entities, id) {
-                *player = returned;
-            }
-        }
+        self.advance(&mut world.entities, &mut world.random, inputs);
     }
 
     fn predict(&self, entities: &mut Entities<Piece>, own: EntityId, command: &Command) {
@@ -208,6 +227,12 @@ impl Game for Skirmish {
             Some(viewer) => relevance(&self.arena.walls, viewer, other),
             None => Relevance::Secret,
         }
+    }
+
+    fn tables() -> &'static Tables {
+        static TABLES: LazyLock<Tables> =
+            LazyLock::new(|| Tables::included(include_bytes!("skirmish.tables")));
+        &TABLES
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {

@@ -1,0 +1,93 @@
+//! A crowd of players over a link, for measuring what snapshots take and for making tables.
+
+use phaselock_server::core::RoomConfig;
+use phaselock_shared::game::{Entities, Game, Inputs, World};
+use phaselock_shared::games::skirmish::{Command, HEALTH, Piece, Score, Skirmish};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::link::Conditions;
+use phaselock_shared::random::Random;
+use phaselock_shared::time::Rates;
+use phaselock_shared::wire::model::Tables;
+
+use crate::{Sim, Skew, bot, room_config};
+
+/// Skirmish in which everybody sees everybody and nobody dies, so that all move all the time.
+#[derive(Debug)]
+pub struct Open(Skirmish);
+
+impl Game for Open {
+    const NAME: &'static str = "open";
+    const VERSION: u32 = Skirmish::VERSION;
+    type Input = Command;
+    type Entity = Piece;
+    type Memory = <Skirmish as Game>::Memory;
+    type Bot = <Skirmish as Game>::Bot;
+
+    fn new(rates: Rates, seed: u64) -> Self {
+        Self(Skirmish::new(rates, seed))
+    }
+
+    fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        let newcomer = self.0.newcomer(&world.entities, &mut world.random);
+        world.spawn(Some(player), Piece::Player(newcomer));
+        world.spawn(Some(player), Piece::Score(Score::default()));
+    }
+
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        self.0.advance(&mut world.entities, &mut world.random, inputs);
+        for slot in world.entities.iter_mut() {
+            if let Piece::Player(player) = &mut slot.entity {
+                player.health = HEALTH;
+            }
+        }
+    }
+
+    fn predict(&self, entities: &mut Entities<Piece>, own: EntityId, command: &Command) {
+        self.0.predict(entities, own, command);
+    }
+
+    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        self.0.foretell(base, steering, ticks)
+    }
+
+    fn tables() -> &'static Tables {
+        Skirmish::tables()
+    }
+
+    fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
+        Skirmish::avatar(entities, player)
+    }
+
+    fn repeat(last: &Command, missed: u64) -> Command {
+        Skirmish::repeat(last, missed)
+    }
+
+    fn bot(
+        &self,
+        bot: &mut Self::Bot,
+        seen: &Entities<Piece>,
+        player: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        self.0.bot(bot, seen, player, random)
+    }
+}
+
+/// Players whom the server's bots play, besides the one or more who are measured.
+pub const CROWD: u16 = 64;
+
+/// A room of [`CROWD`] players, of whom `clients` are clients over a link.
+pub fn crowd<G: Game>(
+    seed: u64,
+    clients: u16,
+    conditions: &Conditions,
+    client_bytes_per_second: u32,
+) -> Sim<G> {
+    let bots = CROWD - clients;
+    let config = room_config(seed, bots);
+    let mut sim = Sim::with(RoomConfig { client_bytes_per_second, players_max: 256, ..config });
+    for client in 0..clients {
+        sim.join_over(conditions, Skew::default(), bot::<G>(seed + u64::from(client)));
+    }
+    sim
+}
