@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_games_text_is_as_documented() {
         let text = game_text::<crate::games::skirmish::Skirmish>();
-        let start = "game skirmish 2\nrecord Command\nright -2 2 0 linear all predicted\n";
+        let start = "record Command\nright -2 2 0 linear all predicted steered still nothing 0\n";
         assert!(text.starts_with("game skirmish 2\ntables "), "{text}");
         assert!(text.contains(start), "{text}");
         assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");
