@@ -112,8 +112,9 @@ impl Recorded for Body {
     }
 
     fn tables() -> &'static Tables {
-        static TABLES: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| Tables::included(include_bytes!("../tables/asteroids.tables")));
+        static TABLES: std::sync::LazyLock<Tables> = std::sync::LazyLock::new(|| {
+            Tables::included(include_bytes!("../tables/asteroids.tables"))
+        });
         &TABLES
     }
 }
