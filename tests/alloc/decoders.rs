@@ -4,6 +4,7 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use phaselock_client::net::Address;
 use phaselock_client::net::pins::KnownHosts;
@@ -13,16 +14,18 @@ use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::{Command, Skirmish};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::limits::{
-    DECODE_BYTES_BASE, DECODE_BYTES_PER_BYTE, DECODE_SNAPSHOT_BYTES_PER_BYTE,
+    DECODE_BYTES_BASE, DECODE_BYTES_PER_BYTE, DECODE_SNAPSHOT_BYTES_PER_BYTE, ENTITIES_MAX,
+    PACKET_ENTITIES_MAX,
 };
 use phaselock_shared::link::Conditions;
 use phaselock_shared::random::Random;
 use phaselock_shared::snapshot::store::Store;
-use phaselock_shared::time::Tick;
+use phaselock_shared::time::{Rates, Tick};
 use phaselock_shared::wire::bits::BitWriter;
 use phaselock_shared::wire::control::{ClientMessage, ServerMessage};
 use phaselock_shared::wire::input::{INPUT_KIND, read_input};
-use phaselock_shared::wire::snapshot::SNAPSHOT_KIND;
+use phaselock_shared::wire::snapshot::{Change, SnapshotHeader, SnapshotWriter, Told};
+use phaselock_shared::wire::state::Codec;
 use phaselock_tests::fuzz::corpus::{seeds, snapshot_packets};
 use phaselock_tests::fuzz::mutate::mutate;
 
@@ -59,6 +62,9 @@ fn by_file(bytes: &[u8], read: impl FnOnce(&Path)) {
     read(file.path());
 }
 
+/// Both sides make one when they start.
+static CODEC: LazyLock<Codec<Skirmish>> = LazyLock::new(|| Codec::new(Rates::DEFAULT));
+
 const DECODERS: [Decoder; 9] = [
     Decoder {
         name: "input packet",
@@ -73,11 +79,11 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| {
             // A new store, for which everything is new.
             let game = Skirmish::new(Rates::DEFAULT, 1);
-            let mut store = Store::new(Codec::new(Rates::DEFAULT), PlayerId(3), Tick(0));
+            let mut store = Store::new(CODEC.clone(), PlayerId(3), Tick(0));
             let _ = black_box(store.handle_packet(&game, bytes));
         },
         multiple: DECODE_SNAPSHOT_BYTES_PER_BYTE,
-        base: DECODE_BYTES_BASE,
+        base: DECODE_BYTES_BASE + PACKET_ENTITIES_MAX * size_of::<Told>(),
         proper: snapshot_packets,
         greedy: many_entities,
     },
@@ -173,18 +179,11 @@ fn many_inputs(size: usize) -> Vec<u8> {
 
 /// As many entities that are no more as there is room for.
 fn many_entities(size: usize) -> Vec<u8> {
-    let mut writer = BitWriter::new();
-    writer.bits(u64::from(SNAPSHOT_KIND), 8);
-    writer.bits(0, 16);
-    writer.bits(9, 16);
-    writer.bits(0, 32 + 3 + 8);
-    let count = (size * 2).min(512);
-    writer.bits(count as u64, 10);
-    for _ in 0..count {
-        writer.golomb(0, 0);
-        writer.bits(0, 3);
-    }
-    writer.into_bytes()
+    let header = SnapshotHeader { tick: 9, ..SnapshotHeader::default() };
+    let mut writer = SnapshotWriter::new(&CODEC, header, PlayerId(3), Vec::new());
+    let pushed = |index: &u16| writer.push::<Skirmish>(*index, &Change::Gone, size);
+    (0..ENTITIES_MAX).take_while(pushed).for_each(drop);
+    writer.finish()
 }
 
 /// A hello that says to know as many games as it has bytes left.

@@ -9,9 +9,10 @@ use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::link::{Conditions, PROFILES};
+use phaselock_shared::snapshot::store::Store;
 use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
 use phaselock_shared::wire::control::ClientMessage;
-use phaselock_shared::wire::snapshot::read_snapshot;
+use phaselock_shared::wire::state::Codec;
 use phaselock_tests::figures::measure;
 use phaselock_tests::{Sim, Skew, body, bot, hello, room_config};
 
@@ -292,9 +293,10 @@ fn a_snapshot_states_the_time_at_which_it_is_fetched() {
         if let Output::Datagram { client, bytes } = output {
             // Seats are numbered as they come.
             let player = PlayerId(client.0 as u16);
-            let read = read_snapshot::<<Skirmish as Game>::Entity>;
-            let packet = read(&bytes, Tick(0), player, |_, _| None).expect("it is a snapshot");
-            sent.push(packet.header.sent);
+            let mut store = Store::new(Codec::new(Rates::DEFAULT), player, Tick(0));
+            let game = Skirmish::new(Rates::DEFAULT, 1);
+            let received = store.handle_packet(&game, &bytes).expect("it is a snapshot");
+            sent.push(received.header.sent);
             now = now + Micros::from_ms(3);
         }
     }

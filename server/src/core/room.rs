@@ -480,8 +480,8 @@ fn bot_name(number: u16) -> String {
 #[cfg(test)]
 mod tests {
     use phaselock_shared::games::skirmish::Skirmish;
+    use phaselock_shared::snapshot::store::Store;
     use phaselock_shared::wire::control::frame;
-    use phaselock_shared::wire::snapshot::read_snapshot;
 
     use super::*;
 
@@ -519,9 +519,9 @@ mod tests {
                 let Output::Datagram { client, bytes } = output else { continue };
                 let at = usize::from(client == clients[1]);
                 let player = room.sessions[&client].player;
-                type Entity = <Skirmish as Game>::Entity;
-                let packet = read_snapshot::<Entity>(&bytes, room.tick(), player, |_, _| None);
-                numbers[at].push(packet.expect("a snapshot").header.seq);
+                let mut store = Store::new(Codec::new(Rates::DEFAULT), player, room.tick());
+                let received = store.handle_packet(&room.game, &bytes);
+                numbers[at].push(received.expect("a snapshot").header.seq);
             }
         }
         assert_eq!(numbers, [(0..5).collect::<Vec<_>>(), (0..10).collect()]);

@@ -1,10 +1,9 @@
-//! A record's fields: whole, or as the difference from an older state of the same record.
+//! A record's fields as the difference from an older state of the same record.
 //!
 //! Fields that only the owner may see are left out of what others get, and are 0 there.
 
 use super::WireError;
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
-use crate::limits::FIELDS_MAX;
 use crate::replicate::{Audience, Field, Packed};
 
 /// Whether a reader sees a field: `owner` is whether the entity is the reader's own.
@@ -21,27 +20,6 @@ pub(crate) fn without_hidden(fields: &[Field], owner: bool, packed: &Packed) -> 
         }
     }
     shown
-}
-
-/// Writes every visible field in full.
-pub(crate) fn write_full(writer: &mut BitWriter, fields: &[Field], owner: bool, packed: &Packed) {
-    for (field, value) in fields.iter().zip(packed).filter(|(field, _)| visible(field, owner)) {
-        writer.bits(u64::from(*value), field.bits);
-    }
-}
-
-/// Reads what [`write_full`] wrote.
-pub(crate) fn read_full(
-    reader: &mut BitReader<'_>,
-    fields: &[Field],
-    owner: bool,
-) -> Result<Packed, WireError> {
-    let mut packed = [0; FIELDS_MAX];
-    for (field, value) in fields.iter().zip(&mut packed).filter(|(field, _)| visible(field, owner))
-    {
-        *value = reader.u32(field.bits)?;
-    }
-    Ok(packed)
 }
 
 /// Writes the visible fields that differ from `base`: a bit each whether it changed, then by how much,
@@ -107,6 +85,7 @@ fn order_of(field: &Field) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::FIELDS_MAX;
     use proptest::prelude::*;
 
     const FIELDS: &[Field] = &[
@@ -131,11 +110,9 @@ mod tests {
             let (a, b) = (packed(a), packed(b));
             let mut writer = BitWriter::new();
             write_delta(&mut writer, FIELDS, true, &a, &b);
-            write_full(&mut writer, FIELDS, true, &b);
             let bytes = writer.into_bytes();
             let mut reader = BitReader::new(&bytes);
             prop_assert_eq!(read_delta(&mut reader, FIELDS, true, &a), Ok(b));
-            prop_assert_eq!(read_full(&mut reader, FIELDS, true), Ok(b));
             prop_assert_eq!(reader.finish(), Ok(()));
         }
 

@@ -96,7 +96,13 @@ mod tests {
         assert!(text.contains(start), "{text}");
         assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");
         assert!(text.contains("\nrecord Player\n"), "{text}");
-        assert!(text.contains("\nhits 0 4 0 step owner server\n"), "{text}");
-        assert!(text.contains("\nhealth 0 7 0 step all server\n"), "{text}");
+        assert!(
+            text.contains("\nhits 0 4 0 step owner server steered still nothing 0\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nhealth 0 7 0 step all server steered still nothing 0\n"),
+            "{text}"
+        );
     }
 }

@@ -1,19 +1,26 @@
 //! The snapshot packet, from the server to a client: timing, and entities, each against a state
 //! of it that the client acknowledged. A snapshot may take several packets; each is useful alone.
 
+mod references;
+#[cfg(test)]
+mod tests;
+
 use super::bits::{unzigzag, zigzag};
 use super::fields::visible;
-use super::foresight::{Past, REFERENCES_MAX};
+use super::foresight::Past;
 use super::model::{Counts, Layout, Number, Plain, foretold, gap, number, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
 use super::state::{AsForetold, Codec};
 use super::{Echo, WireError};
 use crate::game::Game;
 use crate::ids::PlayerId;
-use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
+use crate::limits::{ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
 use crate::replicate::{Entity, Packed};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
+
+pub use references::References;
+use references::own_references;
 
 /// First byte of a snapshot packet.
 pub const SNAPSHOT_KIND: u8 = 2;
@@ -66,64 +73,6 @@ pub struct SnapshotHeader {
     pub inputs: Option<InputReport>,
     /// Of which older states most entities in it are known.
     pub references: References,
-}
-
-/// Older states that an entity is coded from, by how many ticks before the packet's tick they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct References {
-    ages: [u8; REFERENCES_MAX],
-}
-
-impl References {
-    /// None.
-    pub const NONE: Self = Self { ages: [0; REFERENCES_MAX] };
-
-    /// Adds one, older than those before; what does not fit is left out.
-    pub fn push(&mut self, age: u8) {
-        debug_assert!(age > 0 && self.iter().all(|newer| newer < age), "{age} after {self:?}");
-        if let Some(place) = self.ages.iter_mut().find(|place| **place == 0) {
-            *place = age;
-        }
-    }
-
-    /// The ages, rising.
-    pub fn iter(&self) -> impl Iterator<Item = u8> + Clone {
-        self.ages.into_iter().filter(|age| *age != 0)
-    }
-
-    /// The baseline's.
-    pub fn baseline(&self) -> Option<u8> {
-        self.iter().next()
-    }
-
-    /// All in one number.
-    pub(crate) fn key(&self) -> u64 {
-        self.ages.iter().fold(0, |key, age| key << 8 | u64::from(*age))
-    }
-
-    fn code<C: Coder>(&mut self, coder: &mut C) -> Result<(), WireError> {
-        let count = number(coder, Number::References, self.iter().count() as u32);
-        if count > REFERENCES_MAX as u32 {
-            return Err(WireError::Range("count of references"));
-        }
-        let mut read = Self::NONE;
-        let mut last = 0_u32;
-        for at in 0..count as usize {
-            let which = if at == 0 { Number::BaselineAge } else { Number::ReferenceAge };
-            let more = u32::from(self.ages[at]).wrapping_sub(last).wrapping_sub(1);
-            last = last.saturating_add(number(coder, which, more)).saturating_add(1);
-            read.push(age(last)?);
-        }
-        *self = read;
-        Ok(())
-    }
-}
-
-fn age(age: u32) -> Result<u8, WireError> {
-    match u8::try_from(age) {
-        Ok(age) if age > 0 && u64::from(age) <= BASELINE_AGE_TICKS_MAX => Ok(age),
-        _ => Err(WireError::Range("age of a baseline")),
-    }
 }
 
 impl SnapshotHeader {
@@ -274,7 +223,7 @@ impl Progress {
 
     /// Whether an entity may follow: indices go around at most once.
     fn has_room_for(&self, gap: u32) -> bool {
-        let turned = if self.count == 0 { 0 } else { self.turned + gap };
+        let turned = if self.count == 0 { 0 } else { self.turned.saturating_add(gap) };
         self.count < PACKET_ENTITIES_MAX
             && gap < u32::from(ENTITIES_MAX)
             && turned < u32::from(ENTITIES_MAX)
@@ -439,32 +388,6 @@ impl<'l> SnapshotWriter<'l> {
         self.coder.raw(check(self.progress.sum), CHECK_BITS);
         self.coder.finish()
     }
-}
-
-/// Which references an entity has: the packet's, or a baseline of its own and those of the
-/// packet's before it that it has.
-fn own_references<C: Coder>(
-    coder: &mut C,
-    packet: References,
-    usual_before: bool,
-    own: &mut References,
-) -> Result<(), WireError> {
-    let possible = packet.baseline().is_some();
-    if possible && plain(coder, Plain::Usual(usual_before), *own == packet) {
-        *own = packet;
-        return Ok(());
-    }
-    let baseline = own.baseline().map_or(0, |age| u32::from(age) - 1);
-    let baseline = age(number(coder, Number::BaselineAge, baseline).saturating_add(1))?;
-    let mut read = References::NONE;
-    read.push(baseline);
-    for (place, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
-        if plain(coder, Plain::Present(place), own.iter().any(|age| age == older)) {
-            read.push(older);
-        }
-    }
-    *own = read;
-    Ok(())
 }
 
 /// Bits for the number of a kind.

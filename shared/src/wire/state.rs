@@ -14,7 +14,7 @@ use crate::replicate::{Entity, Field, Motion, Packed};
 use crate::time::Rates;
 
 /// What both sides need to know to make the same of the same bytes.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Codec<G> {
     rates: Rates,
     layout: Layout,
@@ -22,6 +22,18 @@ pub struct Codec<G> {
     /// states.
     stepwise: Vec<bool>,
     game: PhantomData<fn() -> G>,
+}
+
+// Derived, it would ask for games that can be cloned.
+impl<G> Clone for Codec<G> {
+    fn clone(&self) -> Self {
+        Self {
+            rates: self.rates,
+            layout: self.layout.clone(),
+            stepwise: self.stepwise.clone(),
+            game: PhantomData,
+        }
+    }
 }
 
 /// Surprises so far while a state is coded.

@@ -1,0 +1,92 @@
+//! Which older states of an entity a packet builds on: their ages, for the packet as a whole and for
+//! entities that have others.
+
+use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::wire::WireError;
+use crate::wire::foresight::REFERENCES_MAX;
+use crate::wire::model::{Number, Plain, number, plain};
+use crate::wire::range::Coder;
+
+/// Older states that an entity is coded from, by how many ticks before the packet's tick they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct References {
+    ages: [u8; REFERENCES_MAX],
+}
+
+impl References {
+    /// None.
+    pub const NONE: Self = Self { ages: [0; REFERENCES_MAX] };
+
+    /// Adds one, older than those before; what does not fit is left out.
+    pub fn push(&mut self, age: u8) {
+        debug_assert!(age > 0 && self.iter().all(|newer| newer < age), "{age} after {self:?}");
+        if let Some(place) = self.ages.iter_mut().find(|place| **place == 0) {
+            *place = age;
+        }
+    }
+
+    /// The ages, rising.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + Clone {
+        self.ages.into_iter().filter(|age| *age != 0)
+    }
+
+    /// The baseline's.
+    pub fn baseline(&self) -> Option<u8> {
+        self.iter().next()
+    }
+
+    /// All in one number.
+    pub(crate) fn key(&self) -> u64 {
+        self.ages.iter().fold(0, |key, age| key << 8 | u64::from(*age))
+    }
+
+    pub(super) fn code<C: Coder>(&mut self, coder: &mut C) -> Result<(), WireError> {
+        let count = number(coder, Number::References, self.iter().count() as u32);
+        if count > REFERENCES_MAX as u32 {
+            return Err(WireError::Range("count of references"));
+        }
+        let mut read = Self::NONE;
+        let mut last = 0_u32;
+        for at in 0..count as usize {
+            let which = if at == 0 { Number::BaselineAge } else { Number::ReferenceAge };
+            let more = u32::from(self.ages[at]).wrapping_sub(last).wrapping_sub(1);
+            last = last.saturating_add(number(coder, which, more)).saturating_add(1);
+            read.push(age(last)?);
+        }
+        *self = read;
+        Ok(())
+    }
+}
+
+fn age(age: u32) -> Result<u8, WireError> {
+    match u8::try_from(age) {
+        Ok(age) if age > 0 && u64::from(age) <= BASELINE_AGE_TICKS_MAX => Ok(age),
+        _ => Err(WireError::Range("age of a baseline")),
+    }
+}
+
+/// Which references an entity has: the packet's, or a baseline of its own and those of the
+/// packet's before it that it has.
+pub(super) fn own_references<C: Coder>(
+    coder: &mut C,
+    packet: References,
+    usual_before: bool,
+    own: &mut References,
+) -> Result<(), WireError> {
+    let possible = packet.baseline().is_some();
+    if possible && plain(coder, Plain::Usual(usual_before), *own == packet) {
+        *own = packet;
+        return Ok(());
+    }
+    let baseline = own.baseline().map_or(0, |age| u32::from(age) - 1);
+    let baseline = age(number(coder, Number::BaselineAge, baseline).saturating_add(1))?;
+    let mut read = References::NONE;
+    read.push(baseline);
+    for (place, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
+        if plain(coder, Plain::Present(place), own.iter().any(|age| age == older)) {
+            read.push(older);
+        }
+    }
+    *own = read;
+    Ok(())
+}

@@ -1,0 +1,465 @@
+//! Packets as they are written and read, and as nobody should write them.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::game::{Entities, Inputs, World};
+use crate::ids::EntityId;
+use crate::limits::DATAGRAM_BYTES_MAX;
+use crate::random::Random;
+use crate::replicate::Record;
+use crate::time::Rates;
+use crate::wire::documented;
+use crate::wire::fields::without_hidden;
+use crate::wire::foresight::REFERENCES_MAX;
+use crate::wire::model::Tables;
+use crate::wire::range::Recorder;
+
+crate::record! {
+    struct Ball {
+        x: f32 = Field::centred(10, 2).trending(),
+        bounces: u8 = Field::count(3),
+        plan: u8 = Field::count(4).owner_only(),
+    }
+}
+
+crate::record! {
+    struct Nothing {
+        nothing: bool = Field::count(1),
+    }
+}
+
+/// A game whose tables stay as they are, whatever others are trained on.
+#[derive(Debug)]
+struct Balls;
+
+impl Game for Balls {
+    const NAME: &'static str = "balls";
+    const VERSION: u32 = 1;
+    type Input = Nothing;
+    type Entity = Ball;
+    type Memory = ();
+    type Bot = ();
+
+    fn new(_rates: Rates, _seed: u64) -> Self {
+        Self
+    }
+
+    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
+
+    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
+
+    fn predict(&self, _entities: &mut Entities<Ball>, _own: EntityId, _input: &Nothing) {}
+
+    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
+        *last
+    }
+
+    fn tables() -> &'static Tables {
+        static TABLES: std::sync::LazyLock<Tables> =
+            std::sync::LazyLock::new(|| Tables::even(&[Ball::FIELDS.len()]));
+        &TABLES
+    }
+
+    fn bot(&self, _: &mut (), _: &Entities<Ball>, _: PlayerId, _: &mut Random) -> Nothing {
+        Nothing::default()
+    }
+}
+
+const READER: PlayerId = PlayerId(3);
+const TICK: Tick = Tick(600);
+
+fn codec() -> Codec<Balls> {
+    Codec::new(Rates::DEFAULT)
+}
+
+fn references(ages: &[u8]) -> References {
+    let mut references = References::NONE;
+    for age in ages {
+        references.push(*age);
+    }
+    references
+}
+
+fn header() -> SnapshotHeader {
+    SnapshotHeader {
+        seq: 9,
+        tick: TICK,
+        sent: 10_000_000,
+        echo: Some(Echo { time: 77, held: 1234 }),
+        perceived: Some(Perceived { offset_change: -2, round_trip: 40_000, error_max: 19_008 }),
+        inputs: Some(InputReport {
+            newest: 606,
+            newest_early: 8992,
+            worst_back: 2,
+            worst_early: -16,
+            late: 1,
+            missing: 3,
+        }),
+        references: references(&[6, 8]),
+    }
+}
+
+/// A state as the reader may know it.
+fn state(x: f32, owner: Option<PlayerId>) -> State {
+    let packed = Record::pack(&Ball { x, bounces: 2, plan: 5 });
+    let packed = without_hidden(Ball::FIELDS, owner == Some(READER), &packed);
+    State { generation: 1, kind: 0, owner, packed }
+}
+
+/// The states that a client has.
+type Had = BTreeMap<(u16, Tick), State>;
+
+/// What a packet is to say of an entity.
+#[derive(Clone, Debug)]
+enum Say {
+    Known(References, State),
+    Full(State),
+    Gone,
+    Hidden,
+}
+
+/// How a state is coded for a client that has older ones.
+fn encode(
+    codec: &Codec<Balls>,
+    had: &Had,
+    index: u16,
+    references: References,
+    state: &State,
+    symbols: &mut Vec<Symbol>,
+) -> Encoding {
+    let mut past = Past::default();
+    for age in references.iter() {
+        past.push(age, &had[&(index, TICK.minus(u64::from(age)))].packed);
+    }
+    let own = state.owner == Some(READER);
+    let mut recorder = Recorder::new(codec.layout().levels(), symbols);
+    let mut packed = state.packed;
+    let foretold = codec.code(&Balls, &mut recorder, 0, own, &past, &mut packed);
+    let cost = if foretold { 0 } else { recorder.cost };
+    if foretold {
+        symbols.clear();
+    }
+    let activity = past.activity(Ball::FIELDS);
+    Encoding { kind: 0, activity, foretold, cost, digest: digest(index, Some(state)) }
+}
+
+/// Writes as much as there is room for; returns the packet and how much that was.
+fn write(
+    header: SnapshotHeader,
+    had: &Had,
+    said: &[(u16, Say)],
+    budget: usize,
+) -> (Vec<u8>, usize) {
+    let codec = codec();
+    let mut writer = SnapshotWriter::new(&codec, header, READER, Vec::new());
+    for (index, say) in said {
+        let mut symbols = Vec::new();
+        let change = match say {
+            Say::Known(references, state) => Change::Known {
+                references: *references,
+                encoding: encode(&codec, had, *index, *references, state, &mut symbols),
+                symbols: &symbols,
+            },
+            Say::Full(state) => Change::Full(state),
+            Say::Gone => Change::Gone,
+            Say::Hidden => Change::Hidden,
+        };
+        if !writer.push::<Balls>(*index, &change, budget) {
+            break;
+        }
+    }
+    let (count, most) = (writer.count(), writer.bytes_max());
+    let bytes = writer.finish();
+    assert!(bytes.len() <= most, "{} bytes, not the {most} that were said", bytes.len());
+    (bytes, count)
+}
+
+fn read(bytes: &[u8], had: &Had) -> Result<(SnapshotHeader, Tick, Vec<Told>), WireError> {
+    let known = |index, tick| had.get(&(index, tick));
+    let mut told = Vec::new();
+    let header = read_snapshot(bytes, &codec(), &Balls, Tick(580), READER, known, &mut told)?;
+    Ok((header, header.tick, told))
+}
+
+fn told(said: &[(u16, Say)]) -> Vec<Told> {
+    let told = |(index, say): &(u16, Say)| {
+        let state = match say {
+            Say::Known(_, state) | Say::Full(state) => Some(*state),
+            Say::Gone | Say::Hidden => None,
+        };
+        Told { index: *index, state, hidden: matches!(say, Say::Hidden) }
+    };
+    said.iter().map(told).collect()
+}
+
+/// One small packet with everything in it.
+fn sample() -> (Had, Vec<(u16, Say)>) {
+    let own = |x| state(x, Some(READER));
+    let mut had = Had::new();
+    // Two that have the packet's references, one of which goes on as it did.
+    for (index, at) in [(0, [2.0, 1.0]), (1, [1.0, 1.0])] {
+        had.insert((index, TICK.minus(6)), own(at[0]));
+        had.insert((index, TICK.minus(8)), own(at[1]));
+    }
+    let said = vec![
+        (0, Say::Known(references(&[6, 8]), own(5.0))),
+        (1, Say::Known(references(&[6, 8]), own(2.5))),
+        (5, Say::Full(state(-3.0, Some(PlayerId(4))))),
+        (6, Say::Gone),
+        (9, Say::Hidden),
+    ];
+    (had, said)
+}
+
+#[test]
+fn a_packet_is_laid_out_as_documented() {
+    let (had, said) = sample();
+    let (bytes, count) = write(header(), &had, &said, DATAGRAM_BYTES_MAX);
+    assert_eq!(count, said.len());
+    let hex: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(bytes, documented("example-snapshot"), "it is {}", hex.join(" "));
+}
+
+#[test]
+fn the_sample_is_read_as_it_was_written() {
+    let (had, said) = sample();
+    let (bytes, _) = write(header(), &had, &said, DATAGRAM_BYTES_MAX);
+    assert_eq!(read(&bytes, &had), Ok((header(), TICK, told(&said))));
+    let Say::Full(other) = &said[2].1 else { panic!("it is told in full") };
+    assert_eq!(other.packed[2], 0, "another player's plan is not told");
+    let codec = codec();
+    let foretold = |at: usize| {
+        let (index, Say::Known(references, state)) = &said[at] else { panic!("it is known") };
+        encode(&codec, &had, *index, *references, state, &mut Vec::new()).foretold
+    };
+    assert_eq!([foretold(0), foretold(1)], [true, false]);
+}
+
+#[test]
+fn a_missing_or_foreign_baseline_refuses_the_packet() {
+    let (had, said) = sample();
+    let (bytes, _) = write(header(), &had, &said, DATAGRAM_BYTES_MAX);
+    for missing in had.keys() {
+        let mut less = had.clone();
+        less.remove(missing);
+        assert_eq!(read(&bytes, &less), Err(WireError::Baseline), "without {missing:?}");
+        // Another tenant of the slot.
+        let mut other = had.clone();
+        other.insert(*missing, State { generation: 7, ..had[missing] });
+        assert_eq!(read(&bytes, &other), Err(WireError::Baseline));
+        // Another state of the same entity.
+        let packed = Record::pack(&Ball { x: 100.0, bounces: 7, plan: 1 });
+        other.insert(*missing, State { packed, ..had[missing] });
+        assert!(read(&bytes, &other).is_err(), "{missing:?} was something else");
+    }
+}
+
+#[test]
+fn a_cut_packet_is_refused() {
+    let (had, said) = sample();
+    let (bytes, _) = write(header(), &had, &said, DATAGRAM_BYTES_MAX);
+    for cut in 0..bytes.len() {
+        assert!(read(&bytes[..cut], &had).is_err(), "cut at {cut}");
+    }
+    for more in [&[0_u8][..], &[1], &[255], &[0, 0, 0, 0, 0, 0, 0, 0, 1]] {
+        let longer = [&bytes, more].concat();
+        match read(&longer, &had) {
+            Err(_) => {}
+            // A coder's last number may have more digits than it needs.
+            Ok(read) => assert!(more[0] != 0 && read == (header(), TICK, told(&said))),
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_does_no_harm() {
+    let (had, said) = sample();
+    let (bytes, _) = write(header(), &had, &said, DATAGRAM_BYTES_MAX);
+    let mut taken = 0;
+    for bit in 0..bytes.len() * 8 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        // The checksum is of the states; of the rest QUIC takes care.
+        if let Ok((.., entities)) = read(&flipped, &had) {
+            taken += 1;
+            let states =
+                |told: &[Told]| told.iter().map(|t| (t.index, t.state)).collect::<Vec<_>>();
+            assert_eq!(states(&entities), states(&told(&said)), "bit {bit}");
+        }
+    }
+    assert!(taken <= 16 + 32 + 32 + 24 + 160, "{taken} of {} were taken", bytes.len() * 8);
+}
+
+#[test]
+fn indices_go_around_once() {
+    let all = |said: &[u16]| {
+        let said: Vec<_> = said.iter().map(|index| (*index, Say::Gone)).collect();
+        let (bytes, count) = write(header(), &Had::new(), &said, DATAGRAM_BYTES_MAX);
+        let (.., read) = read(&bytes, &Had::new()).expect("it can be read");
+        assert_eq!(read, told(&said[..count]));
+        count
+    };
+    let last = ENTITIES_MAX - 1;
+    assert_eq!(all(&[4000, last, 0, 3999]), 4);
+    assert_eq!(all(&[4000, last, 0, 3999, 4000]), 4, "not twice");
+    assert_eq!(all(&[last, 0, last]), 2);
+    assert_eq!(all(&[7, 7]), 1);
+    assert_eq!(all(&[7, 9, 8]), 2, "nor back");
+    let many: Vec<u16> = (0..PACKET_ENTITIES_MAX as u16 + 1).collect();
+    let said: Vec<_> = many.iter().map(|index| (*index, Say::Hidden)).collect();
+    let (bytes, count) = write(header(), &Had::new(), &said, 100_000);
+    assert_eq!(count, PACKET_ENTITIES_MAX);
+    assert!(read(&bytes, &Had::new()).is_ok());
+}
+
+fn any_header(random: &mut Random) -> SnapshotHeader {
+    let number = |random: &mut Random| random.bits() as u32 >> random.below(32);
+    let signed = |random: &mut Random| {
+        let number = random.bits() as u32 as i32;
+        number >> random.below(32)
+    };
+    let mut ages = Vec::new();
+    let mut last = 0;
+    for _ in 0..random.below(REFERENCES_MAX as u32 + 1) {
+        last += 1 + random.below(44) as u8;
+        ages.push(last);
+    }
+    SnapshotHeader {
+        seq: random.bits() as u16,
+        tick: TICK,
+        sent: random.bits() as u32,
+        echo: random
+            .chance(0.5)
+            .then(|| Echo { time: random.bits() as u32, held: number(random).min(Echo::HELD_MAX) }),
+        perceived: random.chance(0.5).then(|| Perceived {
+            offset_change: signed(random),
+            // These are in units of 16 microseconds.
+            round_trip: number(random) & !15,
+            error_max: number(random) >> 1 & !15,
+        }),
+        inputs: random.chance(0.5).then(|| InputReport {
+            newest: random.bits() as u16,
+            newest_early: signed(random) & !15,
+            worst_back: random.bits() as u8,
+            worst_early: signed(random) & !15,
+            late: random.bits() as u8,
+            missing: random.bits() as u8,
+        }),
+        references: references(&ages),
+    }
+}
+
+fn any_state(random: &mut Random, owner: Option<PlayerId>, generation: u8) -> State {
+    let mut packed = [0; FIELDS_MAX];
+    for (value, field) in packed.iter_mut().zip(Ball::FIELDS) {
+        *value = random.below(1 << field.bits);
+    }
+    let packed = without_hidden(Ball::FIELDS, owner == Some(READER), &packed);
+    State { generation, kind: 0, owner, packed }
+}
+
+/// A packet's worth of anything: from any index on, around at most once.
+fn anything(random: &mut Random, header: &SnapshotHeader) -> (Had, Vec<(u16, Say)>) {
+    let (mut had, mut said) = (Had::new(), Vec::new());
+    let mut index = random.below(u32::from(ENTITIES_MAX));
+    let end = index + u32::from(ENTITIES_MAX);
+    for _ in 0..random.below(60) {
+        let owner = match random.below(3) {
+            0 => None,
+            1 => Some(READER),
+            _ => Some(PlayerId(random.bits() as u16)),
+        };
+        let generation = random.bits() as u8;
+        let now = any_state(random, owner, generation);
+        let at = (index % u32::from(ENTITIES_MAX)) as u16;
+        let say = match random.below(5) {
+            0 => Say::Gone,
+            1 => Say::Hidden,
+            2 => Say::Full(now),
+            _ => {
+                let own = if header.references == References::NONE || random.chance(0.3) {
+                    // Its own baseline, and some of the packet's before it.
+                    let baseline = 1 + random.below(240) as u8;
+                    let older = header.references.iter().filter(|age| *age > baseline);
+                    let older: Vec<_> = older.filter(|_| random.chance(0.5)).collect();
+                    references(&[&[baseline], &older[..]].concat())
+                } else {
+                    header.references
+                };
+                let rests = random.chance(0.5);
+                for age in own.iter() {
+                    let then = if rests { now } else { any_state(random, owner, generation) };
+                    had.insert((at, TICK.minus(u64::from(age))), then);
+                }
+                Say::Known(own, now)
+            }
+        };
+        said.push((at, say));
+        let most = random.below(200) + 1;
+        index += 1 + random.below(most);
+        if index >= end {
+            break;
+        }
+    }
+    (had, said)
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read(seed: u64) {
+        let mut random = Random::new(seed);
+        let header = any_header(&mut random);
+        let (had, said) = anything(&mut random, &header);
+        let (bytes, count) = write(header, &had, &said, 100_000);
+        prop_assert_eq!(count, said.len());
+        prop_assert_eq!(read(&bytes, &had), Ok((header, TICK, told(&said))));
+    }
+
+    #[test]
+    fn a_packet_never_exceeds_its_budget(seed: u64, budget in 0_usize..400) {
+        let mut random = Random::new(seed);
+        let header = any_header(&mut random);
+        let (had, said) = anything(&mut random, &header);
+        let (empty, _) = write(header, &had, &[], budget);
+        let (bytes, count) = write(header, &had, &said, budget);
+        prop_assert!(bytes.len() <= budget.max(empty.len()), "{} bytes", bytes.len());
+        prop_assert!(count == 0 || bytes.len() <= budget);
+        // It is not stingy either: what was left out would hardly have had room.
+        let (more, _) = write(header, &had, &said[..said.len().min(count + 1)], 100_000);
+        prop_assert!(count == said.len() || more.len() + 5 > budget, "{} of {budget}", more.len());
+        prop_assert_eq!(read(&bytes, &had), Ok((header, TICK, told(&said[..count]))));
+    }
+
+    #[test]
+    fn garbage_is_refused_or_read_without_a_panic(
+        mut bytes in prop::collection::vec(any::<u8>(), 0..300), near: u64, proper: u64, cut: u8,
+    ) {
+        // The start of a proper packet gets further.
+        let mut random = Random::new(proper);
+        let header = any_header(&mut random);
+        let (had, said) = anything(&mut random, &header);
+        let (start, _) = write(header, &had, &said, 300);
+        let cut = usize::from(cut).min(start.len());
+        bytes.splice(..0, start[..cut].iter().copied());
+        if let Some(kind) = bytes.first_mut() {
+            *kind = SNAPSHOT_KIND;
+        }
+        let old = state(1.0, Some(READER));
+        let mut told = Vec::new();
+        let read = read_snapshot(
+            &bytes, &codec(), &Balls, Tick(near), READER, |_, _| Some(&old), &mut told,
+        );
+        prop_assert!(told.len() <= PACKET_ENTITIES_MAX);
+        for told in told.iter().filter(|_| read.is_ok()) {
+            prop_assert!(told.index < ENTITIES_MAX);
+            if let Some(state) = told.state {
+                let entity = <Ball as Entity>::unpack(0, &state.packed);
+                prop_assert_eq!(Entity::pack(&entity), state.packed);
+                prop_assert!(state.owner == Some(READER) || state.packed[2] == 0);
+            }
+        }
+    }
+}
