@@ -133,6 +133,12 @@ macro_rules! time_point {
                 let ahead = low.wrapping_sub(near.low()) as i32;
                 Self(near.0.saturating_add(i64::from(ahead)))
             }
+
+            /// The same of 24 bits: right within 8.4 seconds.
+            pub fn widen_24(low: u32, near: Self) -> Self {
+                let ahead = (low.wrapping_sub(near.low()) << 8) as i32 >> 8;
+                Self(near.0.saturating_add(i64::from(ahead)))
+            }
         }
     };
 }

@@ -156,7 +156,7 @@ impl<G: Game> Client<G> {
             }
         }
         if let Some(echo) = header.echo {
-            let sent = LocalTime::widen(echo.time, arrival);
+            let sent = LocalTime::widen_24(echo.time, arrival);
             let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
             if round_trip >= Micros::ZERO {
                 self.counter.handle_round_trip(round_trip);

@@ -54,8 +54,8 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// The longest time that fits: 16.7 seconds. A peer that held an echo longer leaves it out.
-    pub const HELD_MAX: u32 = (1 << 24) - 1;
+    /// The longest time for which one is held: 4.2 seconds. A peer that held it longer leaves it out.
+    pub const HELD_MAX: u32 = (1 << 22) - 1;
 
     /// The echo of a packet from `peer_time` that arrived `held` ago, if that is not too long.
     pub fn new(peer_time: u32, held: crate::time::Micros) -> Option<Self> {
@@ -75,7 +75,11 @@ impl Echo {
         if !reader.flag()? {
             return Ok(None);
         }
-        Ok(Some(Self { time: reader.u32(32)?, held: reader.u32(24)? }))
+        let echo = Self { time: reader.u32(32)?, held: reader.u32(24)? };
+        if echo.held > Self::HELD_MAX {
+            return Err(WireError::Range("held time"));
+        }
+        Ok(Some(echo))
     }
 }
 

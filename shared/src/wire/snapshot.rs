@@ -65,7 +65,7 @@ pub struct SnapshotHeader {
     pub tick: Tick,
     /// Low bits of the server's time when it sent this, in microseconds.
     pub sent: u32,
-    /// The send time of the client's newest input packet.
+    /// The send time of the client's newest input packet, of which the low 24 bits are sent.
     pub echo: Option<Echo>,
     /// The client's clock as the server perceives it; none before the first round trip.
     pub perceived: Option<Perceived>,
@@ -86,7 +86,7 @@ impl SnapshotHeader {
         self.sent = due.wrapping_add(signed(coder, Number::Sent, after) as u32);
         if coder.even(self.echo.is_some()) {
             let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
-            let time = coder.raw(echo.time, 32);
+            let time = coder.raw(echo.time & ECHO_MASK, ECHO_BITS);
             let held = number(coder, Number::Held, echo.held);
             if held > Echo::HELD_MAX {
                 return Err(WireError::Range("held time"));
@@ -129,6 +129,13 @@ impl InputReport {
         self
     }
 }
+
+/// Bits of an echoed time: 16.8 seconds, of which a packet is held for a quarter at most, and is under way
+/// for less than another.
+const ECHO_BITS: u32 = 24;
+const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
+
+const _: () = assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
 
 /// Times that need not be exact are in units of so many microseconds.
 const COARSE: u32 = 16;
