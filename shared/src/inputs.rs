@@ -95,7 +95,9 @@ impl<I: Record> InputBuffer<I> {
     pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> I {
         let input = self.waiting.remove(&tick);
         // Ticks that the server skipped will not run any more.
-        self.waiting = self.waiting.split_off(&tick);
+        while self.waiting.first_key_value().is_some_and(|(at, _)| *at < tick) {
+            self.waiting.pop_first();
+        }
         if let Some(input) = input {
             self.last = input;
             self.missed = 0;
@@ -105,7 +107,10 @@ impl<I: Record> InputBuffer<I> {
         if self.first.is_some_and(|first| first <= tick) {
             self.late += 1;
             self.missing.insert(tick);
-            self.missing = self.missing.split_off(&tick.minus(INPUT_AHEAD_TICKS_MAX));
+            let oldest = tick.minus(INPUT_AHEAD_TICKS_MAX);
+            while self.missing.first().is_some_and(|at| *at < oldest) {
+                self.missing.pop_first();
+            }
         }
         repeat(&self.last, self.missed)
     }

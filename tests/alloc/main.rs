@@ -3,3 +3,4 @@
 mod decoders;
 mod measure;
 mod room;
+mod steady;

@@ -3,6 +3,7 @@
 mod clock;
 mod fuzz;
 mod hostile;
+mod interest;
 mod join;
 mod play;
 mod quic;
@@ -10,3 +11,4 @@ mod snapshots;
 mod stack;
 mod tidy;
 mod transport;
+mod yard;

@@ -12,10 +12,12 @@ pub mod toy;
 pub mod traces;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use phaselock_client::core::Client;
 use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
-use phaselock_shared::game::{Entities, Game};
+use phaselock_shared::game::{Entities, Game, Relevance, Slot};
+use phaselock_shared::ids::PlayerId;
 use phaselock_shared::limits::CLIENT_BYTES_DEFAULT;
 use phaselock_shared::link::{Conditions, Link, LinkConfig};
 use phaselock_shared::replicate::Record;
@@ -118,6 +120,8 @@ pub struct Sim<G: Game> {
     pub frame: Micros,
     /// The decisions of all snapshot packets, if tables are to be made of them.
     pub counts: Option<Counts>,
+    /// How many datagrams the server sent, and a digest of them all.
+    pub datagrams: (u64, u64),
     seed: u64,
 }
 
@@ -171,6 +175,7 @@ impl<G: Game> Sim<G> {
         Self {
             now: LocalTime(0),
             counts: None,
+            datagrams: (0, 0),
             seed: config.seed,
             room: Room::new(config),
             clients: Vec::new(),
@@ -302,9 +307,15 @@ impl<G: Game> Sim<G> {
             let (Output::Datagram { client, .. }
             | Output::Control { client, .. }
             | Output::Close { client, .. }) = &output;
-            let Some(to) = self.clients.iter_mut().find(|to| to.id == *client) else { continue };
+            let client = *client;
+            let Some(to) = self.clients.iter_mut().find(|to| to.id == client) else { continue };
             match output {
-                Output::Datagram { bytes, .. } => to.down.send(self.now, bytes.len(), bytes),
+                Output::Datagram { bytes, .. } => {
+                    let mut hasher = DefaultHasher::new();
+                    (self.datagrams, client, &bytes).hash(&mut hasher);
+                    self.datagrams = (self.datagrams.0 + 1, hasher.finish());
+                    to.down.send(self.now, bytes.len(), bytes);
+                }
                 Output::Control { message, .. } => {
                     let slowest = to.down.config(self.now).slowest() + to.control_delay;
                     let arrival =
@@ -328,7 +339,13 @@ impl<G: Game> Sim<G> {
                 let known = version.state.map(|state| state.to_slot::<G::Entity>(index));
                 match (slot, known) {
                     (None, None) => {}
+                    (Some(slot), None) => {
+                        let must = must_know(core.game(), truth, core.player(), slot);
+                        assert!(!must, "entity {index} was kept back at {}", version.tick);
+                    }
                     (Some(slot), Some(known)) => {
+                        let may = may_know(core.game(), truth, core.player(), slot);
+                        assert!(may, "entity {index} was secret at {}", version.tick);
                         assert_eq!((slot.id, slot.owner), (known.id, known.owner));
                         let own = slot.owner == Some(core.player());
                         assert_eq!(
@@ -347,6 +364,31 @@ impl<G: Game> Sim<G> {
         }
         compared
     }
+}
+
+/// Whether a player may be told of an entity.
+pub fn may_know<G: Game>(
+    game: &G,
+    entities: &Entities<G::Entity>,
+    player: PlayerId,
+    slot: &Slot<G::Entity>,
+) -> bool {
+    slot.owner == Some(player) || game.relevance(entities, player, slot) != Relevance::Secret
+}
+
+/// Whether a player must be told of an entity, if there is room.
+pub fn must_know<G: Game>(
+    game: &G,
+    entities: &Entities<G::Entity>,
+    player: PlayerId,
+    slot: &Slot<G::Entity>,
+) -> bool {
+    let near = match (game.eye(entities, player), game.place(&slot.entity)) {
+        (Some(eye), Some(place)) => eye.place.distance(place) < eye.reach * 0.999,
+        _ => true,
+    };
+    let relevance = game.relevance(entities, player, slot);
+    slot.owner == Some(player) || (near && matches!(relevance, Relevance::Matters(_)))
 }
 
 /// An entity's state as a client may know it.

@@ -15,6 +15,10 @@ pub(super) struct Interest<G> {
     cell: f32,
     near: Vec<u16>,
     everything: Vec<u16>,
+    /// Index and generation of all in the last snapshot, and in this one.
+    tenants: [Vec<(u16, u8)>; 2],
+    /// Slots that have another tenant than in the last snapshot.
+    replaced: Vec<u16>,
     game: PhantomData<fn() -> G>,
 }
 
@@ -25,6 +29,8 @@ impl<G> Default for Interest<G> {
             cell: 1.0,
             near: Vec::new(),
             everything: Vec::new(),
+            tenants: [Vec::new(), Vec::new()],
+            replaced: Vec::new(),
             game: PhantomData,
         }
     }
@@ -43,7 +49,9 @@ impl<G: Game> Interest<G> {
         self.grid.rebuild(self.cell, places);
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
+        self.find_replaced(world);
         for (player, told) in players {
+            self.replaced.iter().for_each(|index| told.forget(*index));
             let near = match game.eye(entities, player) {
                 Some(eye) => {
                     self.cell = eye.reach;
@@ -73,6 +81,20 @@ impl<G: Game> Interest<G> {
                 Relevance::Idle => 1,
                 Relevance::Matters(weight) => weight.clamp(1, WEIGHT_MAX),
             });
+        }
+    }
+    fn find_replaced(&mut self, world: &World<G>) {
+        self.tenants.swap(0, 1);
+        let [before, now] = &mut self.tenants;
+        now.clear();
+        now.extend(world.entities.iter().map(|slot| (slot.id.index, slot.id.generation)));
+        self.replaced.clear();
+        let mut before = before.iter().peekable();
+        for (index, generation) in now.iter() {
+            while before.next_if(|(old, _)| old < index).is_some() {}
+            if before.next_if(|(old, of)| old == index && of != generation).is_some() {
+                self.replaced.push(*index);
+            }
         }
     }
 }

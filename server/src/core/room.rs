@@ -109,6 +109,8 @@ pub struct Room<G: Game> {
     outputs: VecDeque<Output>,
     /// Who is to get the newest snapshot.
     due: VecDeque<ClientId>,
+    /// What everybody does in this tick; kept for its memory.
+    inputs: Inputs<G::Input>,
 }
 
 impl<G: Game> Room<G> {
@@ -130,6 +132,7 @@ impl<G: Game> Room<G> {
             next_player: PlayerId(0),
             outputs: VecDeque::new(),
             due: VecDeque::new(),
+            inputs: Inputs::default(),
             config,
         };
         let mut random = Random::new(room.config.seed ^ 0xb07);
@@ -180,7 +183,8 @@ impl<G: Game> Room<G> {
         }
         if snapshot {
             // Whoever has not been sent the last one yet gets this one instead.
-            self.due = self.sessions.keys().copied().collect();
+            self.due.clear();
+            self.due.extend(self.sessions.keys());
             self.drop_silent(now);
         }
     }
@@ -204,7 +208,8 @@ impl<G: Game> Room<G> {
 
     fn step(&mut self) {
         let tick = self.world.tick.plus(1);
-        let mut inputs = Inputs::default();
+        let inputs = &mut self.inputs;
+        inputs.clear();
         for (player, seat) in &mut self.bots {
             let seen = &self.world.entities;
             let input = self.game.bot(&mut seat.bot, seen, *player, &mut seat.random).snapped();
@@ -216,7 +221,7 @@ impl<G: Game> Room<G> {
             session.refill();
         }
         self.world.tick = tick;
-        self.game.step(&mut self.world, &inputs);
+        self.game.step(&mut self.world, inputs);
         self.world.snap();
     }
 

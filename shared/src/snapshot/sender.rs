@@ -85,6 +85,26 @@ struct SentPacket {
     entities: Vec<(u16, Said)>,
 }
 
+impl SentPacket {
+    /// What it said has to be said again: it is lost, or nothing will ever be known of it.
+    fn take_back(&mut self, tracks: &mut [Track], priorities: &mut Priorities) {
+        for (index, said) in &mut self.entities {
+            match said {
+                Said::There(owed) => {
+                    if let Some(owed) = owed.take() {
+                        priorities.lost(*index, owed);
+                    }
+                }
+                Said::Away => {
+                    if let Some(track) = tracks.get_mut(usize::from(*index)) {
+                        track.leaving = false;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// A client acknowledged a packet that was never sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it acknowledged a packet that was never sent")]
@@ -124,6 +144,8 @@ struct Space {
     due: Vec<u16>,
     chosen: Vec<Chosen>,
     packets: Vec<Packed>,
+    /// Of packets that turned out not to fit.
+    buffers: Vec<Vec<u8>>,
     lists: Vec<Vec<(u16, Said)>>,
 }
 
@@ -229,8 +251,9 @@ impl Sender {
         }
         self.arrived.insert(packet.frame);
         let frame = packet.frame;
-        for (index, said) in &packet.entities {
-            let Some(track) = self.tracks.get_mut(usize::from(*index)) else { continue };
+        let mut entities = std::mem::take(&mut packet.entities);
+        for (index, said) in entities.drain(..) {
+            let Some(track) = self.tracks.get_mut(usize::from(index)) else { continue };
             match said {
                 Said::There(_) => track.acked.insert(frame),
                 // Unless it was sent as being there again since.
@@ -242,6 +265,8 @@ impl Sender {
                 }
             }
         }
+        // What it said does not matter any more.
+        self.space.lists.push(entities);
     }
 
     /// What was sent long enough before a packet that arrived is lost, unless it arrived too.
@@ -253,20 +278,7 @@ impl Sender {
             }
             packet.fate = Fate::Lost;
             self.budget.handle_lost(now, packet.at);
-            for (index, said) in &mut packet.entities {
-                match said {
-                    Said::There(owed) => {
-                        if let Some(owed) = owed.take() {
-                            self.priorities.lost(*index, owed);
-                        }
-                    }
-                    Said::Away => {
-                        if let Some(track) = self.tracks.get_mut(usize::from(*index)) {
-                            track.leaving = false;
-                        }
-                    }
-                }
-            }
+            packet.take_back(&mut self.tracks, &mut self.priorities);
         }
     }
 
@@ -334,8 +346,15 @@ impl Sender {
             if self.sent.len() == SENT_PACKETS_MAX
                 && let Some(mut forgotten) = self.sent.pop_front()
             {
+                // Else what it said to be gone would count as under way for ever.
+                if forgotten.fate == Fate::Unknown {
+                    forgotten.take_back(&mut self.tracks, &mut self.priorities);
+                }
                 forgotten.entities.clear();
-                space.lists.push(forgotten.entities);
+                // It has none if it had arrived.
+                if forgotten.entities.capacity() > 0 {
+                    space.lists.push(forgotten.entities);
+                }
             }
             let (seq, bytes) = (self.next_seq, packet.bytes.len());
             self.next_seq += 1;
@@ -506,7 +525,7 @@ impl Sender {
         room: Room,
         bytes: usize,
     ) -> usize {
-        space.packets.clear();
+        space.buffers.extend(space.packets.drain(..).map(|packed| packed.bytes));
         let mut left = space.chosen.as_slice();
         let mut bytes_left = bytes;
         while space.packets.len() < SNAPSHOT_PACKETS_MAX
@@ -514,7 +533,8 @@ impl Sender {
         {
             let seq = (self.next_seq + space.packets.len() as u64) as u16;
             let header = SnapshotHeader { seq, ..header };
-            let buffer = Vec::with_capacity(room.packet_bytes);
+            let buffer =
+                space.buffers.pop().unwrap_or_else(|| Vec::with_capacity(room.packet_bytes));
             let mut writer = SnapshotWriter::new(encodings.codec(), header, self.reader, buffer);
             let most = room.packet_bytes.min(bytes_left.max(PACKET_BYTES_MIN));
             for chosen in left {

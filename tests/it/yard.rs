@@ -1,0 +1,331 @@
+//! A yard full of things, for looking at snapshots from both ends: a game with every sort of field,
+//! things that come, go and move at random, and one client at the end of a bad line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phaselock_shared::game::{Entities, Game, Inputs, Slot, World};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::interest::{Lingering, Told};
+use phaselock_shared::random::Random;
+use phaselock_shared::record;
+use phaselock_shared::replicate::{Audience, Entity, Kind, Record, Values};
+use phaselock_shared::snapshot::encodings::Encodings;
+use phaselock_shared::snapshot::history::History;
+use phaselock_shared::snapshot::sender::{Room, Sender};
+use phaselock_shared::snapshot::store::{Store, Version};
+use phaselock_shared::time::{LocalTime, Rates, Tick};
+use phaselock_shared::wire::snapshot::SnapshotHeader;
+use phaselock_shared::wire::state::Codec;
+
+record! {
+    /// Something that is thrown.
+    pub(crate) struct Crate {
+        /// Across.
+        pub(crate) x: f32 = Field::centred(16, 6).moved_by("vx"),
+        /// Up.
+        pub(crate) y: f32 = Field::centred(16, 6).moved_by("vy"),
+        vx: f32 = Field::centred(12, 4),
+        vy: f32 = Field::centred(12, 4).drifting(-9.8),
+        opened: bool = Field::count(1),
+        plan: u8 = Field::count(8).owner_only(),
+    }
+}
+
+record! {
+    /// Something that spins, and can be steered.
+    pub(crate) struct Top {
+        turn: u8 = Field::count(2).steering(),
+        x: f32 = Field::centred(14, 4).trending(),
+        z: f32 = Field::centred(14, 4).trending().drifting(-10.0),
+        heading: f32 = Field::angle(10),
+        lean: f32 = Field::angle(8).trending(),
+        qx: f32 = Field::unit(12, 10).trending(),
+        qy: f32 = Field::unit(12, 10).trending(),
+        qz: f32 = Field::unit(12, 10).trending(),
+        qw: f32 = Field::unit(12, 10).trending(),
+        largest: u8 = Field::largest(),
+        a: f32 = Field::smallest(9),
+        b: f32 = Field::smallest(9),
+        c: f32 = Field::smallest(9),
+        jumps: u8 = Field::cut(4),
+        plan: u8 = Field::count(6).owner_only().server_only(),
+    }
+}
+
+record! {
+    /// Nobody plays here.
+    pub(crate) struct Nothing {
+        nothing: bool = Field::count(1),
+    }
+}
+
+/// What there is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Thing {
+    Crate(Crate),
+    Top(Top),
+}
+
+impl Entity for Thing {
+    const KINDS: &'static [Kind] = &[
+        Kind { name: Crate::NAME, fields: Crate::FIELDS },
+        Kind { name: Top::NAME, fields: Top::FIELDS },
+    ];
+
+    fn kind(&self) -> u8 {
+        u8::from(matches!(self, Self::Top(_)))
+    }
+
+    fn values(&self) -> Values {
+        match self {
+            Self::Crate(it) => Record::values(it),
+            Self::Top(it) => Record::values(it),
+        }
+    }
+
+    fn from_values(kind: u8, values: &Values) -> Self {
+        match kind {
+            0 => Self::Crate(Record::from_values(values)),
+            _ => Self::Top(Record::from_values(values)),
+        }
+    }
+}
+
+/// The rules, as two machines see them: what is `OTHER` rounds some of what it foretells otherwise.
+#[derive(Debug)]
+pub(crate) struct Yard<const OTHER: bool>;
+
+impl<const OTHER: bool> Game for Yard<OTHER> {
+    const NAME: &'static str = "yard";
+    const VERSION: u32 = 1;
+    type Input = Nothing;
+    type Entity = Thing;
+    type Memory = ();
+    type Bot = ();
+
+    fn new(_rates: Rates, _seed: u64) -> Self {
+        Self
+    }
+
+    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
+
+    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
+
+    fn predict(&self, _entities: &mut Entities<Thing>, _own: EntityId, _input: &Nothing) {}
+
+    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
+        *last
+    }
+
+    fn foretell(&self, base: &Thing, steering: &Thing, ticks: u64) -> Option<Thing> {
+        let (Thing::Top(base), Thing::Top(steering)) = (base, steering) else { return None };
+        let mut top = Top { turn: steering.turn, ..*base };
+        top.heading += RATE * f32::from(steering.turn) * ticks as f32;
+        if OTHER && base.jumps.is_multiple_of(2) {
+            top.heading += 1.0 / 1024.0;
+        }
+        Some(Thing::Top(top))
+    }
+
+    fn bot(&self, _: &mut (), _: &Entities<Thing>, _: PlayerId, _: &mut Random) -> Nothing {
+        Nothing::default()
+    }
+}
+
+/// What a top turns in a tick for each unit of steering.
+const RATE: f32 = 1.0 / 1024.0;
+/// Who looks on.
+pub(crate) const READER: PlayerId = PlayerId(1);
+
+/// The world, and whom the reader may know of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scene {
+    pub(crate) entities: Entities<Thing>,
+    pub(crate) relevant: BTreeSet<u16>,
+    generations: BTreeMap<u16, u8>,
+}
+
+impl Scene {
+    /// Puts a new thing into a slot.
+    pub(crate) fn spawn(&mut self, index: u16, random: &mut Random) {
+        let generation = self.generations.entry(index).or_insert(0);
+        *generation = generation.wrapping_add(1);
+        let id = EntityId { index, generation: *generation };
+        let owner = random.chance(0.5).then(|| PlayerId(random.below(3) as u16));
+        let mut packed = [0; phaselock_shared::limits::FIELDS_MAX];
+        let kind = random.below(2) as u8;
+        for (value, field) in packed.iter_mut().zip(Thing::KINDS[usize::from(kind)].fields) {
+            *value = random.below(1 << field.bits);
+        }
+        self.entities.insert(Slot { id, owner, entity: Thing::unpack(kind, &packed) });
+    }
+
+    /// Things come, go, change hands, move, rest, and are hidden and found, among `most` slots.
+    pub(crate) fn change(&mut self, random: &mut Random, most: u16, ticks: u64) {
+        for index in 0..most {
+            if random.chance(0.01) && !self.relevant.remove(&index) {
+                self.relevant.insert(index);
+            }
+            let here = self.entities.at(index).map(|slot| slot.id);
+            match here {
+                Some(id) if random.chance(0.01) => {
+                    self.entities.remove(id);
+                    if random.chance(0.5) {
+                        self.spawn(index, random);
+                    }
+                }
+                None if random.chance(0.03) => self.spawn(index, random),
+                _ => {}
+            }
+        }
+        self.go_on(random, ticks);
+    }
+
+    /// Everything moves on as its table says, but for some.
+    pub(crate) fn go_on(&mut self, random: &mut Random, ticks: u64) {
+        let secs = ticks as f32 / 60.0;
+        for slot in self.entities.iter_mut() {
+            match &mut slot.entity {
+                Thing::Crate(it) => {
+                    it.x += it.vx * secs;
+                    it.y += it.vy * secs;
+                    it.vy -= 9.8 * secs;
+                    if it.y < -100.0 || random.chance(0.05) {
+                        it.y = it.y.max(-100.0);
+                        (it.vx, it.vy) = (random.range(-9.0, 9.0), random.range(0.0, 20.0));
+                        it.opened ^= random.chance(0.1);
+                        it.plan = it.plan.wrapping_add(1);
+                    }
+                }
+                Thing::Top(it) => {
+                    it.heading += RATE * f32::from(it.turn) * ticks as f32;
+                    it.lean += 0.01;
+                    it.x += 0.3;
+                    it.qx += random.range(-0.002, 0.003);
+                    it.qw -= 0.001;
+                    it.a += 1.0;
+                    if random.chance(0.05) {
+                        it.turn = random.below(4) as u8;
+                        it.plan = random.below(64) as u8;
+                        it.largest = random.below(4) as u8;
+                    }
+                    if random.chance(0.01) {
+                        it.jumps = (it.jumps + 1) % 16;
+                        it.x = random.range(-100.0, 100.0);
+                        it.z = random.range(-100.0, 100.0);
+                    }
+                }
+            }
+            slot.entity = Thing::unpack(slot.entity.kind(), &slot.entity.pack());
+        }
+    }
+
+    /// An entity as the reader may know it: none if it may not know of it.
+    pub(crate) fn shown(&self, index: u16) -> Option<Slot<Thing>> {
+        let slot = self.entities.at(index).filter(|_| self.relevant.contains(&index))?;
+        let mut packed = slot.entity.pack();
+        for (field, value) in slot.entity.fields().iter().zip(&mut packed) {
+            if field.audience == Audience::Owner && slot.owner != Some(READER) {
+                *value = 0;
+            }
+        }
+        Some(Slot { entity: Thing::unpack(slot.entity.kind(), &packed), ..*slot })
+    }
+}
+
+/// A server of one client's snapshots, with the truth at each of its ticks.
+pub(crate) struct Server {
+    pub(crate) sender: Sender,
+    pub(crate) truth: BTreeMap<Tick, Scene>,
+    pub(crate) tick: Tick,
+    pub(crate) rates: Rates,
+    encodings: Encodings<Yard<false>>,
+    history: History,
+}
+
+impl Server {
+    pub(crate) fn new(rates: Rates, bytes_per_second: u32) -> Self {
+        let interval = rates.snapshot_interval();
+        Self {
+            sender: Sender::new(READER, LocalTime(0), interval, bytes_per_second),
+            truth: BTreeMap::new(),
+            tick: Tick(0),
+            rates,
+            encodings: Encodings::new(Codec::new(rates)),
+            history: History::default(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> LocalTime {
+        LocalTime(self.rates.time_of(self.tick).0)
+    }
+
+    /// The next snapshot's packets.
+    pub(crate) fn snapshot(
+        &mut self,
+        scene: &Scene,
+        packet_bytes: usize,
+        weigh: impl Fn(u16) -> u16,
+    ) -> Vec<Vec<u8>> {
+        self.tick = self.tick.plus(self.rates.ticks_per_snapshot());
+        self.history.push(self.tick, &scene.entities);
+        self.truth.insert(self.tick, scene.clone());
+        let here = |index: &&u16| scene.entities.at(**index).is_some();
+        let near: Vec<_> = scene.relevant.iter().filter(here).copied().collect();
+        let mut lingering = Lingering::new(self.rates);
+        let told: &[Told] = lingering.update(self.tick, &near, weigh);
+        let room = Room { packet_bytes, now: self.now() };
+        let mut packets = Vec::new();
+        let (encodings, header) = (&mut self.encodings, SnapshotHeader::default());
+        let history = &self.history;
+        self.sender.snapshot(encodings, &Yard, history, told, header, room, |packet| {
+            assert!(packet.len() <= packet_bytes, "{} bytes", packet.len());
+            packets.push(packet);
+        });
+        packets
+    }
+
+    /// Acknowledges what a store received.
+    pub(crate) fn acknowledge<G: Game>(&mut self, store: &Store<G>) {
+        if let Some(ack) = store.ack() {
+            self.sender.handle_ack(self.now(), ack).expect("only what was sent is acknowledged");
+        }
+    }
+
+    pub(crate) fn check_version(&self, index: u16, version: &Version) {
+        let known = version.state.map(|state| state.to_slot::<Thing>(index));
+        assert_eq!(known, self.truth[&version.tick].shown(index), "{index} at {}", version.tick);
+    }
+
+    /// Checks that all a client has is true.
+    pub(crate) fn check_all<G: Game>(&self, store: &Store<G>) {
+        for (index, versions) in store.iter() {
+            versions.iter().for_each(|version| self.check_version(index, version));
+        }
+    }
+
+    /// The same of the newest that it has of each.
+    pub(crate) fn check_newest<G: Game>(&self, store: &Store<G>) {
+        for (index, versions) in store.iter() {
+            self.check_version(index, versions.back().expect("no entry is empty"));
+        }
+    }
+
+    /// Whether a client has all that there is for it, and no more, as it is now.
+    pub(crate) fn is_up_to_date<G: Game<Entity = Thing>>(&self, store: &Store<G>) -> bool {
+        let scene = &self.truth[&self.tick];
+        let shown = scene.entities.iter().filter_map(|slot| scene.shown(slot.id.index));
+        store.latest().iter().copied().eq(shown)
+    }
+}
+
+/// A client of any machine.
+pub(crate) fn store<G: Game>(rates: Rates) -> Store<G> {
+    Store::new(Codec::new(rates), READER, Tick(0))
+}
+
+/// Entities of which a packet that was just received told.
+pub(crate) fn told_at<G: Game>(store: &Store<G>, tick: Tick) -> Vec<u16> {
+    let indices = store.iter().map(|(index, _)| index);
+    indices.filter(|index| store.version(*index, tick).is_some()).collect()
+}
