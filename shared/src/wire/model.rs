@@ -87,9 +87,8 @@ impl Tables {
     /// For games without tables of their own: trained on all scenes together, each field by the same
     /// rules.
     pub fn general() -> &'static Self {
-        static GENERAL: std::sync::LazyLock<Tables> = std::sync::LazyLock::new(|| {
-            Tables::included(include_bytes!("general.tables"))
-        });
+        static GENERAL: std::sync::LazyLock<Tables> =
+            std::sync::LazyLock::new(|| Tables::included(include_bytes!("general.tables")));
         &GENERAL
     }
 
@@ -199,7 +198,8 @@ impl Layout {
     /// Of a game's kinds in its tables. Tables for other kinds are as good as none: the general ones then
     /// serve for every field.
     pub fn new(tables: &Tables, kinds: &[Kind]) -> Self {
-        let tables = if tables.fit(kinds) { tables.clone() } else { Tables::general().spread(kinds) };
+        let tables =
+            if tables.fit(kinds) { tables.clone() } else { Tables::general().spread(kinds) };
         let mut start = HEADER;
         let starts = kinds.iter().map(|kind| {
             let here = start;
@@ -391,6 +391,11 @@ impl Counts {
         for (to, from) in self.even.iter_mut().zip(&other.even) {
             *to += from;
         }
+    }
+
+    /// How many decisions were counted.
+    pub fn decisions(&self) -> f64 {
+        self.counts.iter().flatten().chain(&self.even).sum()
     }
 
     /// What all that was counted costs by tables for the same kinds, in bits: the header's, and for each kind what
