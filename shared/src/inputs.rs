@@ -143,8 +143,8 @@ impl<I: Record> InputBuffer<I> {
             newest_early: clamp(newest_early),
             worst_back: newest.since(worst).min(127) as u8,
             worst_early: clamp(worst_early),
-            late: self.late as u16,
-            missing: missing as u16,
+            late: self.late as u8,
+            missing: missing as u8,
         })
     }
 }

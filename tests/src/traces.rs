@@ -206,8 +206,9 @@ pub struct Scored {
     pub nanos: u128,
 }
 
-/// Bytes of a packet's sequence number, tick, send time and checksum.
-const TIMING_BYTES: usize = 2 + 2 + 4 + 2;
+/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and takes next to
+/// nothing.
+const TIMING_BYTES: usize = 2 + 2 + 2;
 
 /// Sends a trace to a client whose acknowledgements come `age` frames later.
 #[derive(Debug)]
@@ -222,6 +223,7 @@ pub struct Replay<R: Recorded> {
     entities: Entities<R>,
     everybody: Vec<Told>,
     tick: Tick,
+    rates: Rates,
     /// Packets' decisions, if tables are to be made of them.
     pub counts: Option<Counts>,
 }
@@ -254,6 +256,7 @@ impl<R: Recorded> Replay<R> {
             entities: Entities::default(),
             everybody: (0..R::BODIES as u16).map(|index| Told::always(index)).collect(),
             tick: Tick(0),
+            rates,
             counts: None,
         }
     }
@@ -283,7 +286,8 @@ impl<R: Recorded> Replay<R> {
         {
             self.sender.handle_ack(now, ack).expect("only what was sent is acknowledged");
         }
-        let header = SnapshotHeader { sent: now.0 as u32, ..SnapshotHeader::default() };
+        let sent = self.rates.time_of(self.tick).low();
+        let header = SnapshotHeader { sent, ..SnapshotHeader::default() };
         let room = Room { packet_bytes: 1150, now };
         let mut packets = Vec::new();
         let begin = std::time::Instant::now();

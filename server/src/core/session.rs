@@ -233,7 +233,7 @@ impl<I: Record> Session<I> {
         let echo = self.newest.and_then(|(_, sent, arrival)| Echo::new(sent, now - arrival));
         let header = SnapshotHeader {
             seq: 0,
-            tick: 0,
+            tick: Tick(0),
             sent: server_time.low(),
             echo,
             perceived,

@@ -57,7 +57,12 @@ fn present_one<E: Entity>(
     let next = versions.partition_point(|version| version.tick <= at.tick);
     let Some(before) = next.checked_sub(1).map(|at| &versions[at]) else { return (None, false) };
     let Some(state) = &before.state else { return (None, false) };
-    let Some(after) = versions.get(next) else { return (Some(state.to_slot(index)), true) };
+    let Some(after) = versions.get(next) else {
+        // What never moves between two states is not repeated, and misses nothing.
+        let fields = E::KINDS[usize::from(state.kind)].fields;
+        let moves = fields.iter().any(|field| field.motion != Motion::Step);
+        return (Some(state.to_slot(index)), moves);
+    };
     let blended = after.state.as_ref().and_then(|later| {
         let span = after.tick.since(before.tick) as f32;
         blend::<E>(index, state, later, at.since(before.tick) / span)

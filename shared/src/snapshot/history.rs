@@ -38,6 +38,8 @@ pub struct History {
     /// A frame that was forgotten, for its memory.
     spare: Vec<(u16, State)>,
     next: u64,
+    /// For each index the number of the frame in which it last changed.
+    changed: Vec<u64>,
 }
 
 impl History {
@@ -52,8 +54,26 @@ impl History {
         let mut states = std::mem::take(&mut self.spare);
         states.clear();
         states.extend(entities.iter().map(|slot| (slot.id.index, State::of(slot))));
+        self.note_changes(&states);
         self.frames.push_back(Frame { number: self.next, tick, states });
         self.next += 1;
+    }
+
+    fn note_changes(&mut self, states: &[(u16, State)]) {
+        let before = self.frames.back().map_or(&[][..], |frame| &frame.states);
+        let last = |states: &[(u16, State)]| states.last().map_or(0, |(index, _)| *index + 1);
+        let len = usize::from(last(states).max(last(before)));
+        if self.changed.len() < len {
+            self.changed.resize(len, 0);
+        }
+        let (mut old, mut new) = (before.iter().peekable(), states.iter().peekable());
+        for (changed, index) in self.changed.iter_mut().zip(0..) {
+            let old = old.next_if(|(at, _)| *at == index).map(|(_, state)| state);
+            let new = new.next_if(|(at, _)| *at == index).map(|(_, state)| state);
+            if old != new {
+                *changed = self.next;
+            }
+        }
     }
 
     /// The newest frame.
@@ -65,6 +85,11 @@ impl History {
     pub(crate) fn numbered(&self, number: u64) -> Option<&Frame> {
         let first = self.frames.front()?.number;
         self.frames.get(usize::try_from(number.checked_sub(first)?).ok()?)
+    }
+
+    /// The number of the frame in which an entity last changed, came or went.
+    pub(crate) fn changed(&self, index: u16) -> u64 {
+        self.changed.get(usize::from(index)).copied().unwrap_or(0)
     }
 
     /// The frame of a tick, if it is not forgotten.

@@ -21,6 +21,7 @@ use crate::wire::fields::without_hidden;
 use crate::wire::foresight::REFERENCES_MAX;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{Change, Encoding, References, SnapshotHeader, SnapshotWriter};
+use crate::wire::state::Codec;
 
 /// What is known of one entity's presence at the client.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +33,30 @@ struct Track {
     there: Option<u64>,
     /// Whether word that it is gone is on its way.
     leaving: bool,
+}
+
+/// Ticks after which what has not changed is sent again all the same, so that there is always a
+/// baseline.
+const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
+
+impl Track {
+    /// Whether the client knows all that there is to know: the newest state that it has is the present
+    /// one, and for want of another it stays so.
+    fn knows<G: Game>(
+        &self,
+        codec: &Codec<G>,
+        history: &History,
+        frame: &Frame,
+        index: u16,
+        state: &State,
+    ) -> bool {
+        if !codec.is_stepwise(state.kind) || self.there.is_none() || self.leaving {
+            return false;
+        }
+        let newest = self.acked.newest().filter(|newest| *newest >= history.changed(index));
+        let then = newest.and_then(|newest| history.numbered(newest));
+        then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+    }
 }
 
 /// What a packet said of an entity.
@@ -261,9 +286,9 @@ impl Sender {
         let Some(frame) = history.newest() else { return };
         encodings.begin(frame);
         self.priorities.begin();
-        self.enlist(frame, relevant);
+        self.enlist(encodings.codec(), history, frame, relevant);
         let references = self.references::<G>(history, frame);
-        let header = SnapshotHeader { tick: frame.tick.low(), references, ..header };
+        let header = SnapshotHeader { tick: frame.tick, references, ..header };
         let bytes = self.budget.available(room.now);
         let mut space = std::mem::take(&mut self.space);
         self.choose(&mut space, encodings, game, history, frame, references, room, bytes);
@@ -332,7 +357,13 @@ impl Sender {
 
     /// Tells the priorities what there is to send: what is relevant, and what the client may believe
     /// to be there but may not see, or is no more.
-    fn enlist(&mut self, frame: &Frame, relevant: &[Told]) {
+    fn enlist<G: Game>(
+        &mut self,
+        codec: &Codec<G>,
+        history: &History,
+        frame: &Frame,
+        relevant: &[Told],
+    ) {
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
         if self.tracks.len() < last {
             self.tracks.resize(last, Track::default());
@@ -340,9 +371,11 @@ impl Sender {
         let mut relevant = relevant.iter().peekable();
         for (track, index) in self.tracks.iter_mut().zip(0..) {
             if let Some(told) = relevant.next_if(|told| told.index == index)
-                && frame.get(index).is_some()
+                && let Some(state) = frame.get(index)
             {
-                self.priorities.relevant(index, told.weight);
+                if !track.knows(codec, history, frame, index, state) {
+                    self.priorities.relevant(index, told.weight);
+                }
             } else if track.there.is_some() && !track.leaving {
                 self.priorities.urgent(index);
             }

@@ -135,7 +135,7 @@ impl<G: Game> Store<G> {
         let (codec, near, reader) = (&self.codec, self.newest, self.reader);
         let read = read_snapshot(bytes, codec, game, near, reader, known, &mut told);
         let received = match read {
-            Ok((header, tick)) => self.commit(header, tick, &told),
+            Ok(header) => self.commit(header, &told),
             Err(error) => Err(error.into()),
         };
         self.told = told;
@@ -148,12 +148,8 @@ impl<G: Game> Store<G> {
         count_snapshot(bytes, &self.codec, game, self.newest, self.reader, known, counts);
     }
 
-    fn commit(
-        &mut self,
-        header: SnapshotHeader,
-        tick: Tick,
-        told: &[Told],
-    ) -> Result<Received, StoreError> {
+    fn commit(&mut self, header: SnapshotHeader, told: &[Told]) -> Result<Received, StoreError> {
+        let tick = header.tick;
         let seq = self.arrivals.widen(header.seq);
         if !self.arrivals.is_new(seq) {
             return Err(StoreError::Duplicate);

@@ -124,6 +124,11 @@ impl Guess {
         Self { fine, class: class as usize, up: way <= 0, far: None }
     }
 
+    /// Any number up to `most`, one as likely as the other.
+    pub(crate) fn anything_to(most: i64) -> Self {
+        Self { up: true, ..Self::moving(most * FINE / 2, 0) }
+    }
+
     /// From how far it falls freely, which is a better guess than most.
     fn falling(fine: i64, base: i64) -> Self {
         let guess = Self::moving(fine, base);

@@ -25,15 +25,20 @@ pub(crate) enum Number {
     BaselineAge,
     References,
     ReferenceAge,
-    Gap,
+    Sent,
 }
 
 /// How many there are.
 const NUMBERS: usize = 12;
 /// Numbers have at most 32 bits, so exponents up to 32.
 const EXPONENTS: usize = 33;
-/// Decisions of a header.
-const HEADER: usize = NUMBERS * EXPONENTS;
+/// Indices have 12 bits. For each exponent there is its decision and three of the two digits after the
+/// first, and all that for each size of the gap before.
+const GAP_EXPONENTS: usize = 13;
+const GAPS: usize = GAP_EXPONENTS * 4;
+const GAP: usize = NUMBERS * EXPONENTS;
+/// Decisions of a header, and of what lies between entities.
+const HEADER: usize = GAP + 4 * GAPS;
 
 /// How far a field was expected to move, or how sure and how near the middle of a step the guess was.
 pub(crate) const CLASSES: usize = 48;
@@ -81,7 +86,7 @@ pub enum TablesError {
 }
 
 /// First bytes of a file of tables; changes whenever decisions are added or moved.
-const VERSION: &[u8] = b"phaselock tables 1\n";
+const VERSION: &[u8] = b"phaselock tables 3\n";
 
 impl Tables {
     /// For games without tables of their own: trained on all scenes together, each field by the same
@@ -237,6 +242,31 @@ pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 
     let rest = (one_more & ((1 << exponent) - 1)) as u32;
     let value = (1_u64 << read) + u64::from(coder.raw(rest, read)) - 1;
     value.min(u64::from(u32::MAX)) as u32
+}
+
+/// Codes how many indices are left out, of which there were so many `before`. Gaps repeat: where every
+/// other entity is of a kind that is seldom sent, all are the same.
+pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
+    let start = GAP + before.min(3) as usize * GAPS;
+    let one_more = value + 1;
+    let exponent = one_more.ilog2();
+    let mut read = 0;
+    while (read as usize) < GAP_EXPONENTS - 1
+        && coder.bit(start + read as usize * 4, read < exponent)
+    {
+        read += 1;
+    }
+    let mut all = 1_u32;
+    for at in (0..read).rev() {
+        let yes = one_more >> at & 1 == 1;
+        let digit = match read - 1 - at {
+            0 => coder.bit(start + read as usize * 4 + 1, yes),
+            1 => coder.bit(start + read as usize * 4 + 2 + (all & 1) as usize, yes),
+            _ => coder.even(yes),
+        };
+        all = all << 1 | u32::from(digit);
+    }
+    all - 1
 }
 
 /// Whether an entity is all as foretold. `lately` says which of the two entities before were.

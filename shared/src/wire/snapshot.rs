@@ -4,7 +4,7 @@
 use super::bits::{unzigzag, zigzag};
 use super::fields::visible;
 use super::foresight::{Past, REFERENCES_MAX};
-use super::model::{Counts, Layout, Number, Plain, foretold, number, plain};
+use super::model::{Counts, Layout, Number, Plain, foretold, gap, number, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
 use super::state::{AsForetold, Codec};
 use super::{Echo, WireError};
@@ -13,7 +13,7 @@ use crate::ids::PlayerId;
 use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
 use crate::replicate::{Entity, Packed};
 use crate::snapshot::State;
-use crate::time::Tick;
+use crate::time::{Rates, Tick};
 
 /// First byte of a snapshot packet.
 pub const SNAPSHOT_KIND: u8 = 2;
@@ -44,9 +44,9 @@ pub struct InputReport {
     /// How early that one came.
     pub worst_early: i32,
     /// Low bits of how many ticks so far ran without this client's input.
-    pub late: u16,
+    pub late: u8,
     /// Low bits of how many input packets so far did not come.
-    pub missing: u16,
+    pub missing: u8,
 }
 
 /// All of a snapshot packet but the entities.
@@ -54,8 +54,8 @@ pub struct InputReport {
 pub struct SnapshotHeader {
     /// Low bits of the packet's sequence number for this client.
     pub seq: u16,
-    /// Low bits of the tick that the states are of.
-    pub tick: u16,
+    /// The tick that the states are of.
+    pub tick: Tick,
     /// Low bits of the server's time when it sent this, in microseconds.
     pub sent: u32,
     /// The send time of the client's newest input packet.
@@ -127,11 +127,14 @@ fn age(age: u32) -> Result<u8, WireError> {
 }
 
 impl SnapshotHeader {
-    /// Writes it, or reads into it.
-    fn code<C: Coder>(&mut self, coder: &mut C) -> Result<(), WireError> {
+    /// Writes it, or reads into it; `near` is a tick near its own.
+    fn code<C: Coder>(&mut self, coder: &mut C, rates: Rates, near: Tick) -> Result<(), WireError> {
         self.seq = coder.raw(u32::from(self.seq), 16) as u16;
-        self.tick = coder.raw(u32::from(self.tick), 16) as u16;
-        self.sent = coder.raw(self.sent, 32);
+        self.tick = Tick::widen(coder.raw(u32::from(self.tick.low()), 16) as u16, near);
+        // A snapshot leaves soon after its tick.
+        let due = rates.time_of(self.tick).low();
+        let after = self.sent.wrapping_sub(due) as i32;
+        self.sent = due.wrapping_add(signed(coder, Number::Sent, after) as u32);
         if coder.even(self.echo.is_some()) {
             let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
             let time = coder.raw(echo.time, 32);
@@ -146,8 +149,9 @@ impl SnapshotHeader {
             let perceived = self.perceived.unwrap_or(nothing);
             self.perceived = Some(Perceived {
                 offset_change: signed(coder, Number::OffsetChange, perceived.offset_change),
-                round_trip: number(coder, Number::RoundTrip, perceived.round_trip),
-                error_max: number(coder, Number::ErrorMax, perceived.error_max),
+                round_trip: coarse(coder, Number::RoundTrip, perceived.round_trip),
+                // Rounded up, since it is a bound.
+                error_max: coarse(coder, Number::ErrorMax, perceived.error_max.saturating_add(15)),
             });
         }
         if coder.even(self.inputs.is_some()) {
@@ -158,17 +162,30 @@ impl SnapshotHeader {
 }
 
 impl InputReport {
-    fn code<C: Coder>(mut self, coder: &mut C, tick: u16) -> Self {
-        let ahead = i32::from(self.newest.wrapping_sub(tick) as i16);
-        self.newest = tick.wrapping_add(signed(coder, Number::NewestAhead, ahead) as u16);
-        self.newest_early = signed(coder, Number::NewestEarly, self.newest_early);
+    fn code<C: Coder>(mut self, coder: &mut C, tick: Tick) -> Self {
+        let ahead = i32::from(self.newest.wrapping_sub(tick.low()) as i16);
+        let ahead = signed(coder, Number::NewestAhead, ahead);
+        self.newest = tick.low().wrapping_add(ahead as u16);
+        let early = self.newest_early.div_euclid(COARSE as i32);
+        let early = signed(coder, Number::NewestEarly, early);
         let back = number(coder, Number::WorstBack, u32::from(self.worst_back));
         self.worst_back = back.min(u32::from(u8::MAX)) as u8;
-        self.worst_early = signed(coder, Number::WorstEarly, self.worst_early);
-        self.late = coder.raw(u32::from(self.late), 16) as u16;
-        self.missing = coder.raw(u32::from(self.missing), 16) as u16;
+        // The worst is worse than the newest, or the same.
+        let worst = self.worst_early.div_euclid(COARSE as i32);
+        let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
+        self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
+        self.newest_early = early.saturating_mul(COARSE as i32);
+        self.late = coder.raw(u32::from(self.late), 8) as u8;
+        self.missing = coder.raw(u32::from(self.missing), 8) as u8;
         self
     }
+}
+
+/// Times that need not be exact are in units of so many microseconds.
+const COARSE: u32 = 16;
+
+fn coarse<C: Coder>(coder: &mut C, which: Number, micros: u32) -> u32 {
+    number(coder, which, micros / COARSE).saturating_mul(COARSE)
 }
 
 fn signed<C: Coder>(coder: &mut C, which: Number, value: i32) -> i32 {
@@ -240,6 +257,8 @@ struct Progress {
     /// The index behind the last, and how many indices lie between the first and it.
     next: u16,
     turned: u32,
+    /// The gap before the last entity.
+    gap: u32,
     /// Which of the two before were as foretold.
     lately: u8,
     /// Whether the one before had the packet's references.
@@ -263,7 +282,8 @@ impl Progress {
 
     /// Past an entity.
     fn add(&mut self, index: u16, digest: u32) {
-        self.turned += if self.count == 0 { 1 } else { self.gap_to(index) + 1 };
+        self.gap = self.gap_to(index);
+        self.turned += if self.count == 0 { 1 } else { self.gap + 1 };
         self.count += 1;
         self.next = (index + 1) % ENTITIES_MAX;
         self.sum = add_digest(self.sum, digest);
@@ -319,8 +339,9 @@ impl<'l> SnapshotWriter<'l> {
         let mut meter = Meter { levels, cost: 8 * 1024 };
         let mut coder = RangeWriter::new(levels, buffer);
         // Nothing is wrong with a header that is written.
-        let _ = header.code(&mut meter);
-        let _ = header.code(&mut coder);
+        let (rates, near) = (codec.rates(), header.tick);
+        let _ = header.code(&mut meter, rates, near);
+        let _ = header.code(&mut coder, rates, near);
         let references = header.references;
         let progress = Progress::default();
         Self { layout, coder, cost: meter.cost, references, progress, reader }
@@ -367,7 +388,7 @@ impl<'l> SnapshotWriter<'l> {
         change: &Change<'_>,
     ) {
         plain(coder, Plain::More, true);
-        number(coder, Number::Gap, progress.gap_to(index));
+        gap(coder, progress.gap, progress.gap_to(index));
         let sum = match change {
             Change::Known { references, encoding, .. } => {
                 plain(coder, Plain::Known, true);
@@ -492,7 +513,7 @@ pub fn read_snapshot<'s, G: Game>(
     reader: PlayerId,
     known: impl Fn(u16, Tick) -> Option<&'s State>,
     told: &mut Vec<Told>,
-) -> Result<(SnapshotHeader, Tick), WireError> {
+) -> Result<SnapshotHeader, WireError> {
     told.clear();
     let (kind, bytes) = bytes.split_first().ok_or(WireError::Short)?;
     if *kind != SNAPSHOT_KIND {
@@ -546,14 +567,14 @@ fn read_from<'s, G: Game, C: Coder>(
     reader: PlayerId,
     known: impl Fn(u16, Tick) -> Option<&'s State>,
     told: &mut Vec<Told>,
-) -> Result<(SnapshotHeader, Tick), WireError> {
+) -> Result<SnapshotHeader, WireError> {
     let layout = codec.layout();
     let mut header = SnapshotHeader::default();
-    header.code(coder)?;
-    let tick = Tick::widen(header.tick, near);
+    header.code(coder, codec.rates(), near)?;
+    let tick = header.tick;
     let mut progress = Progress::default();
     while plain(coder, Plain::More, false) {
-        let gap = number(coder, Number::Gap, 0);
+        let gap = gap(coder, progress.gap, 0);
         if !progress.has_room_for(gap) {
             return Err(WireError::Range("entity's index"));
         }
@@ -603,5 +624,5 @@ fn read_from<'s, G: Game, C: Coder>(
     if coder.raw(0, CHECK_BITS) != check(progress.sum) {
         return Err(WireError::Check);
     }
-    Ok((header, tick))
+    Ok(header)
 }

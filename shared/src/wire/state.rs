@@ -18,6 +18,9 @@ use crate::time::Rates;
 pub struct Codec<G> {
     rates: Rates,
     layout: Layout,
+    /// For each kind whether all of its fields change at once, so that nobody moves it between two
+    /// states.
+    stepwise: Vec<bool>,
     game: PhantomData<fn() -> G>,
 }
 
@@ -59,7 +62,22 @@ impl<G: Game> Codec<G> {
     /// With other tables than the game's: to measure what they are worth.
     pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
         let layout = Layout::new(tables, G::Entity::KINDS);
-        Self { rates, layout, game: PhantomData }
+        let stepwise = G::Entity::KINDS.iter().map(|kind| {
+            kind.fields.iter().all(|field| {
+                field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0
+            })
+        });
+        Self { rates, layout, stepwise: stepwise.collect(), game: PhantomData }
+    }
+
+    /// Whether an entity of this kind stays as it is unless something is said of it.
+    pub(crate) fn is_stepwise(&self, kind: u8) -> bool {
+        self.stepwise[usize::from(kind)]
+    }
+
+    /// The rates that it was made for.
+    pub(crate) fn rates(&self) -> Rates {
+        self.rates
     }
 
     /// Where decisions look.
@@ -93,8 +111,17 @@ impl<G: Game> Codec<G> {
         let mut told = self.told(game, kind, own, past, past.base());
         let mut steered = *past.base();
         let mut changed = false;
+        // Whether one of the fields that the next counter counts the ticks of did change.
+        let mut restarts = false;
         for (at, field) in fields.iter().enumerate().filter(|(_, field)| field.steering) {
-            coding.field(state, &told, at, field);
+            if field.drift == 0.0 {
+                coding.field(state, &told, at, field);
+                restarts |= state[at] != told[at];
+            } else if std::mem::take(&mut restarts) {
+                coding.restarted(state, at, field);
+            } else {
+                coding.field(state, &told, at, field);
+            }
             steered[at] = state[at];
             changed |= state[at] != told[at];
         }
@@ -172,6 +199,14 @@ impl<C: Coder> Coding<'_, C> {
         }
     }
 
+    /// A counter that started again, at any of the ticks since the baseline.
+    fn restarted(&mut self, state: &mut Packed, at: usize, field: &Field) {
+        if visible(field, self.own) {
+            let ticks = i64::from(self.past.ages[0]);
+            self.guessed(state, at, field, Guess::anything_to(ticks));
+        }
+    }
+
     /// A field that is expected to be what was told.
     fn field(&mut self, state: &mut Packed, told: &Packed, at: usize, field: &Field) {
         if !visible(field, self.own) {
@@ -180,7 +215,11 @@ impl<C: Coder> Coding<'_, C> {
         // How far it moves the shorter way around.
         let base =
             i64::from(told[at]) - i64::from(difference(field, self.past.base()[at], told[at]));
-        let guess = Guess::moving(i64::from(told[at]) * FINE, base);
+        let mut guess = Guess::moving(i64::from(told[at]) * FINE, base);
+        if field.bits <= FEW_BITS {
+            // What it changes to depends on what it is.
+            guess = Guess { class: told[at] as usize, up: true, ..guess };
+        }
         self.guessed(state, at, field, guess);
     }
 
@@ -200,6 +239,9 @@ impl<C: Coder> Coding<'_, C> {
         self.surprises.add(by);
     }
 }
+
+/// A field of so many bits has statistics for each of its values.
+const FEW_BITS: u32 = 3;
 
 /// Whether four fields that all can see are a unit quaternion.
 fn is_whole(fields: &[Field], at: usize) -> bool {

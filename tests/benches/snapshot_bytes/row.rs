@@ -21,7 +21,7 @@ pub(crate) struct Row {
     pub(crate) bits_per_update: Option<f64>,
     /// Bytes of all packets a second, for a client.
     pub(crate) payload_bytes_per_s: Option<f64>,
-    /// Of a snapshot's bytes, those of sequence number, tick, send time and checksum.
+    /// Of a snapshot's bytes, those of sequence number, tick and checksum.
     pub(crate) header_bytes_per_frame: Option<f64>,
     /// What leaves the server's socket for an update, with the headers of QUIC, UDP and IPv4.
     pub(crate) wire_bytes_per_update: Option<f64>,

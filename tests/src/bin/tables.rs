@@ -15,6 +15,7 @@ use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::replicate::{Entity, Kind};
 use phaselock_shared::wire::model::{Counts, Tables};
+use phaselock_tests::Sim;
 use phaselock_tests::crowd::{Open, crowd};
 use phaselock_tests::traces::{Body, Cube, Recorded, Replay};
 
@@ -57,11 +58,22 @@ fn play<G: Game>(seed: u64) -> anyhow::Result<Counts> {
         let mut sim = crowd::<G>(seed, 2, &conditions, 1_000_000);
         sim.run(3.0);
         sim.counts = Some(Counts::new(G::Entity::KINDS));
+        let before = received(&sim);
         sim.run(SECONDS);
+        let after = received(&sim);
+        let (packets, bytes) = (after.0 - before.0, after.1 - before.1);
+        let mean = bytes as f64 / packets as f64;
+        println!("{} over {network}: {mean:.1} bytes a packet, {packets} packets", G::NAME);
         counts.add(&sim.counts.take().context("they were counted")?);
     }
     report(G::NAME, G::Entity::KINDS, &counts, G::tables());
     Ok(counts)
+}
+
+/// Packets and bytes that the clients received so far.
+fn received<G: Game>(sim: &Sim<G>) -> (u64, u64) {
+    let stats = sim.clients.iter().map(|client| client.core().stats());
+    stats.fold((0, 0), |sum, stats| (sum.0 + stats.rx_packets, sum.1 + stats.rx_bytes))
 }
 
 fn trace<R: Recorded>(variable: &str, age: usize) -> anyhow::Result<Option<Counts>> {

@@ -177,8 +177,7 @@ impl Play {
                     assert!(self.room.session_stats(client).is_some(), "to one who is gone");
                     let peer = self.peer_of(client);
                     let store = peer.store.as_mut().expect("it was welcomed");
-                    receive(&*game, store, &bytes)
-                        .expect("a server's packets in order are fine");
+                    receive(&*game, store, &bytes).expect("a server's packets in order are fine");
                 }
                 Output::Control { client, message } => self.told(client, &message),
                 Output::Close { client, reason } => {

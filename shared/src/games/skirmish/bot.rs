@@ -4,7 +4,7 @@ use glam::Vec2;
 
 use super::arena::Arena;
 use super::movement::RADIUS;
-use super::{Command, Piece, RANGE, players};
+use super::{Command, Piece, Player, RANGE, players};
 use crate::game::Entities;
 use crate::ids::PlayerId;
 use crate::physics::{direction, in_sight, turns};
@@ -25,7 +25,19 @@ pub struct Bot {
     strafe: f32,
     /// How far its aim is off at the moment, in turns.
     sway: f32,
+    /// The keys that it holds, and for how many seconds.
+    keys: (i16, i16),
+    keys_secs: f32,
+    /// The same of the trigger.
+    fire: bool,
+    fire_secs: f32,
 }
+
+/// Its fingers do not change keys sooner than that, in seconds: about as long as people press a key at
+/// least. Arbitrary to a few hundredths.
+const PRESS_SECS: f32 = 0.12;
+/// Another target must be so much nearer than the present one to be taken instead.
+const TEMPTING: f32 = 0.7;
 
 /// Seconds from seeing somebody to shooting: a human's reaction time.
 const REACTION_SECS: f32 = 0.25;
@@ -65,7 +77,12 @@ pub(super) fn think(
                 slot.entity,
             ))
         })
-        .min_by(|a, b| a.0.total_cmp(&b.0));
+        .min_by(|a, b| {
+            let tempts = |(far, who, _): &(f32, PlayerId, Player)| {
+                if bot.target == Some(*who) { far * TEMPTING } else { *far }
+            };
+            tempts(a).total_cmp(&tempts(b))
+        });
 
     if bot.rethink_secs <= 0.0 {
         bot.rethink_secs = random.range(0.4, 1.0);
@@ -105,8 +122,17 @@ pub(super) fn think(
     };
     let most = TURN_RATE * secs;
     bot.aim = (bot.aim + turn_between(bot.aim, aim).clamp(-most, most)).rem_euclid(1.0);
-    let (right, down) = keys(wish);
-    Command { right, down, aim: bot.aim, fire }
+    let keys = keys(wish);
+    bot.keys_secs += secs;
+    if keys != bot.keys && bot.keys_secs >= PRESS_SECS {
+        (bot.keys, bot.keys_secs) = (keys, 0.0);
+    }
+    bot.fire_secs += secs;
+    if fire != bot.fire && bot.fire_secs >= PRESS_SECS {
+        (bot.fire, bot.fire_secs) = (fire, 0.0);
+    }
+    let (right, down) = bot.keys;
+    Command { right, down, aim: bot.aim, fire: bot.fire }
 }
 
 /// The keys that lead nearest to a direction.
