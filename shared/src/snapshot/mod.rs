@@ -1,10 +1,17 @@
 //! Delta snapshots: what the server keeps of the world's past ([`history`]), what it knows of each
-//! client and sends it ([`sender`]), and what a client keeps ([`store`]).
+//! client and sends it ([`sender`]), how that is coded once for all clients that have the same
+//! ([`encodings`]), what goes first ([`priority`]) and how much of it ([`budget`]), and what a client
+//! keeps ([`store`]).
 //!
-//! The server codes each entity against the newest state of it that the client acknowledged.
-//! Packets are acknowledged one by one, so any pattern of loss, duplication and reordering ends in
-//! the server's state: an acknowledged state is one that the client has, and everything not
-//! acknowledged is sent again with every snapshot.
+//! The server codes each entity as what it has that could not be expected from older states of it,
+//! which the client acknowledged. Packets are acknowledged one by one, so any pattern of loss,
+//! duplication and reordering ends in the server's state: an acknowledged state is one that the client
+//! has, and everything not acknowledged is sent again with every snapshot that has room.
+//!
+//! *Invariants:*
+//! - What is sent depends on what the client acknowledged, never on what it was merely sent.
+//! - Of what a client may not know nothing is sent, not even that it is there.
+//! - No coder has a memory from one packet to the next.
 
 pub mod budget;
 pub mod encodings;

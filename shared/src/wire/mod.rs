@@ -115,6 +115,8 @@ mod tests {
             ),
             format!("| baselines | {} ticks old |", limits::BASELINE_AGE_TICKS_MAX),
             format!("at most {};", limits::SNAPSHOT_PACKETS_MAX),
+            format!("at most {} ticks)", limits::FORETOLD_TICKS_MAX),
+            super::model::contexts_text(),
         ] {
             assert!(document.contains(&stated), "WIRE.md does not say: {stated}");
         }

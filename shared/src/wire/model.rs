@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::protocol::fnv1a;
 use super::range::{Coder, EVEN, Level, level_of};
 use crate::replicate::Kind;
 
@@ -72,6 +73,8 @@ pub struct Tables {
     levels: Vec<Level>,
     /// How many fields each kind has that it was made for; none if it is for any.
     kinds: Vec<usize>,
+    /// FNV-1a of the levels.
+    digest: u64,
 }
 
 /// Why tables cannot be read.
@@ -86,7 +89,7 @@ pub enum TablesError {
 }
 
 /// First bytes of a file of tables; changes whenever decisions are added or moved.
-const VERSION: &[u8] = b"phaselock tables 3\n";
+const VERSION: &[u8] = b"phaselock tables 4\n";
 
 impl Tables {
     /// For games without tables of their own: trained on all scenes together, each field by the same
@@ -99,7 +102,23 @@ impl Tables {
 
     /// Tables in which everything is as likely as not.
     pub fn even(kinds: &[usize]) -> Self {
-        Self { levels: vec![EVEN; len(kinds)], kinds: kinds.to_vec() }
+        Self::of(vec![EVEN; len(kinds)], kinds.to_vec())
+    }
+
+    fn of(levels: Vec<Level>, kinds: Vec<usize>) -> Self {
+        let digest = fnv1a(&levels);
+        Self { levels, kinds, digest }
+    }
+
+    /// Tells tables apart: 64-bit FNV-1a of the levels.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// What tables for such kinds are written down as a difference from: the general ones, and these
+    /// from even ones.
+    fn ground(kinds: &[usize], general: &Self) -> Self {
+        if kinds.is_empty() { Self::even(&[]) } else { general.spread(kinds) }
     }
 
     /// Reads tables that a build includes. Those that cannot be read are as good as none: packets are
@@ -114,63 +133,61 @@ impl Tables {
     }
 
     /// General tables for every field of such kinds.
-    fn spread(&self, kinds: &[Kind]) -> Self {
-        let kinds: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+    fn spread(&self, kinds: &[usize]) -> Self {
         let (header, rest) = self.levels.split_at(HEADER);
         let (entity, field) = rest.split_at(ENTITY);
         let mut levels = header.to_vec();
-        for fields in &kinds {
+        for fields in kinds {
             levels.extend(entity);
             for _ in 0..*fields {
                 levels.extend(&field[..FIELD]);
             }
         }
-        Self { levels, kinds }
+        Self::of(levels, kinds.to_vec())
     }
 
     /// Reads a file of tables: the version line; the number of kinds and each one's fields, a byte each;
-    /// then runs of a level, each a byte for the level and a varint for how often.
+    /// then, up to the end, a varint for how many levels are those of the general tables, another for
+    /// how many follow that are not, and these, a byte each.
     pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
         let mut rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?.iter();
-        let mut next = || rest.next().copied().ok_or(TablesError::Length);
-        let count = next()?;
-        let kinds = (0..count).map(|_| next().map(usize::from)).collect::<Result<Vec<_>, _>>()?;
-        let len = len(&kinds);
-        let mut levels = Vec::with_capacity(len);
-        while levels.len() < len {
-            let level = next()?;
-            let mut run = 0_usize;
-            for shift in [0, 7, 14, 21] {
-                let byte = next()?;
-                run |= usize::from(byte & 127) << shift;
-                if byte < 128 {
-                    break;
-                }
-            }
-            if run > len - levels.len() {
-                return Err(TablesError::Length);
-            }
-            levels.resize(levels.len() + run, level);
-        }
-        if rest.next().is_some() {
+        let count = *rest.next().ok_or(TablesError::Length)?;
+        let kinds: Vec<_> = rest.by_ref().take(count.into()).map(|n| usize::from(*n)).collect();
+        if kinds.len() != usize::from(count) {
             return Err(TablesError::Length);
         }
-        Ok(Self { levels, kinds })
+        // The general ones must not ask for themselves.
+        let mut levels = match kinds.as_slice() {
+            [] => Self::even(&[]).levels,
+            kinds => Self::general().spread(kinds).levels,
+        };
+        let mut at = 0_usize;
+        while rest.len() > 0 {
+            at = at.saturating_add(varint(&mut rest)?);
+            let end = at.saturating_add(varint(&mut rest)?);
+            let changed = levels.get_mut(at..end).ok_or(TablesError::Length)?;
+            for level in changed {
+                *level = *rest.next().ok_or(TablesError::Length)?;
+            }
+            at = end;
+        }
+        Ok(Self::of(levels, kinds))
     }
 
-    /// The reverse of [`parse`](Self::parse).
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// The reverse of [`parse`](Self::parse), in a build with these general tables.
+    pub fn to_bytes(&self, general: &Self) -> Vec<u8> {
         let mut bytes = VERSION.to_vec();
         bytes.push(self.kinds.len() as u8);
         bytes.extend(self.kinds.iter().map(|fields| *fields as u8));
-        for run in self.levels.chunk_by(|a, b| a == b) {
-            bytes.push(run[0]);
-            let mut left = run.len();
-            while left >= 128 {
-                bytes.push(left as u8 | 128);
-                left >>= 7;
-            }
-            bytes.push(left as u8);
+        let ground = Self::ground(&self.kinds, general).levels;
+        let pairs: Vec<_> = self.levels.iter().zip(&ground).collect();
+        let mut runs = pairs.chunk_by(|a, b| (a.0 == a.1) == (b.0 == b.1)).peekable();
+        while let Some(run) = runs.next() {
+            let same = run[0].0 == run[0].1;
+            push_varint(&mut bytes, if same { run.len() } else { 0 });
+            let changed = if same { runs.next().unwrap_or_default() } else { run };
+            push_varint(&mut bytes, changed.len());
+            bytes.extend(changed.iter().map(|(level, _)| **level));
         }
         bytes
     }
@@ -179,6 +196,41 @@ impl Tables {
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
+}
+
+/// How many contexts there are, as the document has it.
+#[cfg(test)]
+pub(super) fn contexts_text() -> String {
+    format!(
+        "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of entity\n\
+         {ENTITY} and for each of its fields {FIELD}: {} for Zero, {} for Sign, {} for Exponent, {} for \
+         Mantissa.",
+        SIGN - ZERO,
+        EXPONENT - SIGN,
+        MANTISSA - EXPONENT,
+        FIELD - MANTISSA,
+    )
+}
+
+/// A LEB128 number of at most 28 bits.
+fn varint(bytes: &mut std::slice::Iter<'_, u8>) -> Result<usize, TablesError> {
+    let mut number = 0;
+    for shift in [0, 7, 14, 21] {
+        let byte = *bytes.next().ok_or(TablesError::Length)?;
+        number |= usize::from(byte & 127) << shift;
+        if byte < 128 {
+            return Ok(number);
+        }
+    }
+    Err(TablesError::Length)
+}
+
+fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
+    while number >= 128 {
+        bytes.push(number as u8 | 128);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
 }
 
 /// Decisions of tables for such kinds.
@@ -203,8 +255,9 @@ impl Layout {
     /// Of a game's kinds in its tables. Tables for other kinds are as good as none: the general ones then
     /// serve for every field.
     pub fn new(tables: &Tables, kinds: &[Kind]) -> Self {
+        let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
         let tables =
-            if tables.fit(kinds) { tables.clone() } else { Tables::general().spread(kinds) };
+            if tables.fit(kinds) { tables.clone() } else { Tables::general().spread(&fields) };
         let mut start = HEADER;
         let starts = kinds.iter().map(|kind| {
             let here = start;
@@ -218,6 +271,11 @@ impl Layout {
     /// The likelihoods.
     pub fn levels(&self) -> &[Level] {
         &self.tables.levels
+    }
+
+    /// Tells the tables apart.
+    pub fn digest(&self) -> u64 {
+        self.tables.digest
     }
 
     fn entity(&self, kind: u8) -> usize {
@@ -453,7 +511,7 @@ impl Counts {
     }
 
     /// The tables. What was seen seldom goes by what is known of similar cases, and what was never
-    /// seen by `otherwise`.
+    /// seen goes by `otherwise`.
     pub fn tables(&self, otherwise: &Tables) -> Tables {
         let mut tables = Tables::even(&self.kinds);
         let levels = &mut tables.levels;
@@ -492,7 +550,7 @@ impl Counts {
                 }
             }
         }
-        tables
+        Tables::of(tables.levels, tables.kinds)
     }
 
     /// The level of a decision, drawn towards that of its parents together, and these towards
@@ -507,6 +565,9 @@ impl Counts {
         let above = seen(&mut parents.iter().map(|at| self.counts[*at]));
         let above_likely = (above[1] + PRIOR * likely) / (above[0] + above[1] + PRIOR);
         let [no, yes] = self.counts[at];
+        if no + yes == 0.0 {
+            return general;
+        }
         level_of(yes + PRIOR * above_likely, no + yes + PRIOR)
     }
 }

@@ -1,5 +1,6 @@
 //! What a build speaks: hashes that tell mismatched builds apart before they misread each other.
 
+use super::model::Layout;
 use crate::game::Game;
 use crate::limits;
 use crate::replicate::{Audience, Entity, Kind, Motion, Record};
@@ -12,7 +13,7 @@ pub const ALPN: &[u8] = b"phaselock";
 pub const LAYOUT: u32 = 3;
 
 /// 64-bit FNV-1a. Not against adversaries: a forged hash only earns misread packets.
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
@@ -41,7 +42,7 @@ pub fn game_hash<G: Game>() -> u64 {
 /// What a game's packets and predictions depend on, as text: a line for the game, one for each
 /// record, one for each field.
 fn game_text<G: Game>() -> String {
-    let tables = fnv1a(&G::tables().to_bytes());
+    let tables = Layout::new(G::tables(), G::Entity::KINDS).digest();
     let mut text = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::VERSION);
     let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
     for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn a_games_text_is_as_documented() {
         let text = game_text::<crate::games::skirmish::Skirmish>();
-        let start = "game skirmish 2\nrecord Command\nright -2 2 0 linear all predicted\n";
+        let start = "record Command\nright -2 2 0 linear all predicted steered still nothing 0\n";
         assert!(text.starts_with("game skirmish 2\ntables "), "{text}");
         assert!(text.contains(start), "{text}");
         assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");

@@ -33,21 +33,27 @@ const SECONDS: f64 = 40.0;
 
 fn main() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut all = Counts::new(&[]);
-    let skirmish = play::<Skirmish>(1)?;
-    let mut counts = play::<Open>(2)?;
-    counts.add(&skirmish);
-    write(&counts, &root.join("shared/src/games/skirmish/skirmish.tables"))?;
-    all.add(&counts.generalised());
+    let mut skirmish = play::<Open>(2)?;
+    skirmish.add(&play::<Skirmish>(1)?);
     let asteroids = trace::<Body>("PHASELOCK_ASTEROIDS", 3)?;
     let cubes = trace::<Cube>("PHASELOCK_CUBES", 6)?;
-    let (Some(asteroids), Some(cubes)) = (asteroids, cubes) else { return Ok(()) };
-    write(&asteroids, &root.join("tests/tables/asteroids.tables"))?;
-    write(&cubes, &root.join("tests/tables/cubes.tables"))?;
-    all.add(&asteroids.generalised());
-    all.add(&cubes.generalised());
-    let general = all.tables(&Tables::even(&[]));
-    std::fs::write(root.join("shared/src/wire/general.tables"), general.to_bytes())?;
+    let mut general = Tables::general().clone();
+    if let (Some(asteroids), Some(cubes)) = (&asteroids, &cubes) {
+        let mut all = skirmish.generalised();
+        all.add(&asteroids.generalised());
+        all.add(&cubes.generalised());
+        general = all.tables(&Tables::even(&[]));
+        write(&general, &general, &root.join("shared/src/wire/general.tables"))?;
+    }
+    // All others are written down by how they differ from the general ones.
+    let skirmish = skirmish.tables(&general);
+    write(&skirmish, &general, &root.join("shared/src/games/skirmish/skirmish.tables"))?;
+    for (counts, name) in [(asteroids, "asteroids"), (cubes, "cubes")] {
+        if let Some(counts) = counts {
+            let path = root.join(format!("tests/tables/{name}.tables"));
+            write(&counts.tables(&general), &general, &path)?;
+        }
+    }
     Ok(())
 }
 
@@ -95,8 +101,8 @@ fn trace<R: Recorded>(variable: &str, age: usize) -> anyhow::Result<Option<Count
     Ok(Some(counts))
 }
 
-fn write(counts: &Counts, path: &Path) -> anyhow::Result<()> {
-    let bytes = counts.tables(Tables::general()).to_bytes();
+fn write(tables: &Tables, general: &Tables, path: &Path) -> anyhow::Result<()> {
+    let bytes = tables.to_bytes(general);
     println!("{} bytes: {}", bytes.len(), path.display());
     std::fs::write(path, bytes).with_context(|| path.display().to_string())
 }

@@ -102,8 +102,9 @@ pub(super) fn think(
             bot.target = Some(who);
             let to = (enemy.position() - here) / distance.max(0.01);
             let ideal = turns(to) + bot.sway;
-            fire =
-                bot.seen_secs > REACTION_SECS && turn_between(bot.aim, ideal).abs() < AIM_TOLERANCE;
+            // Whoever shoots goes on for as long as the target is about there.
+            let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
+            fire = bot.seen_secs > REACTION_SECS && turn_between(bot.aim, ideal).abs() < tolerance;
             // Keep a fighting distance and never stand still.
             let closer = if distance > 9.0 {
                 0.8
@@ -122,7 +123,7 @@ pub(super) fn think(
     };
     let most = TURN_RATE * secs;
     bot.aim = (bot.aim + turn_between(bot.aim, aim).clamp(-most, most)).rem_euclid(1.0);
-    let keys = keys(wish);
+    let keys = keys(wish, bot.keys);
     bot.keys_secs += secs;
     if keys != bot.keys && bot.keys_secs >= PRESS_SECS {
         (bot.keys, bot.keys_secs) = (keys, 0.0);
@@ -135,12 +136,17 @@ pub(super) fn think(
     Command { right, down, aim: bot.aim, fire: bot.fire }
 }
 
-/// The keys that lead nearest to a direction.
-fn keys(wish: Vec2) -> (i16, i16) {
+/// The keys that lead about nearest to a direction; those that are held stay so for a little longer, or
+/// fingers would twitch.
+fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
     let wish = wish.normalize_or_zero();
-    // Half of 45 degrees to either side of an axis goes straight.
-    let key = |along: f32| if along.abs() > 0.38 { along.signum() as i16 } else { 0 };
-    (key(wish.x), key(wish.y))
+    // Half of 45 degrees to either side of an axis goes straight, give or take 9 degrees.
+    let key = |along: f32, held: i16| {
+        let towards = if along < 0.0 { -1 } else { 1 };
+        let least = if held == towards { 0.23 } else { 0.52 };
+        if along.abs() > least { towards } else { 0 }
+    };
+    (key(wish.x, held.0), key(wish.y, held.1))
 }
 
 /// A point not too far that can be walked to in a straight line.

@@ -49,8 +49,9 @@ record! {
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Direction of the rifle in turns.
-        pub aim: f32 = Field::angle(12).trending(),
+        /// Direction of the rifle in turns, as the others see it: a third of a degree fine. Shots go where
+        /// the command points, which is finer.
+        pub aim: f32 = Field::angle(10).trending(),
         /// 0 is dead.
         pub health: u8 = Field::count(7).server_only(),
         /// Shots fired so far, modulo 256: when it changes, a shot is seen.

@@ -82,8 +82,7 @@ pub(super) fn foretell(
             (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
         }
     }
-    let Player { right, down, held, fire, fire_held, .. } = *steering;
-    Player { right, down, held, fire, fire_held, ..player }
+    player
 }
 
 fn snapped(field: Field, value: f32) -> f32 {
