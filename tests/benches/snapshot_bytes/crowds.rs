@@ -192,8 +192,8 @@ fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyh
         sim.truth.retain(|tick, _| *tick >= old);
     });
     if let Some(counts) = &sim.counts {
-        // Scores are half of all updates.
-        let updates = (updates(&sim) - before) as f64 / 2.0;
+        // Scores hardly ever change, and are sent only then.
+        let updates = (updates(&sim) - before) as f64;
         out.parts(Piece::KINDS, counts, G::tables(), updates);
     }
     Ok(shown)

@@ -24,7 +24,7 @@ use row::Out;
 /// What can be measured alone.
 const SCENES: [&str; 5] = ["asteroids", "cubes", "open", "skirmish", "encode"];
 /// Seconds of play, unless told.
-const SECONDS: f64 = 60.0;
+const SECONDS: f64 = 30.0;
 
 /// What was asked for.
 #[derive(Debug)]
