@@ -204,7 +204,7 @@ impl Shown {
         self.delay_ms.push((frame.at - frame.presented).as_ms());
         for (id, player) in &frame.others {
             let off = |time| {
-                let [x, y] = position(truth, *id, time)?;
+                let [x, y] = position(truth, *id, player.spawns, time)?;
                 Some(f64::from((x - player.x).hypot(y - player.y)))
             };
             self.then.extend(off(frame.presented));
@@ -213,10 +213,11 @@ impl Shown {
     }
 }
 
-/// Where somebody truly is at a time; none if that is unknown, or they are dead, or a leap lies there.
+/// Where somebody truly is at a time in that life; none if that is unknown, or they are dead.
 fn position(
     truth: &BTreeMap<Tick, Entities<Piece>>,
     id: EntityId,
+    spawns: u8,
     time: ServerTime,
 ) -> Option<[f32; 2]> {
     let rates = Rates::DEFAULT;
@@ -231,5 +232,5 @@ fn position(
     let span: Micros = rates.time_of(*to) - rates.time_of(*from);
     let part = (time - rates.time_of(*from)).0 as f32 / span.0 as f32;
     let lerp = |a: f32, b: f32| a + (b - a) * part;
-    (a.spawns == b.spawns).then(|| [lerp(a.x, b.x), lerp(a.y, b.y)])
+    (a.spawns == spawns && b.spawns == spawns).then(|| [lerp(a.x, b.x), lerp(a.y, b.y)])
 }
