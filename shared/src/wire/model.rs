@@ -481,6 +481,11 @@ impl Counts {
         }
     }
 
+    /// How many decisions were counted.
+    pub fn decisions(&self) -> f64 {
+        self.counts.iter().flatten().chain(&self.even).sum()
+    }
+
     /// What all that was counted costs by tables for the same kinds, in bits: the header's, and for each kind what
     /// is said of an entity apart from its fields, and each field.
     pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {

@@ -6,7 +6,7 @@ use super::fields::{visible, without_hidden};
 use super::foresight::{
     FINE, Guess, Past, Trend, Whole, by_table, difference, digits, follows, on_grid, smallest,
 };
-use super::model::{Knowledge, Layout, residual};
+use super::model::{Knowledge, Layout, Tables, residual};
 use super::range::Coder;
 use crate::game::Game;
 use crate::limits::FORETOLD_TICKS_MAX;
@@ -68,7 +68,12 @@ impl Surprises {
 impl<G: Game> Codec<G> {
     /// For a game at these rates.
     pub fn new(rates: Rates) -> Self {
-        let layout = Layout::new(G::tables(), G::Entity::KINDS);
+        Self::with_tables(rates, G::tables())
+    }
+
+    /// With other tables than the game's: to measure what they are worth.
+    pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
+        let layout = Layout::new(tables, G::Entity::KINDS);
         let stepwise = G::Entity::KINDS.iter().map(|kind| {
             kind.fields.iter().all(|field| {
                 field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0

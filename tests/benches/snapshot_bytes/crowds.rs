@@ -1,0 +1,236 @@
+//! 64 players over a network: bytes over real QUIC, and what one of them is shown against the truth.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use phaselock_server::core::RoomConfig;
+use phaselock_shared::game::{Entities, Game, Slot};
+use phaselock_shared::games::skirmish::{Piece, Player, Skirmish, players};
+use phaselock_shared::ids::EntityId;
+use phaselock_shared::limits::CLIENT_BYTES_DEFAULT;
+use phaselock_shared::replicate::Entity;
+use phaselock_shared::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use phaselock_shared::wire::model::Counts;
+use phaselock_tests::crowd::{CROWD, Open, crowd};
+use phaselock_tests::figures::quantile;
+use phaselock_tests::{Sim, room_config};
+
+use super::encode;
+use super::row::{Out, Row, Table};
+use super::wire::{UDP_BYTES, carry};
+
+/// Seconds that do not count.
+const SETTLING: f64 = 8.0;
+const SEED: u64 = 1;
+
+/// A network, and what a client may get a second.
+#[derive(Clone, Copy, Debug)]
+struct Scene {
+    name: &'static str,
+    network: &'static str,
+    round_trip_ms: u32,
+    bytes_per_second: u32,
+}
+
+const OPEN: [Scene; 6] = [
+    Scene::new("20 ms", "delay=10ms,jitter=1ms", 20, CLIENT_BYTES_DEFAULT),
+    Scene::new("100 ms", "delay=50ms,jitter=1ms", 100, CLIENT_BYTES_DEFAULT),
+    Scene::new("200 ms", "delay=100ms,jitter=1ms", 200, CLIENT_BYTES_DEFAULT),
+    Scene::new(
+        "100 ms, 5 % lost in bursts of 2",
+        "delay=50ms,jitter=1ms,loss=5%,burst=2",
+        100,
+        CLIENT_BYTES_DEFAULT,
+    ),
+    Scene::new("100 ms, at most 16 kB/s", "delay=50ms,jitter=1ms", 100, 16_000),
+    Scene::new(
+        "100 ms, 5 % lost in bursts of 2, at most 16 kB/s",
+        "delay=50ms,jitter=1ms,loss=5%,burst=2",
+        100,
+        16_000,
+    ),
+];
+
+const SIGHT: [Scene; 1] =
+    [Scene::new("100 ms", "delay=50ms,jitter=1ms", 100, CLIENT_BYTES_DEFAULT)];
+
+impl Scene {
+    const fn new(
+        name: &'static str,
+        network: &'static str,
+        round_trip_ms: u32,
+        bytes_per_second: u32,
+    ) -> Self {
+        Self { name, network, round_trip_ms, bytes_per_second }
+    }
+}
+
+/// All in sight of all, all moving, and nobody dies.
+pub(crate) fn open(out: &Out, seconds: f64) -> anyhow::Result<()> {
+    out.say(&format!(
+        "skirmish open: {CROWD} players, all in sight and moving, 30 snapshots a second, {seconds} \
+         seconds. Updates are players' states; the bytes of the {CROWD} scores count too. Wire is what \
+         leaves the server's socket for the client over real QUIC, with {UDP_BYTES} bytes of UDP and IPv4."
+    ));
+    out.head(Table::Crowds);
+    for scene in OPEN {
+        // What it costs does not depend on what is lost.
+        let encode_us = encode::one(scene.round_trip_ms);
+        measure::<Open>(out, "skirmish open", scene, seconds, Some(encode_us))?;
+    }
+    Ok(())
+}
+
+/// The real rules: who is behind a wall is not told of.
+pub(crate) fn skirmish(out: &Out, seconds: f64) -> anyhow::Result<()> {
+    out.say(
+        "skirmish: the same by the real rules; players die, and only those in sight are told of.",
+    );
+    out.head(Table::Crowds);
+    for scene in SIGHT {
+        measure::<Skirmish>(out, "skirmish", scene, seconds, None)?;
+    }
+    Ok(())
+}
+
+fn measure<G: Game<Entity = Piece>>(
+    out: &Out,
+    game: &str,
+    scene: Scene,
+    seconds: f64,
+    encode_us: Option<f64>,
+) -> anyhow::Result<()> {
+    let name = format!("{game}, {}", scene.name);
+    out.progress(&name);
+    let config = RoomConfig {
+        client_bytes_per_second: scene.bytes_per_second,
+        ..room_config(SEED, CROWD - 1)
+    };
+    let carried = carry::<G>(config, scene.network, seconds)?;
+    let (payload, updates) = (carried.bytes_sent(), carried.updates_sent());
+    let wire = carried.wire_bytes();
+    let snapshots = carried.seconds * f64::from(Rates::DEFAULT.snapshot_hz);
+    let udp = UDP_BYTES * carried.socket.packets as f64;
+    let mut shown = shown::<G>(out, scene, seconds)?;
+    let row = Row {
+        scene: name,
+        baseline_age_ms: Some(
+            carried.ages / carried.packets.max(1.0) * Rates::DEFAULT.step().as_ms(),
+        ),
+        bytes_per_frame: Some(payload / snapshots),
+        updates_per_frame: Some(updates / snapshots),
+        bits_per_update: Some(payload * 8.0 / updates),
+        payload_bytes_per_s: Some(payload / carried.seconds),
+        wire_bytes_per_update: Some(wire / updates),
+        wire_bytes_per_s: Some(wire / carried.seconds),
+        quic_bytes_per_packet: Some((wire - udp - payload) / carried.sent),
+        encode_us,
+        error_shown_mean_m: Some(mean(&shown.then)),
+        error_shown_p99_m: Some(quantile(&mut shown.then, 0.99)),
+        error_now_mean_m: Some(mean(&shown.now)),
+        error_now_p99_m: Some(quantile(&mut shown.now, 0.99)),
+        delay_ms: Some(mean(&shown.delay_ms)),
+        ..Row::default()
+    };
+    out.row(Table::Crowds, &row);
+    Ok(())
+}
+
+fn mean(samples: &[f64]) -> f64 {
+    samples.iter().sum::<f64>() / samples.len().max(1) as f64
+}
+
+/// By how much others are shown elsewhere, in metres.
+#[derive(Debug, Default)]
+struct Shown {
+    /// Than they were at the time shown.
+    then: Vec<f64>,
+    /// Than they are.
+    now: Vec<f64>,
+    /// How far behind the server's time the time shown is.
+    delay_ms: Vec<f64>,
+}
+
+/// What was shown at a frame, until the truth of that time is known.
+#[derive(Debug)]
+struct Frame {
+    at: ServerTime,
+    presented: ServerTime,
+    others: Vec<(EntityId, Player)>,
+}
+
+fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyhow::Result<Shown> {
+    let conditions = scene.network.parse()?;
+    let mut sim = crowd::<G>(SEED, 1, &conditions, scene.bytes_per_second);
+    sim.run(SETTLING);
+    if out.parts {
+        sim.counts = Some(Counts::new(Piece::KINDS));
+    }
+    let updates = |sim: &Sim<G>| sim.clients[0].core().stats().entity_updates;
+    let before = updates(&sim);
+    let mut shown = Shown::default();
+    let mut pending = VecDeque::new();
+    let mut last = LocalTime(-1);
+    sim.run_each(seconds, |sim| {
+        let (now, frame) = (sim.now, sim.frame);
+        let Some(core) = &mut sim.clients[0].core else { return };
+        if now.0 % frame.0 != 0 || now == last {
+            return;
+        }
+        last = now;
+        let view = core.view(now);
+        let others = players(&view.entities).filter(|slot| Some(slot.id) != view.own);
+        pending.push_back(Frame {
+            at: ServerTime(now.0),
+            presented: view.presentation_time,
+            others: others.map(|slot| (slot.id, slot.entity)).collect(),
+        });
+        let newest = Rates::DEFAULT.time_of(sim.room.tick());
+        while let Some(frame) = pending.pop_front_if(|frame: &mut Frame| frame.at <= newest) {
+            shown.compare(&sim.truth, &frame);
+        }
+        let old = sim.room.tick().minus(120);
+        sim.truth.retain(|tick, _| *tick >= old);
+    });
+    if let Some(counts) = &sim.counts {
+        // Scores hardly ever change, and are sent only then.
+        let updates = (updates(&sim) - before) as f64;
+        out.parts(Piece::KINDS, counts, G::tables(), updates);
+    }
+    Ok(shown)
+}
+
+impl Shown {
+    fn compare(&mut self, truth: &BTreeMap<Tick, Entities<Piece>>, frame: &Frame) {
+        self.delay_ms.push((frame.at - frame.presented).as_ms());
+        for (id, player) in &frame.others {
+            let off = |time| {
+                let [x, y] = position(truth, *id, player.spawns, time)?;
+                Some(f64::from((x - player.x).hypot(y - player.y)))
+            };
+            self.then.extend(off(frame.presented));
+            self.now.extend(off(frame.at));
+        }
+    }
+}
+
+/// Where somebody truly is at a time in that life; none if that is unknown, or they are dead.
+fn position(
+    truth: &BTreeMap<Tick, Entities<Piece>>,
+    id: EntityId,
+    spawns: u8,
+    time: ServerTime,
+) -> Option<[f32; 2]> {
+    let rates = Rates::DEFAULT;
+    let tick = rates.tick_at(time);
+    let (from, before) = truth.range(..=tick).next_back()?;
+    let (to, after) = truth.range(tick.plus(1)..).next()?;
+    let player = |entities: &Entities<Piece>| {
+        let slot: &Slot<Piece> = entities.get(id)?;
+        slot.entity.player().copied().filter(|player| player.health > 0)
+    };
+    let (a, b) = (player(before)?, player(after)?);
+    let span: Micros = rates.time_of(*to) - rates.time_of(*from);
+    let part = (time - rates.time_of(*from)).0 as f32 / span.0 as f32;
+    let lerp = |a: f32, b: f32| a + (b - a) * part;
+    (a.spawns == spawns && b.spawns == spawns).then(|| [lerp(a.x, b.x), lerp(a.y, b.y)])
+}

@@ -1,0 +1,245 @@
+//! The time that it takes to pack snapshots for many clients, without any network.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use phaselock_shared::game::{Game, Inputs, World};
+use phaselock_shared::games::skirmish::Bot;
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::interest::Told;
+use phaselock_shared::limits::{CLIENT_BYTES_DEFAULT, DATAGRAM_BYTES_MAX};
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::{Entity, Record};
+use phaselock_shared::snapshot::encodings::Encodings;
+use phaselock_shared::snapshot::history::History;
+use phaselock_shared::snapshot::sender::{Room, Sender};
+use phaselock_shared::snapshot::store::Store;
+use phaselock_shared::time::{LocalTime, Rates, Tick};
+use phaselock_shared::wire::input::Ack;
+use phaselock_shared::wire::model::Counts;
+use phaselock_shared::wire::range::{Coder, RangeWriter, level_of};
+use phaselock_shared::wire::snapshot::SnapshotHeader;
+use phaselock_shared::wire::state::Codec;
+use phaselock_tests::crowd::{CROWD, Open};
+
+use super::row::{Out, Row, Table};
+
+/// Snapshots that do not count: until all references are there.
+const SETTLING: usize = 32;
+/// Snapshots that are measured at most.
+const SNAPSHOTS_MAX: f64 = 100.0;
+/// Round trips of a crowd's clients, in turn.
+const MIXED_MS: [u32; 4] = [20, 50, 100, 150];
+/// An input packet waits for its tick, half of one on average, and for the next snapshot.
+const ACK_WAITS_MS: f64 = 8.0;
+
+/// A client as the server knows it.
+struct Peer {
+    sender: Sender,
+    /// Snapshots from one until it is acknowledged.
+    lag: usize,
+    /// The number of each snapshot's last packet.
+    ends: Vec<u64>,
+}
+
+/// What packing took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Took {
+    /// Of a client's snapshot: the median over snapshots.
+    micros: f64,
+    bytes: f64,
+    asked: f64,
+    made: f64,
+    /// Microseconds to copy a client's packets.
+    copy_micros: f64,
+    /// What a client's snapshot consists of.
+    decisions: f64,
+}
+
+/// All packets up to one.
+fn ack(seq: u64) -> Ack {
+    let mask = if seq >= 32 { u32::MAX } else { (1 << seq) - 1 };
+    Ack { newest: seq as u16, mask }
+}
+
+fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples.get(samples.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn lag(round_trip_ms: u32) -> usize {
+    let interval = Rates::DEFAULT.snapshot_interval().as_ms();
+    ((f64::from(round_trip_ms) + ACK_WAITS_MS) / interval).ceil().max(1.0) as usize
+}
+
+/// Packs so many snapshots for so many clients of 64 players in sight of each other.
+fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) -> Took {
+    let rates = Rates::DEFAULT;
+    let game = Open::new(rates, 1);
+    let mut world = World::<Open>::new(1);
+    for player in 0..CROWD {
+        game.join(&mut world, PlayerId(player));
+    }
+    world.snap();
+    let mut random = Random::new(1);
+    let mut bots: Vec<_> = (0..CROWD).map(|_| Bot::default()).collect();
+    let codec = Codec::new(rates);
+    let mut encodings = if shared { Encodings::new(codec) } else { Encodings::unshared(codec) };
+    let mut history = History::default();
+    let mut peers: Vec<_> = (0..clients)
+        .zip(round_trips_ms.iter().cycle())
+        .map(|(player, round_trip)| Peer {
+            sender: Sender::new(
+                PlayerId(player),
+                LocalTime(0),
+                rates.snapshot_interval(),
+                CLIENT_BYTES_DEFAULT,
+            ),
+            lag: lag(*round_trip),
+            ends: Vec::new(),
+        })
+        .collect();
+    let told: Vec<_> = world.entities.iter().map(|slot| Told::always(slot.id.index)).collect();
+    // The first client reads, to tell what its packets are made of.
+    let mut store = Store::<Open>::new(Codec::new(rates), PlayerId(0), Tick(0));
+    let mut counts = Counts::new(<Open as Game>::Entity::KINDS);
+    let (mut micros, mut copies, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
+    let mut before = encodings.asked_and_made();
+    for number in 0..SETTLING + snapshots {
+        for _ in 0..rates.ticks_per_snapshot() {
+            step(&game, &mut world, &mut bots, &mut random);
+        }
+        history.push(world.tick, &world.entities);
+        let now = LocalTime(rates.time_of(world.tick).0);
+        for peer in &mut peers {
+            let acked = peer.ends.len().checked_sub(peer.lag).map(|at| peer.ends[at]);
+            if let Some(seq) = acked {
+                peer.sender.handle_ack(now, ack(seq)).expect("it was sent");
+            }
+        }
+        if number == SETTLING {
+            before = encodings.asked_and_made();
+        }
+        let header = SnapshotHeader { sent: now.0 as u32, ..SnapshotHeader::default() };
+        let room = Room { packet_bytes: DATAGRAM_BYTES_MAX, now };
+        let mut packets = Vec::with_capacity(peers.len());
+        let begin = Instant::now();
+        for peer in &mut peers {
+            let send = |packet| packets.push(packet);
+            peer.sender.snapshot(&mut encodings, &game, &history, &told, header, room, send);
+            peer.ends.push(peer.sender.next_seq() - 1);
+        }
+        let took = begin.elapsed();
+        let begin = Instant::now();
+        for packet in &packets {
+            black_box(packet.clone());
+        }
+        let copy = begin.elapsed();
+        let firsts =
+            peers[0].sender.next_seq() - peers[0].ends.iter().rev().nth(1).map_or(0, |end| end + 1);
+        for packet in packets.iter().take(firsts as usize) {
+            if number >= SETTLING {
+                store.count(&game, packet, &mut counts);
+            }
+            store.handle_packet(&game, packet).expect("a packet can be read");
+        }
+        if number >= SETTLING {
+            micros.push(took.as_secs_f64() * 1e6 / f64::from(clients));
+            copies.push(copy.as_secs_f64() * 1e6 / f64::from(clients));
+            bytes += packets.iter().map(Vec::len).sum::<usize>();
+        }
+    }
+    let (asked, made) = encodings.asked_and_made();
+    let each = snapshots as f64;
+    Took {
+        micros: median(&mut micros),
+        bytes: bytes as f64 / each / f64::from(clients),
+        asked: (asked - before.0) as f64 / each,
+        made: (made - before.1) as f64 / each,
+        copy_micros: median(&mut copies),
+        decisions: counts.decisions() / each,
+    }
+}
+
+fn step(game: &Open, world: &mut World<Open>, bots: &mut [Bot], random: &mut Random) {
+    let mut inputs = Inputs::default();
+    for (bot, player) in bots.iter_mut().zip(0..) {
+        let command = game.bot(bot, &world.entities, PlayerId(player), random);
+        inputs.set(PlayerId(player), command.snapped());
+    }
+    world.tick = world.tick.plus(1);
+    game.step(world, &inputs);
+    world.snap();
+}
+
+/// Microseconds of the range coder alone for so many decisions that take so many bytes.
+fn bare(decisions: f64, bytes: f64) -> f64 {
+    let mean_bits = (bytes * 8.0 / decisions.max(1.0)).min(1.0);
+    // The likelihood of which a decision carries so many bits.
+    let entropy = |p: f64| -p * p.log2() - (1.0 - p) * (1.0 - p).log2();
+    let (mut low, mut high) = (0.5, 1.0 - 1e-6);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        *(if entropy(middle) > mean_bits { &mut low } else { &mut high }) = middle;
+    }
+    let levels = [level_of(low, 1.0)];
+    let mut random = Random::new(1);
+    let symbols: Vec<bool> = (0..decisions as usize).map(|_| random.chance(low as f32)).collect();
+    let mut micros: Vec<f64> = (0..2000)
+        .map(|_| {
+            let begin = Instant::now();
+            let buffer = Vec::with_capacity(DATAGRAM_BYTES_MAX);
+            let mut writer = RangeWriter::new(&levels, buffer);
+            for yes in black_box(&symbols) {
+                writer.bit(0, *yes);
+            }
+            black_box(writer.finish());
+            begin.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    median(&mut micros)
+}
+
+/// Microseconds for a client alone.
+pub(crate) fn one(round_trip_ms: u32) -> f64 {
+    pack(1, &[round_trip_ms], SNAPSHOTS_MAX as usize, true).micros
+}
+
+/// Measures it for crowds of clients.
+pub(crate) fn run(out: &Out, seconds: f64) {
+    let hz = f64::from(Rates::DEFAULT.snapshot_hz);
+    let snapshots = (seconds * hz).min(SNAPSHOTS_MAX) as usize;
+    out.say(&format!(
+        "encoding: {CROWD} players in sight of all clients, medians of {snapshots} snapshots; the \
+         floor is the range coder alone with as many decisions of as many bits."
+    ));
+    out.head(Table::Encode);
+    for (round_trips, how) in [(&MIXED_MS[..], "20, 50, 100, 150 ms"), (&[100][..], "all 100 ms")] {
+        for clients in [16, 128, 512] {
+            out.progress(&format!("encoding for {clients} clients, {how}"));
+            let shared = pack(clients, round_trips, snapshots, true);
+            let unshared = pack(clients, round_trips, snapshots, false);
+            let lags = (0..clients).zip(round_trips.iter().cycle()).map(|(_, ms)| lag(*ms) as f64);
+            let age = lags.sum::<f64>() / f64::from(clients) * 1000.0 / hz;
+            out.row(
+                Table::Encode,
+                &Row {
+                    scene: format!("{clients} clients, {how}"),
+                    baseline_age_ms: Some(age),
+                    bytes_per_frame: Some(shared.bytes),
+                    updates_per_frame: Some(f64::from(CROWD)),
+                    bits_per_update: Some(shared.bytes * 8.0 / f64::from(CROWD)),
+                    payload_bytes_per_s: Some(shared.bytes * hz),
+                    encode_us: Some(shared.micros),
+                    clients: Some(clients.into()),
+                    asked: Some(shared.asked),
+                    made: Some(shared.made),
+                    encode_unshared_us: Some(unshared.micros),
+                    floor_us: Some(bare(shared.decisions, shared.bytes)),
+                    copy_us: Some(shared.copy_micros),
+                    ..Row::default()
+                },
+            );
+        }
+    }
+}

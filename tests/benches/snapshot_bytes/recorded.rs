@@ -1,0 +1,175 @@
+//! Recorded bodies, sent to one client that acknowledges a fixed number of frames later.
+
+use anyhow::Context;
+use phaselock_shared::replicate::Entity;
+use phaselock_shared::wire::model::{Counts, Tables};
+use phaselock_tests::traces::{Recorded, Replay, Scored};
+
+use super::row::{Out, Row, Table};
+
+/// Frames that are not scored: the rule gives the decoder what is so much older than a frame.
+const GIVEN_FRAMES: usize = 6;
+
+/// What a span of frames took.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    frames: usize,
+    scored: Scored,
+    nanos: Vec<u128>,
+    counts: Option<Counts>,
+}
+
+impl Sum {
+    fn add(&mut self, scored: &Scored) {
+        self.frames += 1;
+        self.scored.bytes += scored.bytes;
+        self.scored.header_bytes += scored.header_bytes;
+        self.scored.updates += scored.updates;
+        self.nanos.push(scored.nanos);
+    }
+
+    fn row<R: Recorded>(mut self, scene: String, age: usize) -> Row {
+        let frames = self.frames.max(1) as f64;
+        let bytes = self.scored.bytes as f64;
+        self.nanos.sort_unstable();
+        let median = self.nanos.get(self.nanos.len() / 2).copied().unwrap_or(0);
+        Row {
+            scene,
+            baseline_age_ms: Some(age as f64 * 1000.0 / f64::from(R::HZ)),
+            bytes_per_frame: Some(bytes / frames),
+            updates_per_frame: Some(self.scored.updates as f64 / frames),
+            bits_per_update: Some(bytes * 8.0 / self.scored.updates.max(1) as f64),
+            payload_bytes_per_s: Some(bytes / frames * f64::from(R::HZ)),
+            header_bytes_per_frame: Some(self.scored.header_bytes as f64 / frames),
+            encode_us: Some(median as f64 / 1e3),
+            ..Row::default()
+        }
+    }
+}
+
+/// Sends all frames; returns what those of either half took, of those that are scored.
+fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Result<[Sum; 2]> {
+    let mut replay = Replay::<R>::with_tables(age, tables);
+    let mut frames = frames.chunks_exact(R::BYTES * R::BODIES);
+    let middle = GIVEN_FRAMES + (frames.len() - GIVEN_FRAMES) / 2;
+    replay.prime(frames.next().context("the recording is empty")?);
+    let mut halves = [Sum::default(), Sum::default()];
+    for (number, frame) in (1..).zip(frames) {
+        if number == GIVEN_FRAMES || number == middle {
+            let counted = replay.counts.replace(Counts::new(<R as Entity>::KINDS));
+            halves[0].counts = counted.or(halves[0].counts.take());
+        }
+        let scored = replay.frame(frame);
+        if number < GIVEN_FRAMES {
+            continue;
+        }
+        anyhow::ensure!(
+            scored.updates == R::BODIES,
+            "frame {number}: {} of {} bodies are in it",
+            scored.updates,
+            R::BODIES
+        );
+        halves[usize::from(number >= middle)].add(&scored);
+    }
+    halves[1].counts = replay.counts;
+    Ok(halves)
+}
+
+/// Tables of nothing but what was counted.
+fn made_of(counts: &Counts) -> Tables {
+    let even = Tables::even(&[]);
+    counts.tables(&counts.generalised().tables(&even))
+}
+
+/// Scores a recording by baselines so many frames old; the first of them also by tables made of the
+/// other half.
+pub(crate) fn score<R: Recorded>(
+    out: &Out,
+    variable: &str,
+    ages: &[usize],
+    seconds: Option<f64>,
+) -> anyhow::Result<()> {
+    let Some(path) = std::env::var_os(variable) else {
+        out.say(&format!("{}: left out, since {variable} is not set to its file.", R::TRACE));
+        return Ok(());
+    };
+    let bytes = std::fs::read(&path).with_context(|| format!("{variable}={}", path.display()))?;
+    let size = R::BYTES * R::BODIES;
+    let all = bytes.len() / size;
+    let most = seconds.map_or(all, |seconds| (seconds * f64::from(R::HZ)) as usize + GIVEN_FRAMES);
+    let frames = most.min(all);
+    anyhow::ensure!(
+        bytes.len().is_multiple_of(size) && frames > 2 * GIVEN_FRAMES,
+        "{variable}={}: no recording of {} bodies of {} bytes",
+        path.display(),
+        R::BODIES,
+        R::BYTES
+    );
+    let bytes = &bytes[..frames * size];
+    out.say(&format!(
+        "{}: {} bodies, {} Hz, {} frames scored; {}. All bytes of the packets count; every frame is \
+         read and compared bit for bit.",
+        R::TRACE,
+        R::BODIES,
+        R::HZ,
+        frames - GIVEN_FRAMES,
+        R::GRID,
+    ));
+    out.head(Table::Recorded);
+    for (place, &age) in ages.iter().enumerate() {
+        out.progress(&format!("{}, baselines {age} frames old", R::TRACE));
+        let halves = replay::<R>(bytes, age, R::tables())?;
+        out.row(Table::Recorded, &whole(&halves).row::<R>(name::<R>(age), age));
+        if place > 0 {
+            continue;
+        }
+        let [Some(first), Some(second)] = halves.each_ref().map(|half| half.counts.as_ref()) else {
+            continue;
+        };
+        let mut both = first.clone();
+        both.add(second);
+        let updates = halves.iter().map(|half| half.scored.updates).sum::<usize>() as f64;
+        out.parts(<R as Entity>::KINDS, &both, R::tables(), updates);
+        held_out::<R>(out, bytes, age, &halves)?;
+    }
+    Ok(())
+}
+
+fn name<R: Recorded>(age: usize) -> String {
+    format!("{}, {age} frame{} old", R::TRACE, if age == 1 { "" } else { "s" })
+}
+
+fn whole(halves: &[Sum; 2]) -> Sum {
+    let [mut all, second] = halves.clone();
+    all.frames += second.frames;
+    all.scored.bytes += second.scored.bytes;
+    all.scored.header_bytes += second.scored.header_bytes;
+    all.scored.updates += second.scored.updates;
+    all.nanos.extend(second.nanos);
+    all
+}
+
+/// How much the tables owe to having seen just this: each half by tables made of the other alone.
+fn held_out<R: Recorded>(
+    out: &Out,
+    bytes: &[u8],
+    age: usize,
+    halves: &[Sum; 2],
+) -> anyhow::Result<()> {
+    let mut unseen = Vec::new();
+    for (half, other) in [(1, 0), (0, 1)] {
+        out.progress(&format!("{}, half {} by tables of the other", R::TRACE, half + 1));
+        let counts = halves[other].counts.as_ref().context("it was counted")?;
+        unseen.push(replay::<R>(bytes, age, &made_of(counts))?[half].clone());
+    }
+    let [second, first] = <[Sum; 2]>::try_from(unseen).expect("there are two halves");
+    let name = name::<R>(age);
+    let row = halves[1].clone().row::<R>(format!("{name}, second half"), age);
+    out.row(Table::Recorded, &row);
+    let row = second.clone().row::<R>(format!("{name}, second half by tables of the first"), age);
+    out.row(Table::Recorded, &row);
+    let row = whole(&[first, second]);
+    let row = row.row::<R>(format!("{name}, each half by tables of the other"), age);
+    out.row(Table::Recorded, &row);
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! The figures of a scene, and how they are printed.
+
+use std::cell::Cell;
+
+use phaselock_shared::replicate::Kind;
+use phaselock_shared::wire::model::{Counts, Tables};
+use serde::Serialize;
+
+/// What was measured of a scene; none where it says nothing of that.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Row {
+    /// What was measured.
+    pub(crate) scene: String,
+    /// How old the states are that it is coded from, on average.
+    pub(crate) baseline_age_ms: Option<f64>,
+    /// Bytes of a snapshot, in all its packets.
+    pub(crate) bytes_per_frame: Option<f64>,
+    /// Updates in a snapshot: bodies, or players.
+    pub(crate) updates_per_frame: Option<f64>,
+    /// Bits of all packets for each update.
+    pub(crate) bits_per_update: Option<f64>,
+    /// Bytes of all packets a second, for a client.
+    pub(crate) payload_bytes_per_s: Option<f64>,
+    /// Of a snapshot's bytes, those of sequence number, tick and checksum.
+    pub(crate) header_bytes_per_frame: Option<f64>,
+    /// What leaves the server's socket for an update, with the headers of QUIC, UDP and IPv4.
+    pub(crate) wire_bytes_per_update: Option<f64>,
+    /// The same a second, for a client.
+    pub(crate) wire_bytes_per_s: Option<f64>,
+    /// The same that is neither payload nor UDP's and IPv4's header, for each snapshot packet.
+    pub(crate) quic_bytes_per_packet: Option<f64>,
+    /// Microseconds to pack a client's snapshot.
+    pub(crate) encode_us: Option<f64>,
+    /// How far others are shown from where they were at the time shown.
+    pub(crate) error_shown_mean_m: Option<f64>,
+    /// Its 99th percentile.
+    pub(crate) error_shown_p99_m: Option<f64>,
+    /// How far others are shown from where they are.
+    pub(crate) error_now_mean_m: Option<f64>,
+    /// Its 99th percentile.
+    pub(crate) error_now_p99_m: Option<f64>,
+    /// How far behind the server's time they are shown.
+    pub(crate) delay_ms: Option<f64>,
+    /// Clients that snapshots were packed for.
+    pub(crate) clients: Option<u32>,
+    /// Encodings that were asked for, a snapshot.
+    pub(crate) asked: Option<f64>,
+    /// Encodings that were made, a snapshot.
+    pub(crate) made: Option<f64>,
+    /// Microseconds of the same without sharing.
+    pub(crate) encode_unshared_us: Option<f64>,
+    /// Microseconds that the bare range coder takes for as many decisions of as many bits.
+    pub(crate) floor_us: Option<f64>,
+    /// Microseconds that copying the packets takes.
+    pub(crate) copy_us: Option<f64>,
+}
+
+/// A column: its heading and what stands in it.
+type Column = (&'static str, fn(&Row) -> String);
+
+/// Columns of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Table {
+    Recorded,
+    Crowds,
+    Encode,
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
+}
+
+fn ratio(value: Option<f64>, to: Option<f64>) -> String {
+    number(value.zip(to).map(|(value, to)| value / to), 2)
+}
+
+impl Table {
+    fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Recorded => &[
+                ("scene", |row| row.scene.clone()),
+                ("baseline, ms", |row| number(row.baseline_age_ms, 0)),
+                ("B/frame", |row| number(row.bytes_per_frame, 1)),
+                ("without timing", |row| {
+                    let rest = row.bytes_per_frame.zip(row.header_bytes_per_frame);
+                    number(rest.map(|(all, header)| all - header), 1)
+                }),
+                ("bit/update", |row| number(row.bits_per_update, 2)),
+                ("payload, B/s", |row| number(row.payload_bytes_per_s, 0)),
+                ("encode, us", |row| number(row.encode_us, 0)),
+            ],
+            Self::Crowds => &[
+                ("scene", |row| row.scene.clone()),
+                ("baseline, ms", |row| number(row.baseline_age_ms, 0)),
+                ("updates/snapshot", |row| number(row.updates_per_frame, 1)),
+                ("payload, B/update", |row| number(row.bits_per_update.map(|bits| bits / 8.0), 2)),
+                ("payload, B/s", |row| number(row.payload_bytes_per_s, 0)),
+                ("wire, B/update", |row| number(row.wire_bytes_per_update, 2)),
+                ("wire, B/s", |row| number(row.wire_bytes_per_s, 0)),
+                ("QUIC, B/packet", |row| number(row.quic_bytes_per_packet, 1)),
+                ("encode, us", |row| number(row.encode_us, 0)),
+                ("shown off by, m: mean", |row| number(row.error_shown_mean_m, 4)),
+                ("p99", |row| number(row.error_shown_p99_m, 3)),
+                ("from the present: mean", |row| number(row.error_now_mean_m, 3)),
+                ("p99", |row| number(row.error_now_p99_m, 3)),
+                ("delay, ms", |row| number(row.delay_ms, 0)),
+            ],
+            Self::Encode => &[
+                ("scene", |row| row.scene.clone()),
+                ("encode, us/client", |row| number(row.encode_us, 1)),
+                ("unshared, us/client", |row| number(row.encode_unshared_us, 1)),
+                ("unshared/shared", |row| ratio(row.encode_unshared_us, row.encode_us)),
+                ("bare range coder, us", |row| number(row.floor_us, 2)),
+                ("shared/bare", |row| ratio(row.encode_us, row.floor_us)),
+                ("copy, us", |row| number(row.copy_us, 3)),
+                ("asked/snapshot", |row| number(row.asked, 0)),
+                ("made/snapshot", |row| number(row.made, 0)),
+                ("B/snapshot", |row| number(row.bytes_per_frame, 1)),
+            ],
+        }
+    }
+}
+
+/// Where figures go.
+#[derive(Debug, Default)]
+pub(crate) struct Out {
+    /// One JSON object a line.
+    pub(crate) json: bool,
+    /// What each field takes, too.
+    pub(crate) parts: bool,
+    begun: Cell<bool>,
+}
+
+impl Out {
+    /// What is going on, for whoever waits.
+    pub(crate) fn progress(&self, what: &str) {
+        eprintln!("snapshot_bytes: {what}");
+    }
+
+    /// A sentence between the tables.
+    pub(crate) fn say(&self, what: &str) {
+        if self.json {
+            return self.progress(what);
+        }
+        let gap = if self.begun.replace(true) { "\n" } else { "" };
+        println!("{gap}{what}");
+    }
+
+    /// A table begins.
+    pub(crate) fn head(&self, table: Table) {
+        if self.json {
+            return;
+        }
+        let columns = table.columns();
+        let line = |cell: &dyn Fn(&Column) -> String| {
+            let cells: Vec<_> = columns.iter().map(cell).collect();
+            format!("| {} |", cells.join(" | "))
+        };
+        println!("\n{}", line(&|(name, _)| (*name).into()));
+        let under = |(name, _): &Column| if *name == "scene" { "---" } else { "---:" }.into();
+        println!("{}", line(&under));
+    }
+
+    /// A row of it.
+    pub(crate) fn row(&self, table: Table, row: &Row) {
+        if self.json {
+            println!("{}", serde_json::to_string(row).expect("figures are plain numbers"));
+            return;
+        }
+        let cells: Vec<_> = table.columns().iter().map(|(_, cell)| cell(row)).collect();
+        println!("| {} |", cells.join(" | "));
+    }
+
+    /// What each field takes in so many updates, if that is wanted.
+    pub(crate) fn parts(&self, kinds: &[Kind], counts: &Counts, tables: &Tables, updates: f64) {
+        if !self.parts || !tables.fit(kinds) {
+            return;
+        }
+        let bits = counts.bits(tables);
+        eprintln!("bits an update: {:.3} header", bits[0][0] / updates);
+        for (kind, parts) in kinds.iter().zip(&bits[1..]) {
+            let names =
+                std::iter::once("(entity)").chain(kind.fields.iter().map(|field| field.name));
+            for (name, bits) in names.zip(parts).filter(|(_, bits)| **bits > 0.0) {
+                eprintln!("  {:7.3} {}.{name}", bits / updates, kind.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The real server and one real client over real QUIC in virtual time: what leaves the server's socket.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use phaselock_client::core::Client;
+use phaselock_client::net::{Clock, Event, Handle, Options, Pins};
+use phaselock_server::core::RoomConfig;
+use phaselock_server::identity::Identity;
+use phaselock_server::net::Server;
+use phaselock_shared::game::Game;
+use phaselock_shared::games::skirmish::Piece;
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::Record;
+use phaselock_shared::snapshot::store::Received;
+use phaselock_shared::time::Tick;
+use phaselock_tests::ether::{Ether, Traffic};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+/// How often a client's program gets to run.
+const FRAME: Duration = Duration::from_millis(4);
+/// Seconds that do not count: joining, and the first look at the path.
+const SETTLING: Duration = Duration::from_secs(8);
+/// Bytes of IPv4's and UDP's headers.
+pub(crate) const UDP_BYTES: f64 = 28.0;
+
+/// What came to a client, and what left the server for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carried {
+    /// Seconds.
+    pub(crate) seconds: f64,
+    /// Snapshot packets sent, as far as their numbers tell.
+    pub(crate) sent: f64,
+    /// Of these, those that came.
+    pub(crate) packets: f64,
+    /// Their bytes.
+    pub(crate) bytes: f64,
+    /// Players' states in them.
+    pub(crate) updates: f64,
+    /// Ticks from baselines, summed up over packets.
+    pub(crate) ages: f64,
+    /// What the server's socket sent.
+    pub(crate) socket: Traffic,
+}
+
+impl Carried {
+    /// Bytes of the packets that were sent, if what was lost was like what came.
+    pub(crate) fn bytes_sent(&self) -> f64 {
+        self.bytes / self.packets.max(1.0) * self.sent
+    }
+
+    /// Updates in them.
+    pub(crate) fn updates_sent(&self) -> f64 {
+        self.updates / self.packets.max(1.0) * self.sent
+    }
+
+    /// Bytes on the wire.
+    pub(crate) fn wire_bytes(&self) -> f64 {
+        self.socket.bytes as f64 + UDP_BYTES * self.socket.packets as f64
+    }
+}
+
+/// Counts the players' states in what comes.
+#[derive(Debug, Default)]
+struct Counter {
+    /// Of the newest ticks, how many were there already.
+    known: VecDeque<(Tick, usize)>,
+}
+
+impl Counter {
+    const TICKS_MAX: usize = 64;
+
+    fn count<G: Game<Entity = Piece>>(&mut self, core: &Client<G>, received: &Received) -> usize {
+        let players = core.store().iter().filter(|(index, _)| {
+            let version = core.store().version(*index, received.tick);
+            version.and_then(|version| version.state).is_some_and(|state| state.kind == 0)
+        });
+        let now = players.count();
+        match self.known.iter_mut().find(|(tick, _)| *tick == received.tick) {
+            Some((_, known)) => now - std::mem::replace(known, now),
+            None => {
+                if self.known.len() == Self::TICKS_MAX {
+                    self.known.pop_front();
+                }
+                self.known.push_back((received.tick, now));
+                now
+            }
+        }
+    }
+}
+
+/// Plays for so long over a network, with bots besides, and measures that without the beginning.
+pub(crate) fn carry<G: Game<Entity = Piece>>(
+    config: RoomConfig,
+    network: &str,
+    seconds: f64,
+) -> anyhow::Result<Carried> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build()?;
+    runtime.block_on(play::<G>(config, network, Duration::from_secs_f64(seconds)))
+}
+
+async fn play<G: Game<Entity = Piece>>(
+    config: RoomConfig,
+    network: &str,
+    time: Duration,
+) -> anyhow::Result<Carried> {
+    let ether = Ether::default();
+    let socket = ether.socket();
+    let at = socket.address();
+    let identity = Identity::ephemeral()?;
+    let server = Server::with_controller(socket, &identity, None)?;
+    let (stop, stopped) = oneshot::channel::<String>();
+    let stopped = async { stopped.await.unwrap_or_default() };
+    let server = tokio::spawn(server.run::<G>(config, stopped));
+
+    let clock = Clock::start();
+    let options = Options {
+        link: Some(network.parse()?),
+        sockets: Arc::new(ether.clone()),
+        ..Options::new(at.to_string().parse()?, "Ada".into(), Pins::Memory)
+    };
+    let mut handle = Handle::spawn_here(options, clock);
+    let mut core: Option<Client<G>> = None;
+    let (mut bot, mut random) = (G::Bot::default(), Random::new(1));
+    let (mut counter, mut carried) = (Counter::default(), Carried::default());
+    let mut before = None;
+    let begin = Instant::now();
+    let mut frame = begin;
+    while frame < begin + SETTLING + time {
+        while let Some(event) = handle.try_recv() {
+            match (event, &mut core) {
+                (Event::Welcome { welcome, hello_sent, at }, core) => {
+                    anyhow::ensure!(before.is_none(), "the game was lost over {network}");
+                    *core = Some(Client::new(&welcome, hello_sent, at));
+                }
+                (Event::Message(message), Some(core)) => core.handle_message(&message),
+                (Event::Datagram { bytes, arrival }, Some(core)) => {
+                    let Ok(received) = core.handle_datagram(&bytes, arrival) else { continue };
+                    let updates = counter.count(core, &received);
+                    if before.is_some() {
+                        carried.packets += 1.0;
+                        carried.bytes += bytes.len() as f64;
+                        carried.updates += updates as f64;
+                        let age = received.header.references.baseline();
+                        carried.ages += f64::from(age.unwrap_or(0));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(core) = &mut core {
+            let now = clock.now();
+            core.handle_frame(now);
+            while let Some(tick) = core.poll_tick(now) {
+                let seen = core.newest();
+                let player: PlayerId = core.player();
+                let input = core.game().bot(&mut bot, &seen, player, &mut random).snapped();
+                core.handle_input(now, tick, input);
+            }
+            core.view(now);
+            while let Some(packet) = core.poll_transmit() {
+                handle.send(packet);
+            }
+            if frame >= begin + SETTLING && before.is_none() {
+                before = Some((ether.sent(at), core.stats().expected));
+            }
+        }
+        frame += FRAME;
+        sleep_until(frame).await;
+    }
+    let core = core.with_context(|| format!("the game was not joined over {network}"))?;
+    let (socket, expected) = before.context("it was not joined in time")?;
+    carried.seconds = time.as_secs_f64();
+    carried.sent = (core.stats().expected - expected) as f64;
+    carried.socket = ether.sent(at) - socket;
+    handle.leave("all is measured").await;
+    // Ends only if the server has ended already.
+    let _ = stop.send("all is measured".into());
+    server.await?;
+    Ok(carried)
+}
