@@ -148,8 +148,8 @@ impl<I: Record> InputBuffer<I> {
             newest_early: clamp(newest_early),
             worst_back: newest.since(worst).min(127) as u8,
             worst_early: clamp(worst_early),
-            late: self.late as u8,
-            missing: missing as u8,
+            late: Some(self.late as u8),
+            missing: Some(missing as u8),
         })
     }
 }
@@ -187,8 +187,8 @@ mod tests {
         assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
         assert_eq!(buffer.late(), 3);
         let report = buffer.report(7).unwrap();
-        assert_eq!((report.newest, report.newest_early, report.late), (4, -50, 3));
-        assert_eq!((report.worst_back, report.worst_early, report.missing), (2, -4000, 7));
+        assert_eq!((report.newest, report.newest_early, report.late), (4, -50, Some(3)));
+        assert_eq!((report.worst_back, report.worst_early, report.missing), (2, -4000, Some(7)));
         for _ in 1..InputBuffer::<Go>::REPORTS {
             assert_eq!(buffer.report(7).unwrap().worst_early, -4000, "reports may be lost");
         }

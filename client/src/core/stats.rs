@@ -79,7 +79,8 @@ struct Low(u8);
 
 impl Low {
     /// By how much it rose. A report that was overtaken counts backwards, and is left out.
-    fn rise(&mut self, low: u8) -> u64 {
+    fn rise(&mut self, low: Option<u8>) -> u64 {
+        let Some(low) = low else { return 0 };
         let more = low.wrapping_sub(self.0);
         if more >= 1 << 7 {
             return 0;

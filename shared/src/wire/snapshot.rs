@@ -50,10 +50,11 @@ pub struct InputReport {
     pub worst_back: u8,
     /// How early that one came.
     pub worst_early: i32,
-    /// Low bits of how many ticks so far ran without this client's input.
-    pub late: u8,
+    /// Low bits of how many ticks so far ran without this client's input. This and the next are only told
+    /// in each fourth packet.
+    pub late: Option<u8>,
     /// Low bits of how many input packets so far did not come.
-    pub missing: u8,
+    pub missing: Option<u8>,
 }
 
 /// All of a snapshot packet but the entities.
@@ -104,14 +105,14 @@ impl SnapshotHeader {
             });
         }
         if coder.even(self.inputs.is_some()) {
-            self.inputs = Some(self.inputs.unwrap_or_default().code(coder, self.tick));
+            self.inputs = Some(self.inputs.unwrap_or_default().code(coder, self.seq, self.tick));
         }
         self.references.code(coder)
     }
 }
 
 impl InputReport {
-    fn code<C: Coder>(mut self, coder: &mut C, tick: Tick) -> Self {
+    fn code<C: Coder>(mut self, coder: &mut C, seq: u16, tick: Tick) -> Self {
         let ahead = i32::from(self.newest.wrapping_sub(tick.low()) as i16);
         let ahead = signed(coder, Number::NewestAhead, ahead);
         self.newest = tick.low().wrapping_add(ahead as u16);
@@ -124,8 +125,12 @@ impl InputReport {
         let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
         self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
         self.newest_early = early.saturating_mul(COARSE as i32);
-        self.late = coder.raw(u32::from(self.late), 8) as u8;
-        self.missing = coder.raw(u32::from(self.missing), 8) as u8;
+        let mut counter = |count: Option<u8>| {
+            let counts = seq.is_multiple_of(COUNTED_EACH);
+            counts.then(|| coder.raw(u32::from(count.unwrap_or(0)), 8) as u8)
+        };
+        self.late = counter(self.late);
+        self.missing = counter(self.missing);
         self
     }
 }
@@ -136,6 +141,9 @@ const ECHO_BITS: u32 = 24;
 const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
 
 const _: () = assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
+
+/// What is counted over a session is in one packet of so many: nobody needs to know it sooner.
+const COUNTED_EACH: u16 = 4;
 
 /// Times that need not be exact are in units of so many microseconds.
 const COARSE: u32 = 16;

@@ -85,7 +85,7 @@ fn references(ages: &[u8]) -> References {
 
 fn header() -> SnapshotHeader {
     SnapshotHeader {
-        seq: 9,
+        seq: 8,
         tick: TICK,
         sent: 10_000_000,
         echo: Some(Echo { time: 77, held: 1234 }),
@@ -95,8 +95,8 @@ fn header() -> SnapshotHeader {
             newest_early: 8992,
             worst_back: 2,
             worst_early: -16,
-            late: 1,
-            missing: 3,
+            late: Some(1),
+            missing: Some(3),
         }),
         references: references(&[6, 8]),
     }
@@ -327,8 +327,9 @@ fn any_header(random: &mut Random) -> SnapshotHeader {
         last += 1 + random.below(44) as u8;
         ages.push(last);
     }
+    let seq = random.bits() as u16;
     SnapshotHeader {
-        seq: random.bits() as u16,
+        seq,
         tick: TICK,
         sent: random.bits() as u32,
         echo: random
@@ -345,8 +346,8 @@ fn any_header(random: &mut Random) -> SnapshotHeader {
             newest_early: signed(random) & !15,
             worst_back: random.bits() as u8,
             worst_early: signed(random) & !15,
-            late: random.bits() as u8,
-            missing: random.bits() as u8,
+            late: seq.is_multiple_of(4).then(|| random.bits() as u8),
+            missing: seq.is_multiple_of(4).then(|| random.bits() as u8),
         }),
         references: references(&ages),
     }
