@@ -233,7 +233,7 @@ impl<R: Recorded> Replay<R> {
             acks: VecDeque::new(),
             age,
             entities: Entities::default(),
-            everybody: (0..R::BODIES as u16).map(|index| Told::always(index)).collect(),
+            everybody: (0..R::BODIES as u16).map(Told::always).collect(),
             tick: Tick(0),
             rates,
             counts: None,
