@@ -93,5 +93,6 @@ fn a_crowd_that_misbehaves_costs_no_more_the_longer_it_stays() {
     eprintln!("{soon} bytes at most, later {late}");
     // What grows by doubling makes the figure uneven.
     assert!(late < soon + soon / 4, "first {soon} bytes, later {late}");
-    assert!(late < 1_500_000, "{late} bytes for five people and four bots");
+    // Half a megabyte of it are tables; most of the rest is what the sent packets told.
+    assert!(late < 3_000_000, "{late} bytes for five people and four bots");
 }

@@ -79,8 +79,8 @@ impl Table {
 fn a_steady_room_allocates_its_datagrams_and_little_else() {
     for bytes_per_second in [CLIENT_BYTES_DEFAULT, 8_000] {
         let mut table = Table::new(bytes_per_second);
-        table.run(1500);
-        let ticks = 600;
+        table.run(500);
+        let ticks = 200;
         let (allocated, datagrams) = table.run(ticks);
         let per_tick = |count: u64| count as f64 / ticks as f64;
         let besides = per_tick(allocated.saturating_sub(datagrams));
@@ -90,6 +90,7 @@ fn a_steady_room_allocates_its_datagrams_and_little_else() {
             per_tick(datagrams),
         );
         assert!(datagrams >= ticks / 2 * CLIENTS);
-        assert!(besides < 1.0, "{besides} allocations a tick besides the datagrams");
+        // Queues that still grow by doubling.
+        assert!(besides < 0.5, "{besides} allocations a tick besides the datagrams");
     }
 }

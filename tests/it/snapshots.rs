@@ -47,7 +47,8 @@ fn run<G: Game<Entity = Thing>>(seed: u64, line: &Line) -> Store<G> {
     let mut server = Server::new(line.rates, line.bytes_per_second);
     let mut store = store::<G>(line.rates);
     let mut scene = Scene::default();
-    let (mut down, mut up): (Vec<(u64, Vec<u8>)>, Vec<(u64, Ack)>) = (Vec::new(), Vec::new());
+    let mut down: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut up: Vec<(u64, Ack)> = Vec::new();
     let rounds = 300 + 2 * line.stall;
     let mut up_to_date = false;
     for round in 0..rounds + settled(line) {

@@ -35,7 +35,7 @@ impl Game for Open {
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
-        self.0.advance(&mut world.entities, &mut world.random, inputs);
+        self.0.advance(&mut world.entities, &mut world.memory, &mut world.random, inputs);
         for slot in world.entities.iter_mut() {
             if let Piece::Player(player) = &mut slot.entity {
                 player.health = HEALTH;

@@ -306,8 +306,7 @@ impl<G: Game> Room<G> {
             hello.sent,
             offset,
             self.epoch_number,
-            self.config.rates,
-            self.config.client_bytes_per_second,
+            &self.config,
         );
         self.sessions.insert(client, session);
         self.broadcast(&ServerMessage::Joined { player, name, bot: false });

@@ -15,6 +15,8 @@ use phaselock_shared::wire::input::read_input;
 use phaselock_shared::wire::snapshot::{Perceived, References, SnapshotHeader};
 use phaselock_shared::wire::{Echo, WireError};
 
+use super::room::RoomConfig;
+
 /// Why a datagram changed nothing, or ends the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DatagramError {
@@ -97,10 +99,9 @@ impl<I: Record> Session<I> {
         client_time: LocalTime,
         offset: Offset,
         epoch: u8,
-        rates: Rates,
-        bytes_per_second: u32,
+        config: &RoomConfig,
     ) -> Self {
-        let interval = rates.snapshot_interval();
+        let interval = config.rates.snapshot_interval();
         Self {
             player,
             name,
@@ -110,8 +111,8 @@ impl<I: Record> Session<I> {
             stats: SessionStats::default(),
             offset: OffsetEstimator::default(),
             welcome_offset: offset,
-            sender: Sender::new(player, now, interval, bytes_per_second),
-            interest: Lingering::new(rates),
+            sender: Sender::new(player, now, interval, config.client_bytes_per_second),
+            interest: Lingering::new(config.rates),
             newest: None,
             came: u64::MAX,
             client_time,

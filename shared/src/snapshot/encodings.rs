@@ -6,6 +6,8 @@
 //! decisions with their likelihoods; each client's packet then is one pass of the range coder over
 //! them, whatever else is in it.
 
+#![expect(clippy::disallowed_types, reason = "nothing depends on the order of the map")]
+
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 

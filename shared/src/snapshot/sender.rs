@@ -1,6 +1,11 @@
 //! What the server knows of one client: which states it has, which packets are on their way, and
 //! what is to go out next.
 
+#![expect(
+    clippy::too_many_arguments,
+    reason = "a snapshot is made of the world's, the room's and the client's"
+)]
+
 use std::collections::VecDeque;
 
 use super::State;

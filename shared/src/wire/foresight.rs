@@ -4,6 +4,12 @@
 //! numbers, or `f64` with nothing but additions, multiplications, divisions and square roots (IEEE 754
 //! defines these exactly) and functions from `libm` rather than the system's.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bounds are seen to where numbers come in"
+)]
+
 use super::model::CLASSES;
 use crate::limits::FIELDS_MAX;
 use crate::replicate::{Field, Motion, Packed};

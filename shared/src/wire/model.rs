@@ -6,6 +6,12 @@
 //! ([`Counts`]); a client and a server never adapt them, so there is nothing between the two that a lost
 //! packet could put out of step. They are part of the game's hash.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bounds are seen to where numbers come in"
+)]
+
 use std::sync::Arc;
 
 use super::protocol::fnv1a;
@@ -525,8 +531,8 @@ impl Counts {
             });
             each.collect()
         };
-        for at in 0..HEADER {
-            levels[at] = self.level(at, &[], otherwise.levels[at]);
+        for (at, level) in levels.iter_mut().enumerate().take(HEADER) {
+            *level = self.level(at, &[], otherwise.levels[at]);
         }
         for (start, fields) in starts(&self.kinds) {
             for at in 0..ENTITY {

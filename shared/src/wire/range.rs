@@ -7,6 +7,12 @@
 //! A likelihood is a [`Level`]: 256 of them, evenly apart in log-odds. A step of 1/16 costs at
 //! most a ten-thousandth of a bit against the exact likelihood.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bounds are seen to where numbers come in"
+)]
+
 use super::WireError;
 
 /// The likelihood of a decision's yes: `1 / (1 + exp((128 - level) / 16))`.

@@ -1,6 +1,12 @@
 //! The snapshot packet, from the server to a client: timing, and entities, each against a state
 //! of it that the client acknowledged. A snapshot may take several packets; each is useful alone.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bounds are seen to where numbers come in"
+)]
+
 mod references;
 #[cfg(test)]
 mod tests;
@@ -197,7 +203,7 @@ pub(crate) fn digest(index: u16, state: Option<&State>) -> u32 {
     let start = step(0x811c_9dc5, u32::from(index));
     let Some(state) = state else { return start };
     let owner = state.owner.map_or(0, |owner| u32::from(owner.0) + 1);
-    let head = u32::from(state.generation) << 8 | u32::from(state.kind) + 1;
+    let head = (u32::from(state.generation) << 8) | (u32::from(state.kind) + 1);
     state.packed.iter().fold(step(step(start, head), owner), |hash, value| step(hash, *value))
 }
 

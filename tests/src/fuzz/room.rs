@@ -222,7 +222,8 @@ impl Play {
         let status = self.room.status();
         assert!(status.players <= PLAYERS && status.bots == self.config.bots);
         let entities = &self.room.world().entities;
-        assert_eq!(entities.len(), usize::from(status.players + status.bots));
+        // A player and a score each.
+        assert_eq!(entities.len(), 2 * usize::from(status.players + status.bots));
         for slot in entities.iter() {
             let (kind, packed) = (slot.entity.kind(), Entity::pack(&slot.entity));
             let again = <<Skirmish as Game>::Entity as Entity>::unpack(kind, &packed);

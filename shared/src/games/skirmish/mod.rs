@@ -41,6 +41,15 @@ pub struct Skirmish {
     rates: Rates,
 }
 
+/// Lists that each tick fills anew; kept for their memory.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    shooters: Vec<EntityId>,
+    returning: Vec<EntityId>,
+    /// Who hit whom.
+    hits: Vec<(EntityId, EntityId)>,
+}
+
 impl Skirmish {
     /// Puts a player where it is safest: at the start furthest from the living, chosen among a few
     /// at random.
@@ -76,11 +85,14 @@ impl Skirmish {
     pub fn advance(
         &self,
         entities: &mut Entities<Piece>,
+        scratch: &mut Scratch,
         random: &mut Random,
         inputs: &Inputs<Command>,
     ) {
-        let mut shooters = Vec::new();
-        let mut returning = Vec::new();
+        let Scratch { shooters, returning, hits } = scratch;
+        shooters.clear();
+        returning.clear();
+        hits.clear();
         for slot in entities.iter_mut() {
             let command = slot.owner.map_or(Command::default(), |owner| inputs.get(owner));
             let Piece::Player(player) = &mut slot.entity else { continue };
@@ -98,12 +110,11 @@ impl Skirmish {
             }
         }
         // All have moved; now all shots of the tick count, whoever comes first in the list.
-        let targets: Vec<_> =
-            shooters.iter().filter_map(|id| Some((*id, self.hit(entities, *id)?))).collect();
-        for (shooter, target) in targets {
-            self.damage(entities, shooter, target);
+        hits.extend(shooters.iter().filter_map(|id| Some((*id, self.hit(entities, *id)?))));
+        for (shooter, target) in hits.iter() {
+            self.damage(entities, *shooter, *target);
         }
-        for id in returning {
+        for &id in returning.iter() {
             let Some(mut returned) = player(entities, id) else { continue };
             self.put(entities, random, &mut returned);
             if let Some(player) = player_mut(entities, id) {
@@ -174,7 +185,7 @@ impl Game for Skirmish {
     const VERSION: u32 = 2;
     type Input = Command;
     type Entity = Piece;
-    type Memory = ();
+    type Memory = Scratch;
     type Bot = Bot;
 
     fn new(rates: Rates, _seed: u64) -> Self {
@@ -188,7 +199,7 @@ impl Game for Skirmish {
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
-        self.advance(&mut world.entities, &mut world.random, inputs);
+        self.advance(&mut world.entities, &mut world.memory, &mut world.random, inputs);
     }
 
     fn predict(&self, entities: &mut Entities<Piece>, own: EntityId, command: &Command) {
