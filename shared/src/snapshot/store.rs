@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::State;
 use crate::game::{Entities, Game};
 use crate::ids::PlayerId;
-use crate::limits::{BASELINE_AGE_TICKS_MAX, PACKET_ENTITIES_MAX};
+use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::time::Tick;
 use crate::wire::WireError;
 use crate::wire::input::Ack;
@@ -109,7 +109,7 @@ impl<G: Game> Store<G> {
     pub fn new(codec: Codec<G>, reader: PlayerId, tick: Tick) -> Self {
         Self {
             codec,
-            told: Vec::with_capacity(PACKET_ENTITIES_MAX),
+            told: Vec::new(),
             reader,
             arrivals: Arrivals::default(),
             newest: tick,

@@ -12,7 +12,7 @@
     reason = "bounds are seen to where numbers come in"
 )]
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use super::protocol::fnv1a;
 use super::range::{Coder, EVEN, Level, level_of};
@@ -252,7 +252,7 @@ fn len(kinds: &[usize]) -> usize {
 /// Where a game's decisions look, and the tables that they look in.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    tables: Arc<Tables>,
+    tables: Cow<'static, Tables>,
     /// For each kind the start of its entity's decisions.
     kinds: Vec<usize>,
 }
@@ -260,10 +260,15 @@ pub struct Layout {
 impl Layout {
     /// Of a game's kinds in its tables. Tables for other kinds are as good as none: the general ones then
     /// serve for every field.
-    pub fn new(tables: &Tables, kinds: &[Kind]) -> Self {
+    pub fn new(tables: &'static Tables, kinds: &[Kind]) -> Self {
+        Self::of(Cow::Borrowed(tables), kinds)
+    }
+
+    /// The same in tables of one's own.
+    pub fn of(tables: Cow<'static, Tables>, kinds: &[Kind]) -> Self {
         let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
         let tables =
-            if tables.fit(kinds) { tables.clone() } else { Tables::general().spread(&fields) };
+            if tables.fit(kinds) { tables } else { Cow::Owned(Tables::general().spread(&fields)) };
         let mut start = HEADER;
         let starts = kinds.iter().map(|kind| {
             let here = start;
@@ -271,7 +276,7 @@ impl Layout {
             here
         });
         let starts = starts.collect();
-        Self { tables: Arc::new(tables), kinds: starts }
+        Self { tables, kinds: starts }
     }
 
     /// The likelihoods.

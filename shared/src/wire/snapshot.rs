@@ -146,7 +146,8 @@ impl InputReport {
 const ECHO_BITS: u32 = 24;
 const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
 
-const _: () = assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
+const _: () =
+    assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
 
 /// What is counted over a session is in one packet of so many: nobody needs to know it sooner.
 const COUNTED_EACH: u16 = 4;

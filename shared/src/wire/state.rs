@@ -1,5 +1,6 @@
 //! An entity's state, as what it has that was not to be expected.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::fields::{visible, without_hidden};
@@ -68,12 +69,15 @@ impl Surprises {
 impl<G: Game> Codec<G> {
     /// For a game at these rates.
     pub fn new(rates: Rates) -> Self {
-        Self::with_tables(rates, G::tables())
+        Self::with_layout(rates, Layout::new(G::tables(), G::Entity::KINDS))
     }
 
     /// With other tables than the game's: to measure what they are worth.
     pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
-        let layout = Layout::new(tables, G::Entity::KINDS);
+        Self::with_layout(rates, Layout::of(Cow::Owned(tables.clone()), G::Entity::KINDS))
+    }
+
+    fn with_layout(rates: Rates, layout: Layout) -> Self {
         let stepwise = G::Entity::KINDS.iter().map(|kind| {
             kind.fields.iter().all(|field| {
                 field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0

@@ -332,9 +332,10 @@ fn any_header(random: &mut Random) -> SnapshotHeader {
         seq,
         tick: TICK,
         sent: random.bits() as u32,
-        echo: random
-            .chance(0.5)
-            .then(|| Echo { time: random.bits() as u32 >> 8, held: number(random).min(Echo::HELD_MAX) }),
+        echo: random.chance(0.5).then(|| Echo {
+            time: random.bits() as u32 >> 8,
+            held: number(random).min(Echo::HELD_MAX),
+        }),
         perceived: random.chance(0.5).then(|| Perceived {
             offset_change: signed(random),
             // These are in units of 16 microseconds.
