@@ -9,7 +9,6 @@ use phaselock_shared::random::Random;
 use phaselock_shared::snapshot::priority::unsent_snapshots_max_lossy;
 use phaselock_shared::snapshot::store::{Store, StoreError};
 use phaselock_shared::time::Rates;
-use phaselock_shared::wire::WireError;
 use phaselock_shared::wire::input::Ack;
 use proptest::prelude::*;
 
@@ -398,7 +397,8 @@ fn machines_that_foretell_differently_find_out_and_go_by_the_table() {
                 match store.handle_packet(&Yard, &packet) {
                     Ok(_) => (taken, last) = (taken + 1, round),
                     Err(error) => {
-                        assert_eq!(error, StoreError::Wire(WireError::Check));
+                        // What is misread may look wrong before its checksum does.
+                        assert!(matches!(error, StoreError::Wire(_)), "{error}");
                         refused += 1;
                     }
                 }

@@ -12,6 +12,8 @@
     reason = "bounds are seen to where numbers come in"
 )]
 
+mod counts;
+
 use std::borrow::Cow;
 
 use super::protocol::fnv1a;
@@ -82,6 +84,8 @@ pub struct Tables {
     /// FNV-1a of the levels.
     digest: u64,
 }
+
+pub use counts::Counts;
 
 /// Why tables cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -441,174 +445,3 @@ pub(crate) fn residual<C: Coder>(
 /// Where a field's decisions start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldAt(usize);
-
-/// Counts decisions: what tables are made of.
-#[derive(Clone, Debug)]
-pub struct Counts {
-    /// No and yes.
-    counts: Vec<[f64; 2]>,
-    kinds: Vec<usize>,
-    /// Decisions that are even, by the one with a context before them.
-    even: Vec<f64>,
-    last: usize,
-}
-
-impl Counts {
-    /// None yet, for such kinds.
-    pub fn new(kinds: &[Kind]) -> Self {
-        let kinds: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
-        Self { counts: vec![[0.0; 2]; len(&kinds)], even: vec![0.0; len(&kinds)], kinds, last: 0 }
-    }
-
-    /// The same decisions, whatever kind and field they were of.
-    pub fn generalised(&self) -> Self {
-        let mut all = Self::new(&[]);
-        let mut add = |to: usize, from: usize, len: usize| {
-            for at in 0..len {
-                all.counts[to + at][0] += self.counts[from + at][0];
-                all.counts[to + at][1] += self.counts[from + at][1];
-            }
-        };
-        add(0, 0, HEADER);
-        let mut from = HEADER;
-        for fields in &self.kinds {
-            add(HEADER, from, ENTITY);
-            for field in 0..*fields {
-                add(HEADER + ENTITY, from + ENTITY + field * FIELD, FIELD);
-            }
-            from += ENTITY + fields * FIELD;
-        }
-        all
-    }
-
-    /// Adds what was counted of the same kinds elsewhere.
-    pub fn add(&mut self, other: &Self) {
-        for (to, from) in self.counts.iter_mut().zip(&other.counts) {
-            to[0] += from[0];
-            to[1] += from[1];
-        }
-        for (to, from) in self.even.iter_mut().zip(&other.even) {
-            *to += from;
-        }
-    }
-
-    /// How many decisions were counted.
-    pub fn decisions(&self) -> f64 {
-        self.counts.iter().flatten().chain(&self.even).sum()
-    }
-
-    /// What all that was counted costs by tables for the same kinds, in bits: the header's, and for each kind what
-    /// is said of an entity apart from its fields, and each field.
-    pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
-        let sum = |from: usize, len: usize| -> f64 {
-            (from..from + len)
-                .map(|at| {
-                    let cost = |yes| f64::from(super::range::cost(tables.levels[at], yes)) / 1024.0;
-                    self.counts[at][0] * cost(false)
-                        + self.counts[at][1] * cost(true)
-                        + self.even[at]
-                })
-                .sum()
-        };
-        let mut parts = vec![vec![sum(0, HEADER)]];
-        let mut start = HEADER;
-        for fields in &self.kinds {
-            let field = |at| sum(start + ENTITY + at * FIELD, FIELD);
-            parts
-                .push(std::iter::once(sum(start, ENTITY)).chain((0..*fields).map(field)).collect());
-            start += ENTITY + fields * FIELD;
-        }
-        parts
-    }
-
-    /// The tables. What was seen seldom goes by what is known of similar cases, and what was never
-    /// seen goes by `otherwise`.
-    pub fn tables(&self, otherwise: &Tables) -> Tables {
-        let mut tables = Tables::even(&self.kinds);
-        let levels = &mut tables.levels;
-        let starts = |kinds: &[usize]| -> Vec<(usize, usize)> {
-            let one: &[usize] = if kinds.is_empty() { &[1] } else { kinds };
-            let mut start = HEADER;
-            let each = one.iter().map(|fields| {
-                let here = start;
-                start += ENTITY + fields * FIELD;
-                (here, *fields)
-            });
-            each.collect()
-        };
-        for (at, level) in levels.iter_mut().enumerate().take(HEADER) {
-            *level = self.level(at, &[], otherwise.levels[at]);
-        }
-        for (start, fields) in starts(&self.kinds) {
-            for at in 0..ENTITY {
-                let parent = if at < USUAL {
-                    // By how it changes now, whatever it did before and its neighbours do.
-                    let now = at / (ACTIVITIES * 4) * (ACTIVITIES * 4);
-                    (start + now..start + now + ACTIVITIES * 4).collect()
-                } else {
-                    Vec::new()
-                };
-                let general = otherwise.levels[(HEADER + at).min(otherwise.levels.len() - 1)];
-                levels[start + at] = self.level(start + at, &parent, general);
-            }
-            for field in 0..fields {
-                let field_start = start + ENTITY + field * FIELD;
-                for at in 0..FIELD {
-                    let general = otherwise.levels[HEADER + ENTITY + at];
-                    let parent = parents(at).into_iter().map(|at| field_start + at).collect();
-                    let parent: Vec<usize> = parent;
-                    levels[field_start + at] = self.level(field_start + at, &parent, general);
-                }
-            }
-        }
-        Tables::of(tables.levels, tables.kinds)
-    }
-
-    /// The level of a decision, drawn towards that of its parents together, and these towards
-    /// `general`.
-    fn level(&self, at: usize, parents: &[usize], general: Level) -> Level {
-        let likely = 1.0 / (1.0 + libm::exp((128.0 - f64::from(general)) / 16.0));
-        // Worth so many observations; arbitrary.
-        const PRIOR: f64 = 2.0;
-        let seen = |all: &mut dyn Iterator<Item = [f64; 2]>| {
-            all.fold([0.0, 0.0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
-        };
-        let above = seen(&mut parents.iter().map(|at| self.counts[*at]));
-        let above_likely = (above[1] + PRIOR * likely) / (above[0] + above[1] + PRIOR);
-        let [no, yes] = self.counts[at];
-        if no + yes == 0.0 {
-            return general;
-        }
-        level_of(yes + PRIOR * above_likely, no + yes + PRIOR)
-    }
-}
-
-/// The decisions of a field that are like one of them: the same class, whatever surprised before.
-fn parents(at: usize) -> Vec<usize> {
-    if at < EXPONENT {
-        let block = NEAR * FAR;
-        let start = at / block * block;
-        (start..start + block).collect()
-    } else if at < MANTISSA {
-        let within = at - EXPONENT;
-        let magnitude = within % MAGNITUDES;
-        let block = BROAD[1] * BROAD[2] * 2 * MAGNITUDES;
-        let start = EXPONENT + within / block * block;
-        (start..start + block).skip(magnitude).step_by(MAGNITUDES).collect()
-    } else {
-        Vec::new()
-    }
-}
-
-impl Coder for Counts {
-    fn bit(&mut self, context: usize, yes: bool) -> bool {
-        self.counts[context][usize::from(yes)] += 1.0;
-        self.last = context;
-        yes
-    }
-
-    fn even(&mut self, yes: bool) -> bool {
-        self.even[self.last] += 1.0;
-        yes
-    }
-}
