@@ -177,15 +177,17 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
             let speed = (i64::from(base[by]) - centre) * FINE;
             let drift = (rate.drift * (1_u32 << rate.fraction_bits) as f32 * FINE as f32) as i64;
             // Half a second's drift times seconds squared.
-            let way = speed * ticks + drift * ticks * ticks / (2 * hz);
+            let wide = |number: i64| i128::from(number);
+            let drifted = wide(drift) * wide(ticks * ticks) / wide(2 * hz);
+            let way = wide(speed) * wide(ticks) + drifted;
             let shift = i64::from(field.fraction_bits) - i64::from(rate.fraction_bits);
             let way = if shift >= 0 { way << shift } else { way >> -shift };
-            fine += way / hz;
+            fine = on_the_way(fine, way / wide(hz));
             moved = true;
         }
         if field.drift != 0.0 {
             let drift = (field.drift * (1_u32 << field.fraction_bits) as f32 * FINE as f32) as i64;
-            fine += drift * ticks / hz;
+            fine = on_the_way(fine, i128::from(drift) * i128::from(ticks) / i128::from(hz));
             moved = true;
         }
         if moved {
@@ -193,6 +195,12 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
         }
     }
     told
+}
+
+/// So much further, but no further than any field reaches, whatever a game declares.
+fn on_the_way(fine: i64, way: i128) -> i64 {
+    let most = 1_i128 << 40;
+    (i128::from(fine) + way).clamp(-most, most) as i64
 }
 
 /// The step of the field's grid that is nearest: angles wrap, the rest is clamped.
