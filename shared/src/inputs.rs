@@ -148,8 +148,8 @@ impl<I: Record> InputBuffer<I> {
             newest_early: clamp(newest_early),
             worst_back: newest.since(worst).min(127) as u8,
             worst_early: clamp(worst_early),
-            late: Some(self.late as u8),
-            missing: Some(missing as u8),
+            late: Some(self.late as u16),
+            missing: Some(missing as u16),
         })
     }
 }

@@ -66,7 +66,8 @@ pub struct Field {
     pub snap_distance: f32,
     /// Whether it says what the entity is about to do, such as a key that is held. It is sent before
     /// the others, so that [`Game::foretell`](crate::game::Game::foretell) may go by it. One that drifts
-    /// is taken for the ticks since the steering fields before it changed.
+    /// is taken for the ticks since the steering fields between the counter before it and itself
+    /// changed.
     pub steering: bool,
     /// Whether what it did lately says what it does next, though nothing else in the record does.
     pub trending: bool,

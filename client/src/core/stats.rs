@@ -75,14 +75,14 @@ pub(super) struct Counter {
 
 /// The low bits of a number that rises on the server.
 #[derive(Clone, Copy, Debug, Default)]
-struct Low(u8);
+struct Low(u16);
 
 impl Low {
     /// By how much it rose. A report that was overtaken counts backwards, and is left out.
-    fn rise(&mut self, low: Option<u8>) -> u64 {
+    fn rise(&mut self, low: Option<u16>) -> u64 {
         let Some(low) = low else { return 0 };
         let more = low.wrapping_sub(self.0);
-        if more >= 1 << 7 {
+        if more >= 1 << 15 {
             return 0;
         }
         self.0 = low;

@@ -7,6 +7,7 @@ use crate::game::Entities;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::replicate::Entity;
 use crate::time::Tick;
+use crate::wire::fields::without_hidden;
 
 /// The world at one tick, in the order of indices.
 #[derive(Clone, Debug)]
@@ -38,8 +39,8 @@ pub struct History {
     /// A frame that was forgotten, for its memory.
     spare: Vec<(u16, State)>,
     next: u64,
-    /// For each index the number of the frame in which it last changed.
-    changed: Vec<u64>,
+    /// For each index the number of the frame in which it last changed: what all may see, and anything.
+    changed: Vec<[u64; 2]>,
 }
 
 impl History {
@@ -54,24 +55,31 @@ impl History {
         let mut states = std::mem::take(&mut self.spare);
         states.clear();
         states.extend(entities.iter().map(|slot| (slot.id.index, State::of(slot))));
-        self.note_changes(&states);
+        self.note_changes::<E>(&states);
         self.frames.push_back(Frame { number: self.next, tick, states });
         self.next += 1;
     }
 
-    fn note_changes(&mut self, states: &[(u16, State)]) {
+    fn note_changes<E: Entity>(&mut self, states: &[(u16, State)]) {
         let before = self.frames.back().map_or(&[][..], |frame| &frame.states);
         let last = |states: &[(u16, State)]| states.last().map_or(0, |(index, _)| *index + 1);
         let len = usize::from(last(states).max(last(before)));
         if self.changed.len() < len {
-            self.changed.resize(len, 0);
+            self.changed.resize(len, [0; 2]);
         }
         let (mut old, mut new) = (before.iter().peekable(), states.iter().peekable());
         for (changed, index) in self.changed.iter_mut().zip(0..) {
             let old = old.next_if(|(at, _)| *at == index).map(|(_, state)| state);
             let new = new.next_if(|(at, _)| *at == index).map(|(_, state)| state);
             if old != new {
-                *changed = self.next;
+                changed[1] = self.next;
+                let shown = |state: &State| {
+                    let fields = E::KINDS[usize::from(state.kind)].fields;
+                    State { packed: without_hidden(fields, false, &state.packed), ..*state }
+                };
+                if old.map(shown) != new.map(shown) {
+                    changed[0] = self.next;
+                }
             }
         }
     }
@@ -88,8 +96,10 @@ impl History {
     }
 
     /// The number of the frame in which an entity last changed, came or went.
-    pub(crate) fn changed(&self, index: u16) -> u64 {
-        self.changed.get(usize::from(index)).copied().unwrap_or(0)
+    /// Its owner sees changes that others do not.
+    pub(crate) fn changed(&self, index: u16, own: bool) -> u64 {
+        let place = self.changed.get(usize::from(index));
+        place.map_or(0, |[shown, all]| if own { *all } else { *shown })
     }
 
     /// The frame of a tick, if it is not forgotten.

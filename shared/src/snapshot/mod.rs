@@ -10,7 +10,8 @@
 //!
 //! *Invariants:*
 //! - What is sent depends on what the client acknowledged, never on what it was merely sent.
-//! - Of what a client may not know nothing is sent, not even that it is there.
+//! - Of what a client may not know nothing is sent. That its slot is taken shows in the indices of
+//!   others.
 //! - No coder has a memory from one packet to the next.
 
 pub mod budget;
@@ -20,6 +21,7 @@ pub mod history;
 pub mod priority;
 pub mod sender;
 pub mod store;
+mod track;
 
 use crate::game::Slot;
 use crate::ids::{EntityId, PlayerId};

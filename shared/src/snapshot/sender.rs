@@ -14,6 +14,7 @@ use super::encodings::Encodings;
 use super::frames::Frames;
 use super::history::{Frame, History};
 use super::priority::{Owed, Priorities};
+use super::track::Track;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Told;
@@ -27,42 +28,6 @@ use crate::wire::foresight::REFERENCES_MAX;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{Change, Encoding, References, SnapshotHeader, SnapshotWriter};
 use crate::wire::state::Codec;
-
-/// What is known of one entity's presence at the client.
-#[derive(Clone, Copy, Debug, Default)]
-struct Track {
-    /// Of which snapshots the client has its state, as far as it acknowledged them.
-    acked: Frames,
-    /// The newest snapshot in which it was sent as being there; none if the client knows that it is
-    /// not.
-    there: Option<u64>,
-    /// Whether word that it is gone is on its way.
-    leaving: bool,
-}
-
-/// Ticks after which what has not changed is sent again all the same, so that there is always a
-/// baseline.
-const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
-
-impl Track {
-    /// Whether the client knows all that there is to know: the newest state that it has is the present
-    /// one, and for want of another it stays so.
-    fn knows<G: Game>(
-        &self,
-        codec: &Codec<G>,
-        history: &History,
-        frame: &Frame,
-        index: u16,
-        state: &State,
-    ) -> bool {
-        if !codec.is_stepwise(state.kind) || self.there.is_none() || self.leaving {
-            return false;
-        }
-        let newest = self.acked.newest().filter(|newest| *newest >= history.changed(index));
-        let then = newest.and_then(|newest| history.numbered(newest));
-        then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
-    }
-}
 
 /// What a packet said of an entity.
 #[derive(Debug)]
@@ -138,7 +103,7 @@ pub struct Sender {
     /// The entity that the next snapshot starts with: if the last one took several packets, what came in
     /// the last of them, so that no regular loss always hits the same entities.
     cursor: u16,
-    /// The newest snapshot that was packed, and how many of its entities had no room.
+    /// How many relevant entities had no room in the newest snapshot.
     left_out: usize,
     space: Space,
 }
@@ -308,7 +273,8 @@ impl Sender {
         let header = SnapshotHeader { tick: frame.tick, references, ..header };
         let bytes = self.budget.available(room.now);
         let mut space = std::mem::take(&mut self.space);
-        self.choose(&mut space, encodings, game, history, frame, references, room, bytes);
+        let listed =
+            self.choose(&mut space, encodings, game, history, frame, references, room, bytes);
         // What was chosen was guessed to fit. If it does not, what matters least stays behind.
         loop {
             let packed = self.pack(&mut space, encodings, header, room, bytes);
@@ -322,7 +288,7 @@ impl Sender {
             // The chosen are in the order of indices, what is due in that of priorities.
             space.chosen.retain(|chosen| due.contains(&chosen.index));
         }
-        self.left_out = relevant.len().saturating_sub(space.chosen.len());
+        self.left_out = listed - space.chosen.len();
         self.cursor = match space.packets.as_slice() {
             [.., last] if space.packets.len() > 1 => {
                 space.chosen.get(space.chosen.len() - last.count).map_or(0, |first| first.index)
@@ -343,6 +309,7 @@ impl Sender {
                     }
                     How::Gone | How::Hidden => {
                         track.leaving = true;
+                        track.away = Some(frame.number);
                         Said::Away
                     }
                 };
@@ -397,7 +364,8 @@ impl Sender {
             if let Some(told) = relevant.next_if(|told| told.index == index)
                 && let Some(state) = frame.get(index)
             {
-                if !track.knows(codec, history, frame, index, state) {
+                let own = state.owner == Some(self.reader);
+                if !track.knows(codec, history, frame, index, state, own) {
                     self.priorities.relevant(index, told.weight);
                 }
             } else if track.there.is_some() && !track.leaving {
@@ -477,9 +445,10 @@ impl Sender {
         references: References,
         room: Room,
         bytes: usize,
-    ) {
+    ) -> usize {
         space.chosen.clear();
         self.priorities.order(self.tracks.len(), &mut space.due);
+        let listed = space.due.len();
         let most = bytes.min(SNAPSHOT_PACKETS_MAX * room.packet_bytes) as u64 * 8 * 1024;
         let mut cost = 0;
         for &index in &space.due {
@@ -494,6 +463,16 @@ impl Sender {
         }
         space.due.truncate(space.chosen.len());
         space.chosen.sort_unstable_by_key(|chosen| (chosen.index < self.cursor, chosen.index));
+        listed
+    }
+
+    /// How to take back what the client was told of: that it is gone is only for who saw it to its end.
+    fn away(&self, history: &History, frame: &Frame, index: u16) -> How {
+        let there = self.tracks.get(usize::from(index)).and_then(|track| track.there);
+        let told = there.and_then(|number| history.numbered(number)?.get(index));
+        let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
+        let to_the_end = there.is_some_and(|number| number + 1 == frame.number);
+        if to_the_end && !lives { How::Gone } else { How::Hidden }
     }
 
     fn how<G: Game>(
@@ -505,11 +484,11 @@ impl Sender {
         references: References,
         index: u16,
     ) -> How {
-        let Some(state) = frame.get(index) else { return How::Gone };
-        // What is due and in the snapshot, but was not to be told, is what must be taken back.
+        // What is due but was not to be told is what must be taken back.
         if self.priorities.is_urgent(index) {
-            return How::Hidden;
+            return self.away(history, frame, index);
         }
+        let Some(state) = frame.get(index) else { return How::Gone };
         let own = state.owner == Some(self.reader);
         let references = self.own_references(history, frame, references, index, state);
         match encodings.get(game, history, frame, index, references, own) {
@@ -541,7 +520,9 @@ impl Sender {
             let buffer =
                 space.buffers.pop().unwrap_or_else(|| Vec::with_capacity(room.packet_bytes));
             let mut writer = SnapshotWriter::new(encodings.codec(), header, self.reader, buffer);
-            let most = room.packet_bytes.min(bytes_left.max(PACKET_BYTES_MIN));
+            let first = space.packets.is_empty();
+            let most = if first { bytes_left.max(PACKET_BYTES_MIN) } else { bytes_left };
+            let most = most.min(room.packet_bytes);
             for chosen in left {
                 let change = match &chosen.how {
                     How::Known { references, encoding, symbols } => Change::Known {
@@ -558,6 +539,9 @@ impl Sender {
                 }
             }
             let count = writer.count();
+            if count == 0 && !first {
+                break;
+            }
             let packet = writer.finish();
             bytes_left = bytes_left.saturating_sub(packet.len());
             left = &left[count..];

@@ -77,7 +77,7 @@ fn difference(field: &Field, base: u32, value: u32) -> i32 {
 
 /// The order of the Exp-Golomb code for a field's differences: half of its bits less two, which
 /// costs about as much for a difference of a hundredth of the range as for the next smaller and
-/// larger ones. A rule of thumb from the motion of players at 6 m/s, not yet a trained table.
+/// larger ones. A rule of thumb, for inputs alone: snapshots go by trained tables.
 fn order_of(field: &Field) -> u32 {
     (field.bits / 2).saturating_sub(2)
 }

@@ -1,7 +1,7 @@
 //! What a state will be, as far as older states of it tell: the middle of what is then coded.
 //!
 //! Everything here is computed by both sides and must come out the same to the last bit: whole
-//! numbers, or `f64` with nothing but additions, multiplications, divisions and square roots (IEEE 754
+//! numbers, or floats with nothing but additions, multiplications, divisions and square roots (IEEE 754
 //! defines these exactly) and functions from `libm` rather than the system's.
 
 #![allow(

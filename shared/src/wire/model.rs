@@ -362,7 +362,7 @@ pub(crate) fn foretold<C: Coder>(
 pub(crate) enum Plain {
     /// Whether its references are the packet's; the entity before it had them or not.
     Usual(bool),
-    /// Whether it has the packet's reference of that number.
+    /// Whether it has the packet's reference of that number, of those that it may have.
     Present(usize),
     /// Whether it has a baseline.
     Known,

@@ -27,10 +27,12 @@ pub fn wire_hash() -> u64 {
 /// What the packet format depends on, as text.
 pub(super) fn wire_text() -> String {
     format!(
-        "layout {LAYOUT} inputs {} baselines {} entities {}",
+        "layout {LAYOUT} inputs {} baselines {} entities {} fields {} foretold {}",
         limits::PACKET_INPUTS_MAX,
         limits::BASELINE_AGE_TICKS_MAX,
         limits::ENTITIES_MAX,
+        limits::FIELDS_MAX,
+        limits::FORETOLD_TICKS_MAX,
     )
 }
 

@@ -36,9 +36,9 @@ pub const SNAPSHOT_KIND: u8 = 2;
 pub struct Perceived {
     /// The client's offset less the one in its welcome, in microseconds.
     pub offset_change: i32,
-    /// Round trip in microseconds; saturates at 16.7 s.
+    /// Round trip in microseconds, in steps of 16.
     pub round_trip: u32,
-    /// By how much the offset may be wrong, in microseconds; saturates at 1.05 s.
+    /// By how much the offset may be wrong, in microseconds, in steps of 16.
     pub error_max: u32,
 }
 
@@ -49,7 +49,7 @@ pub struct InputReport {
     pub newest: u16,
     /// How long before its tick was due that input came, in microseconds; negative is
     /// after that, which may have been too late.
-    /// Saturates at +-8.3 s.
+    /// In steps of 16.
     pub newest_early: i32,
     /// How many ticks before `newest` the one lies that came closest to being late, or latest,
     /// in the time of the last few snapshots; at most 127.
@@ -58,9 +58,9 @@ pub struct InputReport {
     pub worst_early: i32,
     /// Low bits of how many ticks so far ran without this client's input. This and the next are only told
     /// in each fourth packet.
-    pub late: Option<u8>,
+    pub late: Option<u16>,
     /// Low bits of how many input packets so far did not come.
-    pub missing: Option<u8>,
+    pub missing: Option<u16>,
 }
 
 /// All of a snapshot packet but the entities.
@@ -131,9 +131,9 @@ impl InputReport {
         let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
         self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
         self.newest_early = early.saturating_mul(COARSE as i32);
-        let mut counter = |count: Option<u8>| {
+        let mut counter = |count: Option<u16>| {
             let counts = seq.is_multiple_of(COUNTED_EACH);
-            counts.then(|| coder.raw(u32::from(count.unwrap_or(0)), 8) as u8)
+            counts.then(|| coder.raw(u32::from(count.unwrap_or(0)), 16) as u16)
         };
         self.late = counter(self.late);
         self.missing = counter(self.missing);

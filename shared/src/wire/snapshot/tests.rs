@@ -347,8 +347,8 @@ fn any_header(random: &mut Random) -> SnapshotHeader {
             newest_early: signed(random) & !15,
             worst_back: random.bits() as u8,
             worst_early: signed(random) & !15,
-            late: seq.is_multiple_of(4).then(|| random.bits() as u8),
-            missing: seq.is_multiple_of(4).then(|| random.bits() as u8),
+            late: seq.is_multiple_of(4).then(|| random.bits() as u16),
+            missing: seq.is_multiple_of(4).then(|| random.bits() as u16),
         }),
         references: references(&ages),
     }

@@ -1,0 +1,156 @@
+//! Things that never move, and are therefore told once and not again.
+
+use phaselock_shared::game::{Entities, Game, Inputs, Slot, World};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::interest::Told;
+use phaselock_shared::random::Random;
+use phaselock_shared::record;
+use phaselock_shared::snapshot::encodings::Encodings;
+use phaselock_shared::snapshot::history::History;
+use phaselock_shared::snapshot::sender::{Room, Sender};
+use phaselock_shared::snapshot::store::Store;
+use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
+use phaselock_shared::wire::snapshot::SnapshotHeader;
+use phaselock_shared::wire::state::Codec;
+
+record! {
+    /// A card on the table.
+    struct Card {
+        colour: u8 = Field::count(2),
+        value: u8 = Field::count(4).owner_only(),
+    }
+}
+
+record! {
+    /// Nobody plays here.
+    struct Nothing {
+        nothing: bool = Field::count(1),
+    }
+}
+
+#[derive(Debug)]
+struct Cards;
+
+impl Game for Cards {
+    const NAME: &'static str = "cards";
+    const VERSION: u32 = 1;
+    type Input = Nothing;
+    type Entity = Card;
+    type Memory = ();
+    type Bot = ();
+
+    fn new(_rates: Rates, _seed: u64) -> Self {
+        Self
+    }
+
+    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
+
+    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
+
+    fn predict(&self, _entities: &mut Entities<Card>, _own: EntityId, _input: &Nothing) {}
+
+    fn repeat(last: &Nothing, _missed: u64) -> Nothing {
+        *last
+    }
+
+    fn bot(&self, _: &mut (), _: &Entities<Card>, _: PlayerId, _: &mut Random) -> Nothing {
+        Nothing::default()
+    }
+}
+
+const RATES: Rates = Rates { tick_hz: 60, snapshot_hz: 30 };
+/// Who looks on, and who holds the card.
+const READER: PlayerId = PlayerId(1);
+const OWNER: PlayerId = PlayerId(2);
+
+/// A card, the server, and one client.
+struct Table {
+    card: Card,
+    tick: Tick,
+    history: History,
+    encodings: Encodings<Cards>,
+    sender: Sender,
+    store: Store<Cards>,
+}
+
+impl Table {
+    fn new() -> Self {
+        let sender = Sender::new(READER, LocalTime(0), Micros::from_ms(33), 64_000);
+        Self {
+            card: Card { colour: 1, value: 7 },
+            tick: Tick(0),
+            history: History::default(),
+            encodings: Encodings::new(Codec::new(RATES)),
+            sender,
+            store: Store::new(Codec::new(RATES), READER, Tick(0)),
+        }
+    }
+
+    /// One snapshot, which arrives and is acknowledged or not; returns whether the card was in what arrived.
+    fn snapshot(&mut self, visible: bool, arrives: bool) -> bool {
+        self.tick = self.tick.plus(RATES.ticks_per_snapshot());
+        let mut entities = Entities::default();
+        let id = EntityId { index: 0, generation: 0 };
+        entities.insert(Slot { id, owner: Some(OWNER), entity: self.card });
+        self.history.push(self.tick, &entities);
+        let now = LocalTime(RATES.time_of(self.tick).0);
+        let relevant = [Told::always(0)];
+        let relevant = if visible { &relevant[..] } else { &[] };
+        let room = Room { packet_bytes: 1150, now };
+        let (header, mut packets) = (SnapshotHeader::default(), Vec::new());
+        let (history, encodings) = (&self.history, &mut self.encodings);
+        self.sender.snapshot(encodings, &Cards, history, relevant, header, room, |packet| {
+            packets.push(packet);
+        });
+        let mut told = false;
+        for packet in packets {
+            if arrives {
+                let received = self.store.handle_packet(&Cards, &packet).expect("it is fine");
+                told |= received.entities > 0;
+            }
+        }
+        if arrives && let Some(ack) = self.store.ack() {
+            self.sender.handle_ack(now, ack).expect("it was sent");
+        }
+        told
+    }
+
+    fn is_there(&self) -> bool {
+        self.store.latest().len() == 1
+    }
+}
+
+#[test]
+fn what_is_shown_again_unchanged_is_told_again_however_often_it_is_lost() {
+    let mut table = Table::new();
+    for _ in 0..5 {
+        table.snapshot(true, true);
+    }
+    assert!(table.is_there());
+    for _ in 0..5 {
+        table.snapshot(false, true);
+    }
+    assert!(!table.is_there());
+    // The first word that it is back is lost.
+    table.snapshot(true, false);
+    for _ in 0..8 {
+        table.snapshot(true, true);
+    }
+    assert!(table.is_there(), "the client was never told that it is back");
+}
+
+#[test]
+fn what_rests_is_not_told_twice_and_a_secret_change_is_none() {
+    let mut table = Table::new();
+    for _ in 0..5 {
+        table.snapshot(true, true);
+    }
+    assert!(!(0..20).any(|_| table.snapshot(true, true)), "nothing new is told");
+    table.card.value = 9;
+    assert!(
+        !(0..20).any(|_| table.snapshot(true, true)),
+        "that it changed is the owner's business"
+    );
+    table.card.colour = 2;
+    assert!(table.snapshot(true, true), "what all may see is told at once");
+}
