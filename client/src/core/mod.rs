@@ -17,7 +17,7 @@
 mod prediction;
 mod stats;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use phaselock_shared::clock::delay::Delay;
 use phaselock_shared::clock::lead::Lead;
@@ -87,12 +87,10 @@ pub struct Client<G: Game> {
     /// The newest packet's send time on the server's clock, and when it came.
     heard: Option<(u32, LocalTime)>,
     next_seq: u64,
-    transmits: VecDeque<Vec<u8>>,
+    /// The newest packet, until it is sent.
+    transmit: Option<Vec<u8>>,
     counter: Counter,
 }
-
-/// Packets that wait to be sent; the oldest go first when nobody fetches them.
-const TRANSMITS_MAX: usize = 8;
 
 impl<G: Game> Client<G> {
     /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`.
@@ -120,7 +118,7 @@ impl<G: Game> Client<G> {
             started: now,
             heard: None,
             next_seq: 0,
-            transmits: VecDeque::new(),
+            transmit: None,
             counter: Counter::new(round_trip),
         }
     }
@@ -279,9 +277,15 @@ impl<G: Game> Client<G> {
     }
 
     fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
+        // What was not fetched yet says less than what comes now, which repeats its inputs: a program that
+        // draws slowly sends one packet a frame, not several that wait for each other. It takes over the
+        // number, or the server would take the other for lost.
+        if self.transmit.is_none() {
+            self.next_seq += 1;
+        }
         let echo = self.heard.and_then(|(sent, arrival)| Echo::new(sent, now - arrival));
         let packet = InputPacket {
-            seq: self.next_seq as u16,
+            seq: (self.next_seq - 1) as u16,
             ack: self.store.ack(),
             sent: now.low(),
             echo,
@@ -289,16 +293,12 @@ impl<G: Game> Client<G> {
             tick: tick.low(),
             inputs,
         };
-        self.next_seq += 1;
-        if self.transmits.len() == TRANSMITS_MAX {
-            self.transmits.pop_front();
-        }
-        self.transmits.push_back(write_input(&packet));
+        self.transmit = Some(write_input(&packet));
     }
 
     /// The next packet to send.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        let packet = self.transmits.pop_front()?;
+        let packet = self.transmit.take()?;
         self.counter.stats.tx_packets += 1;
         self.counter.stats.tx_bytes += packet.len() as u64;
         Some(packet)
