@@ -67,6 +67,20 @@ fn a_player_whom_nobody_touches_is_never_corrected() {
 }
 
 #[test]
+fn a_program_that_draws_slowly_sends_one_packet_a_frame_and_none_looks_lost() {
+    let mut sim = Sim::<Skirmish>::new(4, 0);
+    sim.frame = Micros::from_ms(60);
+    sim.join(LinkConfig::delayed(30, 0), restless(4));
+    sim.run(3.0);
+    let before = sim.clients[0].core().stats().clone();
+    sim.run(30.0);
+    let stats = sim.clients[0].core().stats().since(&before);
+    assert!((495..=505).contains(&stats.tx_packets), "{} packets in 500 frames", stats.tx_packets);
+    assert!(stats.ticks >= 1790, "{} ticks", stats.ticks);
+    assert_eq!((stats.tx_lost, stats.late_inputs, stats.mispredictions), (0, 0, 0));
+}
+
+#[test]
 fn inputs_are_never_late_without_jitter() {
     let mut sim = Sim::<Skirmish>::new(4, 0);
     sim.join(LinkConfig::delayed(30, 0), restless(4));
