@@ -1,0 +1,285 @@
+//! The course of one entity as far as it is known: what methods are fed.
+
+use std::collections::VecDeque;
+
+use crate::limits::FIELDS_MAX;
+use crate::replicate::{Field, Motion, Values, turn_between};
+
+/// Where an entity is, in its fields' units: one coordinate a field. Angles are unwrapped, so that they go
+/// on beyond a turn; neighbouring quaternions have the same sign. Fields that do not move by themselves
+/// have coordinate 0.
+pub type Coords = [f64; FIELDS_MAX];
+
+/// What becomes of a field between two states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    /// It moves.
+    Line,
+    /// It turns.
+    Turn,
+    /// A component of a unit quaternion: moves, and is brought back to unit length when shown.
+    Unit,
+    /// It changes all at once.
+    Step,
+}
+
+/// What the field table says of how a kind of entity moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    fields: &'static [Field],
+    sorts: [Sort; FIELDS_MAX],
+    rates: [Option<usize>; FIELDS_MAX],
+}
+
+impl Shape {
+    /// Of a field table.
+    pub fn new(fields: &'static [Field]) -> Self {
+        let mut sorts = [Sort::Step; FIELDS_MAX];
+        let mut rates = [None; FIELDS_MAX];
+        for ((sort, rate), field) in sorts.iter_mut().zip(&mut rates).zip(fields) {
+            *sort = match field.motion {
+                Motion::Linear => Sort::Line,
+                Motion::Angle => Sort::Turn,
+                Motion::Unit => Sort::Unit,
+                Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => Sort::Step,
+            };
+            *rate = field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
+        }
+        Self { fields, sorts, rates }
+    }
+
+    /// The field table.
+    pub fn fields(&self) -> &'static [Field] {
+        self.fields
+    }
+
+    /// The fields that move, by their places.
+    pub fn moving(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.fields.len()).filter(|at| self.sorts[*at] != Sort::Step)
+    }
+
+    /// Whether anything moves at all.
+    pub fn moves(&self) -> bool {
+        self.moving().next().is_some()
+    }
+
+    /// Places of the first components of quaternions, of four fields each.
+    pub fn rotations(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut next = 0;
+        (0..self.fields.len()).filter(move |at| {
+            let four = *at >= next
+                && at + 4 <= self.fields.len()
+                && self.sorts[*at..at + 4].iter().all(|sort| *sort == Sort::Unit);
+            if four {
+                next = at + 4;
+            }
+            four
+        })
+    }
+
+    /// Coordinates of a state that follows one with the coordinates `before`: angles go the shorter way
+    /// on from there, quaternions keep their sign.
+    pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
+        let mut coords = [0.0; FIELDS_MAX];
+        for at in self.moving() {
+            let value = f64::from(values[at]);
+            coords[at] = match (self.sorts[at], before) {
+                (Sort::Turn, Some(before)) => {
+                    let wrapped = before[at].rem_euclid(1.0) as f32;
+                    before[at] + f64::from(turn_between(wrapped, values[at]))
+                }
+                _ => value,
+            };
+        }
+        if let Some(before) = before {
+            for at in self.rotations() {
+                let four = at..at + 4;
+                let pairs = coords[four.clone()].iter().zip(&before[four.clone()]);
+                if pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+                    coords[four].iter_mut().for_each(|part| *part = -*part);
+                }
+            }
+        }
+        coords
+    }
+
+    /// The values to draw at some coordinates; what moves in steps is as in `steps`.
+    pub fn values(&self, coords: &Coords, steps: &Values) -> Values {
+        let mut coords = *coords;
+        for at in self.rotations() {
+            let four = &mut coords[at..at + 4];
+            let length = four.iter().map(|part| part * part).sum::<f64>().sqrt();
+            if length > 1e-6 {
+                four.iter_mut().for_each(|part| *part /= length);
+            }
+        }
+        let mut values = *steps;
+        for at in self.moving() {
+            values[at] = match self.sorts[at] {
+                Sort::Turn => coords[at].rem_euclid(1.0) as f32,
+                _ => coords[at] as f32,
+            };
+        }
+        values
+    }
+}
+
+/// A state as it came.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knot {
+    /// The server time that it is the state of, in seconds.
+    pub time: f64,
+    /// The server time at which it came, in seconds.
+    pub arrival: f64,
+    /// The fields' values.
+    pub values: Values,
+    /// Its coordinates.
+    pub place: Coords,
+    /// By how much they change in a second: where another field says so, that; else as from the knot
+    /// before, and 0 for the first.
+    pub rate: Coords,
+}
+
+/// The states of one uninterrupted course that are known, oldest first.
+#[derive(Clone, Debug)]
+pub struct Path {
+    shape: Shape,
+    knots: VecDeque<Knot>,
+}
+
+/// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
+const KNOTS_MAX: usize = 80;
+
+impl Path {
+    /// Nothing yet.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, knots: VecDeque::new() }
+    }
+
+    /// How it moves.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// A state came. Returns whether it is the newest: one that was overtaken takes its place among the
+    /// older ones; one whose time is there already, or that is no number, is left out.
+    pub fn push(&mut self, time: f64, arrival: f64, values: &Values) -> bool {
+        let numbers = time.is_finite() && arrival.is_finite();
+        if !numbers || !values.iter().all(|value| value.is_finite()) {
+            return false;
+        }
+        let at = self.knots.partition_point(|knot| knot.time < time);
+        if self.knots.get(at).is_some_and(|knot| knot.time == time) {
+            return false;
+        }
+        let zero = [0.0; FIELDS_MAX];
+        let knot = Knot { time, arrival, values: *values, place: zero, rate: zero };
+        self.knots.insert(at, knot);
+        if self.knots.len() > KNOTS_MAX {
+            self.knots.pop_front();
+            self.settle(at.saturating_sub(1));
+            return at == self.knots.len();
+        }
+        self.settle(at);
+        at + 1 == self.knots.len()
+    }
+
+    /// Computes what follows from the values, from a knot on.
+    fn settle(&mut self, from: usize) {
+        for at in from..self.knots.len() {
+            let before = at.checked_sub(1).map(|before| self.knots[before]);
+            let shape = self.shape;
+            let knot = &mut self.knots[at];
+            knot.place = shape.coords(&knot.values, before.as_ref().map(|knot| &knot.place));
+            for place in shape.moving() {
+                knot.rate[place] = match (shape.rates[place], &before) {
+                    (Some(rate), _) => f64::from(knot.values[rate]),
+                    (None, Some(before)) => {
+                        // Times differ by a microsecond at least.
+                        let span = (knot.time - before.time).max(1e-6);
+                        (knot.place[place] - before.place[place]) / span
+                    }
+                    (None, None) => 0.0,
+                };
+            }
+        }
+    }
+
+    /// Drops what lies before a time, except for the few knots before it that methods look back on.
+    pub fn forget_before(&mut self, time: f64) {
+        /// As many as any method looks back on.
+        const LOOK_BACK: usize = 8;
+        let passed = self.knots.partition_point(|knot| knot.time < time);
+        self.knots.drain(..passed.saturating_sub(LOOK_BACK));
+    }
+
+    /// All, oldest first.
+    pub fn knots(&self) -> &VecDeque<Knot> {
+        &self.knots
+    }
+
+    /// The one that is so many before the newest.
+    pub fn back(&self, back: usize) -> Option<&Knot> {
+        self.knots.len().checked_sub(back + 1).map(|at| &self.knots[at])
+    }
+
+    /// The newest.
+    pub fn newest(&self) -> Option<&Knot> {
+        self.knots.back()
+    }
+
+    /// How many knots lie at or before a time.
+    pub fn until(&self, time: f64) -> usize {
+        self.knots.partition_point(|knot| knot.time <= time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replicate::Record;
+
+    crate::record! {
+        struct Body {
+            x: f32 = Field::centred(16, 8).moved_by("vx"),
+            vx: f32 = Field::centred(12, 7),
+            heading: f32 = Field::angle(10),
+            health: u8 = Field::count(7),
+        }
+    }
+
+    fn values(x: f32, vx: f32, heading: f32) -> Values {
+        Record::values(&Body { x, vx, heading, health: 9 })
+    }
+
+    #[test]
+    fn angles_go_on_beyond_a_turn_and_rates_are_stated_or_measured() {
+        let mut path = Path::new(Shape::new(Body::FIELDS));
+        assert!(path.push(1.0, 1.05, &values(0.0, 2.0, 0.9)));
+        assert!(path.push(1.2, 1.25, &values(0.4, 3.0, 0.3)));
+        // Overtaken.
+        assert!(!path.push(1.1, 1.26, &values(0.2, 2.5, 0.1)));
+        assert!(!path.push(1.1, 1.27, &values(9.0, 9.0, 0.5)), "it is there already");
+        assert!(!path.push(f64::NAN, 1.3, &values(0.0, 0.0, 0.0)));
+        let of = |at: usize| path.knots().iter().map(|knot| knot.place[at]).collect::<Vec<_>>();
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(near(&of(2), &[0.9, 1.1, 1.3]), "{:?}", of(2));
+        let rates: Vec<_> = path.knots().iter().map(|knot| (knot.rate[0], knot.rate[2])).collect();
+        assert!(near(&[rates[0].0, rates[1].0, rates[2].0], &[2.0, 2.5, 3.0]));
+        assert!(near(&[rates[0].1, rates[1].1, rates[2].1], &[0.0, 2.0, 2.0]));
+        let shown = path.shape().values(&path.knots()[1].place, &values(0.0, 0.0, 0.0));
+        assert!((shown[2] - 0.1).abs() < 1e-6 && shown[3] == 9.0);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_looked_at() {
+        let mut path = Path::new(Shape::new(Body::FIELDS));
+        for n in 0..1000 {
+            assert!(path.push(f64::from(n), f64::from(n), &values(n as f32, 0.0, 0.0)));
+        }
+        assert_eq!(path.knots().len(), KNOTS_MAX);
+        path.forget_before(990.0);
+        assert_eq!(path.knots().len(), 8 + 10);
+        assert_eq!((path.until(995.5), path.newest().map(|knot| knot.time)), (14, Some(999.0)));
+    }
+}
