@@ -11,7 +11,8 @@
 use glam::Vec2;
 
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::ENTITIES_MAX;
+use crate::limits::{ENTITIES_MAX, FORESEEN_INDEX_MIN, FORESEEN_MAX};
+use crate::motion::choice::Choice;
 use crate::random::Random;
 use crate::replicate::{Entity, Record};
 use crate::time::{Rates, Tick};
@@ -53,9 +54,57 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// One tick of the truth, on the server.
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Self::Input>);
 
-    /// One tick of what a client may compute ahead for its own entity `own`, with the same
-    /// functions as [`step`](Self::step). The others stand where the newest snapshot had them.
-    fn predict(&self, entities: &mut Entities<Self::Entity>, own: EntityId, input: &Self::Input);
+    /// One tick of what a client may compute ahead, with the same functions as [`step`](Self::step): its
+    /// own entity `own`, what it [`shares`](Self::shares), and what its player [spawns](Self::foreseen).
+    /// The others stand where the newest snapshot had them, and nothing else may be changed.
+    ///
+    /// What other players do since then is not known: that they hold the keys that they held is the less
+    /// likely the longer ago it is.
+    fn predict(
+        &self,
+        entities: &mut Entities<Self::Entity>,
+        own: EntityId,
+        input: &Self::Input,
+        ahead: Ahead<'_>,
+    );
+
+    /// Whether a client computes an entity ahead together with its own, because its player touches it or
+    /// is about to: a ball within reach, somebody whom one pushes. [`predict`](Self::predict) then moves
+    /// it. It should be so a little before they touch; netcode keeps it up for a while after.
+    fn shares(
+        &self,
+        _entities: &Entities<Self::Entity>,
+        _own: EntityId,
+        _other: &Slot<Self::Entity>,
+    ) -> bool {
+        false
+    }
+
+    /// The number by which a client knows an entity that its player's own commands bring into the world,
+    /// such as which shot a rocket is of. [`predict`](Self::predict) puts it there at once
+    /// ([`Entities::foresee`]); when the server's comes, owned by the same player and with the same number,
+    /// it takes that one's place. None, the default, is for what only the server brings.
+    fn foreseen(_entity: &Self::Entity) -> Option<u16> {
+        None
+    }
+
+    /// What may have made a client's prediction of its own entity fail, from what was predicted and what
+    /// the server says of the same tick. Where the game knows none, and an input was late in the last quarter
+    /// of a second, that was it.
+    fn cause(
+        &self,
+        _predicted: &Self::Entity,
+        _truth: &Self::Entity,
+        _entities: &Entities<Self::Entity>,
+    ) -> Cause {
+        Cause::Unknown
+    }
+
+    /// How entities of a kind, an index into [`Entity::KINDS`], are shown to other players than their
+    /// owner, unless a player chooses otherwise.
+    fn presentation(_kind: u8) -> Choice {
+        Choice::Linear
+    }
 
     /// What to assume of a player whose input for a tick did not come in time, `missed` ticks
     /// (1 or more) after the last one that did: hold what is held, drop what happens once.
@@ -119,6 +168,54 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         player: PlayerId,
         random: &mut Random,
     ) -> Self::Input;
+}
+
+/// What a client computes ahead in a tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<'a> {
+    /// Ticks since the newest snapshot: 1 or more.
+    pub ticks: u64,
+    /// What is shared, in the order of the ids: see [`Game::shares`].
+    pub shared: &'a [EntityId],
+}
+
+impl Ahead<'_> {
+    /// Whether an entity is computed ahead besides the own one.
+    pub fn covers(&self, id: EntityId) -> bool {
+        id.index >= FORESEEN_INDEX_MIN || self.shared.binary_search(&id).is_ok()
+    }
+}
+
+/// Why a prediction failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// An input came after its tick had run.
+    LateInput,
+    /// Another player was in the way, or pushed.
+    Player,
+    /// Somebody's shot.
+    Shot,
+    /// A thing that is nobody's: a ball, a crate.
+    Prop,
+    /// None of these, as far as is known.
+    Unknown,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Unknown];
+
+    /// What to call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LateInput => "late input",
+            Self::Player => "player",
+            Self::Shot => "shot",
+            Self::Prop => "prop",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// Where a player sees from.
@@ -216,6 +313,15 @@ impl<E: Entity> Entities<E> {
             Ok(at) => self.slots[at] = slot,
             Err(at) => self.slots.insert(at, slot),
         }
+    }
+
+    /// Puts an entity there that a client foresees; see [`Game::foreseen`], whose number `number` is. Its
+    /// place is beyond all places of a world's, so that it is mistaken for nothing else.
+    pub fn foresee(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
+        let index = FORESEEN_INDEX_MIN + number % FORESEEN_MAX;
+        let id = EntityId { index, generation: (number / FORESEEN_MAX) as u8 };
+        self.insert(Slot { id, owner, entity });
+        id
     }
 
     /// Takes an entity away.

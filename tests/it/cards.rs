@@ -1,6 +1,6 @@
 //! Things that never move, and are therefore told once and not again.
 
-use phaselock_shared::game::{Entities, Game, Inputs, Slot, World};
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::interest::Told;
 use phaselock_shared::random::Random;
@@ -47,7 +47,14 @@ impl Game for Cards {
 
     fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
 
-    fn predict(&self, _entities: &mut Entities<Card>, _own: EntityId, _input: &Nothing) {}
+    fn predict(
+        &self,
+        _entities: &mut Entities<Card>,
+        _own: EntityId,
+        _input: &Nothing,
+        _ahead: Ahead<'_>,
+    ) {
+    }
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
-use phaselock_shared::game::{Entities, Eye, Game, Inputs, Relevance, Slot, World};
+use phaselock_shared::game::{Ahead, Entities, Eye, Game, Inputs, Relevance, Slot, World};
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::link::LinkConfig;
@@ -162,7 +162,13 @@ impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
         }
     }
 
-    fn predict(&self, entities: &mut Entities<Thing>, own: EntityId, input: &Walk) {
+    fn predict(
+        &self,
+        entities: &mut Entities<Thing>,
+        own: EntityId,
+        input: &Walk,
+        _ahead: Ahead<'_>,
+    ) {
         if let Some(slot) = entities.get_mut(own)
             && let Thing::Walker(walker) = &mut slot.entity
             && !SCRIPT

@@ -1,5 +1,6 @@
 //! Scenarios: server and clients in one process.
 
+mod ahead;
 mod cards;
 mod clock;
 mod fuzz;

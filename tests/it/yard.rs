@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock_shared::game::{Entities, Game, Inputs, Slot, World};
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::interest::{Lingering, Told};
 use phaselock_shared::random::Random;
@@ -111,7 +111,14 @@ impl<const OTHER: bool> Game for Yard<OTHER> {
 
     fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
 
-    fn predict(&self, _entities: &mut Entities<Thing>, _own: EntityId, _input: &Nothing) {}
+    fn predict(
+        &self,
+        _entities: &mut Entities<Thing>,
+        _own: EntityId,
+        _input: &Nothing,
+        _ahead: Ahead<'_>,
+    ) {
+    }
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last

@@ -1,7 +1,7 @@
 //! A crowd of players over a link, for measuring what snapshots take and for making tables.
 
 use phaselock_server::core::RoomConfig;
-use phaselock_shared::game::{Entities, Game, Inputs, World};
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock_shared::games::skirmish::{Command, HEALTH, Piece, Score, Skirmish};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::link::Conditions;
@@ -43,8 +43,14 @@ impl Game for Open {
         }
     }
 
-    fn predict(&self, entities: &mut Entities<Piece>, own: EntityId, command: &Command) {
-        self.0.predict(entities, own, command);
+    fn predict(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        self.0.predict(entities, own, command, ahead);
     }
 
     fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {

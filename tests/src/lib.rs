@@ -4,6 +4,7 @@
 //! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
 //! the same run, to the last bit.
 
+pub mod air;
 pub mod crowd;
 pub mod ether;
 pub mod figures;
@@ -77,6 +78,11 @@ impl<G: Game> SimClient<G> {
     /// The core of a client that must be in the game.
     pub fn core(&self) -> &Client<G> {
         self.core.as_ref().expect("the client is in the game")
+    }
+
+    /// The player does something else from now on.
+    pub fn set_press(&mut self, press: Press<G>) {
+        self.press = press;
     }
 
     /// How far the client's server time is from the server's own, in milliseconds.

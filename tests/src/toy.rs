@@ -2,7 +2,7 @@
 //! It proves that the netcode knows no game: it has other inputs, two kinds of entities, things
 //! that come and go, and something that only its owner may see.
 
-use phaselock_shared::game::{Entities, Game, Inputs, World};
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::random::Random;
 use phaselock_shared::record;
@@ -133,7 +133,13 @@ impl Game for Bells {
         }
     }
 
-    fn predict(&self, entities: &mut Entities<Thing>, own: EntityId, input: &Walk) {
+    fn predict(
+        &self,
+        entities: &mut Entities<Thing>,
+        own: EntityId,
+        input: &Walk,
+        _ahead: Ahead<'_>,
+    ) {
         if let Some(slot) = entities.get_mut(own)
             && let Thing::Walker(walker) = &mut slot.entity
         {

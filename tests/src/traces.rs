@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use phaselock_shared::game::{Entities, Game, Inputs, Slot, World};
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::interest::Told;
 use phaselock_shared::random::Random;
@@ -170,7 +170,14 @@ impl<R: Recorded> Game for Trace<R> {
 
     fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
 
-    fn predict(&self, _entities: &mut Entities<R>, _own: EntityId, _input: &Nothing) {}
+    fn predict(
+        &self,
+        _entities: &mut Entities<R>,
+        _own: EntityId,
+        _input: &Nothing,
+        _ahead: Ahead<'_>,
+    ) {
+    }
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last

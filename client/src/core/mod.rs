@@ -25,7 +25,10 @@ use phaselock_shared::clock::pll::{LoopFilter, Pll};
 use phaselock_shared::game::{Entities, Game};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX, SEATS_MAX};
-use phaselock_shared::motion::interpolate::{TickTime, present};
+use phaselock_shared::motion::Moment;
+use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::motion::interpolate::TickTime;
+use phaselock_shared::motion::presenter::{Presenter, Trace};
 use phaselock_shared::snapshot::store::{Received, Store, StoreError};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::Echo;
@@ -34,9 +37,9 @@ use phaselock_shared::wire::input::{InputPacket, write_input};
 use phaselock_shared::wire::state::Codec;
 
 pub use prediction::Correction;
-use prediction::Prediction;
+use prediction::{News, Prediction};
 use stats::Counter;
-pub use stats::Stats;
+pub use stats::{Misses, Stats};
 
 /// Somebody who plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +53,19 @@ pub struct Seat {
 /// What to draw at a moment.
 #[derive(Clone, Debug)]
 pub struct View<G: Game> {
-    /// Everybody: the own player as predicted, the rest as they were a little ago.
+    /// Everybody: the own player and what it touches as predicted, the rest as their presentation has it.
     pub entities: Entities<G::Entity>,
     /// The own player's entity.
     pub own: Option<EntityId>,
     /// The server's time now.
     pub server_time: ServerTime,
-    /// The time that the others are shown at.
+    /// The time that those are shown at who are shown in the past.
     pub presentation_time: ServerTime,
+}
+
+/// A point of the server's time in seconds.
+fn secs(time: ServerTime) -> f64 {
+    time.0 as f64 / 1e6
 }
 
 /// A client in a game.
@@ -73,7 +81,11 @@ pub struct Client<G: Game> {
     pll: Pll,
     lead: Lead,
     delay: Delay,
+    presenter: Presenter<G>,
     prediction: Prediction<G>,
+    /// What was last drawn, when, and at which moment.
+    shown: Entities<G::Entity>,
+    viewed: Option<(LocalTime, Moment)>,
     /// Whether the server has measured this client's clock. Until then it is not known what tick
     /// an input would be for, and none is sent.
     measured: bool,
@@ -110,7 +122,10 @@ impl<G: Game> Client<G> {
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, rates.step()),
             delay: Delay::new(now, round_trip, rates.snapshot_interval()),
-            prediction: Prediction::new(now),
+            presenter: Presenter::new(rates),
+            prediction: Prediction::new(now, rates),
+            shown: Entities::default(),
+            viewed: None,
             measured: false,
             epoch: welcome.epoch,
             ticked: None,
@@ -140,7 +155,13 @@ impl<G: Game> Client<G> {
             }
         };
         self.counter.handle_received(&received);
+        let came = secs(self.pll.server_time(arrival));
+        for told in self.store.told() {
+            let state = told.state.as_ref();
+            self.presenter.handle(&self.game, told.index, received.tick, state, came);
+        }
         let header = &received.header;
+        let mut late = false;
         // Once a snapshot, however many packets it takes.
         let news = received.tick > newest_before || !self.measured;
         if let Some(perceived) = header.perceived.filter(|_| news) {
@@ -164,6 +185,7 @@ impl<G: Game> Client<G> {
             let newest = Tick::widen(report.newest, received.tick);
             self.confirmed = self.confirmed.max(newest);
             let early = |micros: i32| Micros(i64::from(micros));
+            late = newest < received.tick || report.worst_early < 0;
             let worst = newest.minus(u64::from(report.worst_back));
             self.lead.handle_report(arrival, worst, early(report.worst_early));
             self.lead.handle_report(arrival, newest, early(report.newest_early));
@@ -177,7 +199,7 @@ impl<G: Game> Client<G> {
             let age = self.pll.server_time(arrival) - self.rates.time_of(newest_before);
             self.delay.handle_arrival(arrival, age);
         }
-        self.reconcile(received.tick);
+        self.reconcile(received.tick, late);
         if !self.measured {
             // Something to measure the clock by.
             self.transmit(arrival, Tick(0), Vec::new());
@@ -185,16 +207,25 @@ impl<G: Game> Client<G> {
         Ok(received)
     }
 
-    fn reconcile(&mut self, tick: Tick) {
-        let latest = self.store.latest();
-        let Some(own) = G::avatar(&latest, self.player) else {
+    fn reconcile(&mut self, tick: Tick, late: bool) {
+        let scene = self.store.latest();
+        let Some(own) = G::avatar(&scene, self.player) else {
             self.prediction.forget_own();
             return;
         };
         let state = self.store.version(own.index, tick).and_then(|version| version.state);
         let Some(state) = state.filter(|state| state.generation == own.generation) else { return };
-        if let Some(correction) = self.prediction.reconcile(&self.game, latest, own, tick, state) {
+        let (store, shown) = (&self.store, &self.shown);
+        let news = News { tick, own: (own, state), scene, store, shown, late };
+        let reconciled = self.prediction.reconcile(&self.game, news);
+        if let Some(correction) = reconciled.correction {
             self.counter.handle_correction(correction);
+        }
+        for id in &reconciled.gone {
+            self.presenter.forget(*id);
+        }
+        for (id, shown) in &reconciled.released {
+            self.presenter.hand_over(*id, shown);
         }
     }
 
@@ -321,17 +352,46 @@ impl<G: Game> Client<G> {
         let server_time = self.pll.server_time(now);
         let delay = self.delay.advance(now);
         let presentation_time = server_time - delay;
-        let at = TickTime::at(self.rates, presentation_time);
-        let (mut entities, underruns) = present(&self.store, at);
+        let moment = Moment {
+            now: secs(server_time),
+            past: secs(presentation_time),
+            interval: self.rates.snapshot_interval().as_secs(),
+        };
+        let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
+        self.viewed = Some((now, moment));
+        let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
         self.counter.stats.frames += 1;
         self.counter.stats.delay_sum += delay;
-        self.counter.stats.underruns += u64::from(underruns > 0);
+        self.counter.stats.underruns += u64::from(starved > 0);
         let ahead = TickTime::at(self.rates, server_time + self.lead.lead());
-        let own = self.prediction.drawn(now, ahead).map(|slot| {
-            entities.insert(slot);
-            slot.id
-        });
+        for id in self.prediction.shared() {
+            entities.remove(id);
+        }
+        let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
+        self.shown.clone_from(&entities);
         View { entities, own, server_time, presentation_time }
+    }
+
+    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's choice.
+    pub fn choose(&mut self, kind: u8, choice: Choice) {
+        self.presenter.choose(kind, choice);
+    }
+
+    /// The method that a kind is shown by.
+    pub fn choice(&self, kind: u8) -> Choice {
+        self.presenter.choice(kind)
+    }
+
+    /// Shows what another method would make of it in [`traces`](Self::traces).
+    pub fn set_ghost(&mut self, ghost: Option<Choice>) {
+        self.presenter.set_ghost(ghost);
+    }
+
+    /// How the pictures of the last [`view`](Self::view) compare with what the server says, for developers
+    /// to look at.
+    pub fn traces(&mut self) -> Vec<Trace<G::Entity>> {
+        let Some((_, moment)) = self.viewed else { return Vec::new() };
+        self.presenter.traces(&self.game, moment)
     }
 
     /// Everybody as of the newest snapshot, and the own player as predicted: what a bot sees,

@@ -1,20 +1,31 @@
-//! The own player, ahead of the server: predicted from its inputs, corrected by replaying them.
+//! What is computed ahead of the server: the own player, from its inputs, and what it touches or brings
+//! into the world; corrected by replaying the inputs.
 //!
 //! The model is Quake III's: take the newest state that the server vouches for, run every input
 //! since then through the same movement, and draw the result. What this adds is knowing when not
-//! to: as long as the server's state is the one that was predicted for its tick, to the last bit,
+//! to: as long as the server's states are those that were predicted for their tick, to the last bit,
 //! nothing is replayed and nothing moves.
+//!
+//! Things are *shared* while the game says that the player is about to touch them
+//! ([`Game::shares`]), and *foreseen* from the moment at which the player's command brings them into the
+//! world until the server's come ([`Game::foreseen`]). Whatever is handed from one way of being shown to
+//! another is drawn where it was and slides from there.
 
-use std::collections::VecDeque;
+mod others;
 
-use phaselock_shared::game::{Entities, Game, Slot};
+use std::collections::{BTreeMap, VecDeque};
+
+use phaselock_shared::game::{Ahead, Cause, Entities, Game, Slot};
 use phaselock_shared::ids::EntityId;
-use phaselock_shared::limits::PREDICTION_TICKS_MAX;
+use phaselock_shared::limits::{FORESEEN_INDEX_MIN, PREDICTION_TICKS_MAX};
 use phaselock_shared::motion::interpolate::{TickTime, blend_values, cut_between};
 use phaselock_shared::motion::smoothing::RenderError;
-use phaselock_shared::replicate::{Entity, Field, Motion, Packed, unpack_values};
+use phaselock_shared::replicate::{Entity, Field, Motion, Packed, Values, unpack_values};
 use phaselock_shared::snapshot::State;
-use phaselock_shared::time::{LocalTime, Tick};
+use phaselock_shared::snapshot::store::Store;
+use phaselock_shared::time::{LocalTime, Rates, Tick};
+
+use others::Others;
 
 /// A prediction that the server contradicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,14 +34,60 @@ pub struct Correction {
     pub tick: Tick,
     /// By how much the field that was furthest off was off, in the game's own units.
     pub size: f32,
+    /// Why, as far as is known.
+    pub cause: Cause,
 }
 
-/// The predicted own player.
+/// What a snapshot packet says that is to be compared with what was predicted.
+pub(super) struct News<'a, G: Game> {
+    /// Its tick.
+    pub(super) tick: Tick,
+    /// The own entity, and its state at that tick.
+    pub(super) own: (EntityId, State),
+    /// Everything as of the newest states.
+    pub(super) scene: Entities<G::Entity>,
+    /// All that was received.
+    pub(super) store: &'a Store<G>,
+    /// What was last drawn.
+    pub(super) shown: &'a Entities<G::Entity>,
+    /// Whether an input is known to have been late, lately.
+    pub(super) late: bool,
+}
+
+/// What comes of it.
+#[derive(Debug, Default)]
+pub(super) struct Reconciled {
+    /// What was wrong with the own entity.
+    pub(super) correction: Option<Correction>,
+    /// What is computed ahead no longer, and how it was last drawn.
+    pub(super) released: Vec<(EntityId, Values)>,
+    /// What was computed ahead and is no more.
+    pub(super) gone: Vec<EntityId>,
+}
+
+/// What was predicted for a tick.
+#[derive(Debug)]
+struct Predicted {
+    tick: Tick,
+    own: Packed,
+    /// What is shared and foreseen, in the order of the ids.
+    others: Vec<(EntityId, Packed)>,
+}
+
+impl Predicted {
+    fn of(&self, id: EntityId) -> Option<&Packed> {
+        let at = self.others.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.others[at].1)
+    }
+}
+
+/// The predicted part of the world.
 #[derive(Debug)]
 pub(super) struct Prediction<G: Game> {
-    /// Everything else as of the newest snapshot, and the own entity at tick `at`.
+    /// Everything else as of the newest snapshot, and what is computed ahead at tick `at`.
     scene: Entities<G::Entity>,
     own: Option<EntityId>,
+    others: Others,
     at: Tick,
     /// The newest tick that the server's state is known of.
     base: Tick,
@@ -38,23 +95,25 @@ pub(super) struct Prediction<G: Game> {
     inputs: VecDeque<(Tick, G::Input)>,
     /// The last input before those.
     input_before: (Tick, G::Input),
-    /// The own entity's states from `base` to `at`, oldest first.
-    states: VecDeque<(Tick, Packed)>,
-    error: RenderError,
+    /// What was predicted from `base` to `at`, oldest first.
+    states: VecDeque<Predicted>,
+    /// Corrections that are not yet over, for each thing that is computed ahead.
+    errors: BTreeMap<EntityId, RenderError>,
     drawn_at: LocalTime,
 }
 
 impl<G: Game> Prediction<G> {
-    pub(super) fn new(now: LocalTime) -> Self {
+    pub(super) fn new(now: LocalTime, rates: Rates) -> Self {
         Self {
             scene: Entities::default(),
             own: None,
+            others: Others::new(rates),
             at: Tick(0),
             base: Tick(0),
             inputs: VecDeque::new(),
             input_before: (Tick(0), G::Input::default()),
             states: VecDeque::new(),
-            error: RenderError::default(),
+            errors: BTreeMap::new(),
             drawn_at: now,
         }
     }
@@ -70,7 +129,8 @@ impl<G: Game> Prediction<G> {
     pub(super) fn forget_own(&mut self) {
         self.own = None;
         self.states.clear();
-        self.error.clear();
+        self.errors.clear();
+        self.others.clear();
     }
 
     /// Inputs of the ticks after `tick`, newest first.
@@ -108,6 +168,7 @@ impl<G: Game> Prediction<G> {
         for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
             last = (*at, *input);
         }
+        let shared: Vec<_> = self.others.shared().collect();
         for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
             let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
             let input = match found {
@@ -117,76 +178,175 @@ impl<G: Game> Prediction<G> {
                 }
                 Err(_) => G::repeat(&last.1, step.since(last.0)),
             };
-            game.predict(&mut self.scene, own, &input);
-            let Some(slot) = self.scene.get_mut(own) else { return };
-            let packed = slot.entity.pack();
-            slot.entity = G::Entity::unpack(slot.entity.kind(), &packed);
+            let ahead = Ahead { ticks: step.since(self.base), shared: &shared };
+            game.predict(&mut self.scene, own, &input, ahead);
+            self.others.note::<G>(&mut self.scene, own, step);
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {
                 self.states.pop_front();
             }
-            self.states.push_back((step, packed));
+            let Some(predicted) = self.predicted(own, step) else { return };
+            self.states.push_back(predicted);
         }
         self.at = self.at.max(tick);
     }
 
-    /// The server states what the own entity was like at a tick; `scene` is everything as of the
-    /// newest snapshot. Returns what was predicted wrongly, if anything was.
-    pub(super) fn reconcile(
-        &mut self,
-        game: &G,
-        scene: Entities<G::Entity>,
-        own: EntityId,
-        tick: Tick,
-        state: State,
-    ) -> Option<Correction> {
+    /// Moves what is computed ahead to the wire's grid, and takes it down; none if the own entity is gone.
+    fn predicted(&mut self, own: EntityId, tick: Tick) -> Option<Predicted> {
+        let mut snap = |id| {
+            let slot = self.scene.get_mut(id)?;
+            let packed = slot.entity.pack();
+            slot.entity = G::Entity::unpack(slot.entity.kind(), &packed);
+            Some(packed)
+        };
+        let own = snap(own)?;
+        let others = self.others.ids().filter_map(|id| Some((id, snap(id)?))).collect();
+        Some(Predicted { tick, own, others })
+    }
+
+    /// The server states what there is. Returns what was predicted wrongly, if anything was.
+    pub(super) fn reconcile(&mut self, game: &G, news: News<'_, G>) -> Reconciled {
+        let (own, state) = news.own;
         if self.own != Some(own) {
             self.forget_own();
-            self.start(game, scene, own, tick, state);
-            return None;
+            self.own = Some(own);
+            self.start(game, &news, &[]);
+            return Reconciled::default();
         }
-        if tick <= self.base {
-            return None;
+        let mut reconciled = Reconciled::default();
+        if news.tick <= self.base {
+            return reconciled;
         }
-        let before = self.scene.get(own)?.entity;
-        let found = self.states.binary_search_by_key(&tick, |(at, _)| *at);
-        let predicted = found.ok().map(|place| self.states[place].1);
-        if predicted == Some(state.packed) {
-            self.scene = scene;
-            self.scene.insert(Slot { id: own, owner: state.owner, entity: before });
-            self.trim(tick);
-            return None;
+        let Some(before) = self.scene.get(own).map(|slot| slot.entity) else { return reconciled };
+        let place = self.states.binary_search_by_key(&news.tick, |predicted| predicted.tick).ok();
+        let predicted = place.map(|at| self.states[at].own);
+
+        let changes = self.others.update(game, own, &self.scene, &news);
+        reconciled.gone = changes.gone;
+        for id in &changes.released {
+            if let Some(drawn) = news.shown.get(*id) {
+                reconciled.released.push((*id, drawn.entity.values()));
+            }
+            self.errors.remove(id);
+        }
+        let others_agree = place.is_some_and(|at| {
+            let predicted = &self.states[at];
+            self.others.shared().all(|id| agrees(news.store, predicted, id, news.tick))
+        });
+        if predicted == Some(state.packed) && others_agree && !changes.replay {
+            self.go_on(news, own, state);
+            return reconciled;
+        }
+
+        // What is foreseen and not yet heard of goes on from where it was.
+        let foreseen: Vec<Slot<G::Entity>> = self
+            .others
+            .awaited(news.tick)
+            .filter_map(|id| {
+                let packed = self.states[place?].of(id)?;
+                let slot = self.scene.get(id)?;
+                let entity = G::Entity::unpack(slot.entity.kind(), packed);
+                Some(Slot { entity, ..*slot })
+            })
+            .collect();
+        let drawn_before = |id: EntityId| {
+            let slot = self.scene.get(id).filter(|_| self.others.was(id) || id == own);
+            slot.map(|slot| slot.entity.values())
+        };
+        let mut drawn: Vec<_> = self
+            .others
+            .ids()
+            .chain([own])
+            .filter_map(|id| {
+                let from = changes.replaced.iter().find(|(_, real)| *real == id);
+                let values = match from {
+                    Some((foreseen, _)) => drawn_before(*foreseen),
+                    None => drawn_before(id),
+                };
+                let error = self.errors.get(&from.map_or(id, |(foreseen, _)| *foreseen)).copied();
+                match values {
+                    Some(values) => Some((id, values, error.unwrap_or_default())),
+                    // It was shown as others are.
+                    None => {
+                        let shown = news.shown.get(id)?;
+                        Some((id, shown.entity.values(), RenderError::default()))
+                    }
+                }
+            })
+            .collect();
+        self.start(game, &news, &foreseen);
+        self.errors.clear();
+        for (id, before, error) in drawn.drain(..) {
+            self.correct(id, &before, error);
         }
 
         let fields = before.fields();
-        self.start(game, scene, own, tick, state);
-        let after = self.scene.get(own)?.entity;
-        let (before, after) = (before.values(), after.values());
-        if cut_between(fields, &before, &after) {
-            self.error.clear();
-        } else {
-            self.error.correct(fields, &before, &after);
-        }
         let size = predicted.map_or(0.0, |predicted| difference(fields, &predicted, &state.packed));
-        (size > 0.0).then_some(Correction { tick, size })
+        if let Some(predicted) = predicted.filter(|_| size > 0.0) {
+            let kind = before.kind();
+            let predicted = G::Entity::unpack(kind, &predicted);
+            let truth = G::Entity::unpack(kind, &state.packed);
+            let cause = match game.cause(&predicted, &truth, &news.scene) {
+                Cause::Unknown if news.late => Cause::LateInput,
+                cause => cause,
+            };
+            reconciled.correction = Some(Correction { tick: news.tick, size, cause });
+        }
+        reconciled
     }
 
-    /// Takes the server's state and replays the inputs since.
-    fn start(
-        &mut self,
-        game: &G,
-        scene: Entities<G::Entity>,
-        own: EntityId,
-        tick: Tick,
-        state: State,
-    ) {
-        let newest = self.inputs.back().map_or(tick, |(at, _)| *at);
-        self.scene = scene;
+    /// All was predicted well: the rest of the world is news, and what was computed ahead stays.
+    fn go_on(&mut self, news: News<'_, G>, own: EntityId, state: State) {
+        let before = std::mem::replace(&mut self.scene, news.scene);
+        for id in self.others.ids().chain([own]) {
+            match before.get(id) {
+                Some(slot) => self.scene.insert(*slot),
+                None => drop(self.scene.remove(id)),
+            }
+        }
+        if let Some(slot) = self.scene.get_mut(own) {
+            slot.owner = state.owner;
+        }
+        self.trim(news.tick);
+    }
+
+    /// What was drawn before goes on from there, and slides to what is predicted now.
+    fn correct(&mut self, id: EntityId, before: &Values, mut error: RenderError) {
+        let Some(slot) = self.scene.get(id) else { return };
+        let (fields, after) = (slot.entity.fields(), slot.entity.values());
+        if cut_between(fields, before, &after) {
+            error.clear();
+        } else {
+            error.correct(fields, before, &after);
+        }
+        self.errors.insert(id, error);
+    }
+
+    /// Takes the server's states and replays the inputs since.
+    fn start(&mut self, game: &G, news: &News<'_, G>, foreseen: &[Slot<G::Entity>]) {
+        let (own, state) = news.own;
+        let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
+        self.scene = news.scene.clone();
         self.scene.insert(state.to_slot(own.index));
-        self.own = Some(own);
-        self.at = tick;
+        for id in self.others.shared() {
+            // Exactly then, where that is known.
+            let version = news.store.version(id.index, news.tick);
+            let state = version.and_then(|version| version.state);
+            if let Some(state) = state.filter(|state| state.generation == id.generation) {
+                self.scene.insert(state.to_slot(id.index));
+            }
+        }
+        for slot in foreseen {
+            self.scene.insert(*slot);
+        }
+        self.others.keep_foreseen(|id, born| {
+            born <= news.tick && foreseen.iter().any(|slot| slot.id == id)
+        });
+        self.at = news.tick;
         self.states.clear();
-        self.states.push_back((tick, state.packed));
-        self.trim(tick);
+        self.trim(news.tick);
+        if let Some(predicted) = self.predicted(own, news.tick) {
+            self.states.push_back(predicted);
+        }
         self.run_to(game, newest);
     }
 
@@ -197,7 +357,7 @@ impl<G: Game> Prediction<G> {
             self.input_before = *input;
             self.inputs.pop_front();
         }
-        while self.states.front().is_some_and(|(at, _)| *at < base) {
+        while self.states.front().is_some_and(|predicted| predicted.tick < base) {
             self.states.pop_front();
         }
     }
@@ -207,28 +367,57 @@ impl<G: Game> Prediction<G> {
         self.scene.get(self.own?).copied()
     }
 
-    /// The own entity as it is to be drawn at a point of prediction time: between the last two
-    /// predicted ticks, so that the picture flows whatever the display's rate.
-    pub(super) fn drawn(&mut self, now: LocalTime, ahead: TickTime) -> Option<Slot<G::Entity>> {
-        let slot = *self.scene.get(self.own?)?;
-        let (kind, fields) = (slot.entity.kind(), slot.entity.fields());
-        self.error.decay(fields, (now - self.drawn_at).as_secs() as f32);
-        self.drawn_at = now;
-
-        let newest = slot.entity.values();
-        let before = self.at.minus(1);
-        let previous = self.states.iter().rev().find(|(at, _)| *at == before);
-        let previous = previous.map(|(_, packed)| unpack_values(fields, packed));
-        let values = match previous {
-            Some(previous) if ahead.tick <= self.at && !cut_between(fields, &previous, &newest) => {
-                let part = if ahead.tick == self.at { ahead.fraction } else { 0.0 };
-                blend_values(fields, &previous, &newest, part)
-            }
-            _ => newest,
-        };
-        let entity = G::Entity::from_values(kind, &self.error.apply(fields, &values));
-        Some(Slot { entity, ..slot })
+    /// What is computed ahead and belongs to the world: to be shown as [`drawn`](Self::drawn) says, or not
+    /// at all.
+    pub(super) fn shared(&self) -> impl Iterator<Item = EntityId> {
+        self.others.shared()
     }
+
+    /// What is computed ahead, the own entity last, as it is to be drawn at a point of prediction time:
+    /// between the last two predicted ticks, so that the picture flows whatever the display's rate.
+    pub(super) fn drawn(
+        &mut self,
+        now: LocalTime,
+        ahead: TickTime,
+        mut draw: impl FnMut(Slot<G::Entity>),
+    ) -> Option<EntityId> {
+        let own = self.own?;
+        let secs = (now - self.drawn_at).as_secs() as f32;
+        self.drawn_at = now;
+        let before = self.at.minus(1);
+        let before = self.states.iter().rev().find(|predicted| predicted.tick == before);
+        for id in self.others.ids().chain([own]) {
+            let Some(slot) = self.scene.get(id) else { continue };
+            let (kind, fields) = (slot.entity.kind(), slot.entity.fields());
+            let newest = slot.entity.values();
+            let previous =
+                before.and_then(|before| if id == own { Some(&before.own) } else { before.of(id) });
+            let previous = previous.map(|packed| unpack_values(fields, packed));
+            let mut values = match previous {
+                Some(previous)
+                    if ahead.tick <= self.at && !cut_between(fields, &previous, &newest) =>
+                {
+                    let part = if ahead.tick == self.at { ahead.fraction } else { 0.0 };
+                    blend_values(fields, &previous, &newest, part)
+                }
+                _ => newest,
+            };
+            if let Some(error) = self.errors.get_mut(&id) {
+                error.decay(fields, secs);
+                values = error.apply(fields, &values);
+            }
+            draw(Slot { entity: G::Entity::from_values(kind, &values), ..*slot });
+        }
+        self.errors.retain(|_, error| !error.is_zero());
+        self.scene.get(own).map(|slot| slot.id)
+    }
+}
+
+/// Whether a shared thing was predicted as the server says, as far as it says anything of that tick.
+fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: Tick) -> bool {
+    let Some(version) = store.version(id.index, tick) else { return true };
+    let truth = version.state.filter(|state| state.generation == id.generation);
+    truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
 /// The largest difference among the fields that are predicted, in the fields' units.
@@ -241,4 +430,9 @@ fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
         _ => (field.unpack(*a) - field.unpack(*b)).abs(),
     };
     fields.iter().zip(pairs).filter(|(field, _)| field.predicted).map(of_field).fold(0.0, f32::max)
+}
+
+/// Whether an entity is one that a client foresees.
+fn is_foreseen(id: EntityId) -> bool {
+    id.index >= FORESEEN_INDEX_MIN
 }

@@ -1,5 +1,6 @@
 //! What a client counts.
 
+use phaselock_shared::game::Cause;
 use phaselock_shared::snapshot::store::Received;
 use phaselock_shared::time::{Micros, Tick};
 use phaselock_shared::wire::snapshot::InputReport;
@@ -51,6 +52,8 @@ pub struct Stats {
     pub skipped_ticks: u64,
     /// Predictions that the server contradicted.
     pub mispredictions: u64,
+    /// Of these, how many had which cause, in the order of [`Cause::ALL`].
+    pub misses: [Misses; Cause::ALL.len()],
     /// The last of them.
     pub last_correction: Option<Correction>,
     /// Frames drawn.
@@ -59,6 +62,17 @@ pub struct Stats {
     pub delay_sum: Micros,
     /// Frames in which something had no later state to move towards.
     pub underruns: u64,
+}
+
+/// Mispredictions of one cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Misses {
+    /// How many.
+    pub count: u64,
+    /// By how much they were off in sum: of each the field that was furthest off, in its unit.
+    pub size_sum: f64,
+    /// The greatest.
+    pub size_max: f32,
 }
 
 /// Counts, and remembers what it takes to.
@@ -138,6 +152,12 @@ impl Counter {
 
     pub(super) fn handle_correction(&mut self, correction: Correction) {
         self.stats.mispredictions += 1;
+        let places = Cause::ALL.iter().zip(&mut self.stats.misses);
+        for (_, misses) in places.filter(|(cause, _)| **cause == correction.cause) {
+            misses.count += 1;
+            misses.size_sum += f64::from(correction.size);
+            misses.size_max = misses.size_max.max(correction.size);
+        }
         self.stats.last_correction = Some(correction);
     }
 }
@@ -166,6 +186,12 @@ impl Stats {
             underruns: self.underruns - before.underruns,
             ..self.clone()
         }
+    }
+
+    /// Mispredictions of a cause.
+    pub fn missed_by(&self, cause: Cause) -> Misses {
+        let mut places = Cause::ALL.iter().zip(&self.misses);
+        places.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
     }
 
     /// How far prediction was ahead on average.

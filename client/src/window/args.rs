@@ -11,6 +11,7 @@ use phaselock_client::net::usage::sentence;
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::games;
 use phaselock_shared::link::{Conditions, PROFILES};
+use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::wire::control::clean_name;
 
 /// Bots that a player can have on this computer; with the player they fill its server's 16 seats.
@@ -48,6 +49,10 @@ pub(crate) struct Setup {
     pub(crate) filter: LoopFilter,
     /// Whether the net graph is shown.
     pub(crate) net_graph: bool,
+    /// How others are shown, if not as the game would have it.
+    pub(crate) presentation: Option<Choice>,
+    /// Whether snapshots and errors are marked in the picture.
+    pub(crate) marks: bool,
 }
 
 impl Setup {
@@ -91,7 +96,13 @@ impl Args {
             exit_after: cli.exit_after.or(implied),
             size: cli.window,
             fullscreen: cli.fullscreen,
-            setup: Setup { link: cli.link, filter: cli.clock, net_graph: cli.net_graph },
+            setup: Setup {
+                link: cli.link,
+                filter: cli.clock,
+                net_graph: cli.net_graph,
+                presentation: cli.presentation,
+                marks: cli.marks,
+            },
         })
     }
 }
@@ -114,7 +125,7 @@ impl ArgsError {
 #[command(
     name = "phaselock",
     version,
-    after_help = "Keys in a game: F3 network details, F4 net graph, F11 full screen, Esc pause, and \
+    after_help = "Keys in a game: F3 network details, F4 net graph, F6 how others are shown, F11 full screen, Esc pause, and \
                   the game's own.\n\n\
                   Without a command the menu opens. To host without a display there is \
                   phaselock-server, to play without one phaselock-bots."
@@ -149,6 +160,11 @@ struct Cli {
     /// Open the net graph from the start (F4 shows and hides it)
     #[arg(long, global = true)]
     net_graph: bool,
+    #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
+    presentation: Option<Choice>,
+    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
+    #[arg(long, global = true)]
+    marks: bool,
 }
 
 fn link_help() -> String {
@@ -156,6 +172,14 @@ fn link_help() -> String {
     format!(
         "Play over a simulated bad network: one of {names}, or properties, as in \
          --link mobile,seed=3 or --link delay=100ms,jitter=30ms,loss=5%"
+    )
+}
+
+fn presentation_help() -> String {
+    let names: Vec<_> = Choice::ALL.iter().map(|choice| choice.name()).collect();
+    format!(
+        "How others are shown (F6 changes it while playing): one of {} [default: the game's own]",
+        names.join(", ")
     )
 }
 
@@ -233,8 +257,10 @@ mod tests {
     #[test]
     fn networks_and_loops_are_chosen_for_every_session() {
         assert_eq!(parse("play").unwrap().setup, Setup::default());
-        let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph";
-        let Setup { link, filter, net_graph } = parse(line).unwrap().setup;
+        let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph \
+                    --presentation hermite --marks";
+        let Setup { link, filter, net_graph, presentation, marks } = parse(line).unwrap().setup;
+        assert_eq!((presentation, marks), (Some(Choice::Hermite), true));
         assert_eq!(link.map(|link| link.to_string()), Some("mobile,seed=3".into()));
         assert_eq!((filter, net_graph), (LoopFilter::LeakyIntegrator, true));
         let help = parse("play --help").unwrap_err().0.to_string();
@@ -257,6 +283,7 @@ mod tests {
             ("play --link delay=fast", "'fast' is no delay; write it as in delay=100ms"),
             ("--link loss=200%", "loss"),
             ("--clock pid", "the clock's loop is one of pll and leaky"),
+            ("--presentation magic", "there is no method"),
             ("dance", "unrecognized subcommand 'dance'"),
         ] {
             let sentence = sentence(&parse(line).unwrap_err().0);

@@ -28,6 +28,7 @@ mod overlay;
 mod paint;
 mod palette;
 mod play;
+mod presentation;
 mod scoreboard;
 mod screenshot;
 mod session;

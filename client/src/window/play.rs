@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
-use phaselock_client::core::{Client, Seat, Stats};
+use phaselock_client::core::{Client, Seat, Stats, View};
 use phaselock_shared::clock::pll::LoopFilter;
+use phaselock_shared::game::Slot;
 use phaselock_shared::ids::PlayerId;
+use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::motion::presenter::is_moving;
+use phaselock_shared::replicate::Entity;
 use phaselock_shared::time::{LocalTime, Micros};
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
 
 use super::hands::Hands;
 use super::meter::{Meter, Rates};
+use super::presentation::{self, Kind, Marks};
 use super::view::{GameView, Scene};
 
 /// A stay in whatever game.
@@ -35,6 +40,15 @@ pub(crate) trait Play {
     fn silence(&self, now: LocalTime) -> Micros;
     /// Chooses what keeps the clock in phase.
     fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter);
+    /// The kinds of entities that move, and how they are shown.
+    fn kinds(&self) -> Vec<Kind>;
+    /// Shows a kind by another method.
+    fn choose(&mut self, kind: u8, choice: Choice);
+    /// Shows ghosts by another method where the picture is marked.
+    fn set_ghost(&mut self, ghost: Option<Choice>);
+    /// By how many of the game's units entities were shown off their true places lately, where the picture is
+    /// marked.
+    fn shown_error(&self) -> Option<f32>;
     /// How it is going.
     fn readings(&self, now: LocalTime) -> Readings;
 }
@@ -54,6 +68,8 @@ pub(crate) struct Frame {
     pub(crate) scores: bool,
     /// Whether something lies over the picture where hints would be.
     pub(crate) crowded: bool,
+    /// Whether snapshots, errors and ghosts are marked.
+    pub(crate) marks: bool,
 }
 
 /// What developers want to know of a stay.
@@ -95,6 +111,8 @@ pub(crate) struct Playing<G: GameView> {
     screen: G::Screen,
     meter: Meter,
     began: LocalTime,
+    /// By how much others were shown off, evened out over a second.
+    shown_error: Option<f32>,
 }
 
 impl<G: GameView> Playing<G> {
@@ -105,6 +123,7 @@ impl<G: GameView> Playing<G> {
             screen: G::Screen::default(),
             meter: Meter::default(),
             began: now,
+            shown_error: None,
         }
     }
 }
@@ -163,6 +182,11 @@ impl<G: GameView> Play for Playing<G> {
             crowded: frame.crowded,
         };
         G::draw(&mut self.screen, &scene, painter);
+        if frame.marks {
+            self.draw_marks(&view, frame.secs, painter);
+        } else {
+            self.shown_error = None;
+        }
     }
 
     fn silence(&self, now: LocalTime) -> Micros {
@@ -171,6 +195,26 @@ impl<G: GameView> Play for Playing<G> {
 
     fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
         self.client.set_loop_filter(now, filter);
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
+        let kinds = G::Entity::KINDS.iter().zip(0..);
+        let moving = kinds.filter(|(kind, _)| is_moving(kind.fields));
+        moving
+            .map(|(table, kind)| Kind { kind, name: table.name, choice: self.client.choice(kind) })
+            .collect()
+    }
+
+    fn choose(&mut self, kind: u8, choice: Choice) {
+        self.client.choose(kind, choice);
+    }
+
+    fn set_ghost(&mut self, ghost: Option<Choice>) {
+        self.client.set_ghost(ghost);
+    }
+
+    fn shown_error(&self) -> Option<f32> {
+        self.shown_error
     }
 
     fn readings(&self, now: LocalTime) -> Readings {
@@ -190,6 +234,42 @@ impl<G: GameView> Play for Playing<G> {
             locked: pll.is_locked(),
             world: self.client.rates(),
             players: players(self.client.roster()),
+        }
+    }
+}
+
+impl<G: GameView> Playing<G> {
+    /// Marks where snapshots and other methods have what is drawn.
+    fn draw_marks(&mut self, view: &View<G>, secs: f32, painter: &Painter) {
+        let traces = self.client.traces();
+        let Some(camera) = G::camera(&self.screen) else { return };
+        let game = self.client.game();
+        let place = |slot: &Slot<G::Entity>| game.place(&slot.entity);
+        let (mut off, mut count) = (0.0, 0_u16);
+        for trace in &traces {
+            let drawn = view.entities.get(trace.newest.id).and_then(place);
+            let (Some(newest), Some(drawn)) = (place(&trace.newest), drawn) else { continue };
+            // The own player is drawn ahead of what others would see of it.
+            let others = view.own != Some(trace.newest.id);
+            let late = trace.late_truth.as_ref().filter(|_| others);
+            let error = late.and_then(|(shown, truth)| place(shown).zip(place(truth)));
+            if let Some((shown, truth)) = error {
+                off += shown.distance(truth);
+                count += 1;
+            }
+            let ghost = trace.ghost.as_ref().filter(|_| others).and_then(place);
+            let marks = Marks {
+                newest: camera.to_screen(newest),
+                drawn: camera.to_screen(drawn),
+                ghost: ghost.map(|at| camera.to_screen(at)),
+                error: error.map(|(a, b)| (camera.to_screen(a), camera.to_screen(b))),
+            };
+            presentation::draw_marks(painter, &marks, 0.45 * camera.scale);
+        }
+        if count > 0 {
+            let now = off / f32::from(count);
+            let before = self.shown_error.unwrap_or(now);
+            self.shown_error = Some(before + (now - before) * (1.0 - (-secs).exp()));
         }
     }
 }

@@ -9,6 +9,7 @@ use phaselock_client::net::{Address, Clock, Event, Handle, Options, Pins, State}
 use phaselock_server::local::LocalServer;
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::fingerprint::Fingerprint;
+use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::time::{LocalTime, Micros};
 
 use super::args::Setup;
@@ -16,6 +17,7 @@ use super::graph::{self, NetGraph};
 use super::hands::{Hands, KeyCode};
 use super::overlay::{self, Status};
 use super::play::{Frame, Play};
+use super::presentation::Panel;
 use super::{background, developer, palette, view};
 
 /// How long a notice is shown: long enough to read a fingerprint.
@@ -43,6 +45,9 @@ pub(crate) struct Session {
     /// What keeps the clock in phase, and does after joining again.
     filter: LoopFilter,
     graph: NetGraph,
+    panel: Panel,
+    /// How others are shown, if not as the game would have it: from the start, or as last chosen.
+    presentation: Option<Choice>,
 }
 
 /// What becomes of a session after a frame.
@@ -110,6 +115,8 @@ impl Session {
             link: setup.link_words(),
             filter: setup.filter,
             graph: NetGraph::new(setup.net_graph),
+            panel: Panel::new(setup.marks),
+            presentation: setup.presentation,
         })
     }
 
@@ -151,6 +158,7 @@ impl Session {
                     return Err(format!("{} plays {game}, which has no picture here", self.place));
                 };
                 play.set_loop_filter(self.clock.now(), self.filter);
+                self.choose(&mut *play);
                 self.play = Some(play);
                 self.server_name = welcome.server;
             }
@@ -166,6 +174,20 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// What was chosen lasts, also when the game is joined again.
+    fn choose(&self, play: &mut dyn Play) {
+        let before = self.play.iter().flat_map(|play| play.kinds());
+        for kind in before {
+            play.choose(kind.kind, kind.choice);
+        }
+        if let Some(choice) = self.presentation.filter(|_| self.play.is_none()) {
+            for kind in play.kinds() {
+                play.choose(kind.kind, choice);
+            }
+        }
+        play.set_ghost(self.panel.ghost());
     }
 
     fn handle_keys(&mut self, hands: &mut Hands) {
@@ -184,8 +206,11 @@ impl Session {
                 play.set_loop_filter(self.clock.now(), self.filter);
             }
         }
+        if is_key_pressed(KeyCode::F6) {
+            self.panel.shown = !self.panel.shown;
+        }
         // The world does not wait; the player's hands are off the keys, that is all.
-        if self.paused || self.state != State::Connected {
+        if self.paused || self.panel.shown || self.state != State::Connected {
             hands.rest();
         }
     }
@@ -199,7 +224,8 @@ impl Session {
     pub(crate) fn draw(&mut self, ctx: &Context, hands: &mut Hands, secs: f32) -> Next {
         let now = self.clock.now();
         let painter = ctx.layer_painter(LayerId::background());
-        let active = self.state == State::Connected && !self.paused;
+        let busy = self.paused || self.panel.shown;
+        let active = self.state == State::Connected && !busy;
         match &mut self.play {
             Some(play) => {
                 let scores = hands.key(&[KeyCode::Tab]) && active;
@@ -210,7 +236,8 @@ impl Session {
                     secs,
                     active,
                     scores,
-                    crowded: self.graph.shown,
+                    crowded: self.graph.shown || self.panel.shown,
+                    marks: self.panel.marks,
                 };
                 play.draw(now, &frame, &painter);
             }
@@ -248,6 +275,9 @@ impl Session {
         );
         if let Some(readings) = readings.filter(|_| self.details) {
             developer::draw(&painter, &readings);
+        }
+        if let Some(play) = self.play.as_mut().filter(|_| !self.paused) {
+            self.panel.draw(ctx, &mut **play);
         }
         if !self.paused {
             return Next::Stay;

@@ -13,6 +13,7 @@ use phaselock_shared::ids::PlayerId;
 use phaselock_shared::time::{LocalTime, Rates};
 use phaselock_shared::wire::control::Welcome;
 
+use super::camera::Camera;
 use super::hands::Hands;
 use super::play::{Play, Playing};
 
@@ -30,6 +31,9 @@ pub(crate) trait GameView: Game {
 
     /// What the player's hands command.
     fn input(screen: &Self::Screen, hands: &Hands) -> Self::Input;
+
+    /// The camera that was last drawn with, for what is drawn over the picture; none before that.
+    fn camera(screen: &Self::Screen) -> Option<Camera>;
 
     /// Takes note of what has changed, moves what moves by itself, and paints.
     fn draw(screen: &mut Self::Screen, scene: &Scene<'_, Self>, painter: &Painter);

@@ -19,6 +19,7 @@ mod hermite;
 pub mod interpolate;
 mod linear;
 pub mod path;
+pub mod presenter;
 pub mod smoothing;
 #[cfg(test)]
 mod testing;

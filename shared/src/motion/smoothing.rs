@@ -48,6 +48,24 @@ impl RenderError {
         }
     }
 
+    /// The same for something that moves by `rates`, its fields' units a second: what is drawn ahead of its
+    /// place waits for it, slower than it moves, rather than going back.
+    pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
+        let before = self.0;
+        self.decay(fields, secs);
+        for ((error, before), rate) in self.0.iter_mut().zip(before).zip(rates) {
+            let slowest = Self::WAIT * *rate as f32 * secs.max(0.0);
+            let back = before - *error;
+            if back * slowest > 0.0 && back.abs() > slowest.abs() {
+                *error = before - slowest;
+            }
+        }
+    }
+
+    /// By how much of its speed something slows down that waits. Arbitrary: more looks like a stop, less
+    /// takes long.
+    pub const WAIT: f32 = 0.6;
+
     /// The values to draw.
     pub fn apply(&self, fields: &[Field], predicted: &Values) -> Values {
         let mut drawn = *predicted;
@@ -95,6 +113,27 @@ mod tests {
             error.decay(FIELDS, 1.0 / 60.0);
         }
         assert!(error.is_zero());
+    }
+
+    #[test]
+    fn what_is_drawn_ahead_waits_and_does_not_go_back() {
+        let mut error = RenderError::default();
+        error.correct(FIELDS, &values(2.0, 0.0), &values(0.0, 0.0));
+        let mut rates = [0.0; FIELDS_MAX];
+        rates[0] = 6.0;
+        let (mut drawn, mut frames) = (2.0, 0);
+        while !error.is_zero() {
+            error.decay_on_the_way(FIELDS, 0.01, &rates);
+            frames += 1;
+            let next = error.apply(FIELDS, &values(0.06 * frames as f32, 0.0))[0];
+            assert!(next - drawn >= 0.06 * (1.0 - RenderError::WAIT) - 0.003, "{drawn} to {next}");
+            drawn = next;
+        }
+        assert!((50..100).contains(&frames), "{frames} frames");
+        // What is behind catches up as fast as ever.
+        error.correct(FIELDS, &values(0.0, 0.0), &values(2.0, 0.0));
+        error.decay_on_the_way(FIELDS, RenderError::HALF_LIFE_SECS, &rates);
+        assert!((error.apply(FIELDS, &values(2.0, 0.0))[0] - 1.0).abs() < 1e-6);
     }
 
     #[test]

@@ -138,8 +138,16 @@ impl<G: Game> Store<G> {
             Ok(header) => self.commit(header, &told),
             Err(error) => Err(error.into()),
         };
+        if received.is_err() {
+            told.clear();
+        }
         self.told = told;
         received
+    }
+
+    /// What the last packet told; nothing, if it was refused.
+    pub fn told(&self) -> &[Told] {
+        &self.told
     }
 
     /// Adds the decisions of a packet that is about to be handled to those that tables are made of.

@@ -72,6 +72,7 @@ impl GameView for Skirmish {
         ("Left button, Space", "fire"),
         ("Tab", "scores"),
         ("F3, F4", "network details, graph"),
+        ("F6", "how others are shown"),
         ("Esc", "pause"),
     ];
     const BACKDROP: Color32 = palette::FLOOR;
@@ -87,6 +88,10 @@ impl GameView for Skirmish {
             aim: turns(aim),
             fire: hands.button() || hands.key(&[KeyCode::Space]),
         }
+    }
+
+    fn camera(screen: &SkirmishScreen) -> Option<Camera> {
+        screen.camera
     }
 
     fn draw(screen: &mut SkirmishScreen, scene: &Scene<'_, Self>, painter: &Painter) {

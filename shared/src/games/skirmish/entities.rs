@@ -42,9 +42,9 @@ record! {
         /// For how many ticks it has held or left it; bounded likewise.
         pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Metres right of the middle.
-        pub x: f32 = PLACE,
+        pub x: f32 = PLACE.moved_by("vx"),
         /// Metres below the middle.
-        pub y: f32 = PLACE,
+        pub y: f32 = PLACE.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use glam::Vec2;
 
-use crate::game::{Entities, Eye, Game, Inputs, Relevance, Slot, World};
+use crate::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Relevance, Slot, World};
 use crate::ids::{EntityId, PlayerId};
 use crate::physics::{ray_to_circle, ray_to_walls};
 use crate::random::Random;
@@ -202,7 +202,13 @@ impl Game for Skirmish {
         self.advance(&mut world.entities, &mut world.memory, &mut world.random, inputs);
     }
 
-    fn predict(&self, entities: &mut Entities<Piece>, own: EntityId, command: &Command) {
+    fn predict(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        _ahead: Ahead<'_>,
+    ) {
         if let Some(player) = player_mut(entities, own)
             && player.health > 0
         {
@@ -215,6 +221,16 @@ impl Game for Skirmish {
             return Some(*base);
         };
         Some(Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks)))
+    }
+
+    fn cause(&self, predicted: &Piece, truth: &Piece, _entities: &Entities<Piece>) -> Cause {
+        // Nobody pushes anybody; only a shot that kills stops somebody.
+        match (predicted, truth) {
+            (Piece::Player(predicted), Piece::Player(truth)) if truth.health < predicted.health => {
+                Cause::Shot
+            }
+            _ => Cause::Unknown,
+        }
     }
 
     fn place(&self, entity: &Piece) -> Option<Vec2> {

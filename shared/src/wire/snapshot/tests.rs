@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::game::{Entities, Inputs, World};
+use crate::game::{Ahead, Entities, Inputs, World};
 use crate::ids::EntityId;
 use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::random::Random;
@@ -51,7 +51,14 @@ impl Game for Balls {
 
     fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
 
-    fn predict(&self, _entities: &mut Entities<Ball>, _own: EntityId, _input: &Nothing) {}
+    fn predict(
+        &self,
+        _entities: &mut Entities<Ball>,
+        _own: EntityId,
+        _input: &Nothing,
+        _ahead: Ahead<'_>,
+    ) {
+    }
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
