@@ -1,6 +1,7 @@
 //! The panel with what developers want to know; F3 shows it.
 
 use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Stroke, StrokeKind, vec2};
+use phaselock_shared::game::Cause;
 use phaselock_shared::time::Micros;
 
 use super::paint::fade;
@@ -38,7 +39,9 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
     let (people, bots) = readings.players;
     let correction = stats
         .last_correction
-        .map_or("none".into(), |last| format!("{:.3} at {}", last.size, last.tick.0));
+        .map_or("none".into(), |last| format!("{:.3}, {}", last.size, last.cause.name()));
+    let order = [Cause::LateInput, Cause::Shot, Cause::Player, Cause::Prop, Cause::Unknown];
+    let causes = order.map(|cause| stats.missed_by(cause).count.to_string()).join(", ");
     vec![
         ("frames", format!("{:.0} /s", rates.frames)),
         ("world", format!("{} Hz, sent {} Hz", world.tick_hz, world.snapshot_hz)),
@@ -58,6 +61,7 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
         ("presentation behind", ms(readings.delay)),
         ("frames without data", stats.underruns.to_string()),
         ("mispredictions", format!("{} of {}", stats.mispredictions, stats.ticks)),
+        ("late, hit, pushed, prop, ?", causes),
         ("last correction", correction),
         ("clock", format!("{}, {lock}", readings.filter.name())),
         ("phase error", format!("{:+.3} ms", readings.phase_error.as_ms())),

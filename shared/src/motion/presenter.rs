@@ -281,22 +281,28 @@ impl Track {
         values: &Values,
         rules: &dyn Rules,
     ) {
-        if let Some(course) = self.courses.back_mut() {
-            let newest = course.path.newest().map_or(f64::MIN, |knot| knot.time);
-            let fits = course.fits(state, fields, values);
-            let over = course.ends.is_some_and(|ends| time >= ends);
-            if fits && !over {
-                course.begins = course.begins.min(time);
-                if course.path.push(time, arrival, values) {
-                    course.learn(time, values);
-                    course.method.observe(&course.path, rules);
-                    if let Some((_, ghost)) = &mut course.ghost {
-                        ghost.observe(&course.path, rules);
-                    }
+        let belongs = |course: &Course| {
+            course.fits(state, fields, values) && course.ends.is_none_or(|ends| time < ends)
+        };
+        if let Some(at) = self.courses.iter().rposition(belongs) {
+            let course = &mut self.courses[at];
+            if time < course.begins {
+                if at > 0 {
+                    return; // Which of two courses it was on, nobody can tell.
                 }
-                return;
+                course.begins = time;
             }
-            if time <= newest {
+            if course.path.push(time, arrival, values) {
+                course.learn(time, values);
+                course.method.observe(&course.path, rules);
+                if let Some((_, ghost)) = &mut course.ghost {
+                    ghost.observe(&course.path, rules);
+                }
+            }
+            return;
+        }
+        if let Some(course) = self.courses.back_mut() {
+            if course.path.newest().is_some_and(|newest| time <= newest.time) {
                 return; // Overtaken by what does not go with it.
             }
             course.ends.get_or_insert(time);
@@ -449,3 +455,6 @@ impl Course {
 pub fn is_moving(fields: &[Field]) -> bool {
     fields.iter().any(|field| !matches!(field.motion, Motion::Step | Motion::Cut))
 }
+
+#[cfg(test)]
+mod tests;

@@ -174,10 +174,15 @@ fn ms(span: Micros) -> f32 {
 mod tests {
     use phaselock_client::core::Correction;
     use phaselock_shared::clock::pll::LoopFilter;
+    use phaselock_shared::game::Cause;
     use phaselock_shared::time::{Rates, Tick};
 
     use super::*;
     use crate::window::meter;
+
+    fn correction(tick: u64, size: f32) -> Correction {
+        Correction { tick: Tick(tick), size, cause: Cause::Unknown }
+    }
 
     fn readings() -> Readings {
         Readings {
@@ -221,10 +226,10 @@ mod tests {
         now.stats.underruns += 1;
         look(&mut samples, 1100, &mut now);
         now.stats.mispredictions += 1;
-        now.stats.last_correction = Some(Correction { tick: Tick(5), size: 0.5 });
+        now.stats.last_correction = Some(correction(5, 0.5));
         look(&mut samples, 1350, &mut now);
         now.stats.mispredictions += 1;
-        now.stats.last_correction = Some(Correction { tick: Tick(6), size: 0.25 });
+        now.stats.last_correction = Some(correction(6, 0.25));
         look(&mut samples, 1399, &mut now);
         look(&mut samples, 1400, &mut now);
         assert_eq!(with(&samples, |s| s.late), [(1000, 2), (1100, 1)]);

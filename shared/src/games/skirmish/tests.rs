@@ -84,7 +84,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
         inputs.set(PlayerId(0), command);
         game.step(&mut world, &inputs);
         world.snap();
-        game.predict(&mut predicted, own, &command);
+        game.predict(&mut predicted, own, &command, Ahead { ticks: 1, shared: &[] });
         for slot in predicted.iter_mut() {
             slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());
         }
