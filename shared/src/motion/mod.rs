@@ -29,6 +29,7 @@ mod one_twelfth;
 pub mod path;
 mod projective;
 mod run_forward;
+pub mod sending;
 pub mod smoothing;
 #[cfg(test)]
 mod testing;
