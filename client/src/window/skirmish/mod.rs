@@ -51,6 +51,8 @@ const SHAKE: f32 = 0.16;
 pub(crate) struct SkirmishScreen {
     /// The camera of the last frame, before any shaking: what the mouse points into.
     camera: Option<Camera>,
+    /// What was drawn with.
+    drawn: Option<Camera>,
     /// Where the own player was drawn last.
     own_at: Option<Vec2>,
     watch: Watch,
@@ -91,13 +93,14 @@ impl GameView for Skirmish {
     }
 
     fn camera(screen: &SkirmishScreen) -> Option<Camera> {
-        screen.camera
+        screen.drawn
     }
 
     fn draw(screen: &mut SkirmishScreen, scene: &Scene<'_, Self>, painter: &Painter) {
         screen.take_note(scene);
         let own = scene.view.own.and_then(|id| player(&scene.view.entities, id));
         let camera = screen.aim_camera(scene, own.as_ref());
+        screen.drawn = Some(camera);
         screen.draw_world(scene, camera, painter);
         screen.draw_over(scene, own.as_ref(), painter);
     }
