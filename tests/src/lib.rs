@@ -8,6 +8,7 @@ pub mod crowd;
 pub mod ether;
 pub mod figures;
 pub mod fuzz;
+pub mod motions;
 pub mod toy;
 pub mod traces;
 
