@@ -11,13 +11,22 @@
 //! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state.
 //! - A method is given one uninterrupted course: no teleport, no other entity in the same slot.
 
+mod between;
+mod catmull_rom;
+pub mod choice;
+mod ease;
+mod hermite;
 pub mod interpolate;
+mod linear;
 pub mod path;
 pub mod smoothing;
+#[cfg(test)]
+mod testing;
 
 use std::fmt::Debug;
 
 use crate::replicate::Values;
+pub use choice::Choice;
 pub use path::{Coords, Knot, Path, Shape};
 
 /// Seconds beyond the newest state that anything is extrapolated; from there on it stands. A quarter of a

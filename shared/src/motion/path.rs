@@ -103,6 +103,73 @@ impl Shape {
         coords
     }
 
+    /// The place of the field that says by how much one changes in a second, if there is one.
+    pub fn stated(&self, at: usize) -> Option<usize> {
+        self.rates.get(at).copied().flatten()
+    }
+
+    /// Whether one only says how another moves: it moves too, but is seldom drawn.
+    pub fn is_rate(&self, at: usize) -> bool {
+        self.rates[..self.fields.len()].contains(&Some(at))
+    }
+
+    /// Whether one is an angle, in turns.
+    pub fn is_turn(&self, at: usize) -> bool {
+        self.sorts.get(at) == Some(&Sort::Turn)
+    }
+
+    /// The distance between two points of a field's grid, in its units.
+    pub fn grid(&self, at: usize) -> f64 {
+        1.0 / f64::from(1_u32 << self.fields[at].fraction_bits)
+    }
+
+    /// The least and the greatest value of a field.
+    pub fn range(&self, at: usize) -> (f64, f64) {
+        let least = f64::from(self.fields[at].min);
+        (least, least + f64::from((1_u32 << self.fields[at].bits) - 1) * self.grid(at))
+    }
+
+    /// Brings coordinates of one course to others' side: angles by whole turns, quaternions by their sign,
+    /// and with these the rate. Which side it is may change when a state comes late.
+    pub fn align(&self, place: &mut Coords, rate: &mut Coords, to: &Coords) {
+        for at in self.moving().filter(|at| self.is_turn(*at)) {
+            place[at] += (to[at] - place[at]).round();
+        }
+        for at in self.rotations() {
+            let four = at..at + 4;
+            let pairs = place[four.clone()].iter().zip(&to[four.clone()]);
+            if pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+                place[four.clone()].iter_mut().for_each(|part| *part = -*part);
+                rate[four].iter_mut().for_each(|part| *part = -*part);
+            }
+        }
+    }
+
+    /// Makes coordinates such as may be shown: within what the fields can hold, angles within
+    /// [`TURNS_MAX`] of those of the newest state, quaternions of unit length. What is no number is as in
+    /// the newest state.
+    pub fn tame(&self, place: &mut Coords, newest: &Coords) {
+        for at in self.moving() {
+            let (least, most) = match self.sorts[at] {
+                Sort::Turn => (newest[at] - TURNS_MAX, newest[at] + TURNS_MAX),
+                _ => self.range(at),
+            };
+            let value = place[at];
+            place[at] = if value.is_finite() { value.clamp(least, most) } else { newest[at] };
+        }
+        for at in self.rotations() {
+            let four = at..at + 4;
+            let length = |four: &[f64]| four.iter().map(|part| part * part).sum::<f64>().sqrt();
+            if length(&place[four.clone()]) < 1e-3 {
+                place[four.clone()].copy_from_slice(&newest[four.clone()]);
+            }
+            let length = length(&place[four.clone()]);
+            if length > 1e-3 {
+                place[four].iter_mut().for_each(|part| *part /= length);
+            }
+        }
+    }
+
     /// The values to draw at some coordinates; what moves in steps is as in `steps`.
     pub fn values(&self, coords: &Coords, steps: &Values) -> Values {
         let mut coords = *coords;
@@ -146,6 +213,10 @@ pub struct Path {
     shape: Shape,
     knots: VecDeque<Knot>,
 }
+
+/// Turns that an angle is shown from the newest state's at most. Arbitrary; what spins 60 times a second
+/// stays within for a second.
+pub const TURNS_MAX: f64 = 64.0;
 
 /// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
 const KNOTS_MAX: usize = 80;

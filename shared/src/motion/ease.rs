@@ -1,0 +1,263 @@
+//! Hiding the jump when what is shown changes its course.
+//!
+//! From some time on there is a new course, and what is shown must get there from where it is, with the
+//! velocity that it has. An [`Ease`] is what to add to the new course until it is there: it begins with the
+//! gap between the two. It is a function of time alone, so that frames may be drawn at any rate.
+
+use super::{Coords, Shape};
+use crate::limits::FIELDS_MAX;
+
+/// How the gap is closed. With `g` the gap, `s` by how much more than the new course the old one moves in a
+/// second, and `u` the part of the correction's time that has passed:
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Curve {
+    /// `g (1 - u)`: as linear interpolation between the old and the new place. Continuous; the velocity jumps
+    /// at both ends.
+    #[default]
+    Straight,
+    /// The cubic that leaves with the old velocity and arrives with the new one. It is the same as the Bezier
+    /// curve with control points where the old course is after a third of the time and where the new one is
+    /// at two thirds, if the two are straight: velocity is continuous.
+    Cubic,
+    /// The quadratic Bezier curve whose control point is where the old course leads to by half time. Velocity
+    /// is continuous at the start, and jumps at the end.
+    Bezier,
+    /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: at 60 frames a second exactly what is shown if in each
+    /// the display moves by a velocity of its own, and then it and that velocity by a twelfth of the way to
+    /// the new course. `s` is what is left of that velocity and no derivative. Never quite over. The
+    /// closer the gap to where it would snap, the greater `k`.
+    Twelfth,
+}
+
+/// A correction under way, or none.
+#[derive(Clone, Debug)]
+pub(super) struct Ease {
+    curve: Curve,
+    begin: f64,
+    over: f64,
+    haste: f64,
+    gap: Coords,
+    slip: Coords,
+    is_over: bool,
+}
+
+impl Default for Ease {
+    fn default() -> Self {
+        Self::new(Curve::default())
+    }
+}
+
+/// `k` of [`Curve::Twelfth`] in 1/s: 60 ln(12/11).
+pub(super) const TWELFTH_RATE: f64 = 5.220_682_619_339_78;
+
+/// How much faster the display catches up just below the distance at which it would snap. Arbitrary.
+const HASTE_MAX: f64 = 4.0;
+
+/// Bounds of the time of a correction in seconds, whatever a game calls an interval. Arbitrary.
+const OVER_SECS: (f64, f64) = (0.001, 1.0);
+
+impl Ease {
+    /// None yet.
+    pub(super) fn new(curve: Curve) -> Self {
+        let zero = [0.0; FIELDS_MAX];
+        Self { curve, begin: 0.0, over: 1.0, haste: 1.0, gap: zero, slip: zero, is_over: true }
+    }
+
+    /// From a time on, and over so many seconds, leads from where the old course is then to where the new
+    /// one is; each is a place and its rate. A gap beyond a field's snap distance is not hidden.
+    pub(super) fn bridge(
+        &mut self,
+        shape: &Shape,
+        begin: f64,
+        over: f64,
+        mut old: (Coords, Coords),
+        new: (&Coords, &Coords),
+    ) {
+        shape.align(&mut old.0, &mut old.1, new.0);
+        self.begin = begin;
+        self.over =
+            if over.is_finite() { over.clamp(OVER_SECS.0, OVER_SECS.1) } else { OVER_SECS.1 };
+        self.is_over = true;
+        let mut snaps = 0.0_f64;
+        for at in shape.moving() {
+            let (least, most) = shape.range(at);
+            let range = most - least;
+            let gap = old.0[at] - new.0[at];
+            let slip = old.1[at] - new.1[at];
+            // What is no number, or beyond all that a field can hold, came of nonsense.
+            let sound = gap.is_finite() && slip.is_finite();
+            self.gap[at] = if sound { gap.clamp(-range, range) } else { 0.0 };
+            let fastest = range / self.over;
+            self.slip[at] = if sound { slip.clamp(-fastest, fastest) } else { 0.0 };
+            self.is_over &= self.gap[at] == 0.0 && self.slip[at] == 0.0;
+            snaps = snaps.max(self.gap[at].abs() / f64::from(shape.fields()[at].snap_distance));
+        }
+        self.is_over |= snaps > 1.0;
+        self.haste = 1.0 + (HASTE_MAX - 1.0) * snaps.min(1.0);
+    }
+
+    /// The weights of the gap and of the slip at a time.
+    fn weights(&self, time: f64) -> (f64, f64) {
+        let elapsed = (time - self.begin).max(0.0);
+        let u = (elapsed / self.over).min(1.0);
+        let rest = 1.0 - u;
+        match self.curve {
+            Curve::Straight => (rest, 0.0),
+            Curve::Cubic => ((1.0 + 2.0 * u) * rest * rest, self.over * u * rest * rest),
+            Curve::Bezier => (1.0 - u * u, self.over * u * rest),
+            Curve::Twelfth => {
+                let left = libm::exp(-TWELFTH_RATE * self.haste * elapsed);
+                (left, elapsed * left)
+            }
+        }
+    }
+
+    /// What these change by in a second; of [`Curve::Twelfth`] what the display's own velocity is made of.
+    fn slopes(&self, time: f64) -> (f64, f64) {
+        let elapsed = (time - self.begin).max(0.0);
+        let u = (elapsed / self.over).min(1.0);
+        match self.curve {
+            Curve::Straight if u < 1.0 => (-1.0 / self.over, 0.0),
+            Curve::Straight => (0.0, 0.0),
+            Curve::Cubic => (-6.0 * u * (1.0 - u) / self.over, (1.0 - u) * (1.0 - 3.0 * u)),
+            Curve::Bezier if u < 1.0 => (-2.0 * u / self.over, 1.0 - 2.0 * u),
+            Curve::Bezier => (0.0, 0.0),
+            Curve::Twelfth => (0.0, libm::exp(-TWELFTH_RATE * self.haste * elapsed)),
+        }
+    }
+
+    /// Whether nothing is left to add from a time on.
+    fn is_done(&self, time: f64) -> bool {
+        let secs = match self.curve {
+            // A thousand millionth is left of the gap: below a step of the grid, whatever it was.
+            Curve::Twelfth => 4.0,
+            _ => self.over,
+        };
+        self.is_over || time - self.begin >= secs
+    }
+
+    /// Adds what is left of the gap to a place on the new course.
+    pub(super) fn add(&self, shape: &Shape, time: f64, place: &mut Coords) {
+        if self.is_done(time) {
+            return;
+        }
+        let (gap, slip) = self.weights(time);
+        for at in shape.moving() {
+            place[at] += gap * self.gap[at] + slip * self.slip[at];
+        }
+    }
+
+    /// Adds what is left of the slip to a rate on the new course.
+    pub(super) fn add_rate(&self, shape: &Shape, time: f64, rate: &mut Coords) {
+        if self.is_done(time) {
+            return;
+        }
+        let (gap, slip) = self.slopes(time);
+        for at in shape.moving() {
+            rate[at] += gap * self.gap[at] + slip * self.slip[at];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Body, HEADING, Q, X};
+    use super::*;
+
+    fn coords(x: f64) -> Coords {
+        let mut coords = [0.0; FIELDS_MAX];
+        coords[X] = x;
+        coords
+    }
+
+    fn bridged(curve: Curve, gap: f64, slip: f64) -> Ease {
+        let mut ease = Ease::new(curve);
+        let zero = coords(0.0);
+        ease.bridge(&Body::shape(), 5.0, 0.5, (coords(gap), coords(slip)), (&zero, &zero));
+        ease
+    }
+
+    fn left(ease: &Ease, time: f64) -> f64 {
+        let mut place = coords(0.0);
+        ease.add(&Body::shape(), time, &mut place);
+        place[X]
+    }
+
+    #[test]
+    fn a_gap_opens_at_once_and_closes_as_the_curve_says() {
+        for curve in [Curve::Straight, Curve::Cubic, Curve::Bezier, Curve::Twelfth] {
+            let ease = bridged(curve, 2.0, 3.0);
+            assert_eq!(left(&ease, 5.0), 2.0, "{curve:?}");
+            assert_eq!(left(&ease, 20.0), 0.0, "{curve:?}");
+            let mut rate = coords(0.0);
+            ease.add_rate(&Body::shape(), 5.0, &mut rate);
+            let start = (left(&ease, 5.0 + 1e-6) - 2.0) / 1e-6;
+            let end = (left(&ease, 5.5) - left(&ease, 5.5 - 1e-6)) / 1e-6;
+            match curve {
+                Curve::Straight => {
+                    assert!((start + 4.0).abs() < 1e-3 && (rate[X] + 4.0).abs() < 1e-9)
+                }
+                Curve::Cubic => {
+                    assert!((start - 3.0).abs() < 1e-3 && (rate[X] - 3.0).abs() < 1e-9);
+                    assert!(end.abs() < 1e-3);
+                }
+                Curve::Bezier => {
+                    assert!((start - 3.0).abs() < 1e-3 && (rate[X] - 3.0).abs() < 1e-9)
+                }
+                Curve::Twelfth => assert!((rate[X] - 3.0).abs() < 1e-9),
+            }
+        }
+    }
+
+    #[test]
+    fn rates_are_the_derivatives() {
+        for curve in [Curve::Straight, Curve::Cubic, Curve::Bezier] {
+            let ease = bridged(curve, 2.0, 3.0);
+            for n in 1..10 {
+                let t = 5.0 + f64::from(n) * 0.049;
+                let mut rate = coords(0.0);
+                ease.add_rate(&Body::shape(), t, &mut rate);
+                let measured = (left(&ease, t + 1e-6) - left(&ease, t - 1e-6)) / 2e-6;
+                assert!((rate[X] - measured).abs() < 1e-5, "{curve:?} at {t}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_twelfth_of_the_way_in_each_sixtieth_of_a_second() {
+        // As the article has it, frame by frame.
+        let (mut display, mut velocity) = (2.0_f64, 3.0_f64);
+        let ease = bridged(Curve::Twelfth, 2.0, 3.0);
+        // The catch-up is as the article's for what is far from snapping.
+        let mut slow = ease;
+        slow.haste = 1.0;
+        for n in 1..=60 {
+            display += velocity / 60.0;
+            display -= display / 12.0;
+            velocity -= velocity / 12.0;
+            let shown = left(&slow, 5.0 + f64::from(n) / 60.0);
+            assert!((shown - display).abs() < 1e-9, "{n}: {shown} {display}");
+        }
+        // After 12 frames (11/12)^12 is left, not none as the article says.
+        let mut rest = slow;
+        rest.slip[X] = 0.0;
+        assert!((left(&rest, 5.2) / 2.0 - 0.352).abs() < 0.001);
+        // What is nearer to its snap distance is caught up with sooner, and beyond that it snaps.
+        let after = |gap: f64| left(&bridged(Curve::Twelfth, gap, 0.0), 5.2) / gap;
+        assert!(after(0.001) > 0.35 && after(50.0) < 0.08 && after(99.0) < 0.02);
+        assert_eq!(after(101.0), 0.0);
+    }
+
+    #[test]
+    fn turns_go_the_shorter_way_and_quaternions_keep_their_sign() {
+        let mut ease = Ease::new(Curve::Straight);
+        let zero = coords(0.0);
+        let (mut old, mut new) = (coords(0.0), coords(0.0));
+        (old[HEADING], new[HEADING]) = (3.9, 0.1);
+        (old[Q + 3], new[Q + 3]) = (-1.0, 1.0);
+        ease.bridge(&Body::shape(), 0.0, 1.0, (old, zero), (&new, &zero));
+        let mut place = new;
+        ease.add(&Body::shape(), 0.0, &mut place);
+        assert!((place[HEADING] + 0.1).abs() < 1e-9 && place[Q + 3] == 1.0);
+    }
+}
