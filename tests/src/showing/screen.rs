@@ -1,0 +1,88 @@
+//! One body on a client's screen: the courses that are known of it, and what shows them.
+
+use std::collections::VecDeque;
+
+use phaselock_shared::motion::{Method, Moment, Path, Rules, Shape, Shown, Timeline};
+use phaselock_shared::replicate::Values;
+
+use super::Presenter;
+
+/// A body's courses. A course ends at a teleport; each has a path and a method of its own.
+pub struct Screen {
+    shape: Shape,
+    presenter: Presenter,
+    timeline: Timeline,
+    /// By their numbers, the one that is shown first.
+    courses: VecDeque<Course>,
+}
+
+/// What is on the screen.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen {
+    /// Nothing is known of that time.
+    Nothing,
+    /// It is known that the body goes elsewhere about now.
+    Cut,
+    /// The body, on the course of that number.
+    Shown(Shown, u32),
+}
+
+struct Course {
+    number: u32,
+    path: Path,
+    method: Box<dyn Method>,
+}
+
+impl Screen {
+    /// An empty one for a kind of body.
+    pub fn new(shape: Shape, presenter: Presenter) -> Self {
+        let timeline = presenter.timeline();
+        Self { shape, presenter, timeline, courses: VecDeque::new() }
+    }
+
+    /// A state came.
+    pub fn receive(
+        &mut self,
+        course: u32,
+        (time, arrival): (f64, f64),
+        values: &Values,
+        rules: &dyn Rules,
+    ) {
+        let at = self.courses.partition_point(|other| other.number < course);
+        if self.courses.get(at).is_none_or(|other| other.number != course) {
+            // What is over is not shown again.
+            if at == 0 && !self.courses.is_empty() {
+                return;
+            }
+            let (path, method) = (Path::new(self.shape), self.presenter.make());
+            self.courses.insert(at, Course { number: course, path, method });
+        }
+        let Course { path, method, .. } = &mut self.courses[at];
+        if path.push(time, arrival, values) {
+            method.observe(path, rules);
+        }
+    }
+
+    /// Where to show it at a moment.
+    pub fn show(&mut self, at: Moment, rules: &dyn Rules) -> Seen {
+        let time = self.timeline.time(at);
+        // A course begins at its first state; the present is that of the newest course.
+        let begins = |course: &Course| course.path.knots().front().map_or(time, |knot| knot.time);
+        while self.courses.get(1).is_some_and(|next| begins(next) <= time) {
+            self.courses.pop_front();
+        }
+        let goes_elsewhere = self.courses.len() > 1;
+        let Some(Course { number, path, method }) = self.courses.front_mut() else {
+            return Seen::Nothing;
+        };
+        if path.knots().front().is_none_or(|knot| time < knot.time) {
+            return Seen::Nothing;
+        }
+        if goes_elsewhere && path.newest().is_some_and(|knot| knot.time < time) {
+            return Seen::Cut;
+        }
+        let shown = method.show(path, at, rules);
+        path.forget_before(at.past);
+        Seen::Shown(shown, *number)
+    }
+}
