@@ -265,3 +265,63 @@ impl Plan {
         Ok(rows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use super::*;
+
+    fn jerks(errors: &[f64]) -> Jerks {
+        let mut jerks = Jerks::default();
+        for error in errors {
+            jerks.push([0.0, *error], 1);
+        }
+        jerks
+    }
+
+    #[test]
+    fn jerk_is_what_is_uneven_about_the_error() {
+        assert_eq!(jerks(&[3.0; 9]).squares, 0.0, "off by the same");
+        assert_eq!(jerks(&[0.0, 1.0, 2.0, 3.0]).squares, 0.0, "drifts evenly");
+        let jump = jerks(&[0.0, 0.0, 2.0, 2.0, 2.0]);
+        assert_eq!((jump.squares, jump.count, jump.most), (8.0, 3, 2.0));
+        let mut apart = jerks(&[0.0, 0.0]);
+        apart.push([0.0, 9.0], 2);
+        assert_eq!(apart.count, 0, "a teleport is no stutter");
+    }
+
+    #[test]
+    fn a_perfect_network_leaves_only_the_delay() {
+        let recording = Motion::Flyer.record(60 * 20, 1);
+        let perfect = Conditions::from_str("delay=0ms").expect("it is a network");
+        let carried = Carried::new(&recording, &perfect, Sending::Every, 20.0, 1);
+        assert!((29.0..31.0).contains(&carried.sends_per_second));
+        let of = |name: &str| {
+            let found = Presenter::all().find(|presenter| presenter.name() == name);
+            Scores::of(&recording, &carried, found.expect("it is there"))
+        };
+        let linear = of("linear");
+        let behind = carried.delay_mean.as_secs() * 40.0;
+        assert!((linear.error_now_mean / behind - 1.0).abs() < 0.01, "{linear:?}, {behind} m");
+        // In a turn a straight line cuts the corner by 2 mm.
+        assert!(linear.error_shown_max < 3e-3 && linear.jerk < 2e-3, "{linear:?}");
+        assert_eq!((linear.missing_per_million, linear.frames), (0.0, 901));
+        // The newest state is half of a snapshot's interval old on average, and jumps by one.
+        let newest = of("newest-state");
+        assert!((newest.error_now_mean * 60.0 / 40.0 - 1.0).abs() < 0.02, "{newest:?}");
+        assert!((newest.jerk_max - 40.0 / 30.0).abs() < 0.01, "{newest:?}");
+    }
+
+    #[test]
+    fn what_does_not_come_is_missing() {
+        let recording = Motion::Flyer.record(60 * 20, 1);
+        let broken = Conditions::from_str("delay=10ms; 10s: loss=100%").expect("it is a network");
+        let carried = Carried::new(&recording, &broken, Sending::Every, 20.0, 1);
+        for presenter in Presenter::all() {
+            let missing = Scores::of(&recording, &carried, presenter).missing_per_million;
+            // For ten of fifteen seconds, less a quarter of one at most.
+            assert!((645e3..670e3).contains(&missing), "{presenter}: {missing}");
+        }
+    }
+}

@@ -86,3 +86,55 @@ impl Screen {
         Seen::Shown(shown, *number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::motions::{Motion, RATES};
+    use phaselock_shared::motion::NoRules;
+    use phaselock_shared::motion::choice::Choice;
+
+    fn at(past: f64) -> Moment {
+        Moment { now: past + 0.1, past, interval: RATES.snapshot_interval().as_secs() }
+    }
+
+    #[test]
+    fn nothing_is_shown_before_it_came_nor_across_a_cut_nor_again() {
+        let recording = Motion::Puck.record(10, 1);
+        let (shape, place) = (recording.shape, recording.place()[0]);
+        let values = |x: f32| {
+            let mut values = recording.states[0].values;
+            values[place] = x;
+            values
+        };
+        let mut screen = Screen::new(shape, Presenter::Method(Choice::Linear));
+        assert!(matches!(screen.show(at(0.0), &NoRules), Seen::Nothing));
+        for (course, time, x) in [(1, 1.0, 0.1), (1, 1.1, 0.3), (2, 1.3, 1.0), (2, 1.4, 1.1)] {
+            screen.receive(course, (time, time), &values(x), &NoRules);
+        }
+        let mut x = |past: f64| match screen.show(at(past), &NoRules) {
+            Seen::Shown(shown, course) => Some((course, (shown.place[place] * 1e3).round())),
+            _ => None,
+        };
+        assert_eq!(x(0.9), None, "it is not there yet");
+        assert_eq!(x(1.05), Some((1, 200.0)));
+        assert_eq!(x(1.2), None, "it is nowhere between two places");
+        assert_eq!(x(1.35), Some((2, 1050.0)));
+        // What was overtaken by a teleport is over.
+        screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
+        let Seen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else { panic!("it is there") };
+        assert!(shown.starved && (shown.place[place] - 1.1).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_present_is_that_of_the_newest_course() {
+        let recording = Motion::Puck.record(10, 1);
+        let mut screen = Screen::new(recording.shape, Presenter::Newest);
+        let values = &recording.states[0].values;
+        for course in [1, 3, 2] {
+            let time = f64::from(course);
+            screen.receive(course, (time, time), values, &NoRules);
+        }
+        assert!(matches!(screen.show(at(3.0), &NoRules), Seen::Shown(_, 3)));
+    }
+}
