@@ -8,6 +8,7 @@ mod hostile;
 mod interest;
 mod join;
 mod play;
+mod presentation;
 mod quic;
 mod snapshots;
 mod stack;

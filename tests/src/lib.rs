@@ -9,6 +9,8 @@ pub mod crowd;
 pub mod ether;
 pub mod figures;
 pub mod fuzz;
+pub mod motions;
+pub mod showing;
 pub mod toy;
 pub mod traces;
 

@@ -1,0 +1,128 @@
+//! How the figures are printed.
+
+use phaselock_shared::motion::Timeline;
+use phaselock_tests::showing::ranking::{BEARABLE, Standing, rank, ranking};
+use phaselock_tests::showing::{Plan, Presenter, Row, Sending};
+use serde_json::json;
+
+use super::cost::{Cost, PLAYERS, REPLAY_TICKS, Replay};
+
+/// What the columns mean.
+pub(crate) fn head(plan: &Plan) {
+    println!(
+        "{} simulated seconds each, seed {}; 60 ticks, 30 snapshots and 60 frames a second; perfect clock.\n\
+         Millimetres. shown: off the true place at the time shown; now: off the true place at the present;\n\
+         jerk: change of the shown error's step from frame to frame, root mean square and greatest;\n\
+         missing: frames without the data that the method needs, per million; sent: states a second.",
+        plan.seconds, plan.seed
+    );
+}
+
+/// A distance in metres as millimetres, in four digits or so.
+fn mm(metres: f64) -> String {
+    let mm = metres * 1e3;
+    let digits = if mm < 9.995 { 2 } else { usize::from(mm < 99.95) };
+    format!("{mm:.digits$}")
+}
+
+/// The table of a motion over a network.
+pub(crate) fn rows(rows: &[Row]) {
+    let Some(first) = rows.first() else { return };
+    println!(
+        "\n{} over {}: shown {:.0} ms in the past, or at the present",
+        first.motion, first.profile, first.delay_ms
+    );
+    println!(
+        "{:<21} {:>5} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8}",
+        "method", "sent", "shown", "p99", "max", "now", "p99", "max", "jerk", "max", "missing"
+    );
+    for timeline in ["past", "present"] {
+        for row in rows.iter().filter(|row| row.timeline == timeline) {
+            let scores = &row.scores;
+            let mut name = row.method.name().to_owned();
+            if row.sending != Sending::Every.name() {
+                name = format!("{name}, {}", row.sending);
+            }
+            println!(
+                "{name:<21} {:>5.1} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8.0}",
+                row.sends_per_second,
+                mm(scores.error_shown_mean),
+                mm(scores.error_shown_p99),
+                mm(scores.error_shown_max),
+                mm(scores.error_now_mean),
+                mm(scores.error_now_p99),
+                mm(scores.error_now_max),
+                mm(scores.jerk),
+                mm(scores.jerk_max),
+                scores.missing_per_million,
+            );
+        }
+    }
+}
+
+/// The same for programs.
+pub(crate) fn json(rows: &[Row], costs: &[Cost]) {
+    for row in rows {
+        let cost = costs.iter().find(|cost| cost.presenter == row.method);
+        let row = Row { ns_per_frame: cost.map(|cost| cost.ns), ..row.clone() };
+        println!("{}", serde_json::to_string(&row).expect("figures are plain numbers"));
+    }
+}
+
+/// What replaying takes, for programs.
+pub(crate) fn replay_json(replay: &Replay) {
+    let line = json!({
+        "replay_ticks": REPLAY_TICKS,
+        "players": PLAYERS,
+        "replay_ms_p50": replay.ms,
+        "replay_ms_p99": replay.ms_p99,
+        "copy_ms_p50": replay.copy_ms,
+    });
+    println!("{line}");
+}
+
+/// The first few of a ranking, with what they are ranked by.
+fn leaders(standings: &[Standing]) -> String {
+    let three = standings.iter().take(3).map(|standing| {
+        let mark = if standing.bearable { "" } else { "!" };
+        format!("{}{mark} {:.1}/{:.2}", standing.choice, standing.error, standing.jerk)
+    });
+    three.collect::<Vec<_>>().join(", ")
+}
+
+/// Which methods are best, network by network and over all.
+pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
+    println!(
+        "\nWhich is best: error/jerk in pixels of such a game's screen, geometric means of one more than \
+         that.\nThe past by the error shown, of those within 5 % by jerk; the present by the error now, of \
+         those whose\njerk is at most {BEARABLE} of that of the newest state as it comes (others are marked \
+         with !)."
+    );
+    for (timeline, name) in [(Timeline::Past, "past"), (Timeline::Present, "present")] {
+        println!("\n{:<17} {:<17} the {name}", "motion", "network");
+        for &motion in &plan.motions {
+            for profile in &plan.profiles {
+                let these = rows.iter().filter(|row| row.motion == motion);
+                let these = these.filter(|row| row.profile == *profile);
+                println!("{:<17} {:<17} {}", motion, profile, leaders(&rank(these, timeline)));
+            }
+            let all = ranking(rows, motion, timeline);
+            println!("{:<17} {:<17} {}", motion, "all of them", leaders(&all));
+        }
+        println!("{:<17} {:<17} {}", "all", "all of them", leaders(&rank(rows.iter(), timeline)));
+    }
+}
+
+/// What it costs.
+pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
+    println!("\nNanoseconds a body and frame, 64 bodies, with two states each of four frames");
+    println!("{:<21} {:>7} {:>14}", "method", "ns", "x newest-state");
+    for Cost { presenter, ns, ratio } in costs {
+        println!("{:<21} {ns:>7.0} {ratio:>14.2}", Presenter::name(*presenter));
+    }
+    println!(
+        "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms, p99 \
+         {:.4} ms; of that,\ncopying the world {:.4} ms (the floor)",
+        replay.ms, replay.ms_p99, replay.copy_ms
+    );
+}

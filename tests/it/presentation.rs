@@ -1,0 +1,144 @@
+//! Presentation over bad networks: what must be true of the methods, whatever their table says in detail.
+
+use std::sync::LazyLock;
+
+use phaselock_shared::motion::Timeline;
+use phaselock_tests::motions::Motion;
+use phaselock_tests::showing::ranking::{best, ranking};
+use phaselock_tests::showing::{PROFILES, Plan, Presenter, Row};
+
+fn plan(seconds: f64) -> Plan {
+    Plan {
+        motions: Motion::ALL.to_vec(),
+        profiles: PROFILES.map(Into::into).to_vec(),
+        presenters: Presenter::all().collect(),
+        seconds,
+        seed: 1,
+    }
+}
+
+/// The table that the bench prints, of a shorter play.
+static TABLE: LazyLock<Vec<Row>> =
+    LazyLock::new(|| plan(45.0).run(|_| {}).expect("the networks have names"));
+
+/// The row of a method that is sent every snapshot.
+fn row(motion: Motion, profile: &str, method: &str) -> &'static Row {
+    let found = TABLE.iter().find(|row| {
+        row.motion == motion
+            && row.profile == profile
+            && row.method.name() == method
+            && row.sending == "every"
+    });
+    found.unwrap_or_else(|| panic!("{motion} over {profile} by {method} was not measured"))
+}
+
+/// Every motion over every network that is measured.
+fn all() -> impl Iterator<Item = (Motion, &'static str)> {
+    Motion::ALL.iter().flat_map(|motion| PROFILES.map(|profile| (*motion, profile)))
+}
+
+#[test]
+fn every_method_is_measured_and_finite() {
+    for (motion, profile) in all() {
+        for presenter in Presenter::all() {
+            let scores = row(motion, profile, presenter.name()).scores;
+            let figures = [
+                scores.error_shown_mean,
+                scores.error_shown_max,
+                scores.error_now_mean,
+                scores.error_now_max,
+                scores.jerk,
+                scores.jerk_max,
+            ];
+            let what = format!("{motion} over {profile} by {presenter}: {scores:?}");
+            // A thousand kilometres off would be as bad as infinity.
+            assert!(figures.iter().all(|figure| (0.0..1e6).contains(figure)), "{what}");
+            assert!(scores.error_shown_mean <= scores.error_shown_p99, "{what}");
+            assert!(scores.frames > 2000, "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_same_dice_give_the_same_table() {
+    let some = |seed| Plan {
+        motions: vec![Motion::Shooter],
+        profiles: vec!["terrible".into()],
+        seed,
+        ..plan(12.0)
+    };
+    let [first, again, other] =
+        [1, 1, 2].map(|seed| some(seed).run(|_| {}).expect("it is a network"));
+    let scores = |rows: &[Row]| rows.iter().map(|row| row.scores).collect::<Vec<_>>();
+    assert_eq!(scores(&first), scores(&again));
+    assert_ne!(scores(&first), scores(&other));
+}
+
+#[test]
+fn a_good_network_leaves_nothing_missing() {
+    for motion in Motion::ALL {
+        for presenter in Presenter::all() {
+            let missing = row(*motion, "lan", presenter.name()).scores.missing_per_million;
+            assert!(missing <= 500.0, "{motion} by {presenter}: {missing} per million");
+        }
+    }
+}
+
+#[test]
+fn stated_velocities_help_to_show_the_past() {
+    for (motion, profile) in all() {
+        let of = |method| row(motion, profile, method).scores.error_shown_mean;
+        let (linear, hermite) = (of("linear"), of("hermite"));
+        // A bounce between two states is on no cubic; nor is there anything to gain below the grid.
+        let most = if motion == Motion::Puck { 1.1 } else { 1.02 };
+        assert!(
+            hermite <= linear * most + 1e-4,
+            "{motion} over {profile}: {hermite} m, {linear} m"
+        );
+    }
+    let of = |method| row(Motion::Shooter, "wifi", method).scores.error_shown_mean;
+    assert!(of("hermite") < 0.8 * of("linear"), "{} m, {} m", of("hermite"), of("linear"));
+}
+
+#[test]
+fn the_present_is_nearer_to_who_shows_it() {
+    for (motion, profile) in all() {
+        let of = |method| row(motion, profile, method).scores.error_now_mean;
+        let (past, forward, newest) = (of("linear"), of("run-forward"), of("newest-state"));
+        let what = format!("{motion} over {profile}: {forward} m, {past} m, newest {newest} m");
+        assert!(forward < 0.7 * past && forward < newest, "{what}");
+    }
+    for profile in ["lan", "cable", "wifi"] {
+        let of = |method| row(Motion::Shooter, profile, method).scores.error_now_mean;
+        assert!(of("run-forward") < 0.25 * of("linear"), "over {profile}: {}", of("run-forward"));
+    }
+}
+
+#[test]
+fn every_method_is_smoother_than_none() {
+    for (motion, profile) in all().filter(|(_, profile)| *profile != "terrible") {
+        let newest = row(motion, profile, "newest-state").scores.jerk;
+        for presenter in Presenter::all().skip(1) {
+            let jerk = row(motion, profile, presenter.name()).scores.jerk;
+            assert!(jerk < newest, "{motion} over {profile} by {presenter}: {jerk}, {newest}");
+        }
+    }
+}
+
+#[test]
+fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
+    for motion in Motion::ALL {
+        for timeline in [Timeline::Past, Timeline::Present] {
+            let standings = ranking(&TABLE, *motion, timeline);
+            let methods = Presenter::all().skip(1);
+            let shown = methods.filter(|presenter| presenter.timeline() == timeline);
+            assert_eq!(standings.len(), shown.count());
+            let Some(first) = standings.first() else { continue };
+            assert_eq!(Some(first.choice), best(&TABLE, *motion, timeline));
+            assert!(first.bearable, "{motion}: nothing is bearable");
+            let least = standings.iter().filter(|standing| standing.bearable);
+            let least = least.map(|standing| standing.error).fold(f64::MAX, f64::min);
+            assert!(first.error <= (least + 1.0) * 1.05, "{motion}: {first:?}, {least}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A car that is raced around a closed track: throttle, brake, steering, and tyres that slip.
+//!
+//! A bicycle model with a bounded lateral force; its figures are those of a sports car, rounded.
+
+use glam::Vec2;
+use phaselock_shared::physics::{direction, turns};
+use phaselock_shared::random::Random;
+use phaselock_shared::record;
+use phaselock_shared::replicate::turn_between;
+
+use super::{Ahead, RATES, Recording, run};
+
+const TAU: f32 = std::f32::consts::TAU;
+/// Metres a second squared: what engine, brakes and tyres give at most.
+const ENGINE: f32 = 8.0;
+const BRAKE: f32 = 11.0;
+const GRIP: f32 = 11.0;
+/// Metres a second at which the engine gives nothing more.
+const TOP_SPEED: f32 = 70.0;
+/// Metres between the axles.
+const WHEELBASE: f32 = 2.6;
+/// Turns of the front wheels at full steering: 30 degrees.
+const LOCK: f32 = 30.0 / 360.0;
+
+record! {
+    /// The car; 1/4096 m fine, within 512 m.
+    struct Car {
+        /// -1 is full brakes, 1 full throttle.
+        throttle: f32 = Field::centred(8, 6).steering(),
+        /// -1 to 1.
+        steer: f32 = Field::centred(8, 6).steering(),
+        x: f32 = Field::centred(22, 12).moved_by("vx"),
+        y: f32 = Field::centred(22, 12).moved_by("vy"),
+        vx: f32 = Field::centred(18, 10),
+        vy: f32 = Field::centred(18, 10),
+        heading: f32 = Field::angle(16).moved_by("spin"),
+        /// Turns a second.
+        spin: f32 = Field::centred(16, 14),
+    }
+}
+
+fn step(car: &Car) -> Car {
+    let secs = RATES.step_secs();
+    let ahead = direction(car.heading);
+    let velocity = Vec2::new(car.vx, car.vy);
+    let (mut along, mut across) = (velocity.dot(ahead), velocity.dot(ahead.perp()));
+    along += if car.throttle < 0.0 {
+        (car.throttle * BRAKE * secs).max(-along.max(0.0))
+    } else {
+        car.throttle * ENGINE * (1.0 - along / TOP_SPEED) * secs
+    };
+    across -= (across * 0.25).clamp(-GRIP * secs, GRIP * secs);
+    let velocity = ahead * along + ahead.perp() * across;
+    let place = Vec2::new(car.x, car.y) + velocity * secs;
+
+    let wheels = direction(car.steer * LOCK);
+    // The front wheels slip, too: no faster around than the tyres could hold, and a little.
+    let most = 1.15 * GRIP / along.max(1.0) / TAU;
+    let wanted = (along * wheels.y / wheels.x / WHEELBASE / TAU).clamp(-most, most);
+    let spin = car.spin + (wanted - car.spin) * 0.125;
+    let heading = car.heading + spin * secs;
+    Car { x: place.x, y: place.y, vx: velocity.x, vy: velocity.y, heading, spin, ..*car }
+}
+
+/// A point of the track, which goes once around its middle.
+fn track(angle: f32) -> Vec2 {
+    let wave = |times: f32, shift: f32| direction(angle * times + shift).x;
+    direction(angle)
+        * (120.0 + 30.0 * wave(2.0, 0.0) + 16.0 * wave(3.0, 0.2) + 5.0 * wave(7.0, 0.1))
+}
+
+/// How much the track turns at an angle, in radians a metre.
+fn bend(angle: f32) -> f32 {
+    let [a, b, c] = [-0.01, 0.0, 0.01].map(|by| track(angle + by));
+    turn_between(turns(b - a), turns(c - b)) * TAU / (c - a).length() * 2.0
+}
+
+/// How somebody drives.
+struct Driver {
+    random: Random,
+    /// Metres beside the middle of the track.
+    line: f32,
+    /// Part of the tyres' grip that is used.
+    nerve: f32,
+    /// Seconds until that changes.
+    held: f32,
+}
+
+impl Driver {
+    fn press(&mut self, car: &mut Car) {
+        let secs = RATES.step_secs();
+        self.held -= secs;
+        if self.held <= 0.0 {
+            self.held = self.random.range(2.0, 4.0);
+            self.line = self.random.range(-3.0, 3.0);
+            self.nerve = self.random.range(0.75, 1.0);
+        }
+        let place = Vec2::new(car.x, car.y);
+        let here = turns(place);
+        let speed = Vec2::new(car.vx, car.vy).length();
+        // Pure pursuit: the circle through a point ahead on the line.
+        let angle_at = |metres: f32| here + metres / place.length() / TAU;
+        let reach = 6.0 + 0.35 * speed;
+        let goal = track(angle_at(reach));
+        let to = goal + goal.normalize() * self.line - place;
+        let off = turn_between(car.heading, turns(to));
+        let curve = 2.0 * direction(off).y / to.length();
+        let wanted = (arc_tangent(curve * WHEELBASE) / TAU / LOCK).clamp(-1.0, 1.0);
+        // Hands turn a wheel in a third of a second from one side to the other.
+        car.steer += (wanted - car.steer).clamp(-6.0 * secs, 6.0 * secs);
+        // As fast as it may be in every bend ahead, and can brake down to.
+        let allowed = (0..12).map(|n| {
+            let metres = n as f32 * 6.0;
+            let bend = bend(angle_at(metres)).abs().max(1e-4);
+            self.nerve * (0.9 * GRIP / bend + 1.6 * BRAKE * metres)
+        });
+        let most = allowed.fold(f32::MAX, f32::min).sqrt();
+        let wanted = (most - speed) * 0.5;
+        car.throttle += (wanted.clamp(-1.0, 1.0) - car.throttle).clamp(-8.0 * secs, 8.0 * secs);
+    }
+}
+
+/// The arc tangent in radians.
+fn arc_tangent(tangent: f32) -> f32 {
+    turn_between(0.0, turns(Vec2::new(1.0, tangent))) * TAU
+}
+
+pub(super) fn record(ticks: u64, seed: u64) -> Recording {
+    let mut driver = Driver { random: Random::new(seed), line: 0.0, nerve: 0.9, held: 0.0 };
+    let from = driver.random.unit();
+    let (place, next) = (track(from), track(from + 0.01));
+    let heading = turns(next - place);
+    let (vx, vy) = (direction(heading) * 20.0).into();
+    let start = Car { x: place.x, y: place.y, vx, vy, heading, ..Car::default() };
+    run(start, ticks, Ahead::new(step), move |car| driver.press(car))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock_shared::replicate::Record;
+
+    #[test]
+    fn the_car_keeps_to_its_track_at_speed_and_slips() {
+        let recording = record(60 * 120, 3);
+        let (mut speed, mut slip, mut braked) = (0.0, 0.0_f32, 0);
+        for state in &recording.states {
+            let car = <Car as Record>::from_values(&state.values);
+            let place = Vec2::new(car.x, car.y);
+            let off = (place.length() - track(turns(place)).length()).abs();
+            assert!(off < 15.0, "it is {off} m beside the track");
+            let velocity = Vec2::new(car.vx, car.vy);
+            speed += velocity.length() / recording.states.len() as f32;
+            slip = slip.max(velocity.dot(direction(car.heading).perp()).abs());
+            braked += usize::from(car.throttle < -0.3);
+        }
+        assert!((15.0..50.0).contains(&speed) && slip > 1.0, "{speed} m/s, {slip} m/s across");
+        assert!(braked * 20 > recording.states.len(), "it brakes in {braked} ticks");
+    }
+}

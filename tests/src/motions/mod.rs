@@ -1,0 +1,271 @@
+//! Recorded motions for scoring presentation: five bodies of five sorts of game, each with the rules that
+//! moved it.
+//!
+//! A recording is what a server knows: the body's state at each tick, on its wire grid. All are made here,
+//! from a seed: by rules that [`Ahead`] runs as well, so that a method that runs a state forward has the
+//! very movement that made it, and by hands that those rules do not know. Places are in metres.
+
+mod car;
+mod flyer;
+mod puck;
+mod runner;
+mod shooter;
+
+use std::fmt;
+use std::str::FromStr;
+
+use phaselock_shared::motion::interpolate::{TickTime, blend_values};
+use phaselock_shared::motion::{HORIZON_SECS, Rules, Shape};
+use phaselock_shared::replicate::{Field, Record, Values};
+use phaselock_shared::time::Rates;
+
+/// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
+pub const RATES: Rates = Rates::DEFAULT;
+
+/// What was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Motion {
+    /// A ship at 40 m/s that now and then gently changes its course.
+    Flyer,
+    /// A car that is raced around a closed track, braking into the bends and slipping through them.
+    Car,
+    /// A player of Skirmish, moved by its own rules and by the hands of its bots.
+    Shooter,
+    /// Somebody who runs, turns and jumps among platforms.
+    Runner,
+    /// A puck that bounces off the sides of a table and is struck now and then.
+    Puck,
+}
+
+impl Motion {
+    /// All there are.
+    pub const ALL: &'static [Self] =
+        &[Self::Flyer, Self::Car, Self::Shooter, Self::Runner, Self::Puck];
+
+    /// What to call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flyer => "straight-flyer",
+            Self::Car => "race-car",
+            Self::Shooter => "strafing-shooter",
+            Self::Runner => "platform-runner",
+            Self::Puck => "bouncing-puck",
+        }
+    }
+
+    /// Metres that a pixel shows on a screen of 1920 by 1080, of which nobody sees less. Arbitrary: the
+    /// width of what such a game shows at once is taken for 200 m, 100 m, 30 m, 30 m and 3 m.
+    pub fn pixel(self) -> f64 {
+        let shown = match self {
+            Self::Flyer => 200.0,
+            Self::Car => 100.0,
+            Self::Shooter | Self::Runner => 30.0,
+            Self::Puck => 3.0,
+        };
+        shown / 1920.0
+    }
+
+    /// The first so many ticks from that seed, and one more.
+    pub fn record(self, ticks: u64, seed: u64) -> Recording {
+        match self {
+            Self::Flyer => flyer::record(ticks, seed),
+            Self::Car => car::record(ticks, seed),
+            Self::Shooter => shooter::record(ticks, seed),
+            Self::Runner => runner::record(ticks, seed),
+            Self::Puck => puck::record(ticks, seed),
+        }
+    }
+}
+
+impl fmt::Display for Motion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Motion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|motion| motion.name() == text);
+        let names: Vec<_> = Self::ALL.iter().map(|motion| motion.name()).collect();
+        found.copied().ok_or_else(|| format!("'{text}' is none of {}", names.join(", ")))
+    }
+}
+
+/// A body at a tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Its fields' values, on the grid.
+    pub values: Values,
+    /// Which uninterrupted course it is on; more by one after a teleport, or with another body.
+    pub course: u32,
+}
+
+/// A body at every tick from 0 on, and the rules that moved it.
+pub struct Recording {
+    /// How its fields move.
+    pub shape: Shape,
+    /// A state for each tick.
+    pub states: Vec<State>,
+    /// What becomes of a state while the keys that it holds are held.
+    pub rules: Box<dyn Rules>,
+    place: [usize; 2],
+}
+
+impl Recording {
+    fn new<B: Record>(states: Vec<State>, ahead: Ahead<B>) -> Self {
+        let at = |name| B::FIELDS.iter().position(|field: &Field| field.name == name);
+        let place = [at("x"), at("y")].map(|at| at.expect("every body is somewhere"));
+        Self { shape: Shape::new(B::FIELDS), states, rules: Box::new(ahead), place }
+    }
+
+    /// Which fields say where it is, in metres: across, and up or down.
+    pub fn place(&self) -> [usize; 2] {
+        self.place
+    }
+
+    /// Where it truly is between two ticks, in a straight line from one to the other, and on which course.
+    /// None across a cut, or after the end.
+    pub fn truth(&self, at: TickTime) -> Option<([f64; 2], u32)> {
+        let tick = usize::try_from(at.tick.0).ok()?;
+        let (from, to) = (self.states.get(tick)?, self.states.get(tick + 1)?);
+        let part = f64::from(at.fraction);
+        let blend = |field: usize| {
+            let [from, to] = [from, to].map(|state| f64::from(state.values[field]));
+            from + (to - from) * part
+        };
+        (from.course == to.course).then(|| (self.place.map(blend), from.course))
+    }
+}
+
+/// Rules that run a body's own step with the keys that it holds.
+pub struct Ahead<B> {
+    step: Box<dyn Fn(&B) -> B + Send + Sync>,
+}
+
+impl<B: Record> Ahead<B> {
+    fn new(step: impl Fn(&B) -> B + Send + Sync + 'static) -> Self {
+        Self { step: Box::new(step) }
+    }
+
+    /// The body a tick later.
+    fn next(&self, body: &B) -> B {
+        (self.step)(body).snapped()
+    }
+}
+
+impl<B: Record> Rules for Ahead<B> {
+    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+        /// More than any method may ask for.
+        const SECS_MAX: f64 = HORIZON_SECS + 0.1;
+        // Not a number is no time.
+        let secs = if secs > 0.0 { secs.min(SECS_MAX) } else { 0.0 };
+        let ticks = secs * f64::from(RATES.tick_hz);
+        let mut body = B::from_values(values);
+        for _ in 0..ticks as u32 {
+            body = self.next(&body);
+        }
+        let next = self.next(&body);
+        Some(blend_values(B::FIELDS, &body.values(), &next.values(), ticks.fract() as f32))
+    }
+}
+
+/// Runs a body for so many ticks: for each, `hands` press its keys (or strike it), then the rules move it.
+fn run<B: Record>(
+    mut body: B,
+    ticks: u64,
+    ahead: Ahead<B>,
+    mut hands: impl FnMut(&mut B),
+) -> Recording {
+    body = body.snapped();
+    let mut states = vec![State { values: body.values(), course: 0 }];
+    for _ in 0..=ticks {
+        hands(&mut body);
+        body = ahead.next(&body.snapped());
+        states.push(State { values: body.values(), course: 0 });
+    }
+    Recording::new(states, ahead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICKS: u64 = 60 * 120;
+
+    #[test]
+    fn a_seed_gives_the_same_recording_and_another_one_another() {
+        for motion in Motion::ALL {
+            let [a, b, c] = [1, 1, 2].map(|seed| motion.record(600, seed));
+            assert!(a.states == b.states && a.states != c.states, "{motion}");
+            assert_eq!(a.states.len(), 602);
+            assert_eq!(motion.name().parse(), Ok(*motion));
+        }
+        assert!("walker".parse::<Motion>().is_err());
+    }
+
+    #[test]
+    fn bodies_stay_on_their_grid_and_move_as_they_say() {
+        for motion in Motion::ALL {
+            let recording = motion.record(TICKS, 1);
+            let fields = recording.shape.fields();
+            let [x, y] = recording.place();
+            let speed = |name| fields.iter().position(|field| field.name == name);
+            let [vx, vy] = ["vx", "vy"].map(|name| speed(name).expect("it has a speed"));
+            let (mut off, mut far, mut steps) = (0.0, 0.0_f64, 0.0);
+            for pair in recording.states.windows(2) {
+                let [a, b] = [pair[0].values, pair[1].values];
+                for (field, value) in fields.iter().zip(b) {
+                    assert_eq!(field.unpack(field.pack(value)), value, "{motion}.{}", field.name);
+                    let packed = field.pack(value);
+                    let edge = field.bits > 4 && (packed == 0 || packed + 1 == 1 << field.bits);
+                    let turns = field.motion == phaselock_shared::replicate::Motion::Angle;
+                    assert!(!edge || turns, "{motion} is beyond its field {}", field.name);
+                }
+                if pair[0].course != pair[1].course {
+                    continue;
+                }
+                let step = f64::from(RATES.step_secs());
+                for (place, speed) in [(x, vx), (y, vy)] {
+                    let went = f64::from(b[place] - a[place]);
+                    off += (went - f64::from(b[speed]) * step).abs();
+                    far += went.abs();
+                }
+                steps += 1.0;
+            }
+            // It goes somewhere, and where its velocity says, but for landings, walls and roundings.
+            assert!(far / steps > 0.01, "{motion} moves {} m a tick", far / steps);
+            assert!(off < 0.04 * far, "{motion} is off by {off} of {far} m");
+        }
+    }
+
+    #[test]
+    fn rules_foretell_what_no_hand_changes() {
+        for motion in Motion::ALL {
+            let recording = motion.record(TICKS, 1);
+            let fields = recording.shape.fields();
+            let (mut right, mut all) = (0, 0);
+            for pair in recording.states.windows(2).filter(|pair| pair[0].course == pair[1].course)
+            {
+                let held = |state: &State| {
+                    let keys = fields.iter().zip(state.values).filter(|(field, _)| field.steering);
+                    keys.map(|(_, value)| value).collect::<Vec<_>>()
+                };
+                if held(&pair[0]) != held(&pair[1]) {
+                    continue;
+                }
+                let step = f64::from(RATES.step_secs());
+                let forward = recording.rules.forward(&pair[0].values, step * 1.000_001);
+                let forward = forward.expect("the rules say so");
+                let near = |at: usize| (forward[at] - pair[1].values[at]).abs() < 1e-4;
+                right += usize::from(recording.place().into_iter().all(near));
+                all += 1;
+            }
+            // A puck is struck without keys.
+            assert!(all > 1000 && right * 100 > all * 98, "{motion}: {right} of {all}");
+            let still = recording.rules.forward(&recording.states[9].values, f64::NAN);
+            assert_eq!(still, Some(recording.states[9].values));
+        }
+    }
+}

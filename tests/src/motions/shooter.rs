@@ -1,0 +1,108 @@
+//! Skirmish as its bots play it: one of them is followed until it dies, then another.
+
+use std::sync::Arc;
+
+use phaselock_shared::game::{Game, Inputs, World};
+use phaselock_shared::games::skirmish::movement::movement;
+use phaselock_shared::games::skirmish::{Bot, HEALTH, Player, Skirmish, players};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::random::Random;
+use phaselock_shared::record;
+use phaselock_shared::replicate::Record;
+use phaselock_shared::time::Tick;
+
+use super::{Ahead, RATES, Recording, State};
+
+/// Players in the arena.
+const BOTS: u16 = 8;
+
+record! {
+    /// What a player of Skirmish is moved by, on Skirmish's grid. Other than there, the table says which
+    /// velocity moves which coordinate.
+    struct Shooter {
+        right: i16 = Field::centred(2, 0).steering(),
+        down: i16 = Field::centred(2, 0).steering(),
+        x: f32 = Field::centred(14, 8).moved_by("vx"),
+        y: f32 = Field::centred(14, 8).moved_by("vy"),
+        vx: f32 = Field::centred(12, 7),
+        vy: f32 = Field::centred(12, 7),
+        aim: f32 = Field::angle(10),
+    }
+}
+
+impl Shooter {
+    fn of(player: &Player) -> Self {
+        let Player { right, down, x, y, vx, vy, aim, .. } = *player;
+        Self { right, down, x, y, vx, vy, aim }
+    }
+
+    fn player(&self) -> Player {
+        let Self { right, down, x, y, vx, vy, aim } = *self;
+        Player { right, down, x, y, vx, vy, aim, health: HEALTH, ..Player::default() }
+    }
+}
+
+pub(super) fn record(ticks: u64, seed: u64) -> Recording {
+    let game = Arc::new(Skirmish::new(RATES, seed));
+    let mut world = World::<Skirmish>::new(seed);
+    for player in 0..BOTS {
+        game.join(&mut world, PlayerId(player));
+    }
+    world.snap();
+    let mut random = Random::new(seed);
+    let mut bots: Vec<_> = (0..BOTS).map(|_| Bot::default()).collect();
+    let mut states = Vec::new();
+    let (mut followed, mut course) = (None, 0);
+    let mut inputs = Inputs::default();
+    for tick in 0..=ticks + 1 {
+        let living = || players(&world.entities).filter(|slot| slot.entity.health > 0);
+        let found = living().find(|slot| Some(slot.id) == followed).or_else(|| living().next());
+        if let Some(slot) = found {
+            // A course is a life: who died may be back.
+            course += u32::from(followed.replace(slot.id) != Some(slot.id));
+            states.push(State { values: Shooter::of(&slot.entity).values(), course });
+        } else {
+            // Nobody lives, which takes all to die within two seconds.
+            followed = None;
+            states.extend(states.last().copied());
+        }
+        for (bot, player) in bots.iter_mut().zip(0..) {
+            let command = game.bot(bot, &world.entities, PlayerId(player), &mut random);
+            inputs.set(PlayerId(player), command.snapped());
+        }
+        world.tick = Tick(tick + 1);
+        game.step(&mut world, &inputs);
+        world.snap();
+    }
+    let ahead = Ahead::new(move |shooter: &Shooter| {
+        let mut player = shooter.player();
+        let keys = player.keys();
+        movement(&game.arena, RATES, &mut player, &keys);
+        Shooter::of(&player)
+    });
+    Recording::new(states, ahead)
+}
+
+#[cfg(test)]
+mod tests {
+    use phaselock_shared::replicate::Field;
+
+    use super::*;
+
+    #[test]
+    fn it_is_skirmish_and_people_die_in_it() {
+        for field in Shooter::FIELDS {
+            let of_game = Player::FIELDS.iter().find(|other| other.name == field.name);
+            let of_game = of_game.expect("the game has that field");
+            let grid = |field: &Field| (field.min, field.bits, field.fraction_bits, field.motion);
+            assert_eq!(grid(field), grid(of_game), "{}", field.name);
+        }
+        let recording = record(60 * 60, 1);
+        let lives = recording.states.last().map_or(0, |state| state.course);
+        assert!((3..60).contains(&lives), "{lives} lives in a minute");
+        for pair in recording.states.windows(2).filter(|pair| pair[0].course == pair[1].course) {
+            let [x, y] = recording.place().map(|at| pair[1].values[at] - pair[0].values[at]);
+            assert!(x.hypot(y) < 0.2, "it jumps by {x}, {y} m within a life");
+        }
+    }
+}
