@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock_shared::game::{Entities, Game, Inputs, World};
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock_shared::games::skirmish::{Bot, Command, Piece, Skirmish};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::random::Random;
@@ -106,8 +106,8 @@ pub(crate) fn replay() -> Replay {
         let begin = Instant::now();
         let mut scene: Entities<Piece> = world.entities.clone();
         states.clear();
-        for command in &past[from..] {
-            game.predict(&mut scene, own, command);
+        for (command, ticks) in past[from..].iter().zip(1..) {
+            game.predict(&mut scene, own, command, Ahead { ticks, shared: &[] });
             let slot = scene.get_mut(own).expect("it was copied");
             let packed = slot.entity.pack();
             slot.entity = Piece::unpack(slot.entity.kind(), &packed);
