@@ -46,7 +46,7 @@ pub(crate) trait Play {
     fn choose(&mut self, kind: u8, choice: Choice);
     /// Shows ghosts by another method where the picture is marked.
     fn set_ghost(&mut self, ghost: Option<Choice>);
-    /// By how many of the game's units entities were shown off their true places lately, where the picture is
+    /// By how many of the game's units others were lately drawn off where they were by then, where the picture is
     /// marked.
     fn shown_error(&self) -> Option<f32>;
     /// How it is going.

@@ -31,7 +31,7 @@ pub(crate) struct Marks {
     pub(crate) drawn: Pos2,
     /// Where another method would draw it.
     pub(crate) ghost: Option<Pos2>,
-    /// Where it was drawn at the time of a snapshot that came later, and where that has it.
+    /// Where it was drawn at the moment of a snapshot that came later, and where that has it.
     pub(crate) error: Option<(Pos2, Pos2)>,
 }
 
@@ -76,7 +76,7 @@ impl Panel {
     }
 
     fn contents(&mut self, ui: &mut Ui, play: &mut dyn Play) {
-        ui.set_width(276.0);
+        ui.set_width(290.0);
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         ui.label(RichText::new("How others are shown").size(16.0));
         for kind in play.kinds() {
@@ -103,7 +103,7 @@ impl Panel {
             }
             legend(ui, self.ghost.is_some());
             let error = play.shown_error().map_or("nothing yet".into(), |m| format!("{m:.3} m"));
-            let words = format!("Shown off by {error} on average.");
+            let words = format!("Drawn off what goes on by {error} on average.");
             ui.label(RichText::new(words).size(13.0).color(palette::TEXT_SOFT));
         }
         if changed {
@@ -116,7 +116,7 @@ impl Panel {
 /// A list to choose a method from. Returns whether another was chosen.
 fn methods(ui: &mut Ui, id: &str, choice: &mut Choice) -> bool {
     let before = *choice;
-    ComboBox::from_id_salt(id).width(250.0).selected_text(choice.title()).show_ui(ui, |ui| {
+    ComboBox::from_id_salt(id).width(276.0).selected_text(choice.title()).show_ui(ui, |ui| {
         for other in Choice::ALL {
             ui.selectable_value(choice, *other, other.title()).on_hover_text(other.source());
         }
@@ -144,7 +144,7 @@ fn legend(ui: &mut Ui, ghosts: bool) {
     row("from there to where it is drawn", |painter, at| {
         way(painter, at - vec2(9.0, 0.0), at + vec2(9.0, 0.0));
     });
-    row("where it was shown, and where it really was then", |painter, at| {
+    row("where it was drawn, and where it was by then", |painter, at| {
         error(painter, at - vec2(7.0, 0.0), at + vec2(7.0, 0.0));
     });
     if ghosts {

@@ -39,7 +39,8 @@ pub struct Trace<E> {
     pub shown: Slot<E>,
     /// What another method would show.
     pub ghost: Option<Slot<E>>,
-    /// Where it was shown at the time of a state that came later, and that state.
+    /// Where it was shown at the moment of a state that came later, and that state: how far the picture was
+    /// off what went on just then.
     pub late_truth: Option<(Slot<E>, Slot<E>)>,
 }
 
@@ -66,7 +67,7 @@ struct Course {
     error: RenderError,
     /// What to show next goes on from here.
     takes_over: Option<Values>,
-    /// When it was last shown, and what, to learn what was wrong with it.
+    /// What was shown when, to learn how far that was off what went on just then.
     drawn: VecDeque<(f64, Values)>,
     late_truth: Option<(Values, Values)>,
 }
@@ -363,8 +364,8 @@ impl Track {
     }
 }
 
-/// Frames that are remembered, to compare with what comes later: a quarter of a second at 120 a second.
-const DRAWN_MAX: usize = 32;
+/// Frames that are remembered, to compare with what comes later: half a second at 120 a second.
+const DRAWN_MAX: usize = 64;
 
 impl Course {
     fn new(state: &State, fields: &'static [Field], choice: Choice, begins: f64) -> Self {
@@ -400,7 +401,7 @@ impl Course {
         same && self.path.newest().is_none_or(|newest| !cut_between(fields, &newest.values, values))
     }
 
-    /// Compares a state with what was shown at its time.
+    /// Compares a state with what was shown at its moment.
     fn learn(&mut self, time: f64, values: &Values) {
         let at = self.drawn.partition_point(|(drawn, _)| *drawn <= time);
         let (Some(before), Some(after)) =
@@ -432,11 +433,11 @@ impl Course {
             self.error.correct(fields, &before, &values);
         }
         let values = self.error.apply(fields, &values);
-        if self.drawn.back().is_none_or(|(drawn, _)| *drawn < time) {
+        if self.drawn.back().is_none_or(|(drawn, _)| *drawn < at.now) {
             if self.drawn.len() == DRAWN_MAX {
                 self.drawn.pop_front();
             }
-            self.drawn.push_back((time, values));
+            self.drawn.push_back((at.now, values));
         }
         // Of what is over there is nothing more to come.
         Picture { values, starved: shown.starved && self.ends.is_none() }

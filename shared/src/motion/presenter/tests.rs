@@ -174,11 +174,11 @@ fn an_error_is_learnt_when_the_truth_comes() {
     for hundredth in 20..30 {
         told.x(f64::from(hundredth) / 100.0);
     }
-    told.state(15, 0, ball(1.5));
+    told.state(25, 0, ball(2.5));
     let at = Moment { now: 0.3, past: 0.2, interval: 0.02 };
     let traces = told.0.traces(&Balls, at);
     let (shown, truth) = traces[0].late_truth.expect("it is known by now");
-    assert!((shown.entity.x - 1.0).abs() < 0.01 && (truth.entity.x - 1.5).abs() < 0.01);
+    assert!((shown.entity.x - 1.0).abs() < 0.01 && (truth.entity.x - 2.5).abs() < 0.01);
 }
 
 #[test]
