@@ -129,7 +129,7 @@ impl Choice {
             Self::Projective => "Racer, multiplayer interpolation/prediction",
             Self::CubicSpline => "Prediction thesis, 2.3.1, eq. 2.19, after N. Caldwell",
             Self::OneTwelfth => "Let's make a multiplayer game, part 7 (asteroid shooter)",
-            Self::RunForward => "Skirmish, continued adventures in networking",
+            Self::RunForward => "Gauntlets of Recursion, continued adventures in networking (2008)",
             Self::FirLinear => "Prediction thesis, 2.3.2, eq. 2.26",
             Self::FirThesisQuadratic => "Prediction thesis, 2.3.2, eq. 2.28 and 2.29",
             Self::FirQuadratic => "Lagrange's parabola; corrects the thesis's eq. 2.29",

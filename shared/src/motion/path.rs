@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::rotation::{self, four};
+use super::rotation::{self, Four, four};
 use crate::limits::FIELDS_MAX;
 use crate::replicate::{Field, Motion, Values, turn_between};
 
@@ -30,6 +30,30 @@ pub struct Shape {
     fields: &'static [Field],
     sorts: [Sort; FIELDS_MAX],
     rates: [Option<usize>; FIELDS_MAX],
+    /// What is asked in each frame, worked out once: places of the fields that move, and how many.
+    moving: ([u8; FIELDS_MAX], usize),
+    /// Of the first components of quaternions.
+    rotations: ([u8; FIELDS_MAX / 4], usize),
+    /// Of the angles.
+    turns: ([u8; FIELDS_MAX], usize),
+    /// The least and the greatest values.
+    ranges: [(f64, f64); FIELDS_MAX],
+}
+
+/// Writes places down from first to last, as far as there is room.
+fn listed<const N: usize>(places: impl Iterator<Item = usize>) -> ([u8; N], usize) {
+    let mut list = ([0; N], 0);
+    for (to, place) in list.0.iter_mut().zip(places) {
+        // There are fewer than 256 fields.
+        *to = place as u8;
+        list.1 += 1;
+    }
+    list
+}
+
+/// The reverse.
+fn unlisted<const N: usize>(list: &([u8; N], usize)) -> impl Iterator<Item = usize> + '_ {
+    list.0[..list.1].iter().map(|place| usize::from(*place))
 }
 
 impl Shape {
@@ -46,7 +70,24 @@ impl Shape {
             };
             *rate = field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
         }
-        Self { fields, sorts, rates }
+        let mut ranges = [(0.0, 0.0); FIELDS_MAX];
+        for (range, field) in ranges.iter_mut().zip(fields) {
+            let most =
+                f64::from((1_u32 << field.bits) - 1) / f64::from(1_u32 << field.fraction_bits);
+            *range = (f64::from(field.min), f64::from(field.min) + most);
+        }
+        let of = |sort| (0..fields.len()).filter(move |at| sorts[*at] == sort);
+        let moving = listed((0..fields.len()).filter(|at| sorts[*at] != Sort::Step));
+        let mut next = 0;
+        let rotations = listed(of(Sort::Unit).filter(|at| {
+            let four =
+                *at >= next && sorts.get(*at..at + 4).is_some_and(|four| four == [Sort::Unit; 4]);
+            if four {
+                next = at + 4;
+            }
+            four
+        }));
+        Self { fields, sorts, rates, moving, rotations, turns: listed(of(Sort::Turn)), ranges }
     }
 
     /// The field table.
@@ -56,26 +97,22 @@ impl Shape {
 
     /// The fields that move, by their places.
     pub fn moving(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.fields.len()).filter(|at| self.sorts[*at] != Sort::Step)
+        unlisted(&self.moving)
     }
 
     /// Whether anything moves at all.
     pub fn moves(&self) -> bool {
-        self.moving().next().is_some()
+        self.moving.1 > 0
     }
 
     /// Places of the first components of quaternions, of four fields each.
     pub fn rotations(&self) -> impl Iterator<Item = usize> + '_ {
-        let mut next = 0;
-        (0..self.fields.len()).filter(move |at| {
-            let four = *at >= next
-                && at + 4 <= self.fields.len()
-                && self.sorts[*at..at + 4].iter().all(|sort| *sort == Sort::Unit);
-            if four {
-                next = at + 4;
-            }
-            four
-        })
+        unlisted(&self.rotations)
+    }
+
+    /// Places of the angles, in turns.
+    pub fn turns(&self) -> impl Iterator<Item = usize> + '_ {
+        unlisted(&self.turns)
     }
 
     /// Coordinates of a state that follows one with the coordinates `before`: angles go the shorter way
@@ -126,14 +163,13 @@ impl Shape {
 
     /// The least and the greatest value of a field.
     pub fn range(&self, at: usize) -> (f64, f64) {
-        let least = f64::from(self.fields[at].min);
-        (least, least + f64::from((1_u32 << self.fields[at].bits) - 1) * self.grid(at))
+        self.ranges[at]
     }
 
     /// Brings coordinates of one course to others' side: angles by whole turns, quaternions by their sign,
     /// and with these the rate. Which side it is may change when a state comes late.
     pub fn align(&self, place: &mut Coords, rate: &mut Coords, to: &Coords) {
-        for at in self.moving().filter(|at| self.is_turn(*at)) {
+        for at in self.turns() {
             place[at] += (to[at] - place[at]).round();
         }
         for at in self.rotations() {
@@ -151,23 +187,27 @@ impl Shape {
     /// the newest state.
     pub fn tame(&self, place: &mut Coords, newest: &Coords) {
         for at in self.moving() {
+            let (least, most) = self.ranges[at];
             let (least, most) = match self.sorts[at] {
                 Sort::Turn => (newest[at] - TURNS_MAX, newest[at] + TURNS_MAX),
-                _ => self.range(at),
+                _ => (least, most),
             };
             let value = place[at];
-            place[at] = if value.is_finite() { value.clamp(least, most) } else { newest[at] };
+            // As `clamp`, but for its check of the ends: this is done for every field in every frame.
+            let tamed = value.max(least).min(most);
+            place[at] = if value.is_finite() { tamed } else { newest[at] };
         }
         for at in self.rotations() {
-            let four = at..at + 4;
-            let length = |four: &[f64]| four.iter().map(|part| part * part).sum::<f64>().sqrt();
-            if length(&place[four.clone()]) < 1e-3 {
-                place[four.clone()].copy_from_slice(&newest[four.clone()]);
+            let length = |four: &Four| four.iter().map(|part| part * part).sum::<f64>().sqrt();
+            let mut parts = four(&place[at..]);
+            if length(&parts) < 1e-3 {
+                parts = four(&newest[at..]);
             }
-            let length = length(&place[four.clone()]);
+            let length = length(&parts);
             if length > 1e-3 {
-                place[four].iter_mut().for_each(|part| *part /= length);
+                parts = parts.map(|part| part / length);
             }
+            place[at..at + 4].copy_from_slice(&parts);
         }
     }
 
@@ -258,9 +298,9 @@ impl Path {
 
     /// Computes what follows from the values, from a knot on.
     fn settle(&mut self, from: usize) {
+        let shape = &self.shape;
         for at in from..self.knots.len() {
             let before = at.checked_sub(1).map(|before| self.knots[before]);
-            let shape = self.shape;
             let knot = &mut self.knots[at];
             knot.place = shape.coords(&knot.values, before.as_ref().map(|knot| &knot.place));
             for place in shape.moving() {

@@ -117,7 +117,7 @@ impl Blend {
         // What turns beyond the last state does so within the horizon.
         let end = (self.last.time + HORIZON_SECS - self.begin) / self.over;
         let raw = raw.min(end.max(1.0));
-        for at in shape.moving().filter(|at| shape.is_turn(*at)) {
+        for at in shape.turns() {
             let turn = self.last.place[at] - self.from[at];
             place[at] = self.from[at] + (turn - turn.round()) * raw;
         }

@@ -1,12 +1,13 @@
 //! Run-forward: the newest state run on by the game's own rules, and corrected along a curve.
 //!
-//! Source: Skirmish, "Continued adventures in networking". A state carries what the player does, so the
-//! receiver runs the ordinary rules over the state's age ([`Rules::forward`]); where they say nothing, the
-//! thing goes on at its rates. A correction follows a quadratic Bezier curve over one interval: it starts
-//! where the thing is shown, ends where it is now known to be going, and its control point is where it
-//! would have been by half of that time had no state come. (The article does not say by when; by half
-//! time, what moves uniformly stays uniform.) The curve runs along with what the rules foretell, so that a
-//! thing which was foretold rightly is shown just as the rules have it, on whatever course.
+//! Source: "Continued adventures in networking" (the blog Gauntlets of Recursion, 2008), of a top-down
+//! shooter. A state carries what the player does, so the receiver runs the ordinary rules over the state's
+//! age ([`Rules::forward`]); where they say nothing, the thing goes on at its rates. A correction follows a
+//! quadratic Bezier curve over one interval: it starts where the thing is shown, ends where it is now known
+//! to be going, and its control point is where it would have been by half of that time had no state come,
+//! straight on. (The article does not say by when; by half time, what moves uniformly stays uniform.) The
+//! curve runs along with what the rules foretell, so that a thing which was foretold rightly is shown just as
+//! the rules have it, on whatever course.
 //!
 //! Position is continuous; velocity is where a correction starts, and not where it ends.
 
