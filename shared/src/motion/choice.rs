@@ -3,9 +3,19 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use super::adaptive::Adaptive;
 use super::catmull_rom::CatmullRom;
+use super::cubic_spline::cubic_spline;
+use super::dead_reckoning::dead_reckoning;
+use super::ease::Curve;
+use super::eased::Eased;
+use super::fir::{Fir, Kind};
 use super::hermite::Hermite;
+use super::kalman::Kalman;
 use super::linear::Linear;
+use super::one_twelfth::one_twelfth;
+use super::projective::Projective;
+use super::run_forward::RunForward;
 use super::{Method, Timeline};
 
 /// A method by name.
@@ -17,11 +27,54 @@ pub enum Choice {
     Hermite,
     /// Cubics through known states with the directions of their neighbours.
     CatmullRom,
+    /// The last two states projected to now, and a blend from one to the other.
+    Projective,
+    /// A cubic to where it is expected at the next arrival.
+    CubicSpline,
+    /// A display that goes a twelfth of the way to the simulation each frame.
+    OneTwelfth,
+    /// The newest state run on by the game's own rules, corrected along a curve.
+    RunForward,
+    /// On along the line through the last two places.
+    FirLinear,
+    /// By the last slope and acceleration.
+    FirThesisQuadratic,
+    /// On along the parabola through the last three places.
+    FirQuadratic,
+    /// On along the tangent of a Catmull-Rom spline's end.
+    FirCatmullRom,
+    /// By the slope that the thesis prints for Richardson's.
+    FirRichardsonPrinted,
+    /// By the slope that the thesis derives for Richardson's.
+    FirRichardson,
+    /// A filtered place and rate.
+    Kalman,
+    /// Straight on at the rates that the newest state states.
+    DeadReckoning,
+    /// Whichever of several extrapolators has lately erred least.
+    Adaptive,
 }
 
 impl Choice {
     /// All there are: those that show the past, then those that show the present.
-    pub const ALL: &'static [Self] = &[Self::Linear, Self::Hermite, Self::CatmullRom];
+    pub const ALL: &'static [Self] = &[
+        Self::Linear,
+        Self::Hermite,
+        Self::CatmullRom,
+        Self::Projective,
+        Self::CubicSpline,
+        Self::OneTwelfth,
+        Self::RunForward,
+        Self::FirLinear,
+        Self::FirThesisQuadratic,
+        Self::FirQuadratic,
+        Self::FirCatmullRom,
+        Self::FirRichardsonPrinted,
+        Self::FirRichardson,
+        Self::Kalman,
+        Self::DeadReckoning,
+        Self::Adaptive,
+    ];
 
     /// Its name in settings and on command lines: lower case, words joined by hyphens, unique.
     pub fn name(self) -> &'static str {
@@ -29,6 +82,19 @@ impl Choice {
             Self::Linear => "linear",
             Self::Hermite => "hermite",
             Self::CatmullRom => "catmull-rom",
+            Self::Projective => "projective",
+            Self::CubicSpline => "cubic-spline",
+            Self::OneTwelfth => "one-twelfth",
+            Self::RunForward => "run-forward",
+            Self::FirLinear => "fir-linear",
+            Self::FirThesisQuadratic => "fir-thesis-quadratic",
+            Self::FirQuadratic => "fir-quadratic",
+            Self::FirCatmullRom => "fir-catmull-rom",
+            Self::FirRichardsonPrinted => "fir-richardson-printed",
+            Self::FirRichardson => "fir-richardson",
+            Self::Kalman => "kalman",
+            Self::DeadReckoning => "dead-reckoning",
+            Self::Adaptive => "adaptive",
         }
     }
 
@@ -38,6 +104,19 @@ impl Choice {
             Self::Linear => "Linear interpolation",
             Self::Hermite => "Hermite interpolation",
             Self::CatmullRom => "Catmull-Rom interpolation",
+            Self::Projective => "Projective blending",
+            Self::CubicSpline => "Cubic spline",
+            Self::OneTwelfth => "One-twelfth smoothing",
+            Self::RunForward => "Run-forward with curve correction",
+            Self::FirLinear => "Linear extrapolation (FIR)",
+            Self::FirThesisQuadratic => "Quadratic extrapolation as in the thesis (FIR)",
+            Self::FirQuadratic => "Quadratic extrapolation (FIR)",
+            Self::FirCatmullRom => "Catmull-Rom extrapolation (FIR)",
+            Self::FirRichardsonPrinted => "Richardson extrapolation as printed (FIR)",
+            Self::FirRichardson => "Richardson extrapolation (FIR)",
+            Self::Kalman => "Kalman filter",
+            Self::DeadReckoning => "Dead reckoning",
+            Self::Adaptive => "Adaptive choice by measured error",
         }
     }
 
@@ -47,6 +126,21 @@ impl Choice {
             Self::Linear => "Multiplayer Platformer Log #5; Valve's Source engine",
             Self::Hermite => "Prediction thesis, 2.3.1, Hermite geometry",
             Self::CatmullRom => "Prediction thesis, 2.2.5, made non-uniform (Barry and Goldman)",
+            Self::Projective => "Racer, multiplayer interpolation/prediction",
+            Self::CubicSpline => "Prediction thesis, 2.3.1, eq. 2.19, after N. Caldwell",
+            Self::OneTwelfth => "Let's make a multiplayer game, part 7 (asteroid shooter)",
+            Self::RunForward => "Skirmish, continued adventures in networking",
+            Self::FirLinear => "Prediction thesis, 2.3.2, eq. 2.26",
+            Self::FirThesisQuadratic => "Prediction thesis, 2.3.2, eq. 2.28 and 2.29",
+            Self::FirQuadratic => "Lagrange's parabola; corrects the thesis's eq. 2.29",
+            Self::FirCatmullRom => "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform",
+            Self::FirRichardsonPrinted => {
+                "Prediction thesis, 2.3.2, eq. 2.34, which does not follow from eq. 2.33"
+            }
+            Self::FirRichardson => "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it",
+            Self::Kalman => "Prediction thesis, 2.2.6 and 2.3.1, eq. 2.20 to 2.23",
+            Self::DeadReckoning => "DIS (IEEE 1278.1); prediction thesis, 2.2.2",
+            Self::Adaptive => "Prediction thesis, 4.4, future work",
         }
     }
 
@@ -54,15 +148,30 @@ impl Choice {
     pub fn timeline(self) -> Timeline {
         match self {
             Self::Linear | Self::Hermite | Self::CatmullRom => Timeline::Past,
+            _ => Timeline::Present,
         }
     }
 
     /// A new one, for one entity.
     pub fn make(self) -> Box<dyn Method> {
+        let fir = |kind| Eased::new(Fir(kind), Curve::Cubic);
         match self {
             Self::Linear => Box::new(Linear),
             Self::Hermite => Box::new(Hermite),
             Self::CatmullRom => Box::new(CatmullRom::new()),
+            Self::Projective => Box::new(Projective::default()),
+            Self::CubicSpline => Box::new(cubic_spline()),
+            Self::OneTwelfth => Box::new(one_twelfth()),
+            Self::RunForward => Box::new(Eased::new(RunForward, Curve::Bezier)),
+            Self::FirLinear => Box::new(fir(Kind::Linear)),
+            Self::FirThesisQuadratic => Box::new(fir(Kind::ThesisQuadratic)),
+            Self::FirQuadratic => Box::new(fir(Kind::Quadratic)),
+            Self::FirCatmullRom => Box::new(fir(Kind::CatmullRom)),
+            Self::FirRichardsonPrinted => Box::new(fir(Kind::RichardsonPrinted)),
+            Self::FirRichardson => Box::new(fir(Kind::Richardson)),
+            Self::Kalman => Box::new(Eased::new(Kalman::new(), Curve::Cubic)),
+            Self::DeadReckoning => Box::new(dead_reckoning()),
+            Self::Adaptive => Box::new(Eased::new(Adaptive::new(), Curve::Cubic)),
         }
     }
 }

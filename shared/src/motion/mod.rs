@@ -11,17 +11,30 @@
 //! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state.
 //! - A method is given one uninterrupted course: no teleport, no other entity in the same slot.
 
+mod adaptive;
 mod between;
 mod catmull_rom;
 pub mod choice;
+mod cubic_spline;
+mod dead_reckoning;
 mod ease;
+mod eased;
+pub mod fir;
+mod forecast;
 mod hermite;
 pub mod interpolate;
+mod kalman;
 mod linear;
+mod one_twelfth;
 pub mod path;
+mod projective;
+mod run_forward;
+pub mod sending;
 pub mod smoothing;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 

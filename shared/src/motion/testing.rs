@@ -66,7 +66,7 @@ pub(super) fn moment(time: f64) -> Moment {
 }
 
 /// Frames of a method fed with a motion: `(time, what is shown)`. States are taken and come at the given
-/// times; with an interpolation delay of 0.25 s for what shows the past.
+/// times; with an interpolation delay of 0.5 s for what shows the past.
 pub(super) fn play(
     choice: Choice,
     sent: &[(f64, f64)],
@@ -94,7 +94,7 @@ pub(super) fn play_with(
             }
         }
         if path.newest().is_some() {
-            let at = Moment { now, past: now - 0.25, interval: 0.1 };
+            let at = Moment { now, past: now - 0.5, interval: 0.05 };
             shown.push((method.timeline().time(at), method.show(&path, at, &NoRules)));
         }
     }

@@ -1,0 +1,247 @@
+//! Several extrapolators at once, of which the one that has lately erred least is shown.
+//!
+//! Source: the thesis asks for it as future work (section 4.4). When a state comes, each candidate is asked
+//! what it would have shown at that state's time: it is given what had come by then, which is how old things
+//! are when they are shown. Its error, relative to how much the field lately moved between two states, is
+//! squared, averaged over the drawn fields, and forgotten exponentially. Another candidate than the shown
+//! one is chosen only if it is clearly better. What is shown slides from one to the other along a cubic, as
+//! it does from one state to the next, so that velocity is continuous.
+
+use super::eased::Foresee;
+use super::fir::{self, Kind};
+use super::forecast::Forecast;
+use super::{Coords, Knot, Path, Rules, Shape};
+use crate::limits::FIELDS_MAX;
+
+/// What may be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Candidate {
+    /// The game's rules, or straight on where they say nothing.
+    Rules,
+    /// Straight on at stated rates.
+    Reckoned,
+    /// It stays where it is: for what trembles.
+    Standing,
+    /// By places alone.
+    Fir(Kind),
+}
+
+/// All of them. Each costs little, and none has a memory, so that they can be asked about the past.
+const CANDIDATES: [Candidate; 6] = [
+    Candidate::Rules,
+    Candidate::Reckoned,
+    Candidate::Standing,
+    Candidate::Fir(Kind::Linear),
+    Candidate::Fir(Kind::Richardson),
+    Candidate::Fir(Kind::Quadratic),
+];
+
+/// How much of the newest error goes into the mean. Arbitrary: what was five states ago counts a third.
+const ERROR_GAIN: f64 = 0.2;
+
+/// States that must have come before any other than the first candidate is chosen. Arbitrary.
+const SCORED_MIN: u32 = 3;
+
+/// Another candidate must err less than this part of what the shown one does. Arbitrary; as squares, so it is
+/// a tenth less.
+const BETTER: f64 = 0.81;
+
+/// States back from the newest that a candidate's knowledge may end at: paths keep eight, and the oldest
+/// forecast takes three.
+const BACK_MAX: usize = 5;
+
+/// The greatest error that is counted: one lost state must not decide for long. Arbitrary.
+const ERROR_MAX: f64 = 1e4;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Adaptive {
+    chosen: usize,
+    scored: u32,
+    errors: [f64; CANDIDATES.len()],
+    /// A running mean of the squares of the fields' changes between two states.
+    motions: Coords,
+}
+
+impl Adaptive {
+    /// A new one.
+    pub(super) fn new() -> Self {
+        let errors = [0.0; CANDIDATES.len()];
+        Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX] }
+    }
+
+    /// What is chosen.
+    #[cfg(test)]
+    fn candidate(&self) -> Candidate {
+        CANDIDATES[self.chosen]
+    }
+
+    fn score(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) {
+        let shape = path.shape();
+        let Some(before) = path.back(1) else { return };
+        for at in shape.moving() {
+            let change = newest.place[at] - before.place[at];
+            self.motions[at] += ERROR_GAIN * (change * change - self.motions[at]);
+        }
+        let known = (2..=BACK_MAX).take_while(|back| {
+            path.back(back - 1).is_some_and(|knot| knot.arrival > newest.time)
+                && path.back(*back).is_some()
+        });
+        let back = known.last().unwrap_or(1);
+        for (candidate, mean) in CANDIDATES.iter().zip(&mut self.errors) {
+            let Some(forecast) = candidate.forecast(path, back) else { continue };
+            let place = forecast.at(shape, rules, newest.time);
+            let error = error(shape, &place, newest, &self.motions);
+            *mean += ERROR_GAIN * (error - *mean);
+        }
+        self.scored = self.scored.saturating_add(1);
+        if self.scored < SCORED_MIN {
+            return;
+        }
+        for (at, error) in self.errors.iter().enumerate() {
+            if *error < BETTER * self.errors[self.chosen] {
+                self.chosen = at;
+            }
+        }
+    }
+}
+
+/// The mean square of how far a place is off in the drawn fields, relative to how much they move.
+fn error(shape: &Shape, place: &Coords, knot: &Knot, motions: &Coords) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for at in shape.moving().filter(|at| !shape.is_rate(*at)) {
+        let off = place[at] - knot.place[at];
+        // To the grid, nothing is known better.
+        let step = shape.grid(at);
+        sum += (off * off / (motions[at] + step * step)).min(ERROR_MAX);
+        count += 1.0;
+    }
+    if count > 0.0 { sum / count } else { 0.0 }
+}
+
+impl Candidate {
+    /// What it foretells from the state that is so many before the newest.
+    fn forecast(self, path: &Path, back: usize) -> Option<Forecast> {
+        let knot = path.back(back)?;
+        Some(match self {
+            Self::Rules => Forecast::by_rules(knot),
+            Self::Reckoned => Forecast::reckoned(knot),
+            Self::Standing => Forecast::standing(knot),
+            Self::Fir(kind) => {
+                fir::forecast(kind, path, knot, path.back(back + 1), path.back(back + 2))
+            }
+        })
+    }
+}
+
+impl Foresee for Adaptive {
+    fn forecast(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) -> Forecast {
+        self.score(path, newest, rules);
+        CANDIDATES[self.chosen].forecast(path, 0).unwrap_or_else(|| Forecast::reckoned(newest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ease::Curve;
+    use super::super::eased::Eased;
+    use super::super::testing::{Body, X, Y, play_with};
+    use super::super::{Method, NoRules};
+    use super::*;
+    use crate::random::Random;
+    use crate::replicate::Values;
+
+    fn sent(count: u32) -> Vec<(f64, f64)> {
+        (0..count).map(|n| (f64::from(n) * 0.05, f64::from(n) * 0.05 + 0.08)).collect()
+    }
+
+    fn chosen_for(motion: impl Fn(f64) -> Body) -> Candidate {
+        let mut method = Eased::new(Adaptive::new(), Curve::Cubic);
+        let frames = (0..500).map(|n| f64::from(n) * 0.01);
+        play_with(&mut method, &sent(100), frames, motion);
+        method.foresee().candidate()
+    }
+
+    #[test]
+    fn it_finds_what_fits_the_motion() {
+        // A parabola, whose rate is not stated.
+        let thrown = |t: f64| Body { y: (30.0 * t - 5.0 * t * t) as f32, ..Body::at(0.0) };
+        assert_eq!(chosen_for(thrown), Candidate::Fir(Kind::Quadratic));
+        // Trembling about a place.
+        let trembling = |t: f64| {
+            let mut random = Random::new((t * 1000.0) as u64);
+            Body { y: random.range(-1.0, 1.0), ..Body::at(0.0) }
+        };
+        assert_eq!(chosen_for(trembling), Candidate::Standing);
+        // Rates that are stated, and right, on a course that turns. The rules' candidate does the same.
+        let running = |t: f64| Body {
+            vx: (40.0 * libm::cos(4.0 * t)) as f32,
+            ..Body::at((10.0 * libm::sin(4.0 * t)) as f32)
+        };
+        assert_ne!(chosen_for(running), Candidate::Standing);
+    }
+
+    #[derive(Debug)]
+    struct Falling;
+
+    impl Rules for Falling {
+        fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+            let mut after = *values;
+            after[X] += values[1] * secs as f32 - (5.0 * secs * secs) as f32;
+            Some(after)
+        }
+    }
+
+    #[test]
+    fn rules_that_are_right_stay_chosen_and_such_as_err_do_not() {
+        let falling = |t: f64| Body {
+            vx: (30.0 - 10.0 * t) as f32,
+            ..Body::at((30.0 * t - 5.0 * t * t) as f32)
+        };
+        let straight = |t: f64| Body { vx: 3.0, ..Body::at((3.0 * t) as f32) };
+        let chosen = |motion: &dyn Fn(f64) -> Body| {
+            let mut adaptive = Adaptive::new();
+            let mut path = Path::new(Body::shape());
+            for (time, arrival) in sent(40) {
+                path.push(time, arrival, &motion(time).values());
+                let newest = *path.newest().expect("just pushed");
+                adaptive.forecast(&path, &newest, &Falling);
+            }
+            adaptive.candidate()
+        };
+        assert_eq!(chosen(&falling), Candidate::Rules);
+        assert_ne!(chosen(&straight), Candidate::Rules);
+    }
+
+    #[test]
+    fn it_does_not_jump_when_it_changes_its_mind() {
+        // It trembles, then is thrown: the choice changes at least once.
+        let motion = |t: f64| {
+            let mut random = Random::new((t * 1000.0) as u64);
+            let thrown = (20.0 * (t - 2.0)) as f32;
+            let y = if t < 2.0 { random.range(-1.0, 1.0) } else { thrown };
+            Body { y, ..Body::at(0.0) }
+        };
+        let mut method = Eased::new(Adaptive::new(), Curve::Cubic);
+        let mut choices = Vec::new();
+        let mut path = Path::new(Body::shape());
+        let mut states = sent(80).into_iter().peekable();
+        let mut before: Option<f64> = None;
+        for n in 800..40_000 {
+            let now = f64::from(n) / 10_000.0;
+            while let Some((time, arrival)) = states.next_if(|state| state.1 <= now) {
+                path.push(time, arrival, &motion(time).values());
+                method.observe(&path, &NoRules);
+                choices.push(method.foresee().candidate());
+            }
+            let at = super::super::Moment { now, past: now, interval: 0.05 };
+            let y = method.show(&path, at, &NoRules).place[Y];
+            let jump = (y - before.unwrap_or(y)).abs();
+            // A tenth of a millisecond apart.
+            assert!(jump < 0.03, "{now}: {jump}");
+            before = Some(y);
+        }
+        choices.dedup();
+        assert!(choices.len() > 1, "{choices:?}");
+    }
+}

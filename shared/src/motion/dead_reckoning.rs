@@ -1,0 +1,35 @@
+//! Dead reckoning: straight on from the newest state at the rate that it states.
+//!
+//! Source: DIS (IEEE 1278.1), the model of constant velocity; the thesis, section 2.2.2. `x0 + v (t - t0)`;
+//! where a field's rate is not stated, it is measured from the state before. A correction is closed in a
+//! straight line over one interval: continuous, but the velocity jumps where a correction starts and ends.
+//! The other half of it is a sender that knows what is shown, and sends when that is wrong
+//! ([`sending`](super::sending)).
+
+use super::ease::Curve;
+use super::eased::{Eased, Reckoned};
+
+/// See the module.
+pub(super) fn dead_reckoning() -> Eased<Reckoned> {
+    Eased::new(Reckoned, Curve::Straight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Body, X, moment, path_of};
+    use super::super::{Choice, NoRules};
+
+    #[test]
+    fn dead_reckoning_closes_a_gap_in_a_straight_line() {
+        let body = |x: f32| Body { vx: 1.0, ..Body::at(x) };
+        let mut path = path_of(&[(1.0, body(2.0))], 0.0);
+        let mut method = Choice::DeadReckoning.make();
+        method.show(&path, moment(1.1), &NoRules);
+        path.push(1.1, 1.1, &body(3.1).values());
+        method.observe(&path, &NoRules);
+        for (now, there) in [(1.1, 2.1), (1.15, 2.65), (1.2, 3.2), (1.25, 3.25)] {
+            let shown = method.show(&path, moment(now), &NoRules).place[X];
+            assert!((shown - there).abs() < 1e-6, "{now}: {shown}");
+        }
+    }
+}

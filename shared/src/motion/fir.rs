@@ -1,0 +1,221 @@
+//! Extrapolation as a weighted sum of the last three values: the thesis's FIR filters.
+//!
+//! Source: the thesis, section 2.3.2 and Table 1. With `x0` the newest value and `x1`, `x2` those before it,
+//! at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes over them, `d0` and
+//! `d1`, all of them are
+//!
+//! ```text
+//! x(t) = x0 + (t - t0) (d0 + p (d0 - d1)) + (t - t0)^2 q (d0 - d1)
+//! ```
+//!
+//! and differ in what they make of the turn of the slope, `d0 - d1`:
+//!
+//! | kind | p | q | at equal steps, one step ahead |
+//! |---|---|---|---|
+//! | linear, eq. 2.26 | 0 | 0 | 2, -1, 0 |
+//! | thesis quadratic, eq. 2.28 | 0 | 1 / (h0 + h1) | 5/2, -2, 1/2 |
+//! | quadratic | h0 / (h0 + h1) | 1 / (h0 + h1) | 3, -3, 1 |
+//! | Catmull-Rom, eq. 2.31 | h0 / (h0 + h1) | 0 | 5/2, -2, 1/2 |
+//! | Richardson as printed, eq. 2.34 | 1/3 | 0 | 7/3, -5/3, 1/3 |
+//! | Richardson as derived, eq. 2.35 | h1 / (3 (h0 + h1)) | 0 | 13/6, -4/3, 1/6 |
+//!
+//! So the weights sum to 1 and are exact on uniform motion whatever the spacing, as none of them but the
+//! linear is in the thesis's table when the spacing varies.
+//!
+//! Where the thesis errs:
+//! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`, though it is
+//!   that of half a step before. A parabola through the three points is [`Kind::Quadratic`].
+//! - Equation 2.34 does not follow from 2.33: it takes `x1 - x2` where that has `(x0 - x2) / 2`.
+//! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's step is
+//!   `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here a second time.
+//! - In Table 1's rows for any spacing, Richardson's has `t - t1` for `t - t0` and a `+ 1` on the weight of
+//!   `x1` instead of `x0`'s; the quadratic's has a factor too much.
+
+use super::eased::Foresee;
+use super::forecast::Forecast;
+use super::{Knot, Path, Rules};
+
+/// An extrapolator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// On along the line through the last two, eq. 2.25 and 2.26.
+    Linear,
+    /// By the last slope and the acceleration, as the thesis has it, eq. 2.28 and 2.29.
+    ThesisQuadratic,
+    /// On along the parabola through the three.
+    Quadratic,
+    /// On along that parabola's tangent in the newest, which is Catmull-Rom's for an end, eq. 2.30 and 2.31.
+    CatmullRom,
+    /// By the slope that the thesis prints for Richardson's extrapolation, eq. 2.34.
+    RichardsonPrinted,
+    /// By the slope that follows from its equation for it, eq. 2.33 and 2.35.
+    Richardson,
+}
+
+/// The least span in seconds that a slope is taken over: server time has microseconds.
+const SPAN_MIN: f64 = 1e-6;
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Linear,
+        Self::ThesisQuadratic,
+        Self::Quadratic,
+        Self::CatmullRom,
+        Self::RichardsonPrinted,
+        Self::Richardson,
+    ];
+
+    /// `p` and `q` of the module's formula, for two spans.
+    fn turning(self, h0: f64, h1: f64) -> (f64, f64) {
+        let both = h0 + h1;
+        match self {
+            Self::Linear => (0.0, 0.0),
+            Self::ThesisQuadratic => (0.0, 1.0 / both),
+            Self::Quadratic => (h0 / both, 1.0 / both),
+            Self::CatmullRom => (h0 / both, 0.0),
+            Self::RichardsonPrinted => (1.0 / 3.0, 0.0),
+            Self::Richardson => (h1 / (3.0 * both), 0.0),
+        }
+    }
+}
+
+/// The weights of the newest value and of the two before it, at times `t0 > t1 > t2`, for the value at `t`.
+/// They sum to 1. Spans below a microsecond count as one.
+pub fn coefficients(kind: Kind, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
+    let (h0, h1) = ((t0 - t1).max(SPAN_MIN), (t1 - t2).max(SPAN_MIN));
+    let (p, q) = kind.turning(h0, h1);
+    let ahead = t - t0;
+    // Of the slopes.
+    let turned = ahead * (p + ahead * q);
+    let (newer, older) = (ahead + turned, -turned);
+    [1.0 + newer / h0, older / h1 - newer / h0, -older / h1]
+}
+
+/// The weights for the value one step ahead if all steps are equal.
+pub fn uniform(kind: Kind) -> [f64; 3] {
+    match kind {
+        Kind::Linear => [2.0, -1.0, 0.0],
+        Kind::ThesisQuadratic | Kind::CatmullRom => [2.5, -2.0, 0.5],
+        Kind::Quadratic => [3.0, -3.0, 1.0],
+        Kind::RichardsonPrinted => [7.0 / 3.0, -5.0 / 3.0, 1.0 / 3.0],
+        Kind::Richardson => [13.0 / 6.0, -4.0 / 3.0, 1.0 / 6.0],
+    }
+}
+
+/// What one foretells from a knot and those before it. With two knots it is the linear one; one alone goes on
+/// at the rate that it states, or stands.
+pub(super) fn forecast(
+    kind: Kind,
+    path: &Path,
+    newest: &Knot,
+    before: Option<&Knot>,
+    earlier: Option<&Knot>,
+) -> Forecast {
+    let mut forecast = Forecast::reckoned(newest);
+    let Some(before) = before else { return forecast };
+    let h0 = (newest.time - before.time).max(SPAN_MIN);
+    let older = earlier.map(|earlier| (earlier, (before.time - earlier.time).max(SPAN_MIN)));
+    let (p, q) = older.map_or((0.0, 0.0), |(_, h1)| kind.turning(h0, h1));
+    for at in path.shape().moving() {
+        let d0 = (newest.place[at] - before.place[at]) / h0;
+        let d1 = older.map_or(d0, |(earlier, h1)| (before.place[at] - earlier.place[at]) / h1);
+        forecast.rate[at] = d0 + p * (d0 - d1);
+        forecast.bend[at] = q * (d0 - d1);
+    }
+    forecast
+}
+
+/// One of them as a method. It goes by places alone and does not look at what rates a state states. Its
+/// jumps are hidden by a cubic, so that velocity is continuous.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fir(pub(super) Kind);
+
+impl Foresee for Fir {
+    fn forecast(&mut self, path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
+        forecast(self.0, path, newest, path.back(1), path.back(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Body, X, Y, path_of};
+    use super::super::{NoRules, Path};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn at_equal_steps_they_are_the_table() {
+        for kind in Kind::ALL {
+            let any = coefficients(kind, 0.3, 0.2, 0.1, 0.4);
+            for (any, uniform) in any.iter().zip(uniform(kind)) {
+                assert!((any - uniform).abs() < 1e-9, "{kind:?}: {any} for {uniform}");
+            }
+        }
+        // The thesis's example, eq. 2.27: 3 at 2, 4 at 2.5, so 7 at 4.
+        let [newest, before, _] = coefficients(Kind::Linear, 2.5, 2.0, 0.0, 4.0);
+        assert_eq!(newest * 4.0 + before * 3.0, 7.0);
+    }
+
+    fn sum(weights: [f64; 3], times: [f64; 3], value: impl Fn(f64) -> f64) -> f64 {
+        weights.iter().zip(times).map(|(weight, time)| weight * value(time)).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn uniform_motion_is_foretold_at_any_spacing(
+            h0 in 0.001_f64..2.0, h1 in 0.001_f64..2.0, ahead in -0.25_f64..0.25, speed in -9.0_f64..9.0,
+        ) {
+            let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
+            let line = |t: f64| 2.0 + speed * t;
+            for kind in Kind::ALL {
+                let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + ahead);
+                prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", kind);
+                let value = sum(weights, times, line);
+                prop_assert!((value - line(5.0 + ahead)).abs() < 1e-6, "{:?}", kind);
+            }
+            let parabola = |t: f64| line(t) - 3.0 * (t - 4.0) * (t - 4.0);
+            let kind = Kind::Quadratic;
+            let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + ahead);
+            prop_assert!((sum(weights, times, parabola) - parabola(5.0 + ahead)).abs() < 1e-5);
+            // A Catmull-Rom spline leaves the newest point as the parabola does.
+            let near = coefficients(Kind::CatmullRom, times[0], times[1], times[2], 5.0 + 1e-6);
+            let slope = (sum(near, times, parabola) - parabola(5.0)) / 1e-6;
+            prop_assert!((slope - (speed - 6.0)).abs() < 1e-3);
+        }
+
+        #[test]
+        fn the_method_foretells_what_the_weights_say(
+            h0 in 0.001_f64..0.5, h1 in 0.001_f64..0.5, age in 0.0_f64..0.2, x: [i16; 3],
+        ) {
+            let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
+            let body = |at: usize| (times[at], Body { y: f32::from(x[at]) / 64.0, ..Body::at(0.0) });
+            let path = path_of(&[body(2), body(1), body(0)], 0.0);
+            for kind in Kind::ALL {
+                let forecast = Fir(kind).forecast(&path, &path.knots()[2], &NoRules);
+                let place = forecast.at(path.shape(), &NoRules, 5.0 + age);
+                let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + age);
+                let said: f64 = weights.iter().zip(x).map(|(w, x)| w * f64::from(x) / 64.0).sum();
+                prop_assert!((place[Y] - said).abs() < 1e-6 * said.abs().max(1.0), "{:?}", kind);
+            }
+        }
+    }
+
+    #[test]
+    fn with_less_they_do_what_they_can() {
+        let at = |path: &Path, kind| {
+            let newest = path.newest().expect("just made");
+            let forecast = Fir(kind).forecast(path, newest, &NoRules);
+            let place = forecast.at(path.shape(), &NoRules, 2.1);
+            (place[X], place[Y])
+        };
+        let one = path_of(&[(2.0, Body { vx: 5.0, y: 1.0, ..Body::at(1.0) })], 0.0);
+        let two = path_of(&[(1.9, Body::uniform(1.9)), (2.0, Body::uniform(2.0))], 0.0);
+        for kind in Kind::ALL {
+            let (x, y) = at(&one, kind);
+            assert!((x - 1.5).abs() < 1e-9 && y == 1.0);
+            let (x, y) = at(&two, kind);
+            assert!((x - 8.4).abs() < 1e-5 && (y + 6.3).abs() < 1e-5);
+        }
+    }
+}

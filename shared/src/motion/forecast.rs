@@ -1,0 +1,166 @@
+//! Where a thing will be: what an extrapolator makes of the states known so far.
+
+use super::{Coords, HORIZON_SECS, Knot, Rules, Shape};
+use crate::limits::FIELDS_MAX;
+use crate::replicate::Values;
+
+/// Seconds before the horizon at which what is foretold begins to slow down, so that it does not stop
+/// dead. Arbitrary.
+const SLOWING_SECS: f64 = 0.05;
+
+/// How far ahead of a state of some age to look, and how fast that grows with the age: as far as it is old
+/// but for the last twentieth of a second before the horizon, in which it comes to a stop. The same for
+/// times before the state.
+pub(super) fn reach(age: f64) -> (f64, f64) {
+    let steady = HORIZON_SECS - SLOWING_SECS;
+    let over = ((age.abs() - steady) / SLOWING_SECS).clamp(0.0, 1.0);
+    // The integral of a speed that falls from 1 to 0.
+    let secs = age.abs().min(steady) + SLOWING_SECS * (over - over * over / 2.0);
+    (secs.copysign(age), 1.0 - over)
+}
+
+/// A course from a state on: a parabola for each coordinate, or what the rules make of it.
+#[derive(Clone, Debug)]
+pub(super) struct Forecast {
+    /// The state's time.
+    pub(super) time: f64,
+    /// Where it is then.
+    pub(super) place: Coords,
+    /// By how much that changes in a second then.
+    pub(super) rate: Coords,
+    /// Half of what the rate changes by in a second.
+    pub(super) bend: Coords,
+    /// The state, if the rules are to be asked before the parabola.
+    pub(super) values: Option<Values>,
+}
+
+impl Forecast {
+    /// Straight on at a knot's rates.
+    pub(super) fn reckoned(knot: &Knot) -> Self {
+        let bend = [0.0; FIELDS_MAX];
+        Self { time: knot.time, place: knot.place, rate: knot.rate, bend, values: None }
+    }
+
+    /// It stays where it is.
+    pub(super) fn standing(knot: &Knot) -> Self {
+        Self { rate: [0.0; FIELDS_MAX], ..Self::reckoned(knot) }
+    }
+
+    /// By the rules; where they say nothing, at the knot's rates.
+    pub(super) fn by_rules(knot: &Knot) -> Self {
+        Self { values: Some(knot.values), ..Self::reckoned(knot) }
+    }
+
+    /// Where it will be at a time.
+    pub(super) fn at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
+        self.after(shape, rules, reach(time - self.time).0)
+    }
+
+    fn after(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Coords {
+        if let Some(place) = self.forward(shape, rules, secs) {
+            return place;
+        }
+        let mut place = self.place;
+        for at in shape.moving() {
+            place[at] += secs * (self.rate[at] + secs * self.bend[at]);
+        }
+        place
+    }
+
+    /// What the rules say, which is about the future only.
+    fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
+        let values = self.values.as_ref().filter(|_| secs >= 0.0)?;
+        let values = rules.forward(values, secs)?;
+        let sound = values.iter().all(|value| value.is_finite());
+        sound.then(|| shape.coords(&values, Some(&self.place)))
+    }
+
+    /// By how much its place changes in a second at a time.
+    pub(super) fn rate_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
+        /// Seconds over which to measure what only the rules know. Values are of single precision, so
+        /// it cannot be much less.
+        const STEP: f64 = 1.0 / 64.0;
+        let (secs, speed) = reach(time - self.time);
+        let mut rate = [0.0; FIELDS_MAX];
+        if let Some(here) = self.forward(shape, rules, secs)
+            && let Some(there) = self.forward(shape, rules, secs + STEP)
+        {
+            for at in shape.moving() {
+                rate[at] = speed * (there[at] - here[at]) / STEP;
+            }
+            return rate;
+        }
+        for at in shape.moving() {
+            rate[at] = speed * (self.rate[at] + 2.0 * secs * self.bend[at]);
+        }
+        rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Body, X, Y, path_of};
+    use super::super::{NoRules, Path};
+    use super::*;
+
+    #[test]
+    fn it_looks_as_far_ahead_as_a_state_is_old_and_stops_gently_at_the_horizon() {
+        assert_eq!(reach(0.15), (0.15, 1.0));
+        assert_eq!(reach(-0.15), (-0.15, 1.0));
+        let (end, speed) = reach(HORIZON_SECS);
+        assert!(end < HORIZON_SECS && speed < 1e-9);
+        assert!((reach(1e9).0 - end).abs() < 1e-9 && reach(1e9).1 == 0.0);
+        let mut before = reach(0.0);
+        for n in 1..=300 {
+            let now = reach(f64::from(n) * 0.001);
+            assert!(((now.0 - before.0) / 0.001 - f64::midpoint(now.1, before.1)).abs() < 1e-3);
+            before = now;
+        }
+    }
+
+    /// Gravity on y, from where it is.
+    struct Falling;
+
+    impl Rules for Falling {
+        fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+            let mut after = *values;
+            after[Y] -= (5.0 * secs * secs) as f32;
+            (values[X] < 100.0).then_some(after)
+        }
+    }
+
+    fn newest(path: &Path) -> &Knot {
+        path.newest().expect("just made")
+    }
+
+    #[test]
+    fn rules_come_before_rates_and_rates_before_nothing() {
+        let path = path_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);
+        let forecast = Forecast::by_rules(newest(&path));
+        let shape = path.shape();
+        let ruled = forecast.at(shape, &Falling, 1.1);
+        assert!((ruled[Y] + 0.05).abs() < 1e-6 && ruled[X] == 3.0);
+        let rate = forecast.rate_at(shape, &Falling, 1.1);
+        assert!((rate[Y] + 1.0).abs() < 0.1, "{}", rate[Y]);
+        let unruled = forecast.at(shape, &NoRules, 1.1);
+        assert!((unruled[X] - 3.2).abs() < 1e-9 && unruled[Y] == 0.0);
+        // The rules do not say what was before.
+        assert!((forecast.at(shape, &Falling, 0.9)[X] - 2.8).abs() < 1e-9);
+        let far = path_of(&[(1.0, Body { vx: 2.0, ..Body::at(300.0) })], 0.0);
+        let silent = Forecast::by_rules(newest(&far)).at(shape, &Falling, 1.1);
+        assert!((silent[X] - 300.2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn nonsense_of_the_rules_is_not_shown() {
+        struct Wild;
+        impl Rules for Wild {
+            fn forward(&self, _values: &Values, _secs: f64) -> Option<Values> {
+                Some([f32::NAN; FIELDS_MAX])
+            }
+        }
+        let path = path_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);
+        let place = Forecast::by_rules(newest(&path)).at(path.shape(), &Wild, 1.1);
+        assert!((place[X] - 3.2).abs() < 1e-9);
+    }
+}
