@@ -33,7 +33,7 @@ pub(crate) fn rows(rows: &[Row]) {
         first.motion, first.profile, first.delay_ms
     );
     println!(
-        "{:<21} {:>5} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8}",
+        "{:<27} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7}",
         "method", "sent", "shown", "p99", "max", "now", "p99", "max", "jerk", "max", "missing"
     );
     for timeline in ["past", "present"] {
@@ -44,7 +44,7 @@ pub(crate) fn rows(rows: &[Row]) {
                 name = format!("{name}, {}", row.sending);
             }
             println!(
-                "{name:<21} {:>5.1} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8.0}",
+                "{name:<27} {:>5.1} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7.0}",
                 row.sends_per_second,
                 mm(scores.error_shown_mean),
                 mm(scores.error_shown_p99),
@@ -116,9 +116,9 @@ pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
 /// What it costs.
 pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
     println!("\nNanoseconds a body and frame, 64 bodies, with two states each of four frames");
-    println!("{:<21} {:>7} {:>14}", "method", "ns", "x newest-state");
+    println!("{:<27} {:>7} {:>14}", "method", "ns", "x newest-state");
     for Cost { presenter, ns, ratio } in costs {
-        println!("{:<21} {ns:>7.0} {ratio:>14.2}", Presenter::name(*presenter));
+        println!("{:<27} {ns:>7.0} {ratio:>14.2}", Presenter::name(*presenter));
     }
     println!(
         "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms, p99 \

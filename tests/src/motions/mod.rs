@@ -15,6 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use phaselock_shared::motion::interpolate::{TickTime, blend_values};
+use phaselock_shared::motion::sending::Tolerance;
 use phaselock_shared::motion::{HORIZON_SECS, Rules, Shape};
 use phaselock_shared::replicate::{Field, Record, Values};
 use phaselock_shared::time::Rates;
@@ -67,13 +68,16 @@ impl Motion {
 
     /// The first so many ticks from that seed, and one more.
     pub fn record(self, ticks: u64, seed: u64) -> Recording {
-        match self {
+        let recording = match self {
             Self::Flyer => flyer::record(ticks, seed),
             Self::Car => car::record(ticks, seed),
             Self::Shooter => shooter::record(ticks, seed),
             Self::Runner => runner::record(ticks, seed),
             Self::Puck => puck::record(ticks, seed),
-        }
+        };
+        // Arbitrary: what is just seen by who looks for it.
+        let tolerance = Tolerance { distance: 5.0 * self.pixel(), turns: 0.02 };
+        Recording { tolerance, ..recording }
     }
 }
 
@@ -110,6 +114,8 @@ pub struct Recording {
     pub states: Vec<State>,
     /// What becomes of a state while the keys that it holds are held.
     pub rules: Box<dyn Rules>,
+    /// How far off it may be to who reckons where it is from what was sent.
+    pub tolerance: Tolerance,
     place: [usize; 2],
 }
 
@@ -117,7 +123,8 @@ impl Recording {
     fn new<B: Record>(states: Vec<State>, ahead: Ahead<B>) -> Self {
         let at = |name| B::FIELDS.iter().position(|field: &Field| field.name == name);
         let place = [at("x"), at("y")].map(|at| at.expect("every body is somewhere"));
-        Self { shape: Shape::new(B::FIELDS), states, rules: Box::new(ahead), place }
+        let tolerance = Tolerance { distance: 0.0, turns: 0.0 };
+        Self { shape: Shape::new(B::FIELDS), states, rules: Box::new(ahead), tolerance, place }
     }
 
     /// Which fields say where it is, in metres: across, and up or down.

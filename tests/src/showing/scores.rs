@@ -8,7 +8,7 @@ use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::time::{ServerTime, Tick};
 use serde::{Serialize, Serializer};
 
-use super::carried::{moment, secs};
+use super::carried::{moment, secs_of};
 use super::screen::Seen;
 use super::{Carried, Presenter, Screen, Sending};
 use crate::figures::quantile;
@@ -61,11 +61,11 @@ impl Scores {
         for &(now, past) in &carried.frames {
             while let Some((arrival, tick)) = arrivals.next_if(|(arrival, _)| *arrival <= now) {
                 let state = &recording.states[tick as usize];
-                let times = (secs(RATES.time_of(Tick(tick))), secs(arrival));
+                let times = (secs_of(RATES.time_of(Tick(tick))), secs_of(arrival));
                 screen.receive(state.course, times, &state.values, rules);
             }
             let seen = screen.show(moment(now, past), rules);
-            if secs(now) < WARM_UP_SECS {
+            if secs_of(now) < WARM_UP_SECS {
                 continue;
             }
             let time = match presenter.timeline() {
