@@ -123,6 +123,13 @@ pub(super) fn forecast(
         forecast.rate[at] = d0 + p * (d0 - d1);
         forecast.bend[at] = q * (d0 - d1);
     }
+    // Rotations lie on a sphere: their slopes are those along it.
+    for at in path.shape().rotations().flat_map(|at| at..at + 4) {
+        let (d0, d1) =
+            (newest.rate[at], if older.is_some() { before.rate[at] } else { newest.rate[at] });
+        forecast.rate[at] = d0 + p * (d0 - d1);
+        forecast.bend[at] = q * (d0 - d1);
+    }
     forecast
 }
 

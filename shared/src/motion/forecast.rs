@@ -1,5 +1,6 @@
 //! Where a thing will be: what an extrapolator makes of the states known so far.
 
+use super::rotation::{four, turned};
 use super::{Coords, HORIZON_SECS, Knot, Rules, Shape};
 use crate::limits::FIELDS_MAX;
 use crate::replicate::Values;
@@ -19,7 +20,8 @@ pub(super) fn reach(age: f64) -> (f64, f64) {
     (secs.copysign(age), 1.0 - over)
 }
 
-/// A course from a state on: a parabola for each coordinate, or what the rules make of it.
+/// A course from a state on: a parabola for each coordinate, or what the rules make of it. Rotations turn
+/// uniformly, by what their parabolas would have changed by.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     /// The state's time.
@@ -64,7 +66,16 @@ impl Forecast {
         for at in shape.moving() {
             place[at] += secs * (self.rate[at] + secs * self.bend[at]);
         }
+        for at in shape.rotations() {
+            place[at..at + 4].copy_from_slice(&self.turned(at, secs).0);
+        }
         place
+    }
+
+    /// Where the rotation whose first component is at a place will be, and its rate.
+    fn turned(&self, at: usize, secs: f64) -> ([f64; 4], [f64; 4]) {
+        let rate = std::array::from_fn(|part| self.rate[at + part] + secs * self.bend[at + part]);
+        turned(&four(&self.place[at..]), &rate, secs)
     }
 
     /// What the rules say, which is about the future only.
@@ -92,6 +103,11 @@ impl Forecast {
         }
         for at in shape.moving() {
             rate[at] = speed * (self.rate[at] + 2.0 * secs * self.bend[at]);
+        }
+        for at in shape.rotations() {
+            // But for what the bend adds, which the grid's rounding exceeds.
+            let turning = self.turned(at, secs).1;
+            rate[at..at + 4].copy_from_slice(&turning.map(|part| speed * part));
         }
         rate
     }

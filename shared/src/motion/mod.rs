@@ -28,6 +28,7 @@ mod linear;
 mod one_twelfth;
 pub mod path;
 mod projective;
+mod rotation;
 mod run_forward;
 pub mod sending;
 pub mod smoothing;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::rotation::{self, four};
 use crate::limits::FIELDS_MAX;
 use crate::replicate::{Field, Motion, Values, turn_between};
 
@@ -203,7 +204,7 @@ pub struct Knot {
     /// Its coordinates.
     pub place: Coords,
     /// By how much they change in a second: where another field says so, that; else as from the knot
-    /// before, and 0 for the first.
+    /// before, and 0 for the first. Rotations as if they turned uniformly from the knot before.
     pub rate: Coords,
 }
 
@@ -272,6 +273,12 @@ impl Path {
                     }
                     (None, None) => 0.0,
                 };
+            }
+            let Some(before) = before else { continue };
+            for place in shape.rotations().filter(|place| shape.rates[*place].is_none()) {
+                let (from, to) = (four(&before.place[place..]), four(&knot.place[place..]));
+                let rate = rotation::rate(&from, &to, (knot.time - before.time).max(1e-6));
+                knot.rate[place..place + 4].copy_from_slice(&rate);
             }
         }
     }

@@ -22,6 +22,7 @@
 
 use super::eased::{begin, finish, present};
 use super::forecast::reach;
+use super::rotation::{four, slerp};
 use super::{Coords, HORIZON_SECS, Knot, Method, Moment, Path, Rules, Shape, Shown, Timeline};
 
 /// See the module.
@@ -121,34 +122,10 @@ impl Blend {
             place[at] = self.from[at] + (turn - turn.round()) * raw;
         }
         for at in shape.rotations() {
-            let four = at..at + 4;
-            slerp(&self.from[four.clone()], &self.last.place[four.clone()], raw, &mut place[four]);
+            let (from, to) = (four(&self.from[at..]), four(&self.last.place[at..]));
+            place[at..at + 4].copy_from_slice(&slerp(&from, &to, raw));
         }
         place
-    }
-}
-
-/// The quaternion a part `t` of the way from one to another along the shorter arc, and beyond. What is no
-/// rotation stays as it is in the other.
-fn slerp(from: &[f64], to: &[f64], t: f64, out: &mut [f64]) {
-    let dot: f64 = from.iter().zip(to).map(|(a, b)| a * b).sum();
-    let lengths = |four: &[f64]| four.iter().map(|part| part * part).sum::<f64>().sqrt();
-    let scale = lengths(from) * lengths(to);
-    if scale < 1e-6 {
-        out.copy_from_slice(to);
-        return;
-    }
-    let cosine = (dot / scale).clamp(-1.0, 1.0);
-    let (sign, angle) = (1.0_f64.copysign(cosine), libm::acos(cosine.abs()));
-    let sine = libm::sin(angle);
-    // For a small angle the arc is its chord.
-    let (a, b) = if sine < 1e-4 {
-        (1.0 - t, t)
-    } else {
-        (libm::sin((1.0 - t) * angle) / sine, libm::sin(t * angle) / sine)
-    };
-    for ((out, from), to) in out.iter_mut().zip(from).zip(to) {
-        *out = a * from * sign + b * to;
     }
 }
 
