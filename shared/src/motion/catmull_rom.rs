@@ -12,66 +12,12 @@
 //! below two intervals. That jump is hidden: what was shown goes on, and slides to the new curve over
 //! one interval. The same hides the jump at the end of a famine.
 
-use super::ease::{Curve, Ease};
-use super::{Coords, Knot, Method, Moment, Path, Rules, Shown, Timeline, between};
-use crate::limits::FIELDS_MAX;
+use super::between::{self, Mended};
+use super::{Coords, Knot, Path};
 
 /// See the module.
-#[derive(Clone, Debug)]
-pub(super) struct CatmullRom {
-    last: Option<Last>,
-    ease: Ease,
-}
-
-/// The last frame that was drawn.
-#[derive(Clone, Debug)]
-struct Last {
-    time: f64,
-    /// Where the curve was then.
-    curve: Coords,
-    /// Where it was shown.
-    shown: Coords,
-    /// How many knots there were, and the times of the first and the last: what comes late changes the
-    /// curve too, and is not announced.
-    knots: (usize, f64, f64),
-}
-
-impl Method for CatmullRom {
-    fn timeline(&self) -> Timeline {
-        Timeline::Past
-    }
-
-    fn show(&mut self, path: &Path, at: Moment, _rules: &dyn Rules) -> Shown {
-        let time = |knot: Option<&Knot>| knot.map_or(0.0, |knot| knot.time);
-        let knots = (path.knots().len(), time(path.knots().front()), time(path.newest()));
-        if let Some(last) = self.last.take().filter(|last| last.knots != knots) {
-            self.bridge(path, at.interval, last);
-        }
-        let curve = curve(path, at.past);
-        let mut shown = curve;
-        self.ease.add(path.shape(), at.past, &mut shown);
-        self.last = Some(Last { time: at.past, curve, shown, knots });
-        between::finish(path, at.past, &mut shown)
-    }
-}
-
-impl CatmullRom {
-    /// A new one.
-    pub(super) fn new() -> Self {
-        Self { last: None, ease: Ease::new(Curve::Straight) }
-    }
-
-    /// Goes on from where it was shown, if the curve there is no longer what it was.
-    fn bridge(&mut self, path: &Path, over: f64, last: Last) {
-        let shape = path.shape();
-        let now = curve(path, last.time);
-        let (mut before, mut still) = (last.curve, [0.0; FIELDS_MAX]);
-        shape.align(&mut before, &mut still, &now);
-        if shape.moving().any(|at| before[at] != now[at]) {
-            let still = [0.0; FIELDS_MAX];
-            self.ease.bridge(shape, last.time, over, (last.shown, still), (&now, &still));
-        }
-    }
+pub(super) fn catmull_rom() -> Mended {
+    Mended::new(curve)
 }
 
 /// The curve at a time.

@@ -4,13 +4,13 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::adaptive::Adaptive;
-use super::catmull_rom::CatmullRom;
+use super::catmull_rom::catmull_rom;
 use super::cubic_spline::cubic_spline;
 use super::dead_reckoning::dead_reckoning;
 use super::ease::Curve;
 use super::eased::Eased;
 use super::fir::{Fir, Kind};
-use super::hermite::Hermite;
+use super::hermite::hermite;
 use super::kalman::Kalman;
 use super::linear::Linear;
 use super::one_twelfth::one_twelfth;
@@ -157,8 +157,8 @@ impl Choice {
         let fir = |kind| Eased::new(Fir(kind), Curve::Cubic);
         match self {
             Self::Linear => Box::new(Linear),
-            Self::Hermite => Box::new(Hermite),
-            Self::CatmullRom => Box::new(CatmullRom::new()),
+            Self::Hermite => Box::new(hermite()),
+            Self::CatmullRom => Box::new(catmull_rom()),
             Self::Projective => Box::new(Projective::default()),
             Self::CubicSpline => Box::new(cubic_spline()),
             Self::OneTwelfth => Box::new(one_twelfth()),

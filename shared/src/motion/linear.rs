@@ -17,13 +17,14 @@ impl Method for Linear {
     }
 
     fn show(&mut self, path: &Path, at: Moment, _rules: &dyn Rules) -> Shown {
-        between::show(path, at.past, |segment, place| {
+        let mut place = between::raw(path, at.past, |segment, place| {
             let part = segment.elapsed / segment.span;
             for at in path.shape().moving() {
                 let (from, to) = (segment.from.place[at], segment.to.place[at]);
                 place[at] = from + (to - from) * part;
             }
-        })
+        });
+        between::finish(path, at.past, &mut place)
     }
 }
 

@@ -6,6 +6,15 @@
 //! Methods know neither the network nor the game: what a field is, the field table says ([`Shape`]), and
 //! what the game's rules make of a state, [`Rules`] say.
 //!
+//! ```text
+//! Path -> between (linear, hermite, catmull_rom)                      -> Shown, in the past
+//! Path -> forecast (reckoned, by rules, fir, kalman, adaptive) -> ease -> Shown, in the present
+//! Path -> projective                                                   -> Shown, in the present
+//! ```
+//!
+//! [`Choice`] names them all. A jump in what is known is hidden in one place (`ease`), by one of four curves;
+//! [`sending`] decides when a state is worth sending to a receiver that foretells.
+//!
 //! *Invariants:*
 //! - Whatever comes, and however it is spaced in time, what is shown is finite.
 //! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state.

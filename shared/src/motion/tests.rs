@@ -53,12 +53,18 @@ fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
 
 #[test]
 fn uniform_turning_is_shown_as_it_is() {
-    // Once around in two seconds about a slanted axis.
+    // Once around in a second about a slanted axis.
     let turning = |t: f64| {
-        let (sin, cos) = (libm::sin(t * 0.5 * PI) as f32, libm::cos(t * 0.5 * PI) as f32);
+        let (sin, cos) = (libm::sin(t * PI) as f32, libm::cos(t * PI) as f32);
         Body { qx: 0.6 * sin, qz: 0.8 * sin, qw: cos, ..Body::at(0.0) }
     };
     for choice in Choice::ALL.iter().filter(|choice| **choice != Choice::Projective) {
+        let bound = match choice {
+            // They take the arc's bend for a change of speed, and a filter's rates lag.
+            Choice::FirThesisQuadratic | Choice::FirQuadratic | Choice::FirCatmullRom => 0.02,
+            Choice::Kalman => 0.03,
+            _ => 0.004,
+        };
         for (time, shown) in play(*choice, &ragged(), frames(97.0, 12.0), turning) {
             if time < 6.0 || shown.starved {
                 continue;
@@ -66,9 +72,9 @@ fn uniform_turning_is_shown_as_it_is() {
             let there = turning(time);
             let there = [there.qx, there.qy, there.qz, there.qw].map(f64::from);
             let dot: f64 = shown.place[Q..Q + 4].iter().zip(there).map(|(a, b)| a * b).sum();
-            // In turns. The interpolators cut corners; extrapolators from three states see the arc's bend.
+            // In turns; by straight lines it would be 0.02.
             let off = libm::acos(dot.abs().min(1.0)) / PI;
-            assert!(off < 0.005, "{choice} at {time}: {off}");
+            assert!(off < bound, "{choice} at {time}: {off}");
         }
     }
 }
@@ -178,27 +184,31 @@ fn the_picture_does_not_depend_on_how_often_it_is_drawn() {
 }
 
 #[test]
-fn catmull_rom_hides_what_a_famine_and_a_late_tangent_would_show() {
-    let mut method = Choice::CatmullRom.make();
-    let mut path = Path::new(Body::shape());
-    let mut sent = ragged().into_iter().peekable();
-    let (mut places, mut starved) = (Vec::new(), 0);
-    for now in frames(FINE_HZ, 6.0) {
-        while let Some((time, arrival)) = sent.next_if(|(_, arrival)| *arrival <= now) {
-            if path.push(time, arrival, &swinging(time).values()) {
-                method.observe(&path, &NoRules);
+fn curves_hide_what_a_famine_and_what_comes_late_would_show() {
+    for choice in [Choice::CatmullRom, Choice::Hermite, Choice::Linear] {
+        let mut method = choice.make();
+        let mut path = Path::new(Body::shape());
+        let mut sent = ragged().into_iter().peekable();
+        let (mut places, mut starved) = (Vec::new(), 0);
+        for now in frames(FINE_HZ, 6.0) {
+            while let Some((time, arrival)) = sent.next_if(|(_, arrival)| *arrival <= now) {
+                if path.push(time, arrival, &swinging(time).values()) {
+                    method.observe(&path, &NoRules);
+                }
+            }
+            // Too short a delay.
+            let at = Moment { now, past: now - 0.12, interval: 0.05 };
+            if path.newest().is_some() {
+                let shown = method.show(&path, at, &NoRules);
+                starved += usize::from(shown.starved);
+                places.push([shown.place[X], shown.place[Y]]);
             }
         }
-        // Too short a delay.
-        let at = Moment { now, past: now - 0.12, interval: 0.05 };
-        if path.newest().is_some() {
-            let shown = method.show(&path, at, &NoRules);
-            starved += usize::from(shown.starved);
-            places.push([shown.place[X], shown.place[Y]]);
-        }
+        assert!(starved > 1000, "{starved}");
+        let step = jumps(&places, FINE_HZ).0;
+        // Plain linear interpolation is as it is in its sources.
+        assert_eq!(step < 0.03, choice != Choice::Linear, "{choice}: {step}");
     }
-    assert!(starved > 1000, "{starved}");
-    assert!(jumps(&places, FINE_HZ).0 < 0.03);
 }
 
 #[test]
