@@ -46,7 +46,7 @@ pub(crate) fn rows(rows: &[Row]) {
         "jerk",
         "max",
         "missing",
-        "turned"
+        "turn"
     );
     for timeline in ["past", "present"] {
         for row in rows.iter().filter(|row| row.timeline == timeline) {
@@ -57,7 +57,7 @@ pub(crate) fn rows(rows: &[Row]) {
             }
             let turned = scores.turned_shown_mean.map(|turns| format!("{:.2}", turns * 360.0));
             println!(
-                "{name:<27} {:>4.1} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7.0} {:>5}",
+                "{name:<27} {:>4.1} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7.0} {:>5}",
                 row.sends_per_second,
                 mm(scores.error_shown_mean),
                 mm(scores.error_shown_p99),
@@ -113,17 +113,17 @@ pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
          with !)."
     );
     for (timeline, name) in [(Timeline::Past, "past"), (Timeline::Present, "present")] {
-        println!("\n{:<17} {:<17} the {name}", "motion", "network");
+        println!("\n{:<16} {:<16} the {name}", "motion", "network");
         for &motion in &plan.motions {
             for profile in &plan.profiles {
                 let these = rows.iter().filter(|row| row.motion == motion);
                 let these = these.filter(|row| row.profile == *profile);
-                println!("{:<17} {:<17} {}", motion, profile, leaders(&rank(these, timeline)));
+                println!("{:<16} {:<16} {}", motion, profile, leaders(&rank(these, timeline)));
             }
             let all = ranking(rows, motion, timeline);
-            println!("{:<17} {:<17} {}", motion, "all of them", leaders(&all));
+            println!("{:<16} {:<16} {}", motion, "all of them", leaders(&all));
         }
-        println!("{:<17} {:<17} {}", "all", "all of them", leaders(&rank(rows.iter(), timeline)));
+        println!("{:<16} {:<16} {}", "all", "all of them", leaders(&rank(rows.iter(), timeline)));
     }
 }
 
