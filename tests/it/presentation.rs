@@ -53,7 +53,8 @@ fn every_method_is_measured_and_finite() {
             let what = format!("{motion} over {profile} by {presenter}: {scores:?}");
             // A thousand kilometres off would be as bad as infinity.
             assert!(figures.iter().all(|figure| (0.0..1e6).contains(figure)), "{what}");
-            assert!(scores.error_shown_mean <= scores.error_shown_p99, "{what}");
+            assert!(scores.error_shown_p99 <= scores.error_shown_max, "{what}");
+            assert!(scores.error_now_mean <= scores.error_now_max, "{what}");
             assert!(scores.frames > 2000, "{what}");
         }
     }
@@ -87,17 +88,23 @@ fn a_good_network_leaves_nothing_missing() {
 #[test]
 fn stated_velocities_help_to_show_the_past() {
     for (motion, profile) in all() {
-        let of = |method| row(motion, profile, method).scores.error_shown_mean;
-        let (linear, hermite) = (of("linear"), of("hermite"));
-        // A bounce between two states is on no cubic; nor is there anything to gain below the grid.
-        let most = if motion == Motion::Puck { 1.1 } else { 1.02 };
-        assert!(
-            hermite <= linear * most + 1e-4,
-            "{motion} over {profile}: {hermite} m, {linear} m"
-        );
+        let [linear, hermite] =
+            ["linear", "hermite"].map(|method| row(motion, profile, method).scores);
+        let what = format!("{motion} over {profile}: {hermite:?}, linear: {linear:?}");
+        // Where states are missing, Hermite glides back on its course rather than to jump, which takes a
+        // while. Where none is, it is nearer; but for grids, and a bounce that is on no cubic.
+        let most = match (motion, profile) {
+            (Motion::Puck, _) => 1.15,
+            (Motion::Shooter | Motion::Runner, _) | (_, "lan") => 1.02,
+            _ => 2.0,
+        };
+        assert!(hermite.error_shown_mean <= linear.error_shown_mean * most + 1e-4, "{what}");
+        assert!(motion == Motion::Puck || hermite.jerk <= linear.jerk * 1.1, "{what}");
     }
-    let of = |method| row(Motion::Shooter, "wifi", method).scores.error_shown_mean;
-    assert!(of("hermite") < 0.8 * of("linear"), "{} m, {} m", of("hermite"), of("linear"));
+    for profile in ["lan", "cable"] {
+        let of = |method| row(Motion::Shooter, profile, method).scores.error_shown_mean;
+        assert!(of("hermite") < 0.8 * of("linear"), "{} m, {} m", of("hermite"), of("linear"));
+    }
 }
 
 #[test]
@@ -115,13 +122,43 @@ fn the_present_is_nearer_to_who_shows_it() {
 }
 
 #[test]
-fn every_method_is_smoother_than_none() {
-    for (motion, profile) in all().filter(|(_, profile)| *profile != "terrible") {
+fn every_method_but_bare_extrapolation_is_smoother_than_none() {
+    // Over longer ways nothing is: who goes straight on through a wall has far to come back.
+    let short = ["lan", "cable", "wifi"];
+    for (motion, profile) in all().filter(|(_, profile)| short.contains(profile)) {
         let newest = row(motion, profile, "newest-state").scores.jerk;
-        for presenter in Presenter::all().skip(1) {
+        let eased = Presenter::all().skip(1).filter(|it| !it.name().starts_with("fir-"));
+        for presenter in eased {
             let jerk = row(motion, profile, presenter.name()).scores.jerk;
             assert!(jerk < newest, "{motion} over {profile} by {presenter}: {jerk}, {newest}");
         }
+    }
+}
+
+#[test]
+fn higher_orders_pay_on_smooth_paths_and_not_on_sharp_ones() {
+    // As the thesis found with paths drawn by hand.
+    for profile in ["lan", "cable", "wifi", "intercontinental"] {
+        let of = |motion, method| row(motion, profile, method).scores.error_now_mean;
+        let [car, puck] = [Motion::Car, Motion::Puck]
+            .map(|motion| of(motion, "fir-quadratic") / of(motion, "fir-linear"));
+        assert!(car < 0.5 && puck > 1.0, "over {profile}: {car} on the track, {puck} on the table");
+    }
+}
+
+#[test]
+fn who_sends_by_need_sends_less() {
+    for (motion, profile) in all() {
+        let of = |sending| {
+            let rows = TABLE.iter().filter(|row| row.motion == motion && row.profile == profile);
+            let mut rows = rows.filter(|row| row.sending == sending);
+            rows.next_back().map_or(0.0, |row| row.sends_per_second)
+        };
+        let (every, threshold, predictable) = (of("every"), of("threshold"), of("predictable"));
+        let what = format!("{motion}: {every}, {threshold}, {predictable} a second");
+        assert!((29.9..30.1).contains(&every), "{what}");
+        assert!(threshold < 0.6 * every && threshold > 1.0, "{what}");
+        assert!(predictable < 0.9 * every && predictable > 1.0, "{what}");
     }
 }
 

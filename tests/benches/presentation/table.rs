@@ -13,7 +13,8 @@ pub(crate) fn head(plan: &Plan) {
         "{} simulated seconds each, seed {}; 60 ticks, 30 snapshots and 60 frames a second; perfect clock.\n\
          Millimetres. shown: off the true place at the time shown; now: off the true place at the present;\n\
          jerk: change of the shown error's step from frame to frame, root mean square and greatest;\n\
-         missing: frames without the data that the method needs, per million; sent: states a second.",
+         missing: frames without the data that the method needs, per million; sent: states a second; turn:\n\
+         degrees off where it points at the time shown, on average.",
         plan.seconds, plan.seed
     );
 }
@@ -33,8 +34,19 @@ pub(crate) fn rows(rows: &[Row]) {
         first.motion, first.profile, first.delay_ms
     );
     println!(
-        "{:<21} {:>5} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8}",
-        "method", "sent", "shown", "p99", "max", "now", "p99", "max", "jerk", "max", "missing"
+        "{:<27} {:>4} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>5}",
+        "method",
+        "sent",
+        "shown",
+        "p99",
+        "max",
+        "now",
+        "p99",
+        "max",
+        "jerk",
+        "max",
+        "missing",
+        "turn"
     );
     for timeline in ["past", "present"] {
         for row in rows.iter().filter(|row| row.timeline == timeline) {
@@ -43,8 +55,9 @@ pub(crate) fn rows(rows: &[Row]) {
             if row.sending != Sending::Every.name() {
                 name = format!("{name}, {}", row.sending);
             }
+            let turned = scores.turned_shown_mean.map(|turns| format!("{:.2}", turns * 360.0));
             println!(
-                "{name:<21} {:>5.1} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8.0}",
+                "{name:<27} {:>4.1} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7.0} {:>5}",
                 row.sends_per_second,
                 mm(scores.error_shown_mean),
                 mm(scores.error_shown_p99),
@@ -55,6 +68,7 @@ pub(crate) fn rows(rows: &[Row]) {
                 mm(scores.jerk),
                 mm(scores.jerk_max),
                 scores.missing_per_million,
+                turned.as_deref().unwrap_or("-"),
             );
         }
     }
@@ -99,26 +113,28 @@ pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
          with !)."
     );
     for (timeline, name) in [(Timeline::Past, "past"), (Timeline::Present, "present")] {
-        println!("\n{:<17} {:<17} the {name}", "motion", "network");
+        println!("\n{:<16} {:<16} the {name}", "motion", "network");
         for &motion in &plan.motions {
             for profile in &plan.profiles {
                 let these = rows.iter().filter(|row| row.motion == motion);
                 let these = these.filter(|row| row.profile == *profile);
-                println!("{:<17} {:<17} {}", motion, profile, leaders(&rank(these, timeline)));
+                println!("{:<16} {:<16} {}", motion, profile, leaders(&rank(these, timeline)));
             }
             let all = ranking(rows, motion, timeline);
-            println!("{:<17} {:<17} {}", motion, "all of them", leaders(&all));
+            println!("{:<16} {:<16} {}", motion, "all of them", leaders(&all));
         }
-        println!("{:<17} {:<17} {}", "all", "all of them", leaders(&rank(rows.iter(), timeline)));
+        println!("{:<16} {:<16} {}", "all", "all of them", leaders(&rank(rows.iter(), timeline)));
     }
 }
 
 /// What it costs.
 pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
-    println!("\nNanoseconds a body and frame, 64 bodies, with two states each of four frames");
-    println!("{:<21} {:>7} {:>14}", "method", "ns", "x newest-state");
+    println!(
+        "\nNanoseconds a body and frame: 64 players of Skirmish, a state of each in every second frame"
+    );
+    println!("{:<27} {:>7} {:>14}", "method", "ns", "x newest-state");
     for Cost { presenter, ns, ratio } in costs {
-        println!("{:<21} {ns:>7.0} {ratio:>14.2}", Presenter::name(*presenter));
+        println!("{:<27} {ns:>7.0} {ratio:>14.2}", Presenter::name(*presenter));
     }
     println!(
         "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms, p99 \

@@ -15,8 +15,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use phaselock_shared::motion::interpolate::{TickTime, blend_values};
+use phaselock_shared::motion::sending::Tolerance;
 use phaselock_shared::motion::{HORIZON_SECS, Rules, Shape};
-use phaselock_shared::replicate::{Field, Record, Values};
+use phaselock_shared::replicate::{self, Field, Record, Values, turn_between};
 use phaselock_shared::time::Rates;
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
@@ -67,13 +68,16 @@ impl Motion {
 
     /// The first so many ticks from that seed, and one more.
     pub fn record(self, ticks: u64, seed: u64) -> Recording {
-        match self {
+        let recording = match self {
             Self::Flyer => flyer::record(ticks, seed),
             Self::Car => car::record(ticks, seed),
             Self::Shooter => shooter::record(ticks, seed),
             Self::Runner => runner::record(ticks, seed),
             Self::Puck => puck::record(ticks, seed),
-        }
+        };
+        // Arbitrary: what is just seen by who looks for it.
+        let tolerance = Tolerance { distance: 5.0 * self.pixel(), turns: 0.02 };
+        Recording { tolerance, ..recording }
     }
 }
 
@@ -110,14 +114,36 @@ pub struct Recording {
     pub states: Vec<State>,
     /// What becomes of a state while the keys that it holds are held.
     pub rules: Box<dyn Rules>,
+    /// How far off it may be to who reckons where it is from what was sent.
+    pub tolerance: Tolerance,
     place: [usize; 2],
+    turn: Option<usize>,
+}
+
+/// Where a body truly is at some time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    /// Across, and up or down, in metres.
+    pub place: [f64; 2],
+    /// Which way it points, in turns, if it points anywhere.
+    pub turn: Option<f64>,
+    /// On which course it is.
+    pub course: u32,
 }
 
 impl Recording {
     fn new<B: Record>(states: Vec<State>, ahead: Ahead<B>) -> Self {
         let at = |name| B::FIELDS.iter().position(|field: &Field| field.name == name);
         let place = [at("x"), at("y")].map(|at| at.expect("every body is somewhere"));
-        Self { shape: Shape::new(B::FIELDS), states, rules: Box::new(ahead), place }
+        let points = |field: &Field| field.motion == replicate::Motion::Angle;
+        Self {
+            shape: Shape::new(B::FIELDS),
+            states,
+            rules: Box::new(ahead),
+            tolerance: Tolerance { distance: 0.0, turns: 0.0 },
+            place,
+            turn: B::FIELDS.iter().position(points),
+        }
     }
 
     /// Which fields say where it is, in metres: across, and up or down.
@@ -125,17 +151,30 @@ impl Recording {
         self.place
     }
 
-    /// Where it truly is between two ticks, in a straight line from one to the other, and on which course.
-    /// None across a cut, or after the end.
-    pub fn truth(&self, at: TickTime) -> Option<([f64; 2], u32)> {
+    /// Which field says where it points, in turns.
+    pub fn turn(&self) -> Option<usize> {
+        self.turn
+    }
+
+    /// Where it truly is between two ticks, in a straight line from one to the other. None across a cut, or
+    /// after the end.
+    pub fn truth(&self, at: TickTime) -> Option<Truth> {
         let tick = usize::try_from(at.tick.0).ok()?;
         let (from, to) = (self.states.get(tick)?, self.states.get(tick + 1)?);
-        let part = f64::from(at.fraction);
-        let blend = |field: usize| {
-            let [from, to] = [from, to].map(|state| f64::from(state.values[field]));
-            from + (to - from) * part
+        let fields = self.shape.fields();
+        let blend = |at_field: usize| {
+            let values = [from, to].map(|state| state.values[at_field]);
+            let by = match fields[at_field].motion {
+                replicate::Motion::Angle => turn_between(values[0], values[1]),
+                _ => values[1] - values[0],
+            };
+            f64::from(values[0]) + f64::from(by) * f64::from(at.fraction)
         };
-        (from.course == to.course).then(|| (self.place.map(blend), from.course))
+        (from.course == to.course).then(|| Truth {
+            place: self.place.map(blend),
+            turn: self.turn.map(blend),
+            course: from.course,
+        })
     }
 }
 
@@ -220,7 +259,7 @@ mod tests {
                     assert_eq!(field.unpack(field.pack(value)), value, "{motion}.{}", field.name);
                     let packed = field.pack(value);
                     let edge = field.bits > 4 && (packed == 0 || packed + 1 == 1 << field.bits);
-                    let turns = field.motion == phaselock_shared::replicate::Motion::Angle;
+                    let turns = field.motion == replicate::Motion::Angle;
                     assert!(!edge || turns, "{motion} is beyond its field {}", field.name);
                 }
                 if pair[0].course != pair[1].course {

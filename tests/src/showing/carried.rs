@@ -2,7 +2,7 @@
 
 use phaselock_shared::clock::delay::Delay;
 use phaselock_shared::link::{Conditions, Link};
-use phaselock_shared::motion::Moment;
+use phaselock_shared::motion::{Moment, sending};
 use phaselock_shared::time::{LocalTime, Micros, ServerTime, Tick};
 
 use crate::motions::{RATES, Recording};
@@ -13,20 +13,40 @@ pub(super) const FRAME: Micros = Micros(16_647);
 const PACKET_BYTES: usize = 300;
 
 /// When a sender puts a body's state into a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
     /// Into each.
     Every,
+    /// When who reckons from the states sent is off by more than is tolerated.
+    Threshold,
+    /// The more seldom the better the body can be predicted.
+    Predictable,
 }
 
 impl Sending {
     /// All there are.
-    pub const ALL: &'static [Self] = &[Self::Every];
+    pub const ALL: &'static [Self] = &[Self::Every, Self::Threshold, Self::Predictable];
 
     /// What to call it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Every => "every",
+            Self::Threshold => "threshold",
+            Self::Predictable => "predictable",
+        }
+    }
+
+    /// A new sender for a course of a recording.
+    fn make(self, recording: &Recording) -> Box<dyn sending::Sending> {
+        let (shape, tolerance) = (recording.shape, recording.tolerance);
+        let interval = RATES.snapshot_interval().as_secs();
+        match self {
+            Self::Every => Box::new(sending::Every::new(interval)),
+            Self::Threshold => {
+                let heartbeat = sending::HEARTBEAT_SECS_MAX;
+                Box::new(sending::Threshold::new(shape, tolerance, heartbeat))
+            }
+            Self::Predictable => Box::new(sending::Predictable::new(shape, tolerance, interval)),
         }
     }
 }
@@ -49,7 +69,7 @@ impl Carried {
     pub fn new(
         recording: &Recording,
         conditions: &Conditions,
-        _sending: Sending,
+        sending: Sending,
         secs: f64,
         seed: u64,
     ) -> Self {
@@ -58,6 +78,7 @@ impl Carried {
         let (_, mut down): (_, Link<(u64, bool)>) = conditions.links(LocalTime(0));
         let mut delay: Option<Delay> = None;
         let mut newest = None;
+        let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;
         let mut carried = Self {
             arrivals: Vec::new(),
             frames: Vec::new(),
@@ -71,7 +92,14 @@ impl Carried {
             let now = LocalTime(frame * FRAME.0);
             while local(RATES.time_of(Tick(tick))) <= now {
                 let time = RATES.time_of(Tick(tick));
-                let due = usize::try_from(tick).is_ok_and(|at| at < recording.states.len());
+                // A course has a sender of its own, which begins with sending.
+                let due = recording.states.get(tick as usize).is_some_and(|state| {
+                    if sender.as_ref().is_none_or(|(course, _)| *course != state.course) {
+                        sender = Some((state.course, sending.make(recording)));
+                    }
+                    let at = secs_of(time);
+                    sender.as_mut().is_some_and(|(_, sender)| sender.is_due(at, &state.values))
+                });
                 sent += u64::from(due);
                 down.send(local(time), PACKET_BYTES, (tick, due));
                 tick += RATES.ticks_per_snapshot();
@@ -117,10 +145,10 @@ fn local(time: ServerTime) -> LocalTime {
 
 /// What a method is told of a frame.
 pub(super) fn moment(now: ServerTime, past: ServerTime) -> Moment {
-    Moment { now: secs(now), past: secs(past), interval: RATES.snapshot_interval().as_secs() }
+    Moment { now: secs_of(now), past: secs_of(past), interval: RATES.snapshot_interval().as_secs() }
 }
 
 /// A server time in seconds.
-pub(super) fn secs(time: ServerTime) -> f64 {
+pub(super) fn secs_of(time: ServerTime) -> f64 {
     time.0 as f64 / 1e6
 }

@@ -2,7 +2,7 @@
 
 use phaselock_shared::time::Tick;
 
-use super::carried::{moment, secs};
+use super::carried::{moment, secs_of};
 use super::screen::Seen;
 use super::{Carried, Presenter, Screen};
 use crate::motions::{RATES, Recording};
@@ -37,7 +37,7 @@ impl<'a> Crowd<'a> {
         let mut sum = 0.0;
         for &(now, past) in &self.carried.frames {
             while let Some((arrival, tick)) = arrivals.next_if(|(arrival, _)| *arrival <= now) {
-                let times = (secs(RATES.time_of(Tick(*tick))), secs(*arrival));
+                let times = (secs_of(RATES.time_of(Tick(*tick))), secs_of(*arrival));
                 for (body, screen) in self.screens.iter_mut().enumerate() {
                     let at = *tick as usize + body * apart;
                     let Some(state) = self.recording.states.get(at) else { continue };

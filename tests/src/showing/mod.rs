@@ -70,9 +70,12 @@ impl Presenter {
         }
     }
 
-    /// How senders may decide what it is sent.
+    /// Which senders it is measured with: what goes on by itself also with those that know that.
     pub fn sendings(self) -> &'static [Sending] {
-        &[Sending::Every]
+        match self {
+            Self::Method(Choice::DeadReckoning) => Sending::ALL,
+            _ => &[Sending::Every],
+        }
     }
 }
 

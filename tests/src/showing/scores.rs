@@ -8,7 +8,7 @@ use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::time::{ServerTime, Tick};
 use serde::{Serialize, Serializer};
 
-use super::carried::{moment, secs};
+use super::carried::{moment, secs_of};
 use super::screen::Seen;
 use super::{Carried, Presenter, Screen, Sending};
 use crate::figures::quantile;
@@ -42,6 +42,8 @@ pub struct Scores {
     pub jerk: f64,
     /// The greatest such change from one frame to the next.
     pub jerk_max: f64,
+    /// From where it truly points at the time that is shown, in turns; none for what does not point.
+    pub turned_shown_mean: Option<f64>,
     /// Frames in which there was nothing to show, or not what the method needs, per million.
     pub missing_per_million: f64,
     /// Frames that were scored.
@@ -57,15 +59,15 @@ impl Scores {
         let mut shown_errors = Vec::with_capacity(carried.frames.len());
         let mut now_errors = Vec::with_capacity(carried.frames.len());
         let mut jerks = Jerks::default();
-        let (mut frames, mut missing) = (0_usize, 0_usize);
+        let (mut frames, mut missing, mut turns) = (0_usize, 0_usize, 0.0);
         for &(now, past) in &carried.frames {
             while let Some((arrival, tick)) = arrivals.next_if(|(arrival, _)| *arrival <= now) {
                 let state = &recording.states[tick as usize];
-                let times = (secs(RATES.time_of(Tick(tick))), secs(arrival));
+                let times = (secs_of(RATES.time_of(Tick(tick))), secs_of(arrival));
                 screen.receive(state.course, times, &state.values, rules);
             }
             let seen = screen.show(moment(now, past), rules);
-            if secs(now) < WARM_UP_SECS {
+            if secs_of(now) < WARM_UP_SECS {
                 continue;
             }
             let time = match presenter.timeline() {
@@ -73,8 +75,7 @@ impl Scores {
                 Timeline::Present => now,
             };
             let truth = |time: ServerTime| recording.truth(TickTime::at(RATES, time));
-            let (Some((then, course)), Some((present, course_now))) = (truth(time), truth(now))
-            else {
+            let (Some(then), Some(present)) = (truth(time), truth(now)) else {
                 // A teleport is nobody's error.
                 jerks.cut();
                 continue;
@@ -93,17 +94,21 @@ impl Scores {
             };
             let place = recording.place().map(|field| shown.place[field]);
             let off = |from: [f64; 2]| [place[0] - from[0], place[1] - from[1]];
-            if of == course_now {
-                now_errors.push(length(off(present)));
+            if of == present.course {
+                now_errors.push(length(off(present.place)));
             }
-            if of != course {
+            if of != then.course {
                 jerks.cut();
                 continue;
             }
             frames += 1;
             missing += usize::from(shown.starved);
-            shown_errors.push(length(off(then)));
-            jerks.push(off(then), course);
+            shown_errors.push(length(off(then.place)));
+            jerks.push(off(then.place), of);
+            if let (Some(field), Some(turn)) = (recording.turn(), then.turn) {
+                let off = shown.place[field] - turn;
+                turns += (off - off.round()).abs();
+            }
         }
         let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len().max(1) as f64;
         Self {
@@ -115,6 +120,7 @@ impl Scores {
             error_now_max: quantile(&mut now_errors, 1.0),
             jerk: (jerks.squares / jerks.count.max(1) as f64).sqrt(),
             jerk_max: jerks.most,
+            turned_shown_mean: recording.turn().map(|_| turns / shown_errors.len().max(1) as f64),
             missing_per_million: missing as f64 * 1e6 / frames.max(1) as f64,
             frames,
         }
