@@ -15,6 +15,7 @@
 //! in a browser.
 
 mod prediction;
+mod seen;
 mod stats;
 
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ use phaselock_shared::wire::state::Codec;
 
 pub use prediction::Correction;
 use prediction::Prediction;
+use seen::Seen;
 use stats::Counter;
 pub use stats::Stats;
 
@@ -74,6 +76,7 @@ pub struct Client<G: Game> {
     lead: Lead,
     delay: Delay,
     prediction: Prediction<G>,
+    seen: Seen,
     /// Whether the server has measured this client's clock. Until then it is not known what tick
     /// an input would be for, and none is sent.
     measured: bool,
@@ -111,6 +114,7 @@ impl<G: Game> Client<G> {
             lead: Lead::new(now, round_trip, rates.step()),
             delay: Delay::new(now, round_trip, rates.snapshot_interval()),
             prediction: Prediction::new(now),
+            seen: Seen::default(),
             measured: false,
             epoch: welcome.epoch,
             ticked: None,
@@ -227,6 +231,7 @@ impl<G: Game> Client<G> {
         self.ticked = None;
         self.confirmed = self.store.newest();
         self.prediction.restart();
+        self.seen.restart();
     }
 
     /// The next tick that an input is due for, if any is. After a stall the ticks that are too
@@ -269,6 +274,7 @@ impl<G: Game> Client<G> {
         self.counter.stats.lead_sum += self.lead.lead();
         let before = self.rates.time_of(tick) - self.pll.server_time(now);
         self.lead.handle_sent(tick, before);
+        self.seen.handle_input(self.rates, tick, G::looks(&input));
         self.prediction.tick(&self.game, tick, input);
 
         // At least the newest, whether the server has it or not: acknowledgements ride along.
@@ -291,7 +297,7 @@ impl<G: Game> Client<G> {
             echo,
             epoch: self.epoch,
             tick: tick.low(),
-            inputs,
+            inputs: self.seen.press(tick, inputs),
         };
         self.transmit = Some(write_input(&packet));
     }
@@ -321,6 +327,7 @@ impl<G: Game> Client<G> {
         let server_time = self.pll.server_time(now);
         let delay = self.delay.advance(now);
         let presentation_time = server_time - delay;
+        self.seen.handle_view(presentation_time);
         let at = TickTime::at(self.rates, presentation_time);
         let (mut entities, underruns) = present(&self.store, at);
         self.counter.stats.frames += 1;

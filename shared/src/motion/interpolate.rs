@@ -28,7 +28,7 @@ impl TickTime {
     }
 
     /// Ticks since an earlier one, in fractions.
-    fn since(self, earlier: Tick) -> f32 {
+    pub fn since(self, earlier: Tick) -> f32 {
         self.tick.since(earlier) as f32 + self.fraction
     }
 }
