@@ -8,6 +8,7 @@ mod interest;
 mod join;
 mod play;
 mod quic;
+mod rewind;
 mod snapshots;
 mod stack;
 mod tidy;
