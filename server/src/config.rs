@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 use phaselock_shared::limits::{
-    CLIENT_BYTES_DEFAULT, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, PLAYERS_MAX,
+    CLIENT_BYTES_DEFAULT, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, PLAYERS_MAX, REWIND_MAX,
 };
+use phaselock_shared::rewind::Favour;
 use phaselock_shared::time::Rates;
 use phaselock_shared::wire::control::printable;
 use tracing_subscriber::EnvFilter;
@@ -32,11 +33,12 @@ const TICK_HZ: RangeInclusive<u32> = Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX;
 /// How long a server's name may be, in characters.
 pub const NAME_CHARS_MAX: usize = 48;
 
+const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
 /// Where snapshots start from when nobody says how many: the nearest rate that the ticks allow.
 const SNAPSHOT_HZ_IDEAL: u32 = 30;
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 /// Every setting, by its key in the file, in the order of the fields of [`Config`].
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 14] = [
     "listen",
     "game",
     "bots",
@@ -44,6 +46,8 @@ const SETTINGS: [&str; 12] = [
     "tick_hz",
     "snapshot_hz",
     "client_bytes",
+    "rewind_ms",
+    "favour",
     "data_dir",
     "log",
     "log_filter",
@@ -81,6 +85,11 @@ pub struct Config {
     /// Bytes of snapshots that each client gets in a second at most, from [`CLIENT_BYTES_MIN`] to
     /// [`CLIENT_BYTES_MAX`].
     pub client_bytes: u32,
+    /// By how many milliseconds the world is rewound for a shot at most, up to [`REWIND_MAX`], 0 for not at
+    /// all; if none, as the game says.
+    pub rewind_ms: Option<u16>,
+    /// Whom that favours; if none, whom the game says.
+    pub favour: Option<Favour>,
     /// Where the server keeps its certificate and whatever else must survive.
     pub data_dir: PathBuf,
     /// How the log is written.
@@ -114,6 +123,8 @@ impl Default for Config {
             tick_hz: 60,
             snapshot_hz: SNAPSHOT_HZ_IDEAL,
             client_bytes: CLIENT_BYTES_DEFAULT,
+            rewind_ms: None,
+            favour: None,
             data_dir: PathBuf::from("phaselock-data"),
             log: LogFormat::Text,
             log_filter: "info".to_owned(),
@@ -204,6 +215,22 @@ impl Layers {
                 default.client_bytes,
                 CLIENT_BYTES_MIN..=CLIENT_BYTES_MAX,
             )?,
+            rewind_ms: self.get(
+                "rewind_ms",
+                default.rewind_ms,
+                &format!("a whole number from 0 to {REWIND_MS_MAX}"),
+                |text| {
+                    let ms = text.to_str()?.parse().ok()?;
+                    (ms <= REWIND_MS_MAX).then_some(Some(ms))
+                },
+            )?,
+            favour: self.get("favour", default.favour, "shooter or defender", |text| match text
+                .to_str()?
+            {
+                "shooter" => Some(Some(Favour::Shooter)),
+                "defender" => Some(Some(Favour::Defender)),
+                _ => None,
+            })?,
             data_dir: self.get("data_dir", default.data_dir, "a directory", |path| {
                 (!path.is_empty()).then(|| PathBuf::from(path))
             })?,

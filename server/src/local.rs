@@ -53,6 +53,8 @@ impl LocalServer {
             bots,
             players_max: 16,
             client_bytes_per_second: CLIENT_BYTES_DEFAULT,
+            rewind: None,
+            favour: None,
             start: LocalTime(0),
             unix_micros: 0,
         };

@@ -11,7 +11,7 @@ use phaselock_server::host::{check_game, host};
 use phaselock_server::identity::Identity;
 use phaselock_server::net::Server;
 use phaselock_server::{health, logging};
-use phaselock_shared::time::{LocalTime, Rates};
+use phaselock_shared::time::{LocalTime, Micros, Rates};
 
 fn main() -> ExitCode {
     let command = match parse(std::env::args_os()) {
@@ -60,6 +60,8 @@ fn serve(config: Config) -> Result<()> {
             bots: config.bots,
             players_max: config.max_players,
             client_bytes_per_second: config.client_bytes,
+            rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
+            favour: config.favour,
             start: LocalTime(0),
             unix_micros: 0,
         };

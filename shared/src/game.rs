@@ -15,6 +15,7 @@ use crate::limits::{ENTITIES_MAX, FORESEEN_INDEX_MIN, FORESEEN_MAX};
 use crate::motion::choice::Choice;
 use crate::random::Random;
 use crate::replicate::{Entity, Record};
+use crate::rewind::{Past, Rewind, View};
 use crate::time::{Rates, Tick};
 use crate::wire::model::Tables;
 
@@ -25,6 +26,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// Raised when the rules change in a way that prediction depends on: builds of different rules
     /// refuse each other.
     const VERSION: u32;
+    /// How the world is rewound for shots; hosts may have it otherwise. See [`Inputs::view`].
+    const REWIND: Rewind = Rewind::DEFAULT;
     /// What a player commands in one tick.
     type Input: Record;
     /// What the world consists of.
@@ -109,6 +112,12 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// What to assume of a player whose input for a tick did not come in time, `missed` ticks
     /// (1 or more) after the last one that did: hold what is held, drop what happens once.
     fn repeat(last: &Self::Input, missed: u64) -> Self::Input;
+
+    /// Whether what an input does depends on what its player saw, such as a shot at somebody. What the
+    /// player saw is then told for this very input ([`Inputs::view`]). By default nothing does.
+    fn looks(_input: &Self::Input) -> bool {
+        false
+    }
 
     /// What becomes of an entity in `ticks` (1 or more), as far as it can be told from its state
     /// `base` and from what `steering`, its state of then, says in the fields that steer; its other fields
@@ -330,6 +339,12 @@ impl<E: Entity> Entities<E> {
         Some(self.slots.remove(at))
     }
 
+    /// Takes all away and puts these there, which are in the order of their ids.
+    pub fn refill<'e>(&mut self, slots: impl Iterator<Item = &'e Slot<E>>) {
+        self.slots.clear();
+        self.slots.extend(slots.copied());
+    }
+
     /// Takes all away.
     pub fn clear(&mut self) {
         self.slots.clear();
@@ -347,6 +362,8 @@ pub struct World<G: Game> {
     pub memory: G::Memory,
     /// The world's own randomness.
     pub random: Random,
+    /// What moved, in the last ticks. Empty unless somebody keeps it, as a room does.
+    pub past: Past<G::Entity>,
     generations: Vec<u8>,
 }
 
@@ -358,6 +375,7 @@ impl<G: Game> World<G> {
             entities: Entities::default(),
             memory: G::Memory::default(),
             random: Random::new(seed),
+            past: Past::default(),
             generations: Vec::new(),
         }
     }
@@ -401,7 +419,7 @@ impl<G: Game> World<G> {
 /// What each player commands in one tick.
 #[derive(Clone, Debug)]
 pub struct Inputs<I> {
-    by_player: Vec<(PlayerId, I)>,
+    by_player: Vec<(PlayerId, I, Option<View>)>,
 }
 
 impl<I> Default for Inputs<I> {
@@ -411,20 +429,33 @@ impl<I> Default for Inputs<I> {
 }
 
 impl<I: Record> Inputs<I> {
-    /// States a player's input.
+    fn place(&self, player: PlayerId) -> Result<usize, usize> {
+        self.by_player.binary_search_by_key(&player, |(id, ..)| *id)
+    }
+
+    /// States the input of a player who sees the present, as the server's bots do.
     pub fn set(&mut self, player: PlayerId, input: I) {
-        match self.by_player.binary_search_by_key(&player, |(id, _)| *id) {
-            Ok(at) => self.by_player[at].1 = input,
-            Err(at) => self.by_player.insert(at, (player, input)),
+        self.set_seen(player, input, None);
+    }
+
+    /// States a player's input and what the player saw when giving it; none is the present.
+    pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<View>) {
+        let entry = (player, input, view);
+        match self.place(player) {
+            Ok(at) => self.by_player[at] = entry,
+            Err(at) => self.by_player.insert(at, entry),
         }
     }
 
     /// A player's input; nothing pressed for one who sent none.
     pub fn get(&self, player: PlayerId) -> I {
-        match self.by_player.binary_search_by_key(&player, |(id, _)| *id) {
-            Ok(at) => self.by_player[at].1,
-            Err(_) => I::default(),
-        }
+        self.place(player).map_or(I::default(), |at| self.by_player[at].1)
+    }
+
+    /// What the player saw when giving its input: a time to rewind others to with
+    /// [`Past::at`](crate::rewind::Past::at). None is the present.
+    pub fn view(&self, player: PlayerId) -> Option<View> {
+        self.place(player).ok().and_then(|at| self.by_player[at].2)
     }
 
     /// Forgets all, for the next tick.

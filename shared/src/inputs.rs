@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::limits::INPUT_AHEAD_TICKS_MAX;
 use crate::replicate::Record;
+use crate::rewind::Claim;
 use crate::time::{Micros, Tick};
 use crate::wire::snapshot::InputReport;
 
@@ -22,7 +23,7 @@ pub enum Accepted {
 /// Inputs that wait for their ticks, and how early they came.
 #[derive(Debug)]
 pub struct InputBuffer<I> {
-    waiting: BTreeMap<Tick, I>,
+    waiting: BTreeMap<Tick, (I, Option<Claim>)>,
     /// Ticks that ran without an input, lately.
     missing: BTreeSet<Tick>,
     last: I,
@@ -59,15 +60,23 @@ impl<I: Record> InputBuffer<I> {
     /// Reports that an input which came closest to being late is in.
     const REPORTS: usize = 8;
 
-    /// An input arrived `early` before its tick was due, while the world is at tick `now`.
-    pub fn insert(&mut self, now: Tick, tick: Tick, input: I, early: Micros) -> Accepted {
+    /// An input arrived `early` before its tick was due, while the world is at tick `now`; `claim` is what
+    /// its player is said to have seen.
+    pub fn insert(
+        &mut self,
+        now: Tick,
+        tick: Tick,
+        input: I,
+        claim: Option<Claim>,
+        early: Micros,
+    ) -> Accepted {
         let accepted = if tick.since(now) > INPUT_AHEAD_TICKS_MAX {
             Accepted::Ignored
         } else if tick > now {
             match self.waiting.entry(tick) {
                 Entry::Occupied(_) => Accepted::Ignored,
                 Entry::Vacant(place) => {
-                    place.insert(input);
+                    place.insert((input, claim));
                     Accepted::InTime
                 }
             }
@@ -91,17 +100,18 @@ impl<I: Record> InputBuffer<I> {
         accepted
     }
 
-    /// The input for the next tick to run: the player's, or what `repeat` makes of the last one.
-    pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> I {
+    /// The input for the next tick to run and what its player claims to have seen: the player's, or what
+    /// `repeat` makes of the last one, for which nothing is claimed.
+    pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> (I, Option<Claim>) {
         let input = self.waiting.remove(&tick);
         // Ticks that the server skipped will not run any more.
         while self.waiting.first_key_value().is_some_and(|(at, _)| *at < tick) {
             self.waiting.pop_first();
         }
-        if let Some(input) = input {
+        if let Some((input, claim)) = input {
             self.last = input;
             self.missed = 0;
-            return input;
+            return (input, claim);
         }
         self.missed += 1;
         if self.first.is_some_and(|first| first <= tick) {
@@ -112,7 +122,7 @@ impl<I: Record> InputBuffer<I> {
                 self.missing.pop_first();
             }
         }
-        repeat(&self.last, self.missed)
+        (repeat(&self.last, self.missed), None)
     }
 
     /// Tick 0 moved: what waits was meant for other moments.
@@ -173,17 +183,20 @@ mod tests {
     #[test]
     fn each_input_runs_once_in_its_tick() {
         let mut buffer = InputBuffer::default();
-        let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).x;
+        let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).0.x;
         assert_eq!(run(&mut buffer, 1), 0);
         assert_eq!(buffer.late(), 0);
         let early = Micros(4000);
-        assert_eq!(buffer.insert(Tick(1), Tick(3), Go { x: 3 }, early), Accepted::InTime);
-        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 2 }, -early), Accepted::InTime);
-        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 9 }, early), Accepted::Ignored);
+        assert_eq!(buffer.insert(Tick(1), Tick(3), Go { x: 3 }, None, early), Accepted::InTime);
+        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 2 }, None, -early), Accepted::InTime);
+        assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 9 }, None, early), Accepted::Ignored);
         assert_eq!([run(&mut buffer, 2), run(&mut buffer, 3), run(&mut buffer, 4)], [2, 3, 3]);
-        assert_eq!(buffer.insert(Tick(4), Tick(3), Go { x: 9 }, early), Accepted::Ignored);
-        assert_eq!(buffer.insert(Tick(4), Tick(4), Go { x: 9 }, Micros(-50)), Accepted::Late);
-        assert_eq!(buffer.insert(Tick(4), Tick(4), Go { x: 9 }, Micros(-99)), Accepted::Ignored);
+        assert_eq!(buffer.insert(Tick(4), Tick(3), Go { x: 9 }, None, early), Accepted::Ignored);
+        assert_eq!(buffer.insert(Tick(4), Tick(4), Go { x: 9 }, None, Micros(-50)), Accepted::Late);
+        assert_eq!(
+            buffer.insert(Tick(4), Tick(4), Go { x: 9 }, None, Micros(-99)),
+            Accepted::Ignored
+        );
         assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
         assert_eq!(buffer.late(), 3);
         let report = buffer.report(7).unwrap();
@@ -198,8 +211,8 @@ mod tests {
     #[test]
     fn what_ran_before_the_first_input_was_not_late() {
         let mut buffer = InputBuffer::default();
-        buffer.insert(Tick(1), Tick(4), Go { x: 4 }, Micros(4000));
-        assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).x), [0, 0, 4, 4]);
+        buffer.insert(Tick(1), Tick(4), Go { x: 4 }, None, Micros(4000));
+        assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).0.x), [0, 0, 4, 4]);
         assert_eq!(buffer.late(), 1);
     }
 
@@ -207,7 +220,7 @@ mod tests {
     fn a_player_who_is_late_from_the_start_is_told() {
         let mut buffer = InputBuffer::default();
         buffer.take(Tick(9), repeat);
-        let first = buffer.insert(Tick(9), Tick(5), Go { x: 1 }, Micros(-70_000));
+        let first = buffer.insert(Tick(9), Tick(5), Go { x: 1 }, None, Micros(-70_000));
         assert_eq!(first, Accepted::Late);
         assert_eq!(buffer.report(0).unwrap().newest_early, -70_000);
     }
@@ -216,7 +229,7 @@ mod tests {
     fn what_lies_too_far_ahead_is_refused() {
         let mut buffer = InputBuffer::default();
         for ahead in 1..10_000 {
-            buffer.insert(Tick(5), Tick(5 + ahead), Go { x: 1 }, Micros::ZERO);
+            buffer.insert(Tick(5), Tick(5 + ahead), Go { x: 1 }, None, Micros::ZERO);
         }
         assert_eq!(buffer.waiting.len() as u64, INPUT_AHEAD_TICKS_MAX);
         buffer.take(Tick(1000), repeat);

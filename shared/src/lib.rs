@@ -31,6 +31,7 @@ pub mod motion;
 pub mod physics;
 pub mod random;
 pub mod replicate;
+pub mod rewind;
 pub mod snapshot;
 pub mod time;
 pub mod window;

@@ -103,12 +103,19 @@ pub const ENTITY_COURSES_MAX: usize = 8;
 
 /// Greatest interpolation delay. The least is an interval of snapshots.
 pub const INTERPOLATION_DELAY_MAX: Micros = Micros::from_ms(500);
+/// By how much a game or a host may have the world rewound for a shot. Arbitrary: a target would feel hit
+/// through walls, and memory is for as many ticks.
+pub const REWIND_MAX: Micros = Micros::from_ms(500);
+/// Shots tested against the past that are remembered for whoever asks. Arbitrary: two ticks in which 128
+/// players shoot.
+pub const REWOUND_MAX: usize = 256;
 /// How long a player may stay connected without sending a valid input. Long enough for a machine
 /// that slept for ten seconds to find its game again.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
 
 const _: () = {
     assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline travels in 8 bits");
+    assert!(REWIND_MAX.0 < 1_000_000, "a ring of ticks holds less than a second");
     assert!(PREDICTION_TICKS_MAX <= BASELINE_AGE_TICKS_MAX);
     assert!(INPUT_AHEAD_TICKS_MAX >= PREDICTION_TICKS_MAX / 2);
     assert!(PACKET_INPUTS_MAX < 128, "the count of inputs travels in 7 bits");

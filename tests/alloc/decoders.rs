@@ -168,12 +168,12 @@ fn many_inputs(size: usize) -> Vec<u8> {
     writer.bits(u64::from(INPUT_KIND), 8);
     writer.bits(0, 16 + 1 + 32);
     writer.bits(0, 1 + 8 + 16);
-    let count = (size * 8).saturating_sub(5).clamp(1, 64);
+    let count = (size * 4).saturating_sub(11).clamp(1, 64);
     writer.bits(count as u64, 7);
     // The first is other than zeros by no field; the rest are the same again.
     writer.flag(true);
-    writer.bits(0, 4);
-    (1..count).for_each(|_| writer.flag(false));
+    writer.bits(0, 4 + 16);
+    (1..count).for_each(|_| writer.bits(0, 2));
     writer.into_bytes()
 }
 

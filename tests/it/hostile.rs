@@ -7,7 +7,7 @@ use phaselock_shared::link::LinkConfig;
 use phaselock_shared::random::Random;
 use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
 use phaselock_shared::wire::control::{ClientMessage, ServerMessage};
-use phaselock_shared::wire::input::{Ack, InputPacket, write_input};
+use phaselock_shared::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock_tests::{Sim, body, hello, room_config};
 
 const LINK: LinkConfig = LinkConfig::delayed(10, 0);
@@ -25,6 +25,7 @@ fn room() -> Room<Skirmish> {
 }
 
 fn packet(tick: u16, inputs: Vec<Command>) -> InputPacket<Command> {
+    let inputs = inputs.into_iter().map(Pressed::blind).collect();
     InputPacket { seq: 0, ack: None, sent: 1, echo: None, epoch: 0, tick, inputs }
 }
 

@@ -10,6 +10,7 @@ mod join;
 mod play;
 mod presentation;
 mod quic;
+mod rewind;
 mod snapshots;
 mod stack;
 mod tidy;

@@ -35,7 +35,7 @@ impl Game for Open {
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
-        self.0.advance(&mut world.entities, &mut world.memory, &mut world.random, inputs);
+        self.0.advance(world, inputs);
         for slot in world.entities.iter_mut() {
             if let Piece::Player(player) = &mut slot.entity {
                 player.health = HEALTH;
@@ -51,6 +51,10 @@ impl Game for Open {
         ahead: Ahead<'_>,
     ) {
         self.0.predict(entities, own, command, ahead);
+    }
+
+    fn looks(command: &Command) -> bool {
+        Skirmish::looks(command)
     }
 
     fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {

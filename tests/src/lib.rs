@@ -10,14 +10,17 @@ pub mod ether;
 pub mod figures;
 pub mod fuzz;
 pub mod motions;
+pub mod range;
 pub mod showing;
 pub mod toy;
 pub mod traces;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
-use phaselock_client::core::Client;
+use phaselock_client::core::{Client, View};
 use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
 use phaselock_shared::game::{Entities, Game, Relevance, Slot};
 use phaselock_shared::ids::PlayerId;
@@ -26,7 +29,7 @@ use phaselock_shared::link::{Conditions, Link, LinkConfig};
 use phaselock_shared::replicate::Record;
 use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
 use phaselock_shared::wire::control::{ClientMessage, Hello, ServerMessage, frame};
-use phaselock_shared::wire::input::read_input;
+use phaselock_shared::wire::input::{InputPacket, read_input, write_input};
 use phaselock_shared::wire::model::Counts;
 use phaselock_shared::wire::protocol::{game_hash, wire_hash};
 
@@ -49,6 +52,9 @@ impl Skew {
 /// What a player presses in a tick.
 pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
 
+/// Changes what a client sends, given a tick that it is about.
+pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
+
 /// A client in the simulation.
 pub struct SimClient<G: Game> {
     /// As the room knows it.
@@ -69,6 +75,10 @@ pub struct SimClient<G: Game> {
     pub control_delay: Micros,
     /// When each tick's input was first sent and when it first came, if that is recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
+    /// Where its last frame is put, if somebody looks at it.
+    pub screen: Option<Rc<RefCell<Option<View<G>>>>>,
+    /// What a cheat makes of its packets.
+    pub forge: Option<Forge<G>>,
     press: Press<G>,
     hello_sent: LocalTime,
     /// Control messages under way: reliable, in order, as slow as the slowest datagram.
@@ -142,6 +152,8 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
         bots,
         players_max: 16,
         client_bytes_per_second: CLIENT_BYTES_DEFAULT,
+        rewind: None,
+        favour: None,
         start: LocalTime(0),
         unix_micros: 0,
     }
@@ -222,6 +234,8 @@ impl<G: Game> Sim<G> {
             stalled: false,
             control_delay: Micros::ZERO,
             ways: None,
+            screen: None,
+            forge: None,
             press,
             hello_sent,
             control: VecDeque::new(),
@@ -444,10 +458,21 @@ fn step_client<G: Game>(
             let input = (client.press)(core, tick).snapped();
             core.handle_input(local, tick, input);
         }
-        core.view(local);
+        let view = core.view(local);
+        if let Some(screen) = &client.screen {
+            *screen.borrow_mut() = Some(view);
+        }
     }
     while let Some(packet) = client.core.as_mut().and_then(Client::poll_transmit) {
         let near = client.core().newest_tick();
+        let packet = match &mut client.forge {
+            Some(forge) => {
+                let mut forged = read_input(&packet).expect("the client wrote it");
+                forge(&mut forged, near);
+                write_input(&forged)
+            }
+            None => packet,
+        };
         client.note_way::<true>(&packet, near, now);
         client.up.send(now, packet.len(), packet);
     }

@@ -15,6 +15,7 @@
 //! in a browser.
 
 mod prediction;
+mod seen;
 mod stats;
 
 use std::collections::BTreeMap;
@@ -25,10 +26,11 @@ use phaselock_shared::clock::pll::{LoopFilter, Pll};
 use phaselock_shared::game::{Entities, Game};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX, SEATS_MAX};
-use phaselock_shared::motion::Moment;
 use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::motion::presenter::{Presenter, Trace};
+use phaselock_shared::motion::{Moment, Timeline};
+use phaselock_shared::replicate::Entity;
 use phaselock_shared::snapshot::store::{Received, Store, StoreError};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::Echo;
@@ -38,6 +40,7 @@ use phaselock_shared::wire::state::Codec;
 
 pub use prediction::Correction;
 use prediction::{News, Prediction};
+use seen::Seen;
 use stats::Counter;
 pub use stats::{Misses, Stats};
 
@@ -86,6 +89,7 @@ pub struct Client<G: Game> {
     /// What was last drawn, when, and at which moment.
     shown: Entities<G::Entity>,
     viewed: Option<(LocalTime, Moment)>,
+    seen: Seen,
     /// Whether the server has measured this client's clock. Until then it is not known what tick
     /// an input would be for, and none is sent.
     measured: bool,
@@ -126,6 +130,7 @@ impl<G: Game> Client<G> {
             prediction: Prediction::new(now, rates),
             shown: Entities::default(),
             viewed: None,
+            seen: Seen::default(),
             measured: false,
             epoch: welcome.epoch,
             ticked: None,
@@ -258,6 +263,7 @@ impl<G: Game> Client<G> {
         self.ticked = None;
         self.confirmed = self.store.newest();
         self.prediction.restart();
+        self.seen.restart();
     }
 
     /// The next tick that an input is due for, if any is. After a stall the ticks that are too
@@ -300,6 +306,7 @@ impl<G: Game> Client<G> {
         self.counter.stats.lead_sum += self.lead.lead();
         let before = self.rates.time_of(tick) - self.pll.server_time(now);
         self.lead.handle_sent(tick, before);
+        self.seen.handle_input(self.rates, tick, G::looks(&input));
         self.prediction.tick(&self.game, tick, input);
 
         // At least the newest, whether the server has it or not: acknowledgements ride along.
@@ -322,7 +329,7 @@ impl<G: Game> Client<G> {
             echo,
             epoch: self.epoch,
             tick: tick.low(),
-            inputs,
+            inputs: self.seen.press(tick, inputs),
         };
         self.transmit = Some(write_input(&packet));
     }
@@ -359,6 +366,7 @@ impl<G: Game> Client<G> {
         };
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
         self.viewed = Some((now, moment));
+        self.seen.handle_view(self.targets_seen_at(server_time, presentation_time));
         let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
         self.counter.stats.frames += 1;
         self.counter.stats.delay_sum += delay;
@@ -370,6 +378,15 @@ impl<G: Game> Client<G> {
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
         self.shown.clone_from(&entities);
         View { entities, own, server_time, presentation_time }
+    }
+
+    /// The time at which those are shown who are of the own player's kind: who are shot at.
+    fn targets_seen_at(&self, present: ServerTime, past: ServerTime) -> ServerTime {
+        let kind = self.prediction.own().map_or(0, |own| own.entity.kind());
+        match self.presenter.choice(kind).timeline() {
+            Timeline::Past => past,
+            Timeline::Present => present,
+        }
     }
 
     /// Shows the others of a kind, an index into the game's kinds, by a method of the player's choice.

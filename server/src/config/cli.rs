@@ -59,6 +59,12 @@ pub(super) struct Flags {
     /// Bytes of snapshots for each client per second at most; less where the path carries less [default: 64000]
     #[arg(long, global = true, value_name = "BYTES")]
     client_bytes: Option<OsString>,
+    /// Milliseconds that the world is rewound for a shot at most, 0 to turn it off [default: the game's, 250]
+    #[arg(long, global = true, value_name = "MS")]
+    rewind_ms: Option<OsString>,
+    /// Whom that favours: the shooter, or a defender who has reached cover since [default: the game's, shooter]
+    #[arg(long, global = true, value_name = "WHOM")]
+    favour: Option<OsString>,
     /// Where the certificate and everything else that must survive is kept [default: phaselock-data]
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<OsString>,
@@ -86,6 +92,8 @@ impl Flags {
             tick_hz,
             snapshot_hz,
             client_bytes,
+            rewind_ms,
+            favour,
             data_dir,
             log,
             log_filter,
@@ -100,6 +108,8 @@ impl Flags {
             tick_hz,
             snapshot_hz,
             client_bytes,
+            rewind_ms,
+            favour,
             data_dir,
             log,
             log_filter,

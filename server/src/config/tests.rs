@@ -4,6 +4,8 @@ use std::fs;
 
 use clap::CommandFactory;
 
+use phaselock_shared::rewind::Rewind;
+
 use super::sources::variable;
 use super::*;
 
@@ -72,6 +74,8 @@ fn each_layer_can_set_everything() {
         "100",
         "50",
         "16000",
+        "120",
+        "defender",
         "some/where",
         "json",
         "warn,quinn=off",
@@ -93,6 +97,8 @@ fn each_layer_can_set_everything() {
         tick_hz: 100,
         snapshot_hz: 50,
         client_bytes: 16_000,
+        rewind_ms: Some(120),
+        favour: Some(Favour::Defender),
         data_dir: "some/where".into(),
         log: LogFormat::Json,
         log_filter: "warn,quinn=off".to_owned(),
@@ -368,6 +374,8 @@ fn the_help_knows_every_setting_and_its_default() {
         config.tick_hz.to_string(),
         config.snapshot_hz.to_string(),
         config.client_bytes.to_string(),
+        format!("the game's, {}", Rewind::DEFAULT.most.0 / 1000),
+        "the game's, shooter".to_owned(),
         config.data_dir.display().to_string(),
         "text".to_owned(),
         config.log_filter,

@@ -3,6 +3,7 @@
 mod interest;
 mod room;
 mod session;
+mod view;
 
 pub use room::{ClientId, Output, Room, RoomConfig};
 pub use session::SessionStats;

@@ -19,6 +19,7 @@ use phaselock_shared::limits::{
 };
 use phaselock_shared::random::Random;
 use phaselock_shared::replicate::Record;
+use phaselock_shared::rewind::{Favour, Past, Rewind, Rewound};
 use phaselock_shared::snapshot::encodings::Encodings;
 use phaselock_shared::snapshot::history::History;
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
@@ -50,6 +51,11 @@ pub struct RoomConfig {
     pub players_max: u16,
     /// Bytes of snapshots that one client gets in a second at most.
     pub client_bytes_per_second: u32,
+    /// By how much the world is rewound for a shot at most, 0 for not at all, up to
+    /// [`REWIND_MAX`](phaselock_shared::limits::REWIND_MAX); none for as much as the game says.
+    pub rewind: Option<Micros>,
+    /// Whom that favours; none for whom the game says.
+    pub favour: Option<Favour>,
     /// When tick 0 is.
     pub start: LocalTime,
     /// Unix time of that moment in microseconds.
@@ -118,6 +124,9 @@ impl<G: Game> Room<G> {
     pub fn new(config: RoomConfig) -> Self {
         let game = G::new(config.rates, config.seed);
         let mut world = World::new(config.seed);
+        let most = config.rewind.unwrap_or(G::REWIND.most);
+        let favour = config.favour.unwrap_or(G::REWIND.favour);
+        world.past = Past::new(config.rates, Rewind { most, favour });
         game.populate(&mut world);
         let mut room = Self {
             epoch: config.start,
@@ -213,16 +222,19 @@ impl<G: Game> Room<G> {
         for (player, seat) in &mut self.bots {
             let seen = &self.world.entities;
             let input = self.game.bot(&mut seat.bot, seen, *player, &mut seat.random).snapped();
-            seat.inputs.insert(self.world.tick, tick, input, Micros::ZERO);
-            inputs.set(*player, seat.inputs.take(tick, G::repeat));
+            seat.inputs.insert(self.world.tick, tick, input, None, Micros::ZERO);
+            inputs.set(*player, seat.inputs.take(tick, G::repeat).0);
         }
+        let most = self.world.past.policy().most;
         for session in self.sessions.values_mut() {
-            inputs.set(session.player, session.inputs.take(tick, G::repeat));
+            let (input, view) = session.take(tick, G::repeat, most);
+            inputs.set_seen(session.player, input, view.filter(|_| most > Micros::ZERO));
             session.refill();
         }
         self.world.tick = tick;
         self.game.step(&mut self.world, inputs);
         self.world.snap();
+        self.world.past.push(tick, &self.world.entities);
     }
 
     fn drop_silent(&mut self, now: LocalTime) {
@@ -439,6 +451,12 @@ impl<G: Game> Room<G> {
         self.outputs.pop_front()
     }
 
+    /// The next shot that was tested against the past, for whoever wants to know; of those that nobody asked
+    /// for only the last are kept.
+    pub fn poll_rewound(&mut self) -> Option<Rewound> {
+        self.world.past.poll_rewound()
+    }
+
     /// How the server is.
     pub fn status(&self) -> Status {
         Status {
@@ -498,6 +516,8 @@ mod tests {
             bots: 3,
             players_max: 2,
             client_bytes_per_second: 64_000,
+            rewind: None,
+            favour: None,
             start: LocalTime(0),
             unix_micros: 0,
         };

@@ -7,6 +7,7 @@ use phaselock_shared::inputs::{Accepted, InputBuffer};
 use phaselock_shared::interest::Lingering;
 use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use phaselock_shared::replicate::Record;
+use phaselock_shared::rewind::View;
 use phaselock_shared::snapshot::encodings::Encodings;
 use phaselock_shared::snapshot::history::History;
 use phaselock_shared::snapshot::sender::{NeverSent, Room, Sender};
@@ -16,6 +17,7 @@ use phaselock_shared::wire::snapshot::{Perceived, References, SnapshotHeader};
 use phaselock_shared::wire::{Echo, WireError};
 
 use super::room::RoomConfig;
+use super::view::ViewEstimate;
 
 /// Why a datagram changed nothing, or ends the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,7 +58,8 @@ pub struct SessionStats {
 pub(super) struct Session<I> {
     pub(super) player: PlayerId,
     pub(super) name: String,
-    pub(super) inputs: InputBuffer<I>,
+    inputs: InputBuffer<I>,
+    view: ViewEstimate,
     /// Most bytes of a datagram on this client's path.
     pub(super) budget: usize,
     /// When a valid input packet last came.
@@ -106,6 +109,7 @@ impl<I: Record> Session<I> {
             player,
             name,
             inputs: InputBuffer::default(),
+            view: ViewEstimate::new(config.rates),
             budget: DATAGRAM_BYTES_MAX,
             heard_at: now,
             stats: SessionStats::default(),
@@ -127,7 +131,19 @@ impl<I: Record> Session<I> {
         self.epoch = epoch;
         self.offset.clear();
         self.inputs.restart();
+        self.view.restart();
         self.trusted_from = self.sender.next_seq();
+    }
+
+    /// What its player does in the tick that runs next, and what it saw; rewound by so much at most.
+    pub(super) fn take(
+        &mut self,
+        tick: Tick,
+        repeat: impl Fn(&I, u64) -> I,
+        rewind_most: Micros,
+    ) -> (I, Option<View>) {
+        let (input, claim) = self.inputs.take(tick, repeat);
+        (input, self.view.accept(tick, claim, rewind_most))
     }
 
     /// A tick passed.
@@ -169,8 +185,11 @@ impl<I: Record> Session<I> {
                 // The echo is of the newest packet acknowledged.
                 let echoed = ServerTime::widen(echo.time, server_time);
                 self.offset.observe(server_time, sent, echoed, Micros(i64::from(echo.held)));
-                let round_trip = server_time - echoed - Micros(i64::from(echo.held));
-                self.sender.handle_round_trip(now, round_trip);
+                let held = Micros(i64::from(echo.held));
+                self.sender.handle_round_trip(now, server_time - echoed - held);
+                if let Some((newest, ack)) = acked.zip(packet.ack) {
+                    self.view.handle_ack(now, server_time, newest, ack.mask, held);
+                }
             }
         }
         self.heard_at = now;
@@ -179,13 +198,16 @@ impl<I: Record> Session<I> {
             return Ok(()); // Its ticks are of another time.
         }
         let newest = Tick::widen(packet.tick, tick);
-        for (input, back) in packet.inputs.into_iter().zip(0..) {
+        let mut lag = 0;
+        for (pressed, back) in packet.inputs.into_iter().zip(0..) {
             if back > newest.0 {
                 break;
             }
             let at = newest.minus(back);
             let early = rates.time_of(at) - server_time;
-            if self.inputs.insert(tick, at, input, early) == Accepted::Late {
+            lag = pressed.lag.unwrap_or(lag);
+            let claim = self.view.judge(at, early, lag);
+            if self.inputs.insert(tick, at, pressed.input, claim, early) == Accepted::Late {
                 self.stats.late += 1;
             }
         }
@@ -244,11 +266,16 @@ impl<I: Record> Session<I> {
         let room = Room { packet_bytes: self.budget, now };
         let told = self.interest.told();
         let stats = &mut self.stats;
+        let tick = history.newest().map(|frame| frame.tick);
+        let first = self.sender.next_seq();
         self.sender.snapshot(encodings, game, history, told, header, room, |packet| {
             stats.packets += 1;
             stats.bytes += packet.len() as u64;
             send(packet);
         });
+        for seq in first..self.sender.next_seq() {
+            self.view.handle_sent(seq, tick.unwrap_or_default());
+        }
         self.stats.left_out += self.sender.left_out() as u64;
         self.stats.rate = self.sender.rate();
     }

@@ -306,6 +306,9 @@ async fn drive<G: Game>(
                 None => return,
             }
         }
+        while let Some(rewound) = room.poll_rewound() {
+            tracing::debug!(?rewound, "a shot was tested against the past");
+        }
         // Also when every tick is late: a room that cannot keep up must not go deaf.
         handle_waiting(&mut room, &mut peers, &mut events);
         drain(&mut room, &mut peers, clock);

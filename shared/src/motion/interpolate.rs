@@ -20,6 +20,11 @@ impl TickTime {
         let fraction = (passed / rates.step().0 as f32).clamp(0.0, 1.0 - f32::EPSILON);
         Self { tick, fraction }
     }
+
+    /// Ticks since an earlier one, in fractions.
+    pub fn since(self, earlier: Tick) -> f32 {
+        self.tick.since(earlier) as f32 + self.fraction
+    }
 }
 
 /// Whether a discontinuity lies between two states.

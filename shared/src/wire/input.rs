@@ -19,6 +19,28 @@ pub struct Ack {
     pub mask: u32,
 }
 
+/// An input, and what its player saw when it was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pressed<I> {
+    /// The input.
+    pub input: I,
+    /// Its *view lag*: by how much the time that was shown on the screen lay before the time of the
+    /// input's tick, in parts of a tick: [`VIEW_PARTS`] are one. The newest input of a packet has one (or
+    /// 0); of the older ones only those that matter, and the rest are like the next newer one.
+    pub lag: Option<u16>,
+}
+
+impl<I> Pressed<I> {
+    /// An input that does not say what was seen.
+    pub fn blind(input: I) -> Self {
+        Self { input, lag: None }
+    }
+}
+
+/// Parts of a tick that view lags are counted in: 0.26 ms at 60 Hz, in which nothing in a game moves
+/// visibly. 16 bits then hold eight seconds at the fastest rate.
+pub const VIEW_PARTS: u32 = 64;
+
 /// An input packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputPacket<I> {
@@ -35,7 +57,7 @@ pub struct InputPacket<I> {
     /// Low bits of the newest input's tick.
     pub tick: u16,
     /// Inputs of consecutive ticks, newest first; none while the client's clock is not measured yet.
-    pub inputs: Vec<I>,
+    pub inputs: Vec<Pressed<I>>,
 }
 
 /// Writes the packet, leaving out the oldest inputs if there are too many or they do not fit into
@@ -57,12 +79,18 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
     let mut coded = BitWriter::new();
     let mut count = 0;
     let mut newer = [0; FIELDS_MAX];
-    for input in packet.inputs.iter().take(PACKET_INPUTS_MAX) {
-        let packed = input.pack();
+    for pressed in packet.inputs.iter().take(PACKET_INPUTS_MAX) {
+        let packed = pressed.input.pack();
         let before = coded.clone();
         coded.flag(count == 0 || packed != newer);
         if count == 0 || packed != newer {
             write_delta(&mut coded, I::FIELDS, true, &newer, &packed);
+        }
+        if count > 0 {
+            coded.flag(pressed.lag.is_some());
+        }
+        if count == 0 || pressed.lag.is_some() {
+            coded.bits(u64::from(pressed.lag.unwrap_or(0)), 16);
         }
         if writer.byte_len() + 1 + coded.byte_len() + 1 > DATAGRAM_BYTES_MAX {
             coded = before;
@@ -94,7 +122,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
     let epoch = reader.u8(8)?;
     let tick = reader.u16(16)?;
     let count = usize::from(reader.u8(7)?);
-    // Each input takes a bit or more, so this allocates in proportion to what is there.
+    // Each input takes two bits or more, so this allocates in proportion to what is there.
     if count > PACKET_INPUTS_MAX || count > reader.left() {
         return Err(WireError::Range("count of inputs"));
     }
@@ -106,7 +134,8 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
         } else if at == 0 {
             return Err(WireError::Range("first input"));
         }
-        inputs.push(I::unpack(&newer));
+        let lag = if at == 0 || reader.flag()? { Some(reader.u16(16)?) } else { None };
+        inputs.push(Pressed { input: I::unpack(&newer), lag });
     }
     reader.finish()?;
     Ok(InputPacket { seq, ack, sent, echo, epoch, tick, inputs })
@@ -127,7 +156,7 @@ mod tests {
         }
     }
 
-    fn packet(inputs: Vec<Keys>) -> InputPacket<Keys> {
+    fn packet(inputs: Vec<Pressed<Keys>>) -> InputPacket<Keys> {
         InputPacket {
             seq: 0x1234,
             ack: Some(Ack { newest: 7, mask: 0b101 }),
@@ -139,20 +168,35 @@ mod tests {
         }
     }
 
+    /// The newest two alike, the second with a view of its own.
+    fn three() -> Vec<Pressed<Keys>> {
+        let held = Keys { x: 1, aim: 0.25, fire: true }.snapped();
+        vec![
+            Pressed { input: held, lag: Some(576) },
+            Pressed { input: held, lag: Some(580) },
+            Pressed::blind(Keys { fire: false, ..held }),
+        ]
+    }
+
     #[test]
     fn a_packet_is_laid_out_as_documented() {
-        let held = Keys { x: 1, aim: 0.25, fire: true }.snapped();
-        let bytes = write_input(&packet(vec![held, held, Keys { fire: false, ..held }]));
+        let bytes = write_input(&packet(three()));
         assert_eq!(bytes, documented("example-input"), "{bytes:02x?}");
     }
 
     proptest! {
         #[test]
         fn what_was_written_is_read(
-            raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>()), 0..=PACKET_INPUTS_MAX),
+            raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>(), any::<Option<u16>>()), 0..=PACKET_INPUTS_MAX),
             epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16, acked: bool, echoed: bool,
         ) {
-            let inputs = raw.iter().map(|&(x, aim, fire)| Keys { x, aim, fire }.snapped()).collect();
+            let pressed = |&(x, aim, fire, lag): &(i16, f32, bool, Option<u16>)| {
+                Pressed { input: Keys { x, aim, fire }.snapped(), lag }
+            };
+            let mut inputs: Vec<_> = raw.iter().map(pressed).collect();
+            if let Some(newest) = inputs.first_mut() {
+                newest.lag.get_or_insert(0);
+            }
             let packet = InputPacket {
                 seq, sent, epoch, tick, inputs,
                 ack: acked.then_some(Ack { newest, mask }),
@@ -169,14 +213,13 @@ mod tests {
             }
             if let Ok(packet) = read_input::<Keys>(&bytes) {
                 prop_assert!(packet.inputs.len() <= bytes.len() * 8);
-                prop_assert!(packet.inputs.iter().all(|input| input.snapped() == *input));
+                prop_assert!(packet.inputs.iter().all(|pressed| pressed.input.snapped() == pressed.input));
             }
         }
 
         #[test]
-        fn a_cut_packet_is_refused(cut in 0..28_usize) {
-            let held = Keys { x: 1, aim: 0.25, fire: true };
-            let bytes = write_input(&packet(vec![held, held, Keys { fire: false, ..held }]));
+        fn a_cut_packet_is_refused(cut in 0..32_usize) {
+            let bytes = write_input(&packet(three()));
             prop_assert!(read_input::<Keys>(&bytes[..cut.min(bytes.len() - 1)]).is_err());
         }
     }
@@ -194,7 +237,8 @@ mod tests {
             let v = (n.wrapping_mul(2_654_435_761) >> 8) as f32;
             Wide { a: v, b: v, c: v, d: v, e: v, f: v, g: v, h: v, i: v }
         };
-        let inputs: Vec<_> = (0..64).map(wild).collect();
+        let pressed = |n: u16| Pressed { input: wild(n.into()), lag: Some(n) };
+        let inputs: Vec<_> = (0..64).map(pressed).collect();
         let packet = InputPacket {
             seq: 0,
             ack: None,

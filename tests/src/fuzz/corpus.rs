@@ -18,7 +18,7 @@ use phaselock_shared::wire::bits::BitWriter;
 use phaselock_shared::wire::control::{
     ClientMessage, Hello, ServerMessage, Status, Welcome, frame,
 };
-use phaselock_shared::wire::input::{Ack, InputPacket, write_input};
+use phaselock_shared::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock_shared::wire::{Echo, protocol};
 
 use super::client::ClientScript;
@@ -161,7 +161,7 @@ const CONDITIONS: [&str; 8] = [
 const CONFIGS: [&str; 7] = [
     "",
     "listen = \"[::]:4433\"\ngame = \"skirmish\"\nbots = 4\nmax_players = 64\n",
-    "tick_hz = 60\nsnapshot_hz = 30\nname = \"Ada's\"\nseed = 18446744073709551615\n",
+    "tick_hz = 60\nsnapshot_hz = 30\nclient_bytes = 9000\nrewind_ms = 500\nfavour = \"defender\"\nname = \"Ada's\"\nseed = 18446744073709551615\n",
     "# a comment\nlog = \"json\"\nlog_filter = \"info,phaselock_server=debug\"\ndata_dir = '/data'\n",
     "listen = 5000\nseed = \"18446744073709551615\"\ntick_hz = 128\nsnapshot_hz = 64",
     "name = { first = [1, 2.5, 1979-05-27], \"second\" = true }\n[table]\n[[array]]\n",
@@ -246,7 +246,9 @@ fn inputs() -> Vec<Vec<u8>> {
     let mut seeds: Vec<_> = recording.up.into_iter().step_by(4).collect();
     let command = |n: u16| {
         let aim = f32::from(n) / 70.0;
-        Command { right: -1, down: 1, aim, fire: n.is_multiple_of(3) }.snapped()
+        let fire = n.is_multiple_of(3);
+        let lag = (fire || n == 0).then_some(n * 1000);
+        Pressed { input: Command { right: -1, down: 1, aim, fire }.snapped(), lag }
     };
     for (count, acked) in [(0, false), (1, true), (64, true), (64, false)] {
         seeds.push(write_input(&InputPacket {

@@ -12,6 +12,7 @@ use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX}
 use phaselock_server::identity::Identity;
 use phaselock_shared::fingerprint::Fingerprint;
 use phaselock_shared::limits::PLAYERS_MAX;
+use phaselock_shared::rewind::Favour;
 use phaselock_shared::time::Rates;
 use tempfile::TempDir;
 
@@ -64,6 +65,7 @@ fn flags(config: &Config) -> Vec<OsString> {
         format!("--max-players={}", config.max_players).into(),
         format!("--tick-hz={}", config.tick_hz).into(),
         format!("--snapshot-hz={}", config.snapshot_hz).into(),
+        format!("--client-bytes={}", config.client_bytes).into(),
         format!("--log={log}").into(),
         format!("--log-filter={}", config.log_filter).into(),
         format!("--name={}", config.name).into(),
@@ -71,6 +73,14 @@ fn flags(config: &Config) -> Vec<OsString> {
     let mut data_dir = OsString::from("--data-dir=");
     data_dir.push(&config.data_dir);
     flags.push(data_dir);
+    flags.extend(config.rewind_ms.map(|ms| format!("--rewind-ms={ms}").into()));
+    flags.extend(config.favour.map(|favour| {
+        let whom = match favour {
+            Favour::Shooter => "shooter",
+            Favour::Defender => "defender",
+        };
+        format!("--favour={whom}").into()
+    }));
     flags.extend(config.seed.map(|seed| format!("--seed={seed}").into()));
     flags
 }

@@ -33,8 +33,8 @@ fn input_of<I: Record>(data: &[u8]) -> bool {
     let Ok(packet) = read_input::<I>(data) else { return false };
     assert!(packet.inputs.len() <= PACKET_INPUTS_MAX);
     assert!(packet.echo.is_none_or(|echo| echo.held <= Echo::HELD_MAX));
-    for input in &packet.inputs {
-        assert_eq!(input.snapped(), *input, "it lies on the grid");
+    for input in packet.inputs.iter().map(|pressed| pressed.input) {
+        assert_eq!(input.snapped(), input, "it lies on the grid");
         let packed = input.pack();
         assert!(I::FIELDS.iter().zip(packed).all(|(field, value)| value >> field.bits == 0));
     }

@@ -10,7 +10,7 @@ use phaselock_shared::snapshot::store::Store;
 use phaselock_shared::time::{LocalTime, Micros};
 use phaselock_shared::wire::Echo;
 use phaselock_shared::wire::control::{ClientMessage, ServerMessage, frame, printable};
-use phaselock_shared::wire::input::{Ack, InputPacket, write_input};
+use phaselock_shared::wire::input::{Ack, InputPacket, Pressed, write_input};
 
 use super::snapshot::{receive, store};
 use super::{Script, push_block};
@@ -158,7 +158,7 @@ impl Play {
             echo: Echo::new(self.now.low(), Micros(i64::from(keys))),
             epoch: peer.epoch,
             tick: self.room.tick().low().wrapping_add(u16::from(ahead)),
-            inputs: vec![command(keys); usize::from(ahead % 4)],
+            inputs: vec![pressed(keys); usize::from(ahead % 4)],
         }
     }
 
@@ -243,6 +243,12 @@ fn command(keys: u8) -> Command {
     Command { right, down, aim: f32::from(keys) / 256.0, fire: keys & 16 != 0 }.snapped()
 }
 
+/// Keys with a view lag of up to 64 ticks, or (every other one) none.
+fn pressed(keys: u8) -> Pressed<Command> {
+    let lag = (keys & 1 == 0).then_some(u16::from(keys) * 16);
+    Pressed { input: command(keys), lag }
+}
+
 fn forged(script: &mut Script<'_>) -> InputPacket<Command> {
     let flags = script.u8();
     InputPacket {
@@ -253,7 +259,7 @@ fn forged(script: &mut Script<'_>) -> InputPacket<Command> {
             .then(|| Echo { time: script.u32(), held: script.u32() & Echo::HELD_MAX }),
         epoch: flags >> 2 & 1,
         tick: script.u16(),
-        inputs: script.take(usize::from(flags >> 3)).iter().map(|keys| command(*keys)).collect(),
+        inputs: script.take(usize::from(flags >> 3)).iter().map(|keys| pressed(*keys)).collect(),
     }
 }
 

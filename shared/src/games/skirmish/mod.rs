@@ -13,9 +13,10 @@ use glam::Vec2;
 
 use crate::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Relevance, Slot, World};
 use crate::ids::{EntityId, PlayerId};
-use crate::physics::{ray_to_circle, ray_to_walls};
+use crate::physics::{in_sight, ray_to_circle, ray_to_walls};
 use crate::random::Random;
-use crate::time::Rates;
+use crate::rewind::{Favour, Past, Rewound, RewoundHit, View};
+use crate::time::{Rates, Tick};
 use crate::wire::model::Tables;
 
 use arena::Arena;
@@ -44,10 +45,13 @@ pub struct Skirmish {
 /// Lists that each tick fills anew; kept for their memory.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    shooters: Vec<EntityId>,
+    /// Who shot, and what it saw.
+    shooters: Vec<(EntityId, Option<View>)>,
     returning: Vec<EntityId>,
     /// Who hit whom.
     hits: Vec<(EntityId, EntityId)>,
+    /// The players as the shooter saw them.
+    seen: Entities<Piece>,
 }
 
 impl Skirmish {
@@ -82,14 +86,12 @@ impl Skirmish {
     }
 
     /// One tick of the rules, which games with some of their own besides can build on.
-    pub fn advance(
-        &self,
-        entities: &mut Entities<Piece>,
-        scratch: &mut Scratch,
-        random: &mut Random,
-        inputs: &Inputs<Command>,
-    ) {
-        let Scratch { shooters, returning, hits } = scratch;
+    pub fn advance<G>(&self, world: &mut World<G>, inputs: &Inputs<Command>)
+    where
+        G: Game<Entity = Piece, Memory = Scratch>,
+    {
+        let World { tick, entities, memory: scratch, random, past, .. } = world;
+        let Scratch { shooters, returning, hits, seen } = scratch;
         shooters.clear();
         returning.clear();
         hits.clear();
@@ -106,11 +108,18 @@ impl Skirmish {
             let shots = player.shots;
             movement(&self.arena, self.rates, player, &command);
             if player.shots != shots {
-                shooters.push(slot.id);
+                let view = slot.owner.and_then(|owner| inputs.view(owner));
+                shooters.push((slot.id, view));
             }
         }
         // All have moved; now all shots of the tick count, whoever comes first in the list.
-        hits.extend(shooters.iter().filter_map(|id| Some((*id, self.hit(entities, *id)?))));
+        for (shooter, view) in shooters.iter() {
+            let target = match view {
+                Some(view) => self.rewound_hit(entities, past, seen, *tick, *shooter, *view),
+                None => self.hit(entities, entities, Favour::Shooter, *shooter),
+            };
+            hits.extend(target.map(|target| (*shooter, target)));
+        }
         for (shooter, target) in hits.iter() {
             self.damage(entities, *shooter, *target);
         }
@@ -123,19 +132,57 @@ impl Skirmish {
         }
     }
 
-    /// What a shot meets first: another living player, or none.
-    fn hit(&self, entities: &Entities<Piece>, shooter: EntityId) -> Option<EntityId> {
+    /// What a shot meets first: another living player, or none. It starts where the shooter is now, as its
+    /// client predicted, and meets the others where they are in `seen`. Who has died or returned to the
+    /// world since is not there to be hit.
+    fn hit(
+        &self,
+        entities: &Entities<Piece>,
+        seen: &Entities<Piece>,
+        favour: Favour,
+        shooter: EntityId,
+    ) -> Option<EntityId> {
         let by = player(entities, shooter)?;
         let (from, along) = (by.position(), by.facing());
         let wall = ray_to_walls(from, along, &self.arena.walls, RANGE);
-        players(entities)
-            .filter(|slot| slot.id != shooter && slot.entity.health > 0)
+        let there = |slot: &Slot<Player>| {
+            player(entities, slot.id).is_some_and(|now| {
+                let same = now.health > 0 && now.spawns == slot.entity.spawns;
+                let covered = || !in_sight(from, now.position(), &self.arena.walls);
+                same && (favour == Favour::Shooter || !covered())
+            })
+        };
+        players(seen)
+            .filter(|slot| slot.id != shooter && slot.entity.health > 0 && there(slot))
             .filter_map(|slot| {
                 let far = ray_to_circle(from, along, slot.entity.position(), RADIUS)?;
                 (far < wall).then_some((far, slot.id))
             })
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, id)| id)
+    }
+
+    /// What a shot meets first in the world as the shooter saw it.
+    fn rewound_hit(
+        &self,
+        entities: &Entities<Piece>,
+        past: &mut Past<Piece>,
+        seen: &mut Entities<Piece>,
+        tick: Tick,
+        shooter: EntityId,
+        view: View,
+    ) -> Option<EntityId> {
+        past.at(view.at, entities, seen);
+        let target = self.hit(entities, seen, past.policy().favour, shooter);
+        let place = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
+        let hit = target.and_then(|target| {
+            let (then, now) = (place(seen, target)?, place(entities, target)?);
+            Some(RewoundHit { target, then, now })
+        });
+        if let Some(shooter) = entities.get(shooter).and_then(|slot| slot.owner) {
+            past.note(Rewound { shooter, tick, view, hit });
+        }
+        target
     }
 
     fn damage(&self, entities: &mut Entities<Piece>, shooter: EntityId, target: EntityId) {
@@ -199,7 +246,7 @@ impl Game for Skirmish {
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
-        self.advance(&mut world.entities, &mut world.memory, &mut world.random, inputs);
+        self.advance(world, inputs);
     }
 
     fn predict(
@@ -214,6 +261,10 @@ impl Game for Skirmish {
         {
             movement(&self.arena, self.rates, player, command);
         }
+    }
+
+    fn looks(command: &Command) -> bool {
+        command.fire
     }
 
     fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {

@@ -126,6 +126,60 @@ fn five_hits_kill_and_walls_stop_shots() {
     assert_eq!((victim.health, victim.spawns), (HEALTH, 2), "back in the world");
 }
 
+/// One shot of player 0 at (-6, 0) to the right, in which player 1 was at (-3, 0) four ticks ago and is now as
+/// `now` makes it. Returns whether it hit, and what was told of it.
+fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<RewoundHit>) {
+    let (game, mut world) = world_of(2, 3);
+    let policy = crate::rewind::Rewind { favour, ..crate::rewind::Rewind::DEFAULT };
+    world.past = Past::new(Rates::DEFAULT, policy);
+    let ids = [0, 1].map(|player| Skirmish::avatar(&world.entities, PlayerId(player)));
+    let [shooter, target] = ids.map(|id| id.expect("it is there"));
+    for (id, x) in [(shooter, -6.0), (target, -3.0)] {
+        let player = player_mut(&mut world.entities, id).expect("it is there");
+        (player.x, player.y) = (x, 0.0);
+    }
+    for tick in 0..10 {
+        world.past.push(Tick(tick), &world.entities);
+    }
+    now(player_mut(&mut world.entities, target).expect("it is there"));
+    let mut inputs = Inputs::default();
+    let view = View {
+        at: crate::motion::interpolate::TickTime { tick: Tick(5), fraction: 0.5 },
+        claimed: None,
+        accepted: Rates::DEFAULT.step(),
+        adjusted: crate::rewind::Adjusted::No,
+    };
+    inputs.set_seen(PlayerId(0), Command { fire: true, ..Command::default() }, Some(view));
+    let others = world.entities.get(target).copied();
+    world.tick = Tick(10);
+    game.step(&mut world, &inputs);
+    let told = world.past.poll_rewound().expect("it is told");
+    assert_eq!((told.shooter, told.tick, world.past.poll_rewound()), (PlayerId(0), Tick(10), None));
+    let hits = player(&world.entities, shooter).expect("it is there").hits;
+    let place = |slot: Option<Slot<Piece>>| slot.and_then(|slot| slot.entity.player().copied());
+    let after = place(world.entities.get(target).copied()).map(|player| player.position());
+    assert_eq!(after, place(others).map(|player| player.position()), "it stays where it is");
+    (hits == 1, told.hit)
+}
+
+#[test]
+fn a_shot_hits_who_was_there_and_still_lives_the_same_life() {
+    // Far away in the open, beside the line of fire.
+    let away = |player: &mut Player| (player.x, player.y) = (-6.0, 10.0);
+    let (hit, told) = rewound_shot(Favour::Shooter, away);
+    let told = told.expect("it hit");
+    assert!(hit && told.then == Vec2::new(-3.0, 0.0) && told.now == Vec2::new(-6.0, 10.0));
+    let dead = |player: &mut Player| (player.health, player.respawn) = (0, 9);
+    assert!(!rewound_shot(Favour::Shooter, dead).0, "it has died since");
+    assert!(!rewound_shot(Favour::Shooter, |player| player.spawns += 1).0, "it has come back");
+    // Behind the pillar by now.
+    let covered = |player: &mut Player| (player.x, player.y) = (6.0, 0.0);
+    assert!(rewound_shot(Favour::Shooter, covered).0);
+    assert!(!rewound_shot(Favour::Defender, covered).0);
+    let in_the_open = |player: &mut Player| (player.x, player.y) = (-3.0, 3.0);
+    assert!(rewound_shot(Favour::Defender, in_the_open).0);
+}
+
 #[test]
 fn a_player_comes_and_goes_with_its_score() {
     let (game, mut world) = world_of(3, 3);

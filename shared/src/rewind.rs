@@ -1,0 +1,417 @@
+//! Lag compensation: a shot counts where its target was on the shooter's screen.
+//!
+//! The model is Neil Toronto's *Unlagged* for Quake III ("backward reconciliation"): the server
+//! remembers where everybody was, and tests a shot against the moment that the shooter saw. Instead of moving
+//! everybody back and forth it makes a scene of that moment beside the world ([`Past::at`]), so that there is
+//! nothing to restore. What a client says that it saw is a claim; the room holds it against its own measurements
+//! before it becomes a [`View`].
+//!
+//! *Invariants:*
+//! - Nothing here changes the present.
+//! - What is kept is bounded by the policy and by [`REWIND_MAX`], and uses its memory again.
+
+use std::collections::VecDeque;
+
+use glam::Vec2;
+
+use crate::game::{Entities, Slot};
+use crate::ids::{EntityId, PlayerId};
+use crate::limits::{REWIND_MAX, REWOUND_MAX};
+use crate::motion::interpolate::{TickTime, blend_values, cut_between};
+use crate::replicate::{Entity, Motion};
+use crate::time::{Micros, Rates, Tick};
+
+/// How a game rewinds for those who are late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rewind {
+    /// By how much at most; who is later than that has to aim ahead by the rest. 0 is not at all.
+    pub most: Micros,
+    /// Who has the benefit of the doubt.
+    pub favour: Favour,
+}
+
+impl Rewind {
+    /// A quarter of a second in the shooter's favour. Arbitrary; about a round trip of 200 ms, and what others
+    /// settled on (Unreal Tournament's default is 250 ms).
+    pub const DEFAULT: Self = Self { most: Micros::from_ms(250), favour: Favour::Shooter };
+}
+
+/// Who has the benefit of the doubt when shooter and target saw different moments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Favour {
+    /// What the shooter saw counts, even if the target has reached cover since.
+    #[default]
+    Shooter,
+    /// Who is behind cover is safe: a hit counts only if, besides, nothing stands on the straight line
+    /// from where the shooter is to the middle of where the target is now.
+    Defender,
+}
+
+/// What a client says of what its player saw when it gave an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// By how much what was shown lay before the input's tick, as the client says.
+    pub claimed: Micros,
+    /// What of that can be, by what the server measured when the input came.
+    pub plausible: Micros,
+}
+
+/// What a player saw when it gave an input, as far as the server believes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// The time that was shown.
+    pub at: TickTime,
+    /// By how much that lay before the input's tick, as the client said; none if the input did not come.
+    pub claimed: Option<Micros>,
+    /// The same as the server has it; `at` follows from it.
+    pub accepted: Micros,
+    /// Why the two differ.
+    pub adjusted: Adjusted,
+}
+
+/// Why a claim was not taken as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adjusted {
+    /// It was.
+    No,
+    /// By what the server measured of the connection, the client cannot have seen that then.
+    Implausible,
+    /// It changed faster than an honest client's clocks do.
+    Unsteady,
+    /// It is longer ago than is rewound.
+    Limit,
+    /// The input did not come in time, and with it no claim: it is taken as those before.
+    Missing,
+}
+
+/// A shot that was tested against the past.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rewound {
+    /// Whose it was.
+    pub shooter: PlayerId,
+    /// The tick that it was fired in.
+    pub tick: Tick,
+    /// What the shooter saw.
+    pub view: View,
+    /// Who was hit, if anybody.
+    pub hit: Option<RewoundHit>,
+}
+
+/// Who was hit in the past.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RewoundHit {
+    /// Whom.
+    pub target: EntityId,
+    /// Where it was when the shooter saw it.
+    pub then: Vec2,
+    /// Where it is.
+    pub now: Vec2,
+}
+
+/// Where everything was in the last ticks.
+#[derive(Debug)]
+pub struct Past<E> {
+    policy: Rewind,
+    /// How many ticks are kept.
+    ticks_max: usize,
+    /// Oldest first.
+    ticks: VecDeque<(Tick, Entities<E>)>,
+    rewound: VecDeque<Rewound>,
+}
+
+impl<E> Default for Past<E> {
+    /// Keeps nothing.
+    fn default() -> Self {
+        Self {
+            policy: Rewind { most: Micros::ZERO, favour: Favour::Shooter },
+            ticks_max: 0,
+            ticks: VecDeque::new(),
+            rewound: VecDeque::new(),
+        }
+    }
+}
+
+impl<E: Entity> Past<E> {
+    /// Keeps what the policy needs: the greatest rewind, at most [`REWIND_MAX`], and two ticks to blend
+    /// between.
+    pub fn new(rates: Rates, policy: Rewind) -> Self {
+        let most = policy.most.clamp(Micros::ZERO, REWIND_MAX);
+        let steps = (most.as_secs() * f64::from(rates.tick_hz)).ceil() as usize;
+        let ticks_max = if most > Micros::ZERO { steps + 2 } else { 0 };
+        Self { policy: Rewind { most, ..policy }, ticks_max, ..Self::default() }
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> Rewind {
+        self.policy
+    }
+
+    /// How many ticks are kept at present.
+    pub fn len(&self) -> usize {
+        self.ticks.len()
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.ticks.is_empty()
+    }
+
+    /// Remembers the state of a tick that has run: of what moves. Kinds whose fields all change in steps
+    /// are left out.
+    pub fn push(&mut self, tick: Tick, entities: &Entities<E>) {
+        if self.ticks_max == 0 {
+            return;
+        }
+        let full = self.ticks.len() >= self.ticks_max;
+        let oldest = self.ticks.pop_front_if(|_| full);
+        let mut kept = oldest.map_or_else(Entities::default, |(_, entities)| entities);
+        kept.refill(entities.iter().filter(|slot| moves(&slot.entity)));
+        self.ticks.push_back((tick, kept));
+    }
+
+    /// Makes `scene` what moved as it was at a time, for whoever runs the tick after the newest that is kept and
+    /// whose `present` is what became of it so far. What did not exist then is absent, nothing is blended
+    /// across a teleport or into another life, and before the oldest tick that is kept all stands still.
+    pub fn at(&self, at: TickTime, present: &Entities<E>, scene: &mut Entities<E>) {
+        let next = self.ticks.partition_point(|(tick, _)| *tick <= at.tick).max(1);
+        let Some((tick, before)) = self.ticks.get(next - 1) else {
+            scene.refill(present.iter().filter(|slot| moves(&slot.entity)));
+            return;
+        };
+        let (later, after) = match self.ticks.get(next) {
+            Some((later, after)) => (*later, after),
+            None => (tick.plus(1), present),
+        };
+        let passed = if at.tick < *tick { 0.0 } else { at.since(*tick) };
+        let part = passed / later.since(*tick) as f32;
+        if part >= 1.0 {
+            return scene.refill(after.iter().filter(|slot| moves(&slot.entity)));
+        }
+        scene.clear();
+        for slot in before.iter() {
+            scene.insert(match after.get(slot.id) {
+                Some(later) => blend(slot, later, part),
+                None => *slot,
+            });
+        }
+    }
+
+    /// Notes that a shot was tested against the past, for whoever wants to know. Of those that nobody
+    /// asked for the oldest are forgotten.
+    pub fn note(&mut self, rewound: Rewound) {
+        if self.rewound.len() >= REWOUND_MAX {
+            self.rewound.pop_front();
+        }
+        self.rewound.push_back(rewound);
+    }
+
+    /// The next of the shots that were noted, oldest first.
+    pub fn poll_rewound(&mut self) -> Option<Rewound> {
+        self.rewound.pop_front()
+    }
+}
+
+/// Whether anything of an entity moves by itself.
+fn moves<E: Entity>(entity: &E) -> bool {
+    entity.fields().iter().any(|field| field.motion != Motion::Step)
+}
+
+/// A state part `t` of the way to a later one of the same entity; the earlier one if there is no way.
+fn blend<E: Entity>(from: &Slot<E>, to: &Slot<E>, t: f32) -> Slot<E> {
+    let (kind, fields) = (from.entity.kind(), from.entity.fields());
+    if t == 0.0 || from.owner != to.owner || kind != to.entity.kind() {
+        return *from;
+    }
+    let (a, b) = (from.entity.values(), to.entity.values());
+    if cut_between(fields, &a, &b) {
+        return *from;
+    }
+    Slot { entity: E::from_values(kind, &blend_values(fields, &a, &b, t)), ..*from }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replicate::{Kind, Record, Values};
+    use proptest::prelude::*;
+
+    crate::record! {
+        struct Ball {
+            x: f32 = Field::centred(16, 6),
+            heading: f32 = Field::angle(8),
+            score: u8 = Field::count(8),
+            jumps: u8 = Field::cut(8),
+        }
+    }
+
+    crate::record! {
+        struct Sign { text: u8 = Field::count(8) }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Thing {
+        Ball(Ball),
+        Sign(Sign),
+    }
+
+    impl Entity for Thing {
+        const KINDS: &'static [Kind] = &[
+            Kind { name: Ball::NAME, fields: Ball::FIELDS },
+            Kind { name: Sign::NAME, fields: Sign::FIELDS },
+        ];
+        fn kind(&self) -> u8 {
+            u8::from(matches!(self, Self::Sign(_)))
+        }
+        fn values(&self) -> Values {
+            match self {
+                Self::Ball(ball) => Record::values(ball),
+                Self::Sign(sign) => Record::values(sign),
+            }
+        }
+        fn from_values(kind: u8, values: &Values) -> Self {
+            match kind {
+                0 => Self::Ball(Record::from_values(values)),
+                _ => Self::Sign(Record::from_values(values)),
+            }
+        }
+    }
+
+    const RATES: Rates = Rates::DEFAULT;
+
+    fn id(index: u16, generation: u8) -> EntityId {
+        EntityId { index, generation }
+    }
+
+    fn ball(x: f32) -> Ball {
+        Ball { x, ..Ball::default() }
+    }
+
+    fn world(balls: &[(EntityId, Ball)]) -> Entities<Thing> {
+        let mut entities = Entities::default();
+        for (id, ball) in balls {
+            entities.insert(Slot { id: *id, owner: None, entity: Thing::Ball(*ball) });
+        }
+        entities
+    }
+
+    fn at(tick: u64, fraction: f32) -> TickTime {
+        TickTime { tick: Tick(tick), fraction }
+    }
+
+    fn seen(past: &Past<Thing>, at: TickTime, present: &Entities<Thing>) -> Vec<(u16, f32)> {
+        // Whatever was in it before.
+        let mut scene = world(&[(id(77, 0), ball(9.0))]);
+        past.at(at, present, &mut scene);
+        let ball = |slot: &Slot<Thing>| match slot.entity {
+            Thing::Ball(ball) => (slot.id.index, ball.x),
+            Thing::Sign(_) => panic!("signs do not move"),
+        };
+        scene.iter().map(ball).collect()
+    }
+
+    #[test]
+    fn what_was_is_found_and_what_was_not_is_absent() {
+        let mut past = Past::new(RATES, Rewind::DEFAULT);
+        let jumped = Ball { jumps: 1, ..ball(50.0) };
+        past.push(Tick(1), &world(&[(id(0, 0), ball(1.0)), (id(2, 0), ball(-1.0))]));
+        past.push(Tick(2), &world(&[(id(0, 0), ball(2.0)), (id(2, 1), ball(-9.0))]));
+        past.push(Tick(3), &world(&[(id(0, 0), jumped), (id(1, 0), ball(7.0))]));
+        let mut present = world(&[(id(0, 0), Ball { x: 51.0, ..jumped })]);
+        let sign = Slot { id: id(5, 0), owner: None, entity: Thing::Sign(Sign { text: 4 }) };
+        present.insert(sign);
+        let seen = |tick, fraction| seen(&past, at(tick, fraction), &present);
+        assert_eq!(seen(0, 0.5), [(0, 1.0), (2, -1.0)], "nothing older is known");
+        assert_eq!(seen(1, 0.25), [(0, 1.25), (2, -1.0)], "another tenant is no way to go");
+        assert_eq!(seen(2, 0.75), [(0, 2.0), (2, -9.0)], "nor is a teleport; one is not born yet");
+        assert_eq!(seen(3, 0.5), [(0, 50.5), (1, 7.0)], "towards the present");
+        assert_eq!(seen(4, 0.0), [(0, 51.0)], "the present itself");
+        assert_eq!(seen(900, 0.5), [(0, 51.0)]);
+    }
+
+    #[test]
+    fn who_keeps_nothing_sees_the_present() {
+        let off = Rewind { most: Micros::ZERO, ..Rewind::DEFAULT };
+        let mut past = Past::new(RATES, off);
+        for tick in 0..9 {
+            past.push(Tick(tick), &world(&[(id(0, 0), ball(1.0))]));
+        }
+        assert!(past.is_empty());
+        assert_eq!(seen(&past, at(3, 0.5), &world(&[(id(0, 0), ball(5.0))])), [(0, 5.0)]);
+    }
+
+    #[test]
+    fn as_much_is_kept_as_is_rewound() {
+        for (tick_hz, most_ms, ticks) in [(60, 250, 17), (128, 250, 34), (10, 1, 3), (60, 9000, 32)]
+        {
+            let policy = Rewind { most: Micros::from_ms(most_ms), ..Rewind::DEFAULT };
+            let mut past = Past::new(Rates { tick_hz, snapshot_hz: tick_hz }, policy);
+            for tick in 0..500 {
+                past.push(Tick(tick), &world(&[(id(0, 0), ball(tick as f32))]));
+            }
+            assert_eq!(past.len(), ticks, "{most_ms} ms at {tick_hz} Hz");
+            // The oldest time that is accepted, at the tick after the newest.
+            let span = past.policy().most.as_secs() * f64::from(tick_hz);
+            let (whole, part) = ((500.0 - span).floor(), (500.0 - span).fract());
+            let present = world(&[(id(0, 0), ball(500.0))]);
+            let scene = seen(&past, at(whole as u64, part as f32), &present);
+            assert!((f64::from(scene[0].1) - whole - part).abs() < 0.05, "{scene:?}");
+        }
+    }
+
+    #[test]
+    fn shots_that_nobody_asks_for_are_forgotten() {
+        let mut past = Past::<Thing>::new(RATES, Rewind::DEFAULT);
+        let view = View {
+            at: at(1, 0.0),
+            claimed: None,
+            accepted: Micros::ZERO,
+            adjusted: Adjusted::Missing,
+        };
+        for tick in 0..10_000 {
+            past.note(Rewound { shooter: PlayerId(1), tick: Tick(tick), view, hit: None });
+        }
+        let first = past.poll_rewound().expect("there are some");
+        assert_eq!(first.tick, Tick(10_000 - REWOUND_MAX as u64));
+        assert_eq!(std::iter::from_fn(|| past.poll_rewound()).count(), REWOUND_MAX - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn rewinding_gives_the_interpolated_truth_and_leaves_the_present_alone(
+            path in prop::collection::vec((-500.0_f32..500.0, 0.0_f32..1.0, 0_u8..2), 2..40),
+            back in 0.0_f32..40.0,
+        ) {
+            let state = |&(x, heading, jumps): &(f32, f32, u8)| {
+                Ball { x, heading, score: jumps * 3, jumps }.snapped()
+            };
+            let states: Vec<_> = path.iter().map(state).collect();
+            let mut past = Past::new(RATES, Rewind::DEFAULT);
+            let newest = states.len() - 1;
+            for (tick, ball) in states[..newest].iter().enumerate() {
+                past.push(Tick(tick as u64), &world(&[(id(3, 1), *ball)]));
+            }
+            let present = world(&[(id(3, 1), states[newest])]);
+            let (before, kept) = (present.clone(), past.ticks.clone());
+            let time = (newest as f32 - back).max((newest - past.len()) as f32);
+            let (whole, part) = (time.floor(), time.fract());
+            let mut scene = Entities::default();
+            past.at(at(whole as u64, part), &present, &mut scene);
+            prop_assert_eq!(&present, &before);
+            prop_assert_eq!(&past.ticks, &kept);
+            let from = states[whole as usize];
+            let to = states.get(whole as usize + 1).copied().unwrap_or(from);
+            let expected = if from.jumps == to.jumps {
+                let mut values = Record::values(&from);
+                let later = Record::values(&to);
+                for (at, field) in Ball::FIELDS.iter().enumerate() {
+                    values[at] = field.blend(values[at], later[at], part);
+                }
+                Record::from_values(&values)
+            } else {
+                from
+            };
+            let slot = scene.get(id(3, 1)).expect("it was there");
+            prop_assert_eq!(slot.entity, Thing::Ball(expected));
+        }
+    }
+}

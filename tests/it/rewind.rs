@@ -1,0 +1,308 @@
+//! Shots count where their targets were on the shooter's screen, and nowhere else.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use glam::Vec2;
+use phaselock_server::core::RoomConfig;
+use phaselock_shared::games::skirmish::arena::Arena;
+use phaselock_shared::games::skirmish::{Command, Piece, players};
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::link::LinkConfig;
+use phaselock_shared::motion::interpolate::TickTime;
+use phaselock_shared::physics::{in_sight, turns};
+use phaselock_shared::rewind::{Adjusted, Favour, Rewound};
+use phaselock_shared::time::{Micros, Rates, ServerTime, Tick};
+use phaselock_shared::wire::input::{InputPacket, VIEW_PARTS};
+use phaselock_tests::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
+use phaselock_tests::{Forge, Press, Sim, room_config};
+
+const SHOOTER: PlayerId = PlayerId(0);
+const TARGET: PlayerId = PlayerId(1);
+/// A frame of the usual display, 60 Hz. The server cannot tell who has a faster one.
+const DISPLAY: Micros = Micros(16_667);
+const GOOD: LinkConfig = LinkConfig::delayed(5, 0);
+
+fn sim(seed: u64, rewind_ms: Option<i64>, favour: Option<Favour>) -> Sim<Range> {
+    let rewind = rewind_ms.map(Micros::from_ms);
+    Sim::with(RoomConfig { rewind, favour, ..room_config(seed, 0) })
+}
+
+fn join(sim: &mut Sim<Range>, link: LinkConfig, screen: &Screen, press: Press<Range>) -> usize {
+    let client = sim.join(link, press);
+    sim.clients[client].screen = Some(Rc::clone(screen));
+    // In this order, and so in these seats.
+    sim.run(0.5);
+    client
+}
+
+/// Where somebody is.
+fn truth(sim: &Sim<Range>, of: PlayerId) -> Vec2 {
+    place(&sim.room.world().entities, of).expect("it is there")
+}
+
+fn place(of: &phaselock_shared::game::Entities<Piece>, player: PlayerId) -> Option<Vec2> {
+    let slot = players(of).find(|slot| slot.owner == Some(player))?;
+    Some(Vec2::new(slot.entity.x, slot.entity.y))
+}
+
+/// Shots at a strafing target, and those that hit, in half a minute. Counted by what the shooter's
+/// entity says, whatever is rewound.
+fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> (u32, u32) {
+    let mut sim = sim(11, rewind_ms, None);
+    let screen = Screen::default();
+    join(&mut sim, link, &screen, perfect_aim(&screen, TARGET));
+    join(&mut sim, GOOD, &Screen::default(), strafe(70));
+    sim.run(3.0);
+    let mut last: Option<(u8, u8)> = None;
+    let (mut shots, mut hits) = (0, 0);
+    sim.run_each(30.0, |sim| {
+        let shooter = players(&sim.room.world().entities).find(|slot| slot.owner == Some(SHOOTER));
+        let shooter = shooter.expect("it is there").entity;
+        let (before, hits_before) =
+            last.replace((shooter.shots, shooter.hits)).unwrap_or((shooter.shots, shooter.hits));
+        shots += u32::from(shooter.shots.wrapping_sub(before));
+        hits += u32::from(shooter.hits.wrapping_sub(hits_before) % 16);
+    });
+    assert!(shots > 150, "{shots} shots in 30 s");
+    (shots, hits)
+}
+
+#[test]
+fn a_perfect_shot_at_a_strafing_target_hits_at_any_distance_in_time() {
+    for (one_way_ms, without_most) in [(10, 1.0), (50, 0.5), (100, 0.35)] {
+        let link = LinkConfig::delayed(one_way_ms, 0);
+        let (shots, hits) = duel(link, None);
+        let share = f64::from(hits) / f64::from(shots);
+        let (shots, without) = duel(link, Some(0));
+        let without = f64::from(without) / f64::from(shots);
+        eprintln!("{} ms: {share:.3} hit, {without:.3} without rewinding", 2 * one_way_ms);
+        assert!(share >= 0.95, "{share} of the shots hit at {} ms", 2 * one_way_ms);
+        assert!(without <= without_most, "{without} hit without rewinding");
+    }
+}
+
+#[test]
+fn jitter_and_losses_cost_little() {
+    for (link, least) in [
+        (LinkConfig::delayed(30, 20).losing(0.05), 0.95),
+        (LinkConfig::delayed(40, 15).losing(0.1).duplicating(0.05), 0.95),
+    ] {
+        let (shots, hits) = duel(link, None);
+        let share = f64::from(hits) / f64::from(shots);
+        eprintln!("{share:.3} hit over {link:?}");
+        assert!(share >= least, "{share} of the shots hit over {link:?}");
+    }
+}
+
+/// Runs into the shade of the box to the right, stays a second and a half, and comes out again, every three
+/// seconds and a little, so that each time another part of it is shot at.
+fn hide_and_seek() -> Press<Range> {
+    Box::new(|client, tick| {
+        let y = place(&client.newest(), client.player()).map_or(0.0, |at| at.y);
+        let hiding = tick.0 % 187 < 93;
+        let down = if hiding && y > 11.5 {
+            -1
+        } else if !hiding && y < 14.4 {
+            1
+        } else {
+            0
+        };
+        Command { down, ..Command::default() }
+    })
+}
+
+const HIDER: PlayerId = PlayerId(2);
+
+/// What a forger says of each input's lag: by its tick, whether it shoots, and the truth.
+type Lie = fn(Tick, bool, u16) -> u16;
+
+/// What a cheat with the best of connections to the truth knows.
+#[derive(Default)]
+struct Oracle {
+    places: BTreeMap<Tick, Vec2>,
+    /// The view lag that was accepted last.
+    believed: Micros,
+}
+
+/// Plays hide and seek against a shooter who sees what its screen shows; or, with a `lie`, one who knows where
+/// everybody was at any time and what the server believed last, and aims accordingly, on the fastest display. Returns for how long the hider had been behind cover when
+/// it was hit, in milliseconds, for each hit behind cover; and the number of all hits.
+fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>, usize) {
+    let mut sim = sim(5, None, favour);
+    if lie.is_none() {
+        sim.frame = DISPLAY;
+    }
+    let screen = Screen::default();
+    let oracle: Rc<RefCell<Oracle>> = Rc::default();
+    let (told, shown, lying) = (Rc::clone(&oracle), Rc::clone(&screen), lie.is_some());
+    let press: Press<Range> = Box::new(move |client, tick| {
+        let honest = on_screen(&shown, HIDER);
+        let told = told.borrow();
+        let rates = client.rates();
+        let at = rates.tick_at(rates.time_of(tick) - told.believed);
+        let known = told.places.range(..=at).next_back().map(|(_, place)| *place);
+        let aim = if lying { known } else { honest };
+        let aim = aim.map(|place| turns(place - STAND));
+        Command { aim: aim.unwrap_or(0.0), fire: aim.is_some(), ..Command::default() }
+    });
+    let shooter = join(&mut sim, link, &screen, press);
+    sim.clients[shooter].forge = lie.map(|lie| {
+        Box::new(move |packet: &mut InputPacket<Command>, near: Tick| {
+            let newest = Tick::widen(packet.tick, near);
+            for (pressed, back) in packet.inputs.iter_mut().zip(0..) {
+                let (tick, fires) = (newest.minus(back), pressed.input.fire);
+                pressed.lag = pressed.lag.map(|lag| lie(tick, fires, lag));
+            }
+        }) as Forge<Range>
+    });
+    join(&mut sim, GOOD, &Screen::default(), Box::new(|_, _| Command::default()));
+    join(&mut sim, GOOD, &Screen::default(), hide_and_seek());
+    sim.run(4.0);
+    while sim.room.poll_rewound().is_some() {}
+    let walls = Arena::new().walls;
+    let mut covered: Option<Tick> = None;
+    let mut last = Tick(0);
+    let (mut behind, mut hits) = (Vec::new(), 0);
+    sim.run_each(120.0, |sim| {
+        let tick = sim.room.tick();
+        if tick == last {
+            return;
+        }
+        last = tick;
+        let place = truth(sim, HIDER);
+        oracle.borrow_mut().places.insert(tick, place);
+        if in_sight(STAND, place, &walls) {
+            covered = None;
+        } else {
+            covered.get_or_insert(tick);
+        }
+        while let Some(Rewound { hit, view, .. }) = sim.room.poll_rewound() {
+            oracle.borrow_mut().believed = view.accepted;
+            let Some(hit) = hit else { continue };
+            hits += 1;
+            assert!(hit.now.distance(place) < 0.01, "it is told where the target is");
+            if let Some(since) = covered {
+                behind.push(tick.since(since) as f64 * 1000.0 / 60.0);
+            }
+        }
+    });
+    (behind, hits)
+}
+
+fn longest(behind: &[f64]) -> f64 {
+    behind.iter().copied().fold(0.0, f64::max)
+}
+
+fn forged_parts() -> u16 {
+    (0.25 * 60.0 * f64::from(VIEW_PARTS)) as u16
+}
+
+#[test]
+fn a_forged_view_time_gains_nothing() {
+    let link = LinkConfig::delayed(25, 0);
+    let (honest, honest_hits) = seek(link, None, None);
+    assert!(honest_hits > 100, "{honest_hits} hits");
+    assert!(!honest.is_empty(), "some who reached cover were hit");
+    let forgers: [(&str, Lie); 4] = [
+        ("always", |_, _, _| forged_parts()),
+        ("in turn", |tick, _, _| if tick.0 % 20 < 10 { forged_parts() } else { 0 }),
+        ("at the shot", |_, fires, lag| if fires { forged_parts() } else { lag }),
+        (
+            "every tenth",
+            |tick, _, lag| if tick.0.is_multiple_of(10) { forged_parts() } else { lag },
+        ),
+    ];
+    for (name, forge) in forgers {
+        let (behind, hits) = seek(link, None, Some(forge));
+        eprintln!(
+            "{name}: up to {:.0} ms behind cover ({} of {hits}); honest {:.0} ms ({} of {honest_hits})",
+            longest(&behind),
+            behind.len(),
+            longest(&honest),
+            honest.len(),
+        );
+        assert!(longest(&behind) <= longest(&honest) + 0.1, "{name}: {behind:?}");
+        // It always has the most that an honest one has at times, which is half of a frame on average.
+        assert!(behind.len() <= honest.len() + honest.len() / 5, "{name}: {}", behind.len());
+    }
+}
+
+#[test]
+fn who_has_reached_cover_is_safe_where_defenders_are_favoured() {
+    let link = LinkConfig::delayed(80, 0);
+    let (shooter, all) = seek(link, Some(Favour::Shooter), None);
+    let (defender, fewer) = seek(link, Some(Favour::Defender), None);
+    eprintln!("{} hits behind cover of {all}, {} of {fewer}", shooter.len(), defender.len());
+    assert!(shooter.len() > 5, "{shooter:?}");
+    assert_eq!(defender, Vec::<f64>::new());
+    assert!(fewer > all / 2, "those in the open are hit all the same");
+}
+
+#[test]
+fn walls_stop_shots_at_the_rewound_time() {
+    // Who is in the open now but was behind cover on the screen is not hit through it.
+    let mut sim = sim(5, None, None);
+    let screen = Screen::default();
+    join(&mut sim, LinkConfig::delayed(100, 0), &screen, perfect_aim(&screen, HIDER));
+    join(&mut sim, GOOD, &Screen::default(), Box::new(|_, _| Command::default()));
+    join(&mut sim, GOOD, &Screen::default(), hide_and_seek());
+    let walls = Arena::new().walls;
+    let (mut stopped, mut hits, mut shots) = (0, 0, 0);
+    sim.run(4.0);
+    sim.run_each(60.0, |sim| {
+        let now = truth(sim, HIDER);
+        while let Some(rewound) = sim.room.poll_rewound() {
+            shots += 1;
+            let Some(entities) = sim.truth.get(&rewound.view.at.tick) else { continue };
+            let then = place(entities, HIDER).expect("it was there");
+            // Well behind it: none of a body is to be seen.
+            let shoulder = Vec2::new(0.0, 0.8);
+            let covered = |at: Vec2| {
+                [at, at + shoulder, at - shoulder].iter().all(|at| !in_sight(STAND, *at, &walls))
+            };
+            if covered(then) {
+                stopped += u32::from(in_sight(STAND, now, &walls));
+                assert_eq!(rewound.hit, None, "hit through a wall at {then}");
+            }
+            hits += u32::from(rewound.hit.is_some());
+        }
+    });
+    assert!(stopped > 5 && hits > 30, "{stopped} stopped, {hits} hits of {shots}");
+}
+
+#[test]
+fn a_shot_tells_what_it_was_tested_against() {
+    let mut sim = sim(3, None, None);
+    let screen = Screen::default();
+    join(&mut sim, LinkConfig::delayed(60, 0), &screen, perfect_aim(&screen, TARGET));
+    join(&mut sim, GOOD, &Screen::default(), strafe(70));
+    sim.run(3.0);
+    while sim.room.poll_rewound().is_some() {}
+    let mut told = 0;
+    sim.run_each(10.0, |sim| {
+        while let Some(rewound) = sim.room.poll_rewound() {
+            told += 1;
+            assert_eq!((rewound.shooter, rewound.view.adjusted), (SHOOTER, Adjusted::No));
+            assert_eq!(rewound.tick, sim.room.tick());
+            let rates = Rates::DEFAULT;
+            let at = rates.time_of(rewound.tick) - rewound.view.accepted;
+            assert_eq!(rewound.view.at, TickTime::at(rates, at));
+            // On its way there and back, and an interval in between.
+            let lag_ms = rewound.view.accepted.as_ms();
+            assert!((155.0..225.0).contains(&lag_ms), "{lag_ms} ms");
+            let Some(hit) = rewound.hit else { continue };
+            let near = |time: ServerTime| place(&sim.truth[&even(rates.tick_at(time))], TARGET);
+            let then = near(at).expect("it was there");
+            assert!(hit.then.distance(then) < 0.25, "{hit:?}, not {then}");
+            assert!(hit.now.distance(truth(sim, TARGET)) < 0.01);
+        }
+    });
+    assert!(told > 50, "{told} shots");
+}
+
+/// The last tick that a snapshot was made of.
+fn even(tick: Tick) -> Tick {
+    tick.minus(tick.0 % 2)
+}
