@@ -6,10 +6,12 @@ use std::rc::Rc;
 
 use glam::Vec2;
 use phaselock_server::core::RoomConfig;
+use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::arena::Arena;
 use phaselock_shared::games::skirmish::{Command, Piece, players};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::link::LinkConfig;
+use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::physics::{in_sight, turns};
 use phaselock_shared::rewind::{Adjusted, Favour, Rewound};
@@ -47,12 +49,19 @@ fn place(of: &phaselock_shared::game::Entities<Piece>, player: PlayerId) -> Opti
     Some(Vec2::new(slot.entity.x, slot.entity.y))
 }
 
-/// Shots at a strafing target, and those that hit, in half a minute. Counted by what the shooter's
-/// entity says, whatever is rewound.
 fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> (u32, u32) {
+    duel_by(link, rewind_ms, Range::presentation(0))
+}
+
+/// Shots at a strafing target whom the shooter is shown by some method, and those that hit, in half a minute.
+/// Counted by what the shooter's entity says, whatever is rewound.
+fn duel_by(link: LinkConfig, rewind_ms: Option<i64>, choice: Choice) -> (u32, u32) {
     let mut sim = sim(11, rewind_ms, None);
     let screen = Screen::default();
-    join(&mut sim, link, &screen, perfect_aim(&screen, TARGET));
+    let shooter = join(&mut sim, link, &screen, perfect_aim(&screen, TARGET));
+    if let Some(core) = &mut sim.clients[shooter].core {
+        core.choose(0, choice);
+    }
     join(&mut sim, GOOD, &Screen::default(), strafe(70));
     sim.run(3.0);
     let mut last: Option<(u8, u8)> = None;
@@ -81,6 +90,15 @@ fn a_perfect_shot_at_a_strafing_target_hits_at_any_distance_in_time() {
         assert!(share >= 0.95, "{share} of the shots hit at {} ms", 2 * one_way_ms);
         assert!(without <= without_most, "{without} hit without rewinding");
     }
+}
+
+#[test]
+fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_foretold() {
+    let link = LinkConfig::delayed(50, 0);
+    let (shots, hits) = duel_by(link, None, Choice::RunForward);
+    let share = f64::from(hits) / f64::from(shots);
+    // It turns around every second and a little, which nobody can foretell.
+    assert!(share >= 0.75, "{share} of the shots hit");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use phaselock_client::core::{Client, View};
 use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock_shared::games::skirmish::{Command, HEALTH, Piece, Player, Skirmish, players};
 use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::physics::turns;
 use phaselock_shared::random::Random;
 use phaselock_shared::time::{Rates, Tick};
@@ -60,6 +61,14 @@ impl Game for Range {
         ahead: Ahead<'_>,
     ) {
         self.0.predict(entities, own, command, ahead);
+    }
+
+    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        self.0.foretell(base, steering, ticks)
+    }
+
+    fn presentation(kind: u8) -> Choice {
+        Skirmish::presentation(kind)
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
