@@ -6,6 +6,7 @@ mod fuzz;
 mod hostile;
 mod interest;
 mod join;
+mod late;
 mod play;
 mod quic;
 mod rewind;

@@ -9,6 +9,7 @@ pub mod ether;
 pub mod figures;
 pub mod fuzz;
 pub mod range;
+pub mod runners;
 pub mod toy;
 pub mod traces;
 

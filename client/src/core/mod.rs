@@ -27,6 +27,7 @@ use phaselock_shared::game::{Entities, Game};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX, SEATS_MAX};
 use phaselock_shared::motion::interpolate::{TickTime, present};
+use phaselock_shared::replicate::{Entity, age_of, without_age};
 use phaselock_shared::snapshot::store::{Received, Store, StoreError};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::Echo;
@@ -196,7 +197,13 @@ impl<G: Game> Client<G> {
             return;
         };
         let state = self.store.version(own.index, tick).and_then(|version| version.state);
-        let Some(state) = state.filter(|state| state.generation == own.generation) else { return };
+        let Some(mut state) = state.filter(|state| state.generation == own.generation) else {
+            return;
+        };
+        // A state of the player's own time is one of an earlier tick.
+        let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+        let tick = tick.minus(age_of(fields, &state.packed));
+        state.packed = without_age(fields, &state.packed);
         if let Some(correction) = self.prediction.reconcile(&self.game, latest, own, tick, state) {
             self.counter.handle_correction(correction);
         }

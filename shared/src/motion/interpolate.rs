@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::game::{Entities, Game, Slot};
 use crate::ids::EntityId;
-use crate::replicate::{Entity, Field, Motion, Values};
+use crate::replicate::{Entity, Field, Motion, Values, age_of};
 use crate::snapshot::State;
 use crate::snapshot::store::{Store, Version};
 use crate::time::{Rates, ServerTime, Tick};
@@ -53,8 +53,16 @@ fn present_one<E: Entity>(
     versions: &VecDeque<Version>,
     at: TickTime,
 ) -> (Option<Slot<E>>, bool) {
+    // A state that says to be old is one of that much earlier. Own time never runs back, so these are in order.
+    let moment = |version: &Version| {
+        let age = version
+            .state
+            .as_ref()
+            .map_or(0, |state| age_of(E::KINDS[usize::from(state.kind)].fields, &state.packed));
+        version.tick.minus(age)
+    };
     // It appears at the time of its first state and is gone from the time of its last one on.
-    let next = versions.partition_point(|version| version.tick <= at.tick);
+    let next = versions.partition_point(|version| moment(version) <= at.tick);
     let Some(before) = next.checked_sub(1).map(|at| &versions[at]) else { return (None, false) };
     let Some(state) = &before.state else { return (None, false) };
     let Some(after) = versions.get(next) else {
@@ -64,8 +72,8 @@ fn present_one<E: Entity>(
         return (Some(state.to_slot(index)), moves);
     };
     let blended = after.state.as_ref().and_then(|later| {
-        let span = after.tick.since(before.tick) as f32;
-        blend::<E>(index, state, later, at.since(before.tick) / span)
+        let span = moment(after).since(moment(before)) as f32;
+        blend::<E>(index, state, later, at.since(moment(before)) / span)
     });
     (Some(blended.unwrap_or_else(|| state.to_slot(index))), false)
 }
@@ -139,6 +147,32 @@ mod tests {
         assert_eq!(shown(&versions, 19, 0.9), (Some(3.0), false));
         assert_eq!(shown(&versions, 20, 0.0), (None, false));
         assert_eq!(shown(&versions[..2], 15, 0.0), (Some(3.0), true));
+    }
+
+    #[test]
+    fn what_is_late_is_shown_where_it_was_in_its_own_time() {
+        crate::record! {
+            struct Runner {
+                x: f32 = Field::centred(16, 4),
+                age: u8 = Field::count(6).age(),
+            }
+        }
+        let version = |tick: u64, x: f32, age: u8| {
+            let packed = Record::pack(&Runner { x, age });
+            let state = Some(State { generation: 0, kind: 0, owner: None, packed });
+            Version { tick: Tick(tick), state }
+        };
+        // One metre a tick; from 12 to 16 its inputs are late.
+        let versions: VecDeque<_> =
+            [(10, 10.0, 0), (12, 11.0, 1), (14, 11.0, 3), (16, 11.0, 5), (18, 18.0, 0)]
+                .map(|(tick, x, age)| version(tick, x, age))
+                .into();
+        for tick in 10..18_u8 {
+            let at = TickTime { tick: Tick(tick.into()), fraction: 0.5 };
+            let (slot, starved) = present_one::<Runner>(0, &versions, at);
+            assert_eq!(slot.map(|slot| slot.entity.x), Some(f32::from(tick) + 0.5));
+            assert!(!starved);
+        }
     }
 
     #[test]
