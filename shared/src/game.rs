@@ -28,6 +28,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     const VERSION: u32;
     /// How the world is rewound for shots; hosts may have it otherwise. See [`Inputs::view`].
     const REWIND: Rewind = Rewind::DEFAULT;
+    /// What becomes of inputs that come after their tick.
+    const LATE: Late = Late::Repeat;
     /// What a player commands in one tick.
     type Input: Record;
     /// What the world consists of.
@@ -227,6 +229,22 @@ impl Cause {
     }
 }
 
+/// What becomes of inputs that come after their tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Late {
+    /// The tick runs without them, on [`Game::repeat`], and they are dropped: everybody is always at the
+    /// present, and who was late is corrected.
+    #[default]
+    Repeat,
+    /// The player's *own time* stands still until they come, and then catches up: it never runs past
+    /// the world's tick, and what it is behind by more than
+    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX) is lost. So a player whom nobody disturbs is
+    /// never corrected. The others see it late rather than wrong: what it owns needs a field that says
+    /// by how much ([`Field::age`](crate::replicate::Field::age)). The game runs [`Inputs::steps`], and
+    /// changes what a player owns by nothing else as far as it is predicted.
+    Wait,
+}
+
 /// Where a player sees from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Eye {
@@ -408,6 +426,19 @@ impl<G: Game> World<G> {
         self.entities.remove(id)
     }
 
+    /// States how old everything is that says so: by how many ticks its owner's own time is behind.
+    pub fn state_ages(&mut self, inputs: &Inputs<G::Input>) {
+        for slot in self.entities.iter_mut() {
+            let Some(at) = slot.entity.fields().iter().position(|field| field.age) else {
+                continue;
+            };
+            let age = slot.owner.map_or(0, |owner| inputs.age(owner));
+            let mut values = slot.entity.values();
+            values[at] = age as f32;
+            slot.entity = G::Entity::from_values(slot.entity.kind(), &values);
+        }
+    }
+
     /// Moves every entity to the wire's grid: from here on the truth is what clients can be told.
     pub fn snap(&mut self) {
         for slot in self.entities.iter_mut() {
@@ -416,21 +447,41 @@ impl<G: Game> World<G> {
     }
 }
 
+/// One step of a player's: what it commands, and what it saw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step<I> {
+    /// What it commands.
+    pub input: I,
+    /// What the player saw when giving the input: a time to rewind others to with
+    /// [`Past::at`](crate::rewind::Past::at). None is the present.
+    pub view: Option<View>,
+}
+
+/// Where a player's steps are, and by how many ticks it is behind after them.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    player: PlayerId,
+    first: usize,
+    end: usize,
+    age: u64,
+}
+
 /// What each player commands in one tick.
 #[derive(Clone, Debug)]
 pub struct Inputs<I> {
-    by_player: Vec<(PlayerId, I, Option<View>)>,
+    by_player: Vec<Steps>,
+    steps: Vec<Step<I>>,
 }
 
 impl<I> Default for Inputs<I> {
     fn default() -> Self {
-        Self { by_player: Vec::new() }
+        Self { by_player: Vec::new(), steps: Vec::new() }
     }
 }
 
 impl<I: Record> Inputs<I> {
     fn place(&self, player: PlayerId) -> Result<usize, usize> {
-        self.by_player.binary_search_by_key(&player, |(id, ..)| *id)
+        self.by_player.binary_search_by_key(&player, |steps| steps.player)
     }
 
     /// States the input of a player who sees the present, as the server's bots do.
@@ -440,26 +491,50 @@ impl<I: Record> Inputs<I> {
 
     /// States a player's input and what the player saw when giving it; none is the present.
     pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<View>) {
-        let entry = (player, input, view);
+        self.set_steps(player, |steps| {
+            steps.push(Step { input, view });
+            0
+        });
+    }
+
+    /// States a player's steps, which `add` adds to a list, and by how many ticks it is behind after them,
+    /// which it returns.
+    pub fn set_steps(&mut self, player: PlayerId, add: impl FnOnce(&mut Vec<Step<I>>) -> u64) {
+        let first = self.steps.len();
+        let age = add(&mut self.steps);
+        let entry = Steps { player, first, end: self.steps.len(), age };
         match self.place(player) {
             Ok(at) => self.by_player[at] = entry,
             Err(at) => self.by_player.insert(at, entry),
         }
     }
 
-    /// A player's input; nothing pressed for one who sent none.
-    pub fn get(&self, player: PlayerId) -> I {
-        self.place(player).map_or(I::default(), |at| self.by_player[at].1)
+    /// A player's steps in this tick, in their order: one where late inputs are replaced by others, any number
+    /// where they are waited for. None for one who is not there.
+    pub fn steps(&self, player: PlayerId) -> &[Step<I>] {
+        let Ok(at) = self.place(player) else { return &[] };
+        let Steps { first, end, .. } = self.by_player[at];
+        self.steps.get(first..end).unwrap_or_default()
     }
 
-    /// What the player saw when giving its input: a time to rewind others to with
-    /// [`Past::at`](crate::rewind::Past::at). None is the present.
+    /// A player's newest input; nothing pressed for one who sent none.
+    pub fn get(&self, player: PlayerId) -> I {
+        self.steps(player).last().map_or(I::default(), |step| step.input)
+    }
+
+    /// What the player saw when giving its newest input; see [`Step::view`].
     pub fn view(&self, player: PlayerId) -> Option<View> {
-        self.place(player).ok().and_then(|at| self.by_player[at].2)
+        self.steps(player).last().and_then(|step| step.view)
+    }
+
+    /// By how many ticks a player's own time is behind the world's after these steps.
+    pub fn age(&self, player: PlayerId) -> u64 {
+        self.place(player).map_or(0, |at| self.by_player[at].age)
     }
 
     /// Forgets all, for the next tick.
     pub fn clear(&mut self) {
         self.by_player.clear();
+        self.steps.clear();
     }
 }

@@ -1,12 +1,14 @@
-//! One player's inputs on the server: each runs in its own tick, exactly once.
+//! One player's inputs on the server: each runs in its own tick, exactly once; or, where late ones are
+//! waited for ([`Late::Wait`]), once in its turn.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::limits::INPUT_AHEAD_TICKS_MAX;
+use crate::game::Late;
+use crate::limits::{INPUT_AHEAD_TICKS_MAX, OWN_TIME_BEHIND_MAX};
 use crate::replicate::Record;
 use crate::rewind::Claim;
-use crate::time::{Micros, Tick};
+use crate::time::{Micros, Rates, ServerTime, Tick};
 use crate::wire::snapshot::InputReport;
 
 /// What became of an input that arrived.
@@ -14,7 +16,7 @@ use crate::wire::snapshot::InputReport;
 pub enum Accepted {
     /// It waits for its tick.
     InTime,
-    /// Its tick ran without it.
+    /// Its tick ran without it. Where late inputs are waited for it waits for its turn.
     Late,
     /// It came before, or lies too far ahead or behind. Changes nothing.
     Ignored,
@@ -23,6 +25,11 @@ pub enum Accepted {
 /// Inputs that wait for their ticks, and how early they came.
 #[derive(Debug)]
 pub struct InputBuffer<I> {
+    policy: Late,
+    /// The tick that the player's own time has come to, where late inputs are waited for.
+    own: Option<Tick>,
+    /// Whether any of its inputs ran.
+    begun: bool,
     waiting: BTreeMap<Tick, (I, Option<Claim>)>,
     /// Ticks that ran without an input, lately.
     missing: BTreeSet<Tick>,
@@ -40,9 +47,16 @@ pub struct InputBuffer<I> {
     late: u64,
 }
 
-impl<I: Record> Default for InputBuffer<I> {
-    fn default() -> Self {
+impl<I: Record> InputBuffer<I> {
+    /// Reports that an input which came closest to being late is in.
+    const REPORTS: usize = 8;
+
+    /// Nothing yet.
+    pub fn new(policy: Late) -> Self {
         Self {
+            policy,
+            own: None,
+            begun: false,
             waiting: BTreeMap::new(),
             missing: BTreeSet::new(),
             last: I::default(),
@@ -54,11 +68,6 @@ impl<I: Record> Default for InputBuffer<I> {
             late: 0,
         }
     }
-}
-
-impl<I: Record> InputBuffer<I> {
-    /// Reports that an input which came closest to being late is in.
-    const REPORTS: usize = 8;
 
     /// An input arrived `early` before its tick was due, while the world is at tick `now`; `claim` is what
     /// its player is said to have seen.
@@ -79,6 +88,14 @@ impl<I: Record> InputBuffer<I> {
                     place.insert((input, claim));
                     Accepted::InTime
                 }
+            }
+        } else if self.policy == Late::Wait {
+            // Its turn may still come.
+            if self.own.is_none_or(|own| tick <= own) || self.waiting.contains_key(&tick) {
+                Accepted::Ignored
+            } else {
+                self.waiting.insert(tick, (input, claim));
+                Accepted::Late
             }
         } else if self.missing.remove(&tick) || self.newest.is_none() {
             // Also the very first, whose ticks nobody missed: else a client whose inputs are late
@@ -125,8 +142,50 @@ impl<I: Record> InputBuffer<I> {
         (repeat(&self.last, self.missed), None)
     }
 
+    /// The player's own steps that are to run in a tick of the world's, where late inputs are waited for; each is
+    /// handed to `run` with its own tick. Returns by how many ticks its own time is behind then.
+    ///
+    /// Own time only ever moves on, a tick for a step and never past the world's, so that no more steps run
+    /// than ticks have passed, whatever comes. It waits for what is missing, but is never behind by more than
+    /// [`OWN_TIME_BEHIND_MAX`]: what it jumps over is lost.
+    pub fn take_own(
+        &mut self,
+        rates: Rates,
+        tick: Tick,
+        mut run: impl FnMut(Tick, I, Option<Claim>),
+    ) -> u64 {
+        let behind_max = rates.tick_at(ServerTime(OWN_TIME_BEHIND_MAX.0)).0;
+        let mut own = self.own.unwrap_or(tick.minus(1));
+        if !self.begun
+            && let Some((first, _)) = self.waiting.first_key_value()
+        {
+            // Nothing comes before the first.
+            own = own.max(first.minus(1).min(tick));
+        }
+        while own < tick {
+            if let Some((input, claim)) = self.waiting.remove(&own.plus(1)) {
+                own = own.plus(1);
+                self.begun = true;
+                run(own, input, claim);
+            } else if tick.since(own) > behind_max {
+                own = tick.minus(behind_max);
+            } else {
+                break;
+            }
+        }
+        while self.waiting.first_key_value().is_some_and(|(at, _)| *at <= own) {
+            self.waiting.pop_first();
+        }
+        self.own = Some(own);
+        let behind = tick.since(own);
+        self.late += u64::from(self.begun && behind > 0);
+        behind
+    }
+
     /// Tick 0 moved: what waits was meant for other moments.
     pub fn restart(&mut self) {
+        self.own = None;
+        self.begun = false;
         self.waiting.clear();
         self.missing.clear();
         self.first = None;
@@ -182,7 +241,7 @@ mod tests {
 
     #[test]
     fn each_input_runs_once_in_its_tick() {
-        let mut buffer = InputBuffer::default();
+        let mut buffer = InputBuffer::new(Late::Repeat);
         let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).0.x;
         assert_eq!(run(&mut buffer, 1), 0);
         assert_eq!(buffer.late(), 0);
@@ -210,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_ran_before_the_first_input_was_not_late() {
-        let mut buffer = InputBuffer::default();
+        let mut buffer = InputBuffer::new(Late::Repeat);
         buffer.insert(Tick(1), Tick(4), Go { x: 4 }, None, Micros(4000));
         assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).0.x), [0, 0, 4, 4]);
         assert_eq!(buffer.late(), 1);
@@ -218,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_player_who_is_late_from_the_start_is_told() {
-        let mut buffer = InputBuffer::default();
+        let mut buffer = InputBuffer::new(Late::Repeat);
         buffer.take(Tick(9), repeat);
         let first = buffer.insert(Tick(9), Tick(5), Go { x: 1 }, None, Micros(-70_000));
         assert_eq!(first, Accepted::Late);
@@ -227,12 +286,85 @@ mod tests {
 
     #[test]
     fn what_lies_too_far_ahead_is_refused() {
-        let mut buffer = InputBuffer::default();
+        let mut buffer = InputBuffer::new(Late::Repeat);
         for ahead in 1..10_000 {
             buffer.insert(Tick(5), Tick(5 + ahead), Go { x: 1 }, None, Micros::ZERO);
         }
         assert_eq!(buffer.waiting.len() as u64, INPUT_AHEAD_TICKS_MAX);
         buffer.take(Tick(1000), repeat);
         assert!(buffer.waiting.is_empty());
+    }
+
+    /// Own ticks that run in a tick of the world's, and how far behind it is then.
+    fn own(buffer: &mut InputBuffer<Go>, tick: u64) -> (Vec<u64>, u64) {
+        let mut ran = Vec::new();
+        let behind = buffer.take_own(Rates::DEFAULT, Tick(tick), |at, input, _| {
+            assert_eq!(at.0 % 100, input.x as u64, "it is the input of that tick");
+            ran.push(at.0);
+        });
+        (ran, behind)
+    }
+
+    fn came(buffer: &mut InputBuffer<Go>, now: u64, ticks: impl Iterator<Item = u64>) -> usize {
+        let mut insert = |tick: u64| {
+            let go = Go { x: (tick % 100) as i16 };
+            buffer.insert(Tick(now), Tick(tick), go, None, Micros::ZERO)
+        };
+        ticks.filter(|tick| insert(*tick) != Accepted::Ignored).count()
+    }
+
+    #[test]
+    fn own_time_waits_and_catches_up() {
+        let mut buffer = InputBuffer::new(Late::Wait);
+        assert_eq!(own(&mut buffer, 1), (vec![], 1), "nothing has come yet");
+        assert_eq!(came(&mut buffer, 1, 3..5), 2);
+        assert_eq!(own(&mut buffer, 2), (vec![], 0), "the first is for the next tick");
+        assert_eq!(own(&mut buffer, 3), (vec![3], 0));
+        assert_eq!(own(&mut buffer, 4), (vec![4], 0));
+        assert_eq!(came(&mut buffer, 4, 6..8), 2);
+        assert_eq!(own(&mut buffer, 5), (vec![], 1));
+        assert_eq!(own(&mut buffer, 6), (vec![], 2), "six waits for five");
+        assert_eq!(buffer.late(), 2);
+        assert_eq!(came(&mut buffer, 6, 5..6), 1);
+        assert_eq!(own(&mut buffer, 7), (vec![5, 6, 7], 0));
+        assert_eq!(came(&mut buffer, 7, 0..8), 0, "these ran");
+        buffer.restart();
+        assert_eq!(own(&mut buffer, 8).0, Vec::<u64>::new());
+    }
+
+    #[test]
+    fn who_waits_too_long_loses_the_rest() {
+        let mut buffer = InputBuffer::new(Late::Wait);
+        assert_eq!(came(&mut buffer, 0, 1..2), 1);
+        assert_eq!(own(&mut buffer, 1), (vec![1], 0));
+        let behind: Vec<_> = (2..40).map(|tick| own(&mut buffer, tick).1).collect();
+        assert_eq!(behind[..15], (1..=15).collect::<Vec<_>>());
+        assert!(behind[15..].iter().all(|behind| *behind == 15), "a quarter of a second at 60 Hz");
+        assert_eq!(came(&mut buffer, 39, 2..42), 17, "what it jumped over is gone");
+        assert_eq!(own(&mut buffer, 40), ((25..=40).collect(), 0));
+        assert_eq!(own(&mut buffer, 41), (vec![41], 0));
+    }
+
+    #[test]
+    fn no_more_steps_run_than_ticks_whatever_comes() {
+        let mut random = crate::random::Random::new(2);
+        let mut buffer = InputBuffer::new(Late::Wait);
+        let (mut ran, mut last) = (0, 0);
+        for tick in 1..5000 {
+            for _ in 0..random.below(4) {
+                let from = (tick + u64::from(random.below(300))).saturating_sub(150);
+                came(&mut buffer, tick - 1, from..from + u64::from(random.below(40)));
+            }
+            let (steps, behind) = own(&mut buffer, tick);
+            assert!(steps.len() <= 16 && behind <= 15, "{steps:?}, {behind} behind");
+            assert!(steps.iter().all(|step| *step <= tick));
+            for step in steps {
+                assert!(step > last, "once and in order");
+                last = step;
+                ran += 1;
+            }
+            assert!(ran <= tick && buffer.waiting.len() as u64 <= INPUT_AHEAD_TICKS_MAX + 16);
+        }
+        assert!(ran > 2500, "{ran} of 5000 ran");
     }
 }

@@ -109,6 +109,10 @@ pub const REWIND_MAX: Micros = Micros::from_ms(500);
 /// Shots tested against the past that are remembered for whoever asks. Arbitrary: two ticks in which 128
 /// players shoot.
 pub const REWOUND_MAX: usize = 256;
+/// How far a player's own time may be behind the world's where late inputs are waited for; what comes
+/// later is lost. A quarter of a second: about the longest that a stall is bridged for with nothing but
+/// patience, and how far a player who held its inputs back gets at once. Arbitrary to a tenth.
+pub const OWN_TIME_BEHIND_MAX: Micros = Micros::from_ms(250);
 /// How long a player may stay connected without sending a valid input. Long enough for a machine
 /// that slept for ten seconds to find its game again.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
@@ -116,6 +120,11 @@ pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
 const _: () = {
     assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline travels in 8 bits");
     assert!(REWIND_MAX.0 < 1_000_000, "a ring of ticks holds less than a second");
+    assert!(
+        OWN_TIME_BEHIND_MAX.0 as u64 * Rates::TICK_HZ_MAX as u64 / 1_000_000
+            < INPUT_AHEAD_TICKS_MAX,
+        "own time is closer to the world's than inputs may be ahead"
+    );
     assert!(PREDICTION_TICKS_MAX <= BASELINE_AGE_TICKS_MAX);
     assert!(INPUT_AHEAD_TICKS_MAX >= PREDICTION_TICKS_MAX / 2);
     assert!(PACKET_INPUTS_MAX < 128, "the count of inputs travels in 7 bits");

@@ -75,6 +75,9 @@ pub struct Field {
     pub moved_by: Option<&'static str>,
     /// By how much it changes in a second whatever happens, such as a speed under gravity.
     pub drift: f32,
+    /// Whether it says how many ticks old the entity's state is, its owner's own time being behind the
+    /// world's ([`Late::Wait`](crate::game::Late::Wait)). The server fills it in.
+    pub age: bool,
 }
 
 impl Field {
@@ -92,6 +95,7 @@ impl Field {
             trending: false,
             moved_by: None,
             drift: 0.0,
+            age: false,
         }
     }
 
@@ -165,6 +169,14 @@ impl Field {
     /// It changes by so much a second whatever happens.
     pub const fn drifting(mut self, per_second: f32) -> Self {
         self.drift = per_second;
+        self
+    }
+
+    /// How many ticks old the entity's state is; 6 bits hold a quarter of a second at any rate. At most one
+    /// field of a record.
+    pub const fn age(mut self) -> Self {
+        self.age = true;
+        self.predicted = false;
         self
     }
 
@@ -300,6 +312,21 @@ impl<R: Record> Entity for R {
     fn from_values(_kind: u8, values: &Values) -> Self {
         Record::from_values(values)
     }
+}
+
+/// How many ticks old a state says to be; 0 if it has no field for that.
+pub fn age_of(fields: &[Field], packed: &Packed) -> u64 {
+    let field = fields.iter().zip(packed).find(|(field, _)| field.age);
+    field.map_or(0, |(field, value)| field.unpack(*value).max(0.0) as u64)
+}
+
+/// The same state as if it were new.
+pub fn without_age(fields: &[Field], packed: &Packed) -> Packed {
+    let mut fresh = *packed;
+    for (value, field) in fresh.iter_mut().zip(fields).filter(|(_, field)| field.age) {
+        *value = field.pack(0.0);
+    }
+    fresh
 }
 
 /// Values to the grid.

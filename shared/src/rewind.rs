@@ -189,11 +189,40 @@ impl<E: Entity> Past<E> {
         }
         scene.clear();
         for slot in before.iter() {
-            scene.insert(match after.get(slot.id) {
-                Some(later) => blend(slot, later, part),
-                None => *slot,
+            scene.insert(match age_field(&slot.entity) {
+                Some(field) => self.in_own_time(next - 1, slot, field, at, present),
+                None => after.get(slot.id).map_or(*slot, |later| blend(slot, later, part)),
             });
         }
+    }
+
+    /// Something that says how old its state is, as it is shown at a time: where it was then in its own time. What
+    /// becomes of it in the present tick counts as being as late as in the tick before.
+    fn in_own_time(
+        &self,
+        index: usize,
+        slot: &Slot<E>,
+        field: usize,
+        at: TickTime,
+        present: &Entities<E>,
+    ) -> Slot<E> {
+        let moment =
+            |tick: Tick, slot: &Slot<E>| tick.minus(slot.entity.values()[field].max(0.0) as u64);
+        let newest = self.ticks.back().map_or(at.tick, |(tick, _)| *tick);
+        let mut states = self.ticks.range(index..).map(|(tick, entities)| (*tick, entities));
+        let mut from =
+            states.next().map_or((at.tick, *slot), |(tick, _)| (moment(tick, slot), *slot));
+        for (tick, entities) in states.chain(std::iter::once((newest.plus(1), present))) {
+            let same = |later: &&Slot<E>| later.entity.kind() == slot.entity.kind();
+            let Some(later) = entities.get(slot.id).filter(same) else { break };
+            let then = moment(tick, later);
+            if then > at.tick {
+                let passed = if at.tick < from.0 { 0.0 } else { at.since(from.0) };
+                return blend(&from.1, later, passed / then.since(from.0).max(1) as f32);
+            }
+            from = (then, *later);
+        }
+        from.1
     }
 
     /// Notes that a shot was tested against the past, for whoever wants to know. Of those that nobody
@@ -209,6 +238,11 @@ impl<E: Entity> Past<E> {
     pub fn poll_rewound(&mut self) -> Option<Rewound> {
         self.rewound.pop_front()
     }
+}
+
+/// The place of the field that says how old an entity's state is, if there is one.
+fn age_field<E: Entity>(entity: &E) -> Option<usize> {
+    entity.fields().iter().position(|field| field.age)
 }
 
 /// Whether anything of an entity moves by itself.
@@ -326,6 +360,32 @@ mod tests {
         assert_eq!(seen(3, 0.5), [(0, 50.5), (1, 7.0)], "towards the present");
         assert_eq!(seen(4, 0.0), [(0, 51.0)], "the present itself");
         assert_eq!(seen(900, 0.5), [(0, 51.0)]);
+    }
+
+    #[test]
+    fn what_is_late_is_found_where_it_was_in_its_own_time() {
+        crate::record! {
+            struct Runner { x: f32 = Field::centred(16, 6), age: u8 = Field::count(6).age() }
+        }
+        let world = |x: f32, age: u8| {
+            let mut entities = Entities::default();
+            entities.insert(Slot { id: id(0, 0), owner: None, entity: Runner { x, age } });
+            entities
+        };
+        // One metre a tick; from 11 to 14 its inputs are late.
+        let mut past = Past::new(RATES, Rewind::DEFAULT);
+        for tick in 5..20_u8 {
+            let age = if (11..15).contains(&tick) { tick - 10 } else { 0 };
+            past.push(Tick(tick.into()), &world(f32::from(tick - age), age));
+        }
+        let mut scene = Entities::default();
+        for tick in 5..20_u8 {
+            past.at(at(tick.into(), 0.25), &world(20.0, 0), &mut scene);
+            let shown = scene.iter().next().expect("it is there").entity.x;
+            assert_eq!(shown, f32::from(tick) + 0.25);
+        }
+        past.at(at(2, 0.5), &world(20.0, 0), &mut scene);
+        assert_eq!(scene.iter().next().map(|slot| slot.entity.x), Some(5.0));
     }
 
     #[test]

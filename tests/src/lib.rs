@@ -11,6 +11,7 @@ pub mod figures;
 pub mod fuzz;
 pub mod motions;
 pub mod range;
+pub mod runners;
 pub mod showing;
 pub mod toy;
 pub mod traces;

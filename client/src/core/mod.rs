@@ -30,7 +30,7 @@ use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::motion::presenter::{Presenter, Trace};
 use phaselock_shared::motion::{Moment, Timeline};
-use phaselock_shared::replicate::Entity;
+use phaselock_shared::replicate::{Entity, age_of, without_age};
 use phaselock_shared::snapshot::store::{Received, Store, StoreError};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::Echo;
@@ -219,7 +219,13 @@ impl<G: Game> Client<G> {
             return;
         };
         let state = self.store.version(own.index, tick).and_then(|version| version.state);
-        let Some(state) = state.filter(|state| state.generation == own.generation) else { return };
+        let Some(mut state) = state.filter(|state| state.generation == own.generation) else {
+            return;
+        };
+        // A state of the player's own time is one of an earlier tick.
+        let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+        let tick = tick.minus(age_of(fields, &state.packed));
+        state.packed = without_age(fields, &state.packed);
         let (store, shown) = (&self.store, &self.shown);
         let news = News { tick, own: (own, state), scene, store, shown, late };
         let reconciled = self.prediction.reconcile(&self.game, news);

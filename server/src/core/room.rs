@@ -10,9 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use phaselock_shared::game::{Game, Inputs, World};
+use phaselock_shared::game::{Game, Inputs, Late, World};
 use phaselock_shared::ids::PlayerId;
-use phaselock_shared::inputs::InputBuffer;
 use phaselock_shared::limits::{
     CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, PLAYERS_MAX, SILENCE_MAX,
     TEXT_BYTES_MAX,
@@ -93,7 +92,6 @@ struct BotSeat<G: Game> {
     name: String,
     bot: G::Bot,
     random: Random,
-    inputs: InputBuffer<G::Input>,
 }
 
 /// The room.
@@ -147,12 +145,8 @@ impl<G: Game> Room<G> {
         let mut random = Random::new(room.config.seed ^ 0xb07);
         for number in 1..=room.config.bots.min(PLAYERS_MAX) {
             let player = room.free_seat();
-            let seat = BotSeat {
-                name: bot_name(number),
-                bot: G::Bot::default(),
-                random: random.fork(),
-                inputs: InputBuffer::default(),
-            };
+            let seat =
+                BotSeat { name: bot_name(number), bot: G::Bot::default(), random: random.fork() };
             room.bots.insert(player, seat);
             room.game.join(&mut room.world, player);
         }
@@ -222,17 +216,18 @@ impl<G: Game> Room<G> {
         for (player, seat) in &mut self.bots {
             let seen = &self.world.entities;
             let input = self.game.bot(&mut seat.bot, seen, *player, &mut seat.random).snapped();
-            seat.inputs.insert(self.world.tick, tick, input, None, Micros::ZERO);
-            inputs.set(*player, seat.inputs.take(tick, G::repeat).0);
+            inputs.set(*player, input);
         }
         let most = self.world.past.policy().most;
         for session in self.sessions.values_mut() {
-            let (input, view) = session.take(tick, G::repeat, most);
-            inputs.set_seen(session.player, input, view.filter(|_| most > Micros::ZERO));
+            session.take::<G>(self.config.rates, tick, most, inputs);
             session.refill();
         }
         self.world.tick = tick;
         self.game.step(&mut self.world, inputs);
+        if G::LATE == Late::Wait {
+            self.world.state_ages(inputs);
+        }
         self.world.snap();
         self.world.past.push(tick, &self.world.entities);
     }
@@ -311,7 +306,7 @@ impl<G: Game> Room<G> {
         for message in self.roster() {
             self.outputs.push_back(Output::Control { client, message });
         }
-        let session = Session::new(
+        let session = Session::new::<G>(
             player,
             name.clone(),
             now,

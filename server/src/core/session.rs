@@ -1,13 +1,12 @@
 //! One client in the room: its clock, its inputs, what it has of the world.
 
 use phaselock_shared::clock::offset::OffsetEstimator;
-use phaselock_shared::game::Game;
+use phaselock_shared::game::{Game, Inputs, Late, Step};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::inputs::{Accepted, InputBuffer};
 use phaselock_shared::interest::Lingering;
 use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use phaselock_shared::replicate::Record;
-use phaselock_shared::rewind::View;
 use phaselock_shared::snapshot::encodings::Encodings;
 use phaselock_shared::snapshot::history::History;
 use phaselock_shared::snapshot::sender::{NeverSent, Room, Sender};
@@ -95,7 +94,7 @@ impl<I: Record> Session<I> {
     /// the mask.
     const OVERDUE: u64 = 1 << 32;
 
-    pub(super) fn new(
+    pub(super) fn new<G: Game<Input = I>>(
         player: PlayerId,
         name: String,
         now: LocalTime,
@@ -108,7 +107,7 @@ impl<I: Record> Session<I> {
         Self {
             player,
             name,
-            inputs: InputBuffer::default(),
+            inputs: InputBuffer::new(G::LATE),
             view: ViewEstimate::new(config.rates),
             budget: DATAGRAM_BYTES_MAX,
             heard_at: now,
@@ -135,15 +134,31 @@ impl<I: Record> Session<I> {
         self.trusted_from = self.sender.next_seq();
     }
 
-    /// What its player does in the tick that runs next, and what it saw; rewound by so much at most.
-    pub(super) fn take(
+    /// States what its player does in the tick that runs next, and what it saw; rewound by so much at most.
+    pub(super) fn take<G: Game<Input = I>>(
         &mut self,
+        rates: Rates,
         tick: Tick,
-        repeat: impl Fn(&I, u64) -> I,
         rewind_most: Micros,
-    ) -> (I, Option<View>) {
-        let (input, claim) = self.inputs.take(tick, repeat);
-        (input, self.view.accept(tick, claim, rewind_most))
+        inputs: &mut Inputs<I>,
+    ) {
+        let (buffer, view) = (&mut self.inputs, &mut self.view);
+        let mut seen = |at: Tick, claim| {
+            // A step that runs late may not look further back than others.
+            let late = rates.time_of(tick) - rates.time_of(at);
+            let view = view.accept(at, claim, rewind_most - late);
+            view.filter(|_| rewind_most > Micros::ZERO)
+        };
+        inputs.set_steps(self.player, |steps| match G::LATE {
+            Late::Repeat => {
+                let (input, claim) = buffer.take(tick, G::repeat);
+                steps.push(Step { input, view: seen(tick, claim) });
+                0
+            }
+            Late::Wait => buffer.take_own(rates, tick, |at, input, claim| {
+                steps.push(Step { input, view: seen(at, claim) });
+            }),
+        });
     }
 
     /// A tick passed.
@@ -206,7 +221,7 @@ impl<I: Record> Session<I> {
             let at = newest.minus(back);
             let early = rates.time_of(at) - server_time;
             lag = pressed.lag.unwrap_or(lag);
-            let claim = self.view.judge(at, early, lag);
+            let claim = self.view.judge(early, lag);
             if self.inputs.insert(tick, at, pressed.input, claim, early) == Accepted::Late {
                 self.stats.late += 1;
             }

@@ -115,7 +115,7 @@ impl ViewEstimate {
 
     /// An input for a tick came so `early` with a view lag in parts of a tick. Nothing can be said of it
     /// before the first echo.
-    pub(super) fn judge(&self, tick: Tick, early: Micros, lag: u16) -> Option<Claim> {
+    pub(super) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
         let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
         let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
         let most = early + self.behind.as_ref()?.delay() + Self::TOLERANCE;
@@ -211,7 +211,7 @@ mod tests {
                 let arrival = LocalTime(came.0);
                 self.estimate.handle_ack(arrival, came, seq, u32::MAX, held);
                 let parts = claimed.as_secs() * 60.0 * f64::from(VIEW_PARTS);
-                self.estimate.judge(tick, self.early, parts.round() as u16)
+                self.estimate.judge(self.early, parts.round() as u16)
             });
             self.estimate.accept(tick, claim, MOST)
         }
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn nothing_is_rewound_beyond_the_limit_or_before_anything_was_measured() {
         let mut estimate = ViewEstimate::new(RATES);
-        assert_eq!(estimate.judge(Tick(5), Micros::ZERO, 100), None);
+        assert_eq!(estimate.judge(Micros::ZERO, 100), None);
         assert_eq!(estimate.accept(Tick(5), None, MOST), None);
         let mut client = Client::new(150, 150);
         client.run(240, |_| Some(Micros::from_ms(345)));
@@ -355,7 +355,7 @@ mod tests {
             estimate.handle_sent(n, Tick(n));
             let newest = if lag > 9 { n.saturating_sub(seq % 64) } else { seq };
             estimate.handle_ack(LocalTime(now.0), now, newest, mask, Micros(held));
-            let claim = estimate.judge(Tick(n), Micros(early), lag);
+            let claim = estimate.judge(Micros(early), lag);
             if let Some(view) = estimate.accept(Tick(n), claim, MOST) {
                 assert!((Micros::ZERO..=MOST).contains(&view.accepted));
                 assert!(view.at.tick <= Tick(n));

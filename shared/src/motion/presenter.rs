@@ -15,7 +15,7 @@ use super::{Coords, Method, Moment, Path, Rules, Shape};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{ENTITY_COURSES_MAX, FIELDS_MAX, FORETOLD_TICKS_MAX};
-use crate::replicate::{Entity, Field, Motion, Values, unpack_values};
+use crate::replicate::{Entity, Field, Motion, Values, age_of, unpack_values};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
 
@@ -184,8 +184,9 @@ impl<G: Game> Presenter<G> {
             return;
         };
         let values = unpack_values(kind_table.fields, &state.packed);
-        // A state of an age is that of so many ticks before.
-        let time = self.time_of(tick);
+        // A state of an age is that of so many ticks before. Own time never runs back, so these are in order.
+        let age = age_of(kind_table.fields, &state.packed);
+        let time = self.time_of(tick.minus(age));
         let track = self.tracks.entry(index).or_default();
         let rules = Foretelling { game, rates, kind: state.kind, fields: kind_table.fields };
         track.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);

@@ -51,7 +51,7 @@ fn game_text<G: Game>() -> String {
         text += &format!("record {}\n", kind.name);
         for field in kind.fields {
             text += &format!(
-                "{} {} {} {} {} {} {} {} {} {} {}\n",
+                "{} {} {} {} {} {} {} {} {} {} {} {}\n",
                 field.name,
                 field.min,
                 field.bits,
@@ -74,6 +74,7 @@ fn game_text<G: Game>() -> String {
                 if field.trending { "trending" } else { "still" },
                 field.moved_by.unwrap_or("nothing"),
                 field.drift,
+                if field.age { "age" } else { "value" },
             );
         }
     }
@@ -93,17 +94,18 @@ mod tests {
     #[test]
     fn a_games_text_is_as_documented() {
         let text = game_text::<crate::games::skirmish::Skirmish>();
-        let start = "record Command\nright -2 2 0 linear all predicted steered still nothing 0\n";
+        let start =
+            "record Command\nright -2 2 0 linear all predicted steered still nothing 0 value\n";
         assert!(text.starts_with("game skirmish 2\ntables "), "{text}");
         assert!(text.contains(start), "{text}");
         assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");
         assert!(text.contains("\nrecord Player\n"), "{text}");
         assert!(
-            text.contains("\nhits 0 4 0 step owner server steered still nothing 0\n"),
+            text.contains("\nhits 0 4 0 step owner server steered still nothing 0 value\n"),
             "{text}"
         );
         assert!(
-            text.contains("\nhealth 0 7 0 step all server steered still nothing 0\n"),
+            text.contains("\nhealth 0 7 0 step all server steered still nothing 0 value\n"),
             "{text}"
         );
     }

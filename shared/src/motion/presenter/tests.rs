@@ -189,3 +189,45 @@ fn teleports_without_end_are_bounded() {
     }
     assert!(told.0.tracks[&0].courses.len() <= ENTITY_COURSES_MAX);
 }
+
+#[test]
+fn what_is_late_is_shown_where_it_was_in_its_own_time() {
+    record! {
+        struct Runner {
+            x: f32 = Field::centred(16, 4),
+            age: u8 = Field::count(6).age(),
+        }
+    }
+    let kind = Runner::FIELDS;
+    let mut track = Track::default();
+    // One metre a tick; from 12 to 16 its inputs are late.
+    for (tick, x, age) in
+        [(10, 10.0, 0), (12, 11.0, 1), (14, 11.0, 3), (16, 11.0, 5), (18, 18.0, 0)]
+    {
+        let packed = Record::pack(&Runner { x, age });
+        let state = State { generation: 0, kind: 0, owner: None, packed };
+        let time = f64::from(tick - age_of(kind, &packed) as i32) / 100.0;
+        let values = unpack_values(kind, &packed);
+        track.push(
+            &state,
+            kind,
+            Choice::Linear,
+            time,
+            time + 0.05,
+            &values,
+            &super::super::NoRules,
+        );
+    }
+    for tick in 10..18 {
+        let past = f64::from(tick) / 100.0 + 0.005;
+        let at = Moment { now: past + 0.1, past, interval: 0.02 };
+        let course = track.current(at).expect("it is there");
+        let picture = course.show(at, 0.01, &super::super::NoRules);
+        assert!(
+            (picture.values[0] - (tick as f32 + 0.5)).abs() < 0.01,
+            "{} at {tick}",
+            picture.values[0]
+        );
+        assert!(!picture.starved);
+    }
+}

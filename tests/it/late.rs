@@ -1,0 +1,213 @@
+//! Inputs that come too late, too early, too often and all at once.
+
+use phaselock_client::core::Client;
+use phaselock_server::core::{ClientId, Room};
+use phaselock_shared::game::Game;
+use phaselock_shared::ids::PlayerId;
+use phaselock_shared::link::LinkConfig;
+use phaselock_shared::random::Random;
+use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
+use phaselock_shared::wire::control::ClientMessage;
+use phaselock_shared::wire::input::{InputPacket, Pressed, write_input};
+use phaselock_tests::runners::{Runner, Runners, SPEED};
+use phaselock_tests::toy::Walk;
+use phaselock_tests::{Press, Sim, body, hello, room_config};
+
+const TERRIBLE: LinkConfig = LinkConfig::delayed(80, 60).losing(0.2).duplicating(0.1);
+
+/// Changes direction now and then.
+fn restless<G: Game<Input = Walk>>(seed: u64) -> Press<G> {
+    let mut random = Random::new(seed);
+    let mut right = 1;
+    Box::new(move |_: &Client<G>, _| {
+        if random.chance(0.3) {
+            right = random.below(3) as i16 - 1;
+        }
+        Walk { right }
+    })
+}
+
+/// Lets time pass in which nothing comes from a client for a fifth of a second, every second: longer
+/// than any lead allows for.
+fn run_with_gaps<G: Game>(
+    sim: &mut Sim<G>,
+    client: usize,
+    secs: u32,
+    mut look: impl FnMut(&mut Sim<G>),
+) {
+    for _ in 0..secs {
+        for (link, secs) in [(TERRIBLE.losing(1.0), 0.2), (TERRIBLE, 0.8)] {
+            sim.clients[client].up.set(link);
+            sim.run_each(secs, &mut look);
+        }
+    }
+}
+
+/// Corrections, late inputs and the way run, of a player alone on a terrible link for a minute, from its
+/// first tick on.
+fn alone<const WAIT: bool>(seed: u64) -> (u64, u64, f32) {
+    let mut sim = Sim::<Runners<WAIT>>::new(seed, 0);
+    sim.join(TERRIBLE, restless(seed));
+    let mut way = 0.0;
+    let mut last: f32 = 0.0;
+    sim.run(1.0);
+    run_with_gaps(&mut sim, 0, 60, |sim| {
+        if let Some(slot) = sim.room.world().entities.iter().next() {
+            way += (slot.entity.x - last).abs();
+            last = slot.entity.x;
+        }
+    });
+    sim.check_store(0);
+    let stats = sim.clients[0].core().stats();
+    assert!(stats.ticks > 3600, "{} ticks", stats.ticks);
+    (stats.mispredictions, stats.late_inputs, way)
+}
+
+#[test]
+fn who_is_waited_for_is_never_corrected_however_late_its_inputs_are() {
+    for seed in 0..8 {
+        let (corrected, late, way) = alone::<true>(seed);
+        assert_eq!(corrected, 0, "with {late} late inputs, seed {seed}");
+        assert!(late > 50, "only {late} inputs were late, seed {seed}");
+        assert!(way > 100.0, "it hardly moves: {way} m");
+    }
+    // Else there would have been something to correct.
+    let (corrected, late, _) = alone::<false>(0);
+    assert!(corrected > 5, "{corrected} corrections of {late} late inputs");
+}
+
+#[test]
+fn the_others_see_who_is_late_where_it_was_and_without_jumps() {
+    let mut sim = Sim::<Runners<true>>::new(3, 0);
+    // To and fro, over a link on which some inputs are late.
+    let to_and_fro: Press<Runners<true>> =
+        Box::new(|_, tick| Walk { right: if tick.0 % 120 < 60 { 1 } else { -1 } });
+    sim.join(TERRIBLE, to_and_fro);
+    let watcher = sim.join(LinkConfig::delayed(20, 0), Box::new(|_, _| Walk::default()));
+    sim.run(5.0);
+    let runner = sim.clients[0].core().player();
+    let late = sim.clients[0].core().stats().late_inputs;
+    let (mut before, mut jumps, mut aged): (Option<(f32, LocalTime)>, u32, u32) = (None, 0, 0);
+    let mut still = 0;
+    run_with_gaps(&mut sim, 0, 60, |sim| {
+        let now = sim.now;
+        let newest = sim.room.world().entities.owned_by(runner).next().expect("it is there");
+        aged += u32::from(newest.entity.age > 0);
+        let core = sim.clients[watcher].core.as_mut().expect("it is in the game");
+        let view = core.view(now);
+        let shown = view.entities.owned_by(runner).next().expect("it is seen").entity.x;
+        if let Some((x, then)) = before {
+            let secs = ((now - then).0.max(1) as f32) / 1e6;
+            let speed = (shown - x).abs() / secs;
+            // Shown at most a tenth too fast, on a grid of 4 mm; what waits stands, and what catches up
+            // does so between two snapshots that lie further apart in its time.
+            jumps += u32::from((shown - x).abs() > 0.01 && speed > 1.2 * SPEED);
+            still += u32::from(speed == 0.0 && now > then);
+        }
+        before = Some((shown, now));
+    });
+    let late = sim.clients[0].core().stats().late_inputs - late;
+    eprintln!("{late} late, {aged} looks at an old state, {jumps} jumps, {still} still");
+    assert!(late > 50 && aged > 50, "{late} late, {aged} old");
+    // A state that was not there when it was due is caught up with in one frame.
+    assert!(jumps <= 2 * late as u32, "{jumps} jumps for {late} late inputs");
+}
+
+/// What a cheat sends when the world is at a tick: the newest input's tick and how many there are.
+type Cheat = fn(u64) -> Option<(u64, usize)>;
+
+/// How far somebody gets who runs to the right for `ticks`, by what it sends.
+fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
+    let mut room = Room::<Runners<WAIT>>::new(room_config(1, 0));
+    let me = ClientId(0);
+    let greeting = ClientMessage::Hello(hello::<Runners<WAIT>>("Eve", LocalTime(0)));
+    room.handle_control(LocalTime(0), me, &body(&greeting));
+    let mut seq = 0;
+    for tick in 0..ticks {
+        let due = LocalTime(Rates::DEFAULT.time_of(Tick(tick)).0);
+        room.handle_timeout(due);
+        while room.poll_output(due).is_some() {}
+        if let Some((newest, count)) = cheat(tick) {
+            let now = due + Micros(1000);
+            // More than fits into a packet is in several.
+            for part in 0..count.div_ceil(60) {
+                let newest = newest.saturating_sub(part as u64 * 60);
+                let count = (count - part * 60).min(60);
+                let packet = InputPacket {
+                    seq,
+                    ack: None,
+                    sent: now.low(),
+                    echo: None,
+                    epoch: 0,
+                    tick: Tick(newest).low(),
+                    inputs: vec![Pressed::blind(Walk { right: 1 }); count],
+                };
+                seq = seq.wrapping_add(1);
+                room.handle_datagram(now, me, &write_input(&packet));
+            }
+        }
+    }
+    let stats = room.session_stats(me).expect("it is still in");
+    assert!(stats.accepted > 0 && stats.refused == 0, "{stats:?}");
+    let mut owned = room.world().entities.owned_by(PlayerId(0));
+    let Runner { x, .. } = owned.next().expect("it is there").entity;
+    x
+}
+
+#[test]
+fn no_way_of_sending_inputs_gets_anybody_further() {
+    let honest: Cheat = |tick| Some((tick + 1, 1));
+    let cheats: [(&str, Cheat); 8] = [
+        ("twice the inputs", |tick| Some((tick * 2 + 2, 2))),
+        ("a clock 10 % fast", |tick| Some((tick * 11 / 10 + 1, 2))),
+        ("the same again", |tick| Some((tick + 1, 60))),
+        ("long ago", |tick| Some(((tick + 1).saturating_sub(40), 40))),
+        ("far ahead", |tick| Some((tick + 120, 180))),
+        ("a fifth of a second held back", |tick| (tick % 12 == 11).then_some((tick + 1, 12))),
+        ("a second held back", |tick| (tick % 60 == 59).then_some((tick + 1, 60))),
+        ("held back once", |tick| (!(100..=114).contains(&tick)).then_some((tick + 1, 20))),
+    ];
+    for ticks in [300, 600] {
+        let fair = [distance::<false>(ticks, honest), distance::<true>(ticks, honest)];
+        let expected = SPEED * ticks as f32 / 60.0;
+        for (policy, fair) in ["repeat", "wait"].into_iter().zip(fair) {
+            assert!((fair - expected).abs() < 1.0, "{policy}: {fair} m of {expected}");
+        }
+        for (name, cheat) in cheats {
+            let got = [distance::<false>(ticks, cheat), distance::<true>(ticks, cheat)];
+            for ((policy, fair), got) in ["repeat", "wait"].into_iter().zip(fair).zip(got) {
+                // To the step: whatever is held back has not been run before.
+                assert!(got <= fair + 0.01, "{name}, {policy}: {got} m, honestly {fair} m");
+            }
+        }
+    }
+}
+
+#[test]
+fn inputs_held_back_move_a_player_by_a_quarter_of_a_second_at_once_at_most() {
+    let mut sim = Sim::<Runners<true>>::new(4, 0);
+    let client = sim.join(LinkConfig::delayed(20, 0), Box::new(|_, _| Walk { right: 1 }));
+    sim.run(3.0);
+    let x = |sim: &Sim<Runners<true>>| {
+        sim.room.world().entities.iter().next().expect("it is there").entity.x
+    };
+    // 15 steps and the tick's own, each rounded to the grid.
+    let most = 16.0 * (SPEED / 60.0 + 0.5 / 256.0);
+    for blocked_secs in [0.1, 0.2, 0.5, 1.5] {
+        sim.clients[client].up.set(LinkConfig::delayed(20, 0).losing(1.0));
+        sim.run(blocked_secs);
+        sim.clients[client].up.set(LinkConfig::delayed(20, 0));
+        let (mut before, mut jump) = (x(&sim), 0.0_f32);
+        sim.run_each(2.0, |sim| {
+            let at = x(sim);
+            jump = jump.max(at - before);
+            before = at;
+        });
+        assert!(jump <= most, "{jump} m at once after {blocked_secs} s");
+        let core = sim.clients[client].core();
+        // Short ones cost it nothing; the others what was too late.
+        let corrected = core.stats().mispredictions;
+        assert!(blocked_secs > 0.2 || corrected == 0, "{corrected} after {blocked_secs} s");
+        assert!(sim.check_store(client) > 50);
+    }
+}

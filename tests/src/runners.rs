@@ -1,0 +1,86 @@
+//! A third game: runners with momentum on a line, who go by their own time or by the world's.
+
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Late, World};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::random::Random;
+use phaselock_shared::record;
+use phaselock_shared::time::Rates;
+
+use crate::toy::Walk;
+
+record! {
+    /// A player.
+    pub struct Runner {
+        /// Metres from the middle.
+        pub x: f32 = Field::centred(18, 8),
+        /// Metres a second.
+        pub v: f32 = Field::centred(12, 7),
+        /// How many ticks old the state is.
+        pub age: u8 = Field::count(6).age(),
+    }
+}
+
+/// Speed of a run in metres a second.
+pub const SPEED: f32 = 6.0;
+
+/// The rules; `WAIT` for late inputs, or repeat.
+#[derive(Debug)]
+pub struct Runners<const WAIT: bool> {
+    rates: Rates,
+}
+
+impl<const WAIT: bool> Runners<WAIT> {
+    fn run(&self, runner: &mut Runner, input: &Walk) {
+        let change = f32::from(input.right) * SPEED - runner.v;
+        runner.v += change.clamp(-0.5, 0.5);
+        runner.x += runner.v * self.rates.step_secs();
+    }
+}
+
+impl<const WAIT: bool> Game for Runners<WAIT> {
+    const NAME: &'static str = "runners";
+    const VERSION: u32 = WAIT as u32;
+    const LATE: Late = if WAIT { Late::Wait } else { Late::Repeat };
+    type Input = Walk;
+    type Entity = Runner;
+    type Memory = ();
+    type Bot = ();
+
+    fn new(rates: Rates, _seed: u64) -> Self {
+        Self { rates }
+    }
+
+    fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        world.spawn(Some(player), Runner::default());
+    }
+
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Walk>) {
+        for slot in world.entities.iter_mut() {
+            for step in slot.owner.map_or(&[][..], |owner| inputs.steps(owner)) {
+                self.run(&mut slot.entity, &step.input);
+                // As after each tick: what is replayed is on the grid, too.
+                slot.entity = phaselock_shared::replicate::Record::snapped(&slot.entity);
+            }
+        }
+    }
+
+    fn predict(
+        &self,
+        entities: &mut Entities<Runner>,
+        own: EntityId,
+        input: &Walk,
+        _ahead: Ahead<'_>,
+    ) {
+        if let Some(slot) = entities.get_mut(own) {
+            self.run(&mut slot.entity, input);
+        }
+    }
+
+    fn repeat(last: &Walk, missed: u64) -> Walk {
+        if missed <= 15 { *last } else { Walk::default() }
+    }
+
+    fn bot(&self, _: &mut (), _: &Entities<Runner>, _: PlayerId, random: &mut Random) -> Walk {
+        Walk { right: random.below(3) as i16 - 1 }
+    }
+}
