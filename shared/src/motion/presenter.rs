@@ -14,7 +14,7 @@ use super::smoothing::RenderError;
 use super::{Coords, Method, Moment, Path, Rules, Shape};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{ENTITY_COURSES_MAX, FIELDS_MAX, FORETOLD_TICKS_MAX};
+use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_COURSES_MAX, FIELDS_MAX, FORETOLD_TICKS_MAX};
 use crate::replicate::{Entity, Field, Motion, Values, unpack_values};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
@@ -45,10 +45,18 @@ pub struct Trace<E> {
 }
 
 /// A slot of the world.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Track {
     /// Oldest first; those that are over for good are dropped.
     courses: VecDeque<Course>,
+    /// When it was last empty, as far as is known: what was overtaken by that word begins no course.
+    gone: f64,
+}
+
+impl Default for Track {
+    fn default() -> Self {
+        Self { courses: VecDeque::new(), gone: f64::NEG_INFINITY }
+    }
 }
 
 #[derive(Debug)]
@@ -173,9 +181,7 @@ impl<G: Game> Presenter<G> {
         let rates = self.rates;
         let Some(state) = state else {
             let time = self.time_of(tick);
-            if let Some(track) = self.tracks.get_mut(&index) {
-                track.end(time);
-            }
+            self.tracks.entry(index).or_default().end(time);
             return;
         };
         let kind = usize::from(state.kind);
@@ -212,12 +218,14 @@ impl<G: Game> Presenter<G> {
         let mut shown = Entities::default();
         let mut starved = 0;
         let (rates, choices, ghost) = (self.rates, &self.choices, self.ghost);
+        // Packets that come later than that are refused.
+        let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
         self.tracks.retain(|index, track| {
             if let Some((course, picture)) = track.show(game, rates, choices, ghost, at, secs) {
                 starved += usize::from(picture.starved);
                 shown.insert(course.slot(*index, &picture.values));
             }
-            !track.courses.is_empty()
+            !track.courses.is_empty() || at.now - track.gone <= straggle
         });
         (shown, starved)
     }
@@ -262,6 +270,7 @@ fn steps(path: &Path, time: f64) -> &Values {
 impl Track {
     /// The entity is gone from a time on.
     fn end(&mut self, time: f64) {
+        self.gone = self.gone.max(time);
         if let Some(course) = self.courses.back_mut()
             && course.begins < time
             && course.path.newest().is_none_or(|newest| newest.time < time)
@@ -288,7 +297,7 @@ impl Track {
         if let Some(at) = self.courses.iter().rposition(belongs) {
             let course = &mut self.courses[at];
             if time < course.begins {
-                if at > 0 {
+                if at > 0 || time < self.gone {
                     return; // Which of two courses it was on, nobody can tell.
                 }
                 course.begins = time;
@@ -300,6 +309,9 @@ impl Track {
                     ghost.observe(&course.path, rules);
                 }
             }
+            return;
+        }
+        if time < self.gone {
             return;
         }
         if let Some(course) = self.courses.back_mut() {

@@ -95,7 +95,7 @@ fn things_are_there_from_their_first_state_until_they_are_gone() {
     let (last, starved) = told.shown(0.235);
     assert!(last.is_some() && starved == 0, "nothing more is to come: it lacks nothing");
     assert_eq!(told.x(0.2401), None, "it lingers");
-    told.x(1.0);
+    told.x(3.0);
     assert!(told.0.tracks.is_empty(), "it is remembered for ever");
 }
 
@@ -188,4 +188,24 @@ fn teleports_without_end_are_bounded() {
         told.state(u64::from(tick), 0, Ball { jumps: tick as u8, ..ball(1.0) });
     }
     assert!(told.0.tracks[&0].courses.len() <= ENTITY_COURSES_MAX);
+}
+
+#[test]
+fn stragglers_raise_nobody_from_the_dead() {
+    let mut told = Told::new();
+    told.state(10, 0, ball(1.0));
+    told.gone(14);
+    told.x(1.0);
+    told.state(12, 0, ball(1.2));
+    assert_eq!(told.x(1.1), None, "after it was shown to go");
+    let mut told = Told::new();
+    told.gone(14);
+    told.state(12, 0, ball(1.2));
+    assert_eq!(told.x(1.1), None, "when the word that it is gone came first");
+    let mut told = Told::new();
+    told.state(10, 0, ball(1.0));
+    told.gone(14);
+    told.0.forget(EntityId { index: 0, generation: 0 });
+    told.state(12, 0, ball(1.2));
+    assert_eq!(told.x(0.3), None, "after it was shown to go by other means");
 }
