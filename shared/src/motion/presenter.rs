@@ -359,7 +359,9 @@ impl Track {
         let rules = Foretelling { game, rates, kind: course.kind, fields };
         let chosen = choices[usize::from(course.kind)];
         if course.choice != chosen {
-            course.takes_over = course.drawn.back().map(|(_, values)| *values);
+            // If it was just handed over, what was drawn here was not to be seen.
+            let drawn = course.drawn.back().map(|(_, values)| *values);
+            course.takes_over = course.takes_over.or(drawn);
             course.choice = chosen;
             course.method = chosen.make();
             course.method.observe(&course.path, &rules);
@@ -442,9 +444,13 @@ impl Course {
         let rates = self.path.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
         self.error.decay_on_the_way(fields, secs as f32, &rates);
         if let Some(before) = self.takes_over.take() {
+            // What was drawn had the error in it already.
+            self.error.clear();
             self.error.correct(fields, &before, &values);
         }
         let values = self.error.apply(fields, &values);
+        // After the clock was stepped back, times come again.
+        while self.drawn.pop_back_if(|(drawn, _)| *drawn > at.now).is_some() {}
         if self.drawn.back().is_none_or(|(drawn, _)| *drawn < at.now) {
             if self.drawn.len() == DRAWN_MAX {
                 self.drawn.pop_front();
