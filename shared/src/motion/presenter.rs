@@ -14,7 +14,7 @@ use super::smoothing::RenderError;
 use super::{Coords, Method, Moment, Path, Rules, Shape};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{ENTITY_COURSES_MAX, FIELDS_MAX, FORETOLD_TICKS_MAX};
+use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_COURSES_MAX, FIELDS_MAX, FORETOLD_TICKS_MAX};
 use crate::replicate::{Entity, Field, Motion, Values, age_of, unpack_values};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
@@ -45,10 +45,18 @@ pub struct Trace<E> {
 }
 
 /// A slot of the world.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Track {
     /// Oldest first; those that are over for good are dropped.
     courses: VecDeque<Course>,
+    /// When it was last empty, as far as is known: what was overtaken by that word begins no course.
+    gone: f64,
+}
+
+impl Default for Track {
+    fn default() -> Self {
+        Self { courses: VecDeque::new(), gone: f64::NEG_INFINITY }
+    }
 }
 
 #[derive(Debug)]
@@ -173,9 +181,7 @@ impl<G: Game> Presenter<G> {
         let rates = self.rates;
         let Some(state) = state else {
             let time = self.time_of(tick);
-            if let Some(track) = self.tracks.get_mut(&index) {
-                track.end(time);
-            }
+            self.tracks.entry(index).or_default().end(time);
             return;
         };
         let kind = usize::from(state.kind);
@@ -213,12 +219,14 @@ impl<G: Game> Presenter<G> {
         let mut shown = Entities::default();
         let mut starved = 0;
         let (rates, choices, ghost) = (self.rates, &self.choices, self.ghost);
+        // Packets that come later than that are refused.
+        let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
         self.tracks.retain(|index, track| {
             if let Some((course, picture)) = track.show(game, rates, choices, ghost, at, secs) {
                 starved += usize::from(picture.starved);
                 shown.insert(course.slot(*index, &picture.values));
             }
-            !track.courses.is_empty()
+            !track.courses.is_empty() || at.now - track.gone <= straggle
         });
         (shown, starved)
     }
@@ -263,6 +271,7 @@ fn steps(path: &Path, time: f64) -> &Values {
 impl Track {
     /// The entity is gone from a time on.
     fn end(&mut self, time: f64) {
+        self.gone = self.gone.max(time);
         if let Some(course) = self.courses.back_mut()
             && course.begins < time
             && course.path.newest().is_none_or(|newest| newest.time < time)
@@ -289,7 +298,7 @@ impl Track {
         if let Some(at) = self.courses.iter().rposition(belongs) {
             let course = &mut self.courses[at];
             if time < course.begins {
-                if at > 0 {
+                if at > 0 || time < self.gone {
                     return; // Which of two courses it was on, nobody can tell.
                 }
                 course.begins = time;
@@ -301,6 +310,9 @@ impl Track {
                     ghost.observe(&course.path, rules);
                 }
             }
+            return;
+        }
+        if time < self.gone {
             return;
         }
         if let Some(course) = self.courses.back_mut() {
@@ -348,7 +360,9 @@ impl Track {
         let rules = Foretelling { game, rates, kind: course.kind, fields };
         let chosen = choices[usize::from(course.kind)];
         if course.choice != chosen {
-            course.takes_over = course.drawn.back().map(|(_, values)| *values);
+            // If it was just handed over, what was drawn here was not to be seen.
+            let drawn = course.drawn.back().map(|(_, values)| *values);
+            course.takes_over = course.takes_over.or(drawn);
             course.choice = chosen;
             course.method = chosen.make();
             course.method.observe(&course.path, &rules);
@@ -431,9 +445,13 @@ impl Course {
         let rates = self.path.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
         self.error.decay_on_the_way(fields, secs as f32, &rates);
         if let Some(before) = self.takes_over.take() {
+            // What was drawn had the error in it already.
+            self.error.clear();
             self.error.correct(fields, &before, &values);
         }
         let values = self.error.apply(fields, &values);
+        // After the clock was stepped back, times come again.
+        while self.drawn.pop_back_if(|(drawn, _)| *drawn > at.now).is_some() {}
         if self.drawn.back().is_none_or(|(drawn, _)| *drawn < at.now) {
             if self.drawn.len() == DRAWN_MAX {
                 self.drawn.pop_front();

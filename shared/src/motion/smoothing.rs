@@ -41,23 +41,27 @@ impl RenderError {
     pub fn decay(&mut self, fields: &[Field], secs: f32) {
         let keep = (-secs.max(0.0) / Self::HALF_LIFE_SECS).exp2();
         for (error, field) in self.0.iter_mut().zip(fields) {
-            *error *= keep;
-            if error.abs() < 0.5 / (1_u32 << field.fraction_bits) as f32 {
-                *error = 0.0;
-            }
+            *error = or_none(field, *error * keep);
         }
     }
 
     /// The same for something that moves by `rates`, its fields' units a second: what is drawn ahead of its
-    /// place waits for it, slower than it moves, rather than going back.
+    /// place waits for it, slower than it moves, rather than going back; unless it is so slow that it would
+    /// wait for too long.
     pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
         let before = self.0;
         self.decay(fields, secs);
-        for ((error, before), rate) in self.0.iter_mut().zip(before).zip(rates) {
+        let keep = (-secs.max(0.0) / Self::WAIT_HALF_LIFE_SECS).exp2();
+        let errors = self.0.iter_mut().zip(before);
+        for (((error, before), rate), field) in errors.zip(rates).zip(fields) {
             let slowest = Self::WAIT * *rate as f32 * secs.max(0.0);
             let back = before - *error;
             if back * slowest > 0.0 && back.abs() > slowest.abs() {
-                *error = before - slowest;
+                let waited = before - slowest;
+                let least = before * keep;
+                // Both have the sign of the error.
+                let less = if waited.abs() < least.abs() { waited } else { least };
+                *error = or_none(field, less);
             }
         }
     }
@@ -65,6 +69,9 @@ impl RenderError {
     /// By how much of its speed something slows down that waits. Arbitrary: more looks like a stop, less
     /// takes long.
     pub const WAIT: f32 = 0.6;
+    /// Time in seconds in which half of an error is gone at the latest. Arbitrary: what moves 1.4 times its
+    /// error a second never goes back.
+    pub const WAIT_HALF_LIFE_SECS: f32 = 0.5;
 
     /// The values to draw.
     pub fn apply(&self, fields: &[Field], predicted: &Values) -> Values {
@@ -83,6 +90,12 @@ impl RenderError {
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|error| *error == 0.0)
     }
+}
+
+/// An error, or 0 if it is below half a step of the field's grid.
+fn or_none(field: &Field, error: f32) -> f32 {
+    let half = 0.5 / (1_u32 << field.fraction_bits) as f32;
+    if error.abs() < half { 0.0 } else { error }
 }
 
 #[cfg(test)]
@@ -134,6 +147,18 @@ mod tests {
         error.correct(FIELDS, &values(0.0, 0.0), &values(2.0, 0.0));
         error.decay_on_the_way(FIELDS, RenderError::HALF_LIFE_SECS, &rates);
         assert!((error.apply(FIELDS, &values(2.0, 0.0))[0] - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_hardly_moves_does_not_wait_for_ever() {
+        let mut rates = [0.0; FIELDS_MAX];
+        rates[0] = 0.01;
+        let mut error = RenderError::default();
+        error.correct(FIELDS, &values(2.0, 0.0), &values(0.0, 0.0));
+        for _ in 0..500 {
+            error.decay_on_the_way(FIELDS, 0.01, &rates);
+        }
+        assert!(error.is_zero(), "{error:?} after five seconds");
     }
 
     #[test]

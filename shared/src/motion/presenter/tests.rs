@@ -95,7 +95,7 @@ fn things_are_there_from_their_first_state_until_they_are_gone() {
     let (last, starved) = told.shown(0.235);
     assert!(last.is_some() && starved == 0, "nothing more is to come: it lacks nothing");
     assert_eq!(told.x(0.2401), None, "it lingers");
-    told.x(1.0);
+    told.x(3.0);
     assert!(told.0.tracks.is_empty(), "it is remembered for ever");
 }
 
@@ -230,4 +230,80 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         );
         assert!(!picture.starved);
     }
+}
+
+#[test]
+fn nothing_jumps_however_often_the_method_changes() {
+    let mut told = Told::new();
+    let mut last = None;
+    for ms in (0..1500_u32).step_by(10) {
+        if ms % 20 == 0 && ms >= 50 {
+            let tick = u64::from(ms / 10 - 4);
+            told.state(tick, 0, ball(tick as f32 / 10.0));
+        }
+        if ms % 30 == 0 && ms > 300 {
+            let present = ms % 60 == 0;
+            told.0.choose(0, if present { Choice::DeadReckoning } else { Choice::Linear });
+        }
+        let next = told.x(f64::from(ms) / 1000.0);
+        if let (Some(last), Some(next)) = (last, next) {
+            // A tenth of its own, and what it catches up with.
+            let by: f32 = next - last;
+            assert!(by.abs() < 0.3, "by {by} at {ms}");
+        }
+        last = next;
+    }
+}
+
+#[test]
+fn what_is_handed_over_while_it_slides_does_not_jump() {
+    let mut told = Told::new();
+    for tick in (0..200).step_by(2) {
+        told.state(tick, 0, ball(tick as f32 / 10.0));
+    }
+    let id = EntityId { index: 0, generation: 0 };
+    told.x(0.95);
+    for (now, at) in [(0.96, 8.0), (0.98, 8.5)] {
+        told.0.hand_over(id, &Record::values(&ball(at)));
+        let x = told.x(now).expect("it is there");
+        assert!((x - at).abs() < 0.01, "handed over at {at}, shown at {x}");
+    }
+    // The method is changed in the same frame.
+    told.0.hand_over(id, &Record::values(&ball(8.0)));
+    told.0.choose(0, Choice::Hermite);
+    let x = told.x(1.0).expect("it is there");
+    assert!((x - 8.0).abs() < 0.01, "handed over at 8, shown at {x}");
+}
+
+#[test]
+fn what_was_drawn_before_the_clock_was_stepped_back_is_not_taken_over() {
+    let mut told = Told::new();
+    for tick in (0..100).step_by(2) {
+        told.state(tick, 0, ball(tick as f32 / 50.0));
+    }
+    told.x(1.0);
+    let before = told.x(0.5).expect("it is there");
+    told.0.choose(0, Choice::Hermite);
+    let x = told.x(0.5).expect("it is there");
+    assert!((x - before).abs() < 0.01, "at {before}, then at {x}");
+}
+
+#[test]
+fn stragglers_raise_nobody_from_the_dead() {
+    let mut told = Told::new();
+    told.state(10, 0, ball(1.0));
+    told.gone(14);
+    told.x(1.0);
+    told.state(12, 0, ball(1.2));
+    assert_eq!(told.x(1.1), None, "after it was shown to go");
+    let mut told = Told::new();
+    told.gone(14);
+    told.state(12, 0, ball(1.2));
+    assert_eq!(told.x(1.1), None, "when the word that it is gone came first");
+    let mut told = Told::new();
+    told.state(10, 0, ball(1.0));
+    told.gone(14);
+    told.0.forget(EntityId { index: 0, generation: 0 });
+    told.state(12, 0, ball(1.2));
+    assert_eq!(told.x(0.3), None, "after it was shown to go by other means");
 }
