@@ -11,12 +11,13 @@
 //! ([`Curve::Cubic`]), which for straight courses is the same curve. Position and velocity are continuous.
 //! As the thesis notes, it turns twice on its way, the more so the worse the expectation was.
 
+use super::HORIZON_SECS;
 use super::ease::Curve;
 use super::eased::{Eased, Reckoned};
 
 /// See the module.
 pub(super) fn cubic_spline() -> Eased<Reckoned> {
-    Eased::new(Reckoned, Curve::Cubic)
+    Eased::new(Reckoned { horizon: HORIZON_SECS }, Curve::Cubic)
 }
 
 #[cfg(test)]

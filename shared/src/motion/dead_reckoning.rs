@@ -4,14 +4,15 @@
 //! where a field's rate is not stated, it is measured from the state before. A correction is closed in a
 //! straight line over one interval: continuous, but the velocity jumps where a correction starts and ends.
 //! The other half of it is a sender that knows what is shown, and sends when that is wrong
-//! ([`sending`](super::sending)).
+//! ([`sending`](super::sending)); as that may be silent for a second, the horizon lies further away than others'.
 
+use super::RECKONED_SECS;
 use super::ease::Curve;
 use super::eased::{Eased, Reckoned};
 
 /// See the module.
 pub(super) fn dead_reckoning() -> Eased<Reckoned> {
-    Eased::new(Reckoned, Curve::Straight)
+    Eased::new(Reckoned { horizon: RECKONED_SECS }, Curve::Straight)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::ease::{Curve, Ease};
 use super::forecast::Forecast;
-use super::{Coords, HORIZON_SECS, Knot, Method, Moment, Path, Rules, Shown, Timeline};
+use super::{Coords, Knot, Method, Moment, Path, Rules, Shown, Timeline};
 
 /// Makes a forecast of a path.
 pub(super) trait Foresee: Debug + Send {
@@ -14,11 +14,14 @@ pub(super) trait Foresee: Debug + Send {
 
 /// Straight on at the newest state's rates.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reckoned;
+pub(super) struct Reckoned {
+    /// For so many seconds.
+    pub(super) horizon: f64,
+}
 
 impl Foresee for Reckoned {
     fn forecast(&mut self, _path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
-        Forecast::reckoned(newest)
+        Forecast::reckoned(newest).until(self.horizon)
     }
 }
 
@@ -59,10 +62,10 @@ pub(super) fn present(path: &Path, now: f64) -> f64 {
 }
 
 /// Coordinates for the present, tamed and judged.
-pub(super) fn finish(path: &Path, now: f64, mut place: Coords) -> Shown {
+pub(super) fn finish(path: &Path, now: f64, horizon: f64, mut place: Coords) -> Shown {
     let Some(newest) = path.newest() else { return Shown { place, starved: true } };
     path.shape().tame(&mut place, &newest.place);
-    Shown { place, starved: now > newest.time + HORIZON_SECS && path.shape().moves() }
+    Shown { place, starved: now > newest.time + horizon && path.shape().moves() }
 }
 
 impl<F: Foresee> Eased<F> {
@@ -115,6 +118,6 @@ impl<F: Foresee> Method for Eased<F> {
         };
         let mut place = forecast.at(path.shape(), rules, now);
         self.ease.add(path.shape(), now, &mut place);
-        finish(path, now, place)
+        finish(path, now, forecast.horizon, place)
     }
 }

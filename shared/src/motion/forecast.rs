@@ -12,8 +12,8 @@ const SLOWING_SECS: f64 = 0.05;
 /// How far ahead of a state of some age to look, and how fast that grows with the age: as far as it is old
 /// but for the last twentieth of a second before the horizon, in which it comes to a stop. The same for
 /// times before the state.
-pub(super) fn reach(age: f64) -> (f64, f64) {
-    let steady = HORIZON_SECS - SLOWING_SECS;
+pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
+    let steady = horizon - SLOWING_SECS;
     let over = ((age.abs() - steady) / SLOWING_SECS).clamp(0.0, 1.0);
     // The integral of a speed that falls from 1 to 0.
     let secs = age.abs().min(steady) + SLOWING_SECS * (over - over * over / 2.0);
@@ -32,6 +32,8 @@ pub(super) struct Forecast {
     pub(super) rate: Coords,
     /// Half of what the rate changes by in a second.
     pub(super) bend: Coords,
+    /// Seconds beyond the state at which it stands.
+    pub(super) horizon: f64,
     /// The state, if the rules are to be asked before the parabola.
     pub(super) values: Option<Values>,
 }
@@ -40,7 +42,13 @@ impl Forecast {
     /// Straight on at a knot's rates.
     pub(super) fn reckoned(knot: &Knot) -> Self {
         let bend = [0.0; FIELDS_MAX];
-        Self { time: knot.time, place: knot.place, rate: knot.rate, bend, values: None }
+        let (time, horizon) = (knot.time, HORIZON_SECS);
+        Self { time, place: knot.place, rate: knot.rate, bend, horizon, values: None }
+    }
+
+    /// The same as far as another horizon.
+    pub(super) fn until(self, horizon: f64) -> Self {
+        Self { horizon, ..self }
     }
 
     /// It stays where it is.
@@ -55,7 +63,7 @@ impl Forecast {
 
     /// Where it will be at a time.
     pub(super) fn at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
-        self.after(shape, rules, reach(time - self.time).0)
+        self.after(shape, rules, reach(time - self.time, self.horizon).0)
     }
 
     fn after(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Coords {
@@ -91,7 +99,7 @@ impl Forecast {
         /// Seconds over which to measure what only the rules know. Values are of single precision, so
         /// it cannot be much less.
         const STEP: f64 = 1.0 / 64.0;
-        let (secs, speed) = reach(time - self.time);
+        let (secs, speed) = reach(time - self.time, self.horizon);
         let mut rate = [0.0; FIELDS_MAX];
         if let Some(here) = self.forward(shape, rules, secs)
             && let Some(there) = self.forward(shape, rules, secs + STEP)
@@ -121,14 +129,16 @@ mod tests {
 
     #[test]
     fn it_looks_as_far_ahead_as_a_state_is_old_and_stops_gently_at_the_horizon() {
-        assert_eq!(reach(0.15), (0.15, 1.0));
-        assert_eq!(reach(-0.15), (-0.15, 1.0));
-        let (end, speed) = reach(HORIZON_SECS);
+        let usual = |age| reach(age, HORIZON_SECS);
+        assert_eq!(usual(0.15), (0.15, 1.0));
+        assert_eq!(usual(-0.15), (-0.15, 1.0));
+        assert_eq!(reach(0.9, 1.0), (0.9, 1.0));
+        let (end, speed) = usual(HORIZON_SECS);
         assert!(end < HORIZON_SECS && speed < 1e-9);
-        assert!((reach(1e9).0 - end).abs() < 1e-9 && reach(1e9).1 == 0.0);
-        let mut before = reach(0.0);
+        assert!((usual(1e9).0 - end).abs() < 1e-9 && usual(1e9).1 == 0.0);
+        let mut before = usual(0.0);
         for n in 1..=300 {
-            let now = reach(f64::from(n) * 0.001);
+            let now = usual(f64::from(n) * 0.001);
             assert!(((now.0 - before.0) / 0.001 - f64::midpoint(now.1, before.1)).abs() < 1e-3);
             before = now;
         }

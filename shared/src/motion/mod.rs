@@ -17,7 +17,8 @@
 //!
 //! *Invariants:*
 //! - Whatever comes, and however it is spaced in time, what is shown is finite.
-//! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state.
+//! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state; dead reckoning, whose senders are
+//!   silent on purpose, not beyond [`RECKONED_SECS`].
 //! - A method is given one uninterrupted course: no teleport, no other entity in the same slot.
 
 mod adaptive;
@@ -56,6 +57,10 @@ pub use path::{Coords, Knot, Path, Shape};
 /// Seconds beyond the newest state that anything is extrapolated; from there on it stands. A quarter of a
 /// second, as Source's `cl_extrapolate_amount`: a guess over more is seldom right.
 pub const HORIZON_SECS: f64 = 0.25;
+
+/// The same for dead reckoning: what its senders are silent for at most, and then as long as for anything
+/// else.
+pub const RECKONED_SECS: f64 = sending::HEARTBEAT_SECS_MAX + HORIZON_SECS;
 
 /// The times that matter when a frame is drawn, in seconds of server time.
 #[derive(Clone, Copy, Debug, PartialEq)]

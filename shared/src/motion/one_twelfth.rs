@@ -14,12 +14,13 @@
 //!
 //! The article lets rotation stand between states; here what turns goes on turning.
 
+use super::HORIZON_SECS;
 use super::ease::Curve;
 use super::eased::{Eased, Reckoned};
 
 /// See the module.
 pub(super) fn one_twelfth() -> Eased<Reckoned> {
-    Eased::new(Reckoned, Curve::Twelfth)
+    Eased::new(Reckoned { horizon: HORIZON_SECS }, Curve::Twelfth)
 }
 
 #[cfg(test)]

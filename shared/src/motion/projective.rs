@@ -61,7 +61,7 @@ impl Track {
 
     /// Seconds from its state to a time, as far as may be projected.
     fn age(&self, now: f64) -> f64 {
-        reach(now - self.time).0
+        reach(now - self.time, HORIZON_SECS).0
     }
 }
 
@@ -164,7 +164,7 @@ impl Method for Projective {
             // How long the blend takes was not known until now.
             blend.over = limited(at.interval);
         }
-        finish(path, now, blend.at(path.shape(), now))
+        finish(path, now, HORIZON_SECS, blend.at(path.shape(), now))
     }
 }
 

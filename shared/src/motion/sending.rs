@@ -11,7 +11,7 @@
 use std::fmt::Debug;
 
 use super::forecast::Forecast;
-use super::{Coords, NoRules, Path, Shape};
+use super::{Coords, NoRules, Path, RECKONED_SECS, Shape};
 use crate::replicate::Values;
 
 /// Decides when a state is sent.
@@ -94,7 +94,7 @@ impl Reckoning {
         if stepped {
             return Some((age, f64::INFINITY));
         }
-        let mut shown = Forecast::reckoned(newest).at(shape, &NoRules, time);
+        let mut shown = Forecast::reckoned(newest).until(RECKONED_SECS).at(shape, &NoRules, time);
         shape.tame(&mut shown, &newest.place);
         let truth = shape.coords(values, Some(&shown));
         Some((age, self.part(shape, &shown, &truth)))
@@ -130,9 +130,8 @@ impl Reckoning {
 /// When the receiver is off by more than is tolerated, when something changed that cannot be foretold, and
 /// at the latest after a heartbeat.
 ///
-/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. A receiver stands still at the horizon
-/// ([`HORIZON_SECS`](super::HORIZON_SECS)), which the sender knows: so what moves uniformly is sent about four
-/// times a second, and what stands once in a heartbeat.
+/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. What stands or moves uniformly is sent once in a
+/// heartbeat, which is less than the receiver's horizon ([`RECKONED_SECS`]).
 #[derive(Clone, Debug)]
 pub struct Threshold {
     reckoning: Reckoning,
@@ -266,7 +265,8 @@ mod tests {
             let time = f64::from(n) * TICK;
             let body = swerving(time);
             let raw = path.newest().map(|newest| {
-                let raw = Forecast::reckoned(newest).at(path.shape(), &NoRules, time);
+                let raw = Forecast::reckoned(newest).until(RECKONED_SECS);
+                let raw = raw.at(path.shape(), &NoRules, time);
                 (raw[X] - f64::from(body.x)).hypot(raw[Y] - f64::from(body.y))
             });
             if sender.is_due(time, &body.values()) {
@@ -296,11 +296,11 @@ mod tests {
         let hit = |t: f64| Body { health: if t > 2.5 { 50 } else { 100 }, ..Body::at(3.0) };
         let times = sent(&mut threshold(), 5.0, hit);
         assert!(times.iter().any(|time| (time - 2.5).abs() < 1.5 * TICK), "{times:?}");
-        // Turning counts, and uniform motion is sent again at the horizon.
+        // Turning counts.
         let turning = |t: f64| Body { heading: (t * t * 0.1) as f32 % 1.0, ..Body::at(3.0) };
         assert!(sent(&mut threshold(), 5.0, turning).len() > 8);
         let uniform = sent(&mut threshold(), 5.0, Body::uniform).len();
-        assert!((12..30).contains(&uniform), "{uniform}");
+        assert_eq!(uniform, 5, "it needs no more than what stands");
     }
 
     #[test]
