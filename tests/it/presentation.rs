@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
+use phaselock_shared::game::Game;
+use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::motion::Timeline;
+use phaselock_shared::motion::choice::Choice;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::ranking::{best, ranking};
 use phaselock_tests::showing::{PROFILES, Plan, Presenter, Row};
@@ -178,4 +181,19 @@ fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
             assert!(first.error <= (least + 1.0) * 1.05, "{motion}: {first:?}, {least}");
         }
     }
+}
+
+#[test]
+fn a_games_default_is_what_the_table_justifies() {
+    // Skirmish's players are shown in the past: the best of that, but for what nobody sees.
+    let chosen = Skirmish::presentation(0);
+    assert_eq!(chosen.timeline(), Timeline::Past);
+    let all = ranking(&TABLE, Motion::Shooter, Timeline::Past);
+    let of = |choice| all.iter().find(|standing| standing.choice == choice).copied();
+    let (best, chosen) = (all[0], of(chosen).expect("it was measured"));
+    let near = |a: f64, b: f64| a <= b * 1.1 + 0.1;
+    assert!(near(chosen.error, best.error) && near(chosen.jerk, best.jerk), "{chosen:?}, {best:?}");
+    // Nor would a plainer one do.
+    let plain = of(Choice::Linear).expect("it was measured");
+    assert!(plain.jerk > chosen.jerk * 1.2, "{chosen:?}, {plain:?}");
 }

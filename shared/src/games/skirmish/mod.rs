@@ -13,6 +13,7 @@ use glam::Vec2;
 
 use crate::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Relevance, Slot, World};
 use crate::ids::{EntityId, PlayerId};
+use crate::motion::choice::Choice;
 use crate::physics::{in_sight, ray_to_circle, ray_to_walls};
 use crate::random::Random;
 use crate::rewind::{Favour, Past, Rewound, RewoundHit, View};
@@ -272,6 +273,12 @@ impl Game for Skirmish {
             return Some(*base);
         };
         Some(Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks)))
+    }
+
+    fn presentation(_kind: u8) -> Choice {
+        // What is aimed at is shown where it was and rewound to; of that the bench of presentation finds this
+        // the best, or as good as the best (`tests/it/presentation.rs` holds it to that).
+        Choice::Hermite
     }
 
     fn cause(&self, predicted: &Piece, truth: &Piece, _entities: &Entities<Piece>) -> Cause {
