@@ -10,6 +10,7 @@ use phaselock_shared::games::skirmish::arena::Arena;
 use phaselock_shared::games::skirmish::{Command, Piece, players};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::link::LinkConfig;
+use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::physics::{in_sight, turns};
 use phaselock_shared::rewind::{Adjusted, Favour, Rewound};
@@ -81,6 +82,27 @@ fn a_perfect_shot_at_a_strafing_target_hits_at_any_distance_in_time() {
         assert!(share >= 0.95, "{share} of the shots hit at {} ms", 2 * one_way_ms);
         assert!(without <= without_most, "{without} hit without rewinding");
     }
+}
+
+#[test]
+fn who_is_shown_the_present_is_taken_at_its_word() {
+    let mut sim = sim(11, None, None);
+    let screen = Screen::default();
+    let link = LinkConfig::delayed(100, 0);
+    let shooter = join(&mut sim, link, &screen, perfect_aim(&screen, TARGET));
+    sim.clients[shooter].core.as_mut().expect("it plays").choose(0, Choice::DeadReckoning);
+    join(&mut sim, GOOD, &Screen::default(), strafe(70));
+    sim.run(3.0);
+    while sim.room.poll_rewound().is_some() {}
+    let (mut shots, mut far) = (0, 0.0_f64);
+    sim.run_each(10.0, |sim| {
+        while let Some(Rewound { view, .. }) = sim.room.poll_rewound() {
+            shots += 1;
+            let claimed = view.claimed.expect("it came");
+            far = far.max((view.accepted - claimed).as_ms().abs());
+        }
+    });
+    assert!(shots > 50 && far < 1.0, "{shots} shots, up to {far} ms beside what was seen");
 }
 
 #[test]

@@ -206,7 +206,7 @@ impl<I: Record> Session<I> {
             let at = newest.minus(back);
             let early = rates.time_of(at) - server_time;
             lag = pressed.lag.unwrap_or(lag);
-            let claim = self.view.judge(at, early, lag);
+            let claim = self.view.judge(early, lag);
             if self.inputs.insert(tick, at, pressed.input, claim, early) == Accepted::Late {
                 self.stats.late += 1;
             }
