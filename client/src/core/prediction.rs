@@ -420,8 +420,15 @@ fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: 
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
-/// The largest difference among the fields that are predicted, in the fields' units.
+/// The largest difference among the fields that are predicted, in the fields' units. None where the server
+/// alone decided on a cut: what else changed then is of its making, too.
 fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
+    let decided = |((field, a), b): ((&Field, &u32), &u32)| {
+        field.motion == Motion::Cut && !field.predicted && a != b
+    };
+    if fields.iter().zip(a).zip(b).any(decided) {
+        return 0.0;
+    }
     let pairs = a.iter().zip(b);
     let of_field = |(field, (a, b)): (&Field, (&u32, &u32))| match field.motion {
         Motion::Angle => {
