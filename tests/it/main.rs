@@ -7,6 +7,7 @@ mod fuzz;
 mod hostile;
 mod interest;
 mod join;
+mod packets;
 mod play;
 mod presentation;
 mod quic;
