@@ -1,8 +1,8 @@
 //! What a client computes ahead: its own player, what it touches, what it brings into the world.
 
 use phaselock_client::core::Client;
-use phaselock_shared::game::{Cause, Entities};
-use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::game::{Cause, Entities, Game};
+use phaselock_shared::games::skirmish::{Command, Skirmish, player};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::limits::FORESEEN_INDEX_MIN;
 use phaselock_shared::link::{Conditions, LinkConfig};
@@ -106,6 +106,20 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
             .any(|(tick, (_, came))| came.is_none_or(|came| came.0 > rates.time_of(*tick).0));
         assert!(late, "{correction:?} without a late input");
     }
+}
+
+#[test]
+fn to_return_to_the_world_is_no_misprediction() {
+    let mut sim = Sim::<Skirmish>::new(31, 6);
+    let still = |_: &Client<Skirmish>, _: Tick| Command::default();
+    let client = sim.join(LinkConfig::delayed(50, 0), Box::new(still));
+    sim.run(60.0);
+    let core = sim.clients[client].core();
+    let own = Skirmish::avatar(&core.newest(), core.player()).expect("it plays");
+    let spawns = player(&core.newest(), own).expect("a player").spawns;
+    assert!(spawns > 2, "it came into the world {spawns} times");
+    let stats = core.stats();
+    assert_eq!(stats.missed_by(Cause::Unknown).count, 0, "{:?}", stats.misses);
 }
 
 #[test]

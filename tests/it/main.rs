@@ -8,6 +8,7 @@ mod hostile;
 mod interest;
 mod join;
 mod late;
+mod packets;
 mod play;
 mod presentation;
 mod quic;

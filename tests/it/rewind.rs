@@ -128,6 +128,27 @@ fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_foretold() {
 }
 
 #[test]
+fn who_is_shown_the_present_is_taken_at_its_word() {
+    let mut sim = sim(11, None, None);
+    let screen = Screen::default();
+    let link = LinkConfig::delayed(100, 0);
+    let shooter = join(&mut sim, link, &screen, perfect_aim(&screen, TARGET));
+    sim.clients[shooter].core.as_mut().expect("it plays").choose(0, Choice::DeadReckoning);
+    join(&mut sim, GOOD, &Screen::default(), strafe(70));
+    sim.run(3.0);
+    while sim.room.poll_rewound().is_some() {}
+    let (mut shots, mut far) = (0, 0.0_f64);
+    sim.run_each(10.0, |sim| {
+        while let Some(Rewound { view, .. }) = sim.room.poll_rewound() {
+            shots += 1;
+            let claimed = view.claimed.expect("it came");
+            far = far.max((view.accepted - claimed).as_ms().abs());
+        }
+    });
+    assert!(shots > 50 && far < 1.0, "{shots} shots, up to {far} ms beside what was seen");
+}
+
+#[test]
 fn jitter_and_losses_cost_little() {
     for link in [
         LinkConfig::delayed(30, 20).losing(0.05),

@@ -30,7 +30,7 @@ use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::motion::presenter::{Presenter, Trace};
 use phaselock_shared::motion::{Moment, Timeline};
-use phaselock_shared::replicate::{Entity, age_of, without_age};
+use phaselock_shared::replicate::{Entity, Values, age_of, without_age};
 use phaselock_shared::snapshot::store::{Received, Store, StoreError};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::Echo;
@@ -215,8 +215,8 @@ impl<G: Game> Client<G> {
     fn reconcile(&mut self, tick: Tick, late: bool) {
         let scene = self.store.latest();
         let Some(own) = G::avatar(&scene, self.player) else {
-            self.prediction.forget_own();
-            return;
+            let released = self.prediction.forget_own(&self.shown);
+            return self.hand_over(&released);
         };
         let state = self.store.version(own.index, tick).and_then(|version| version.state);
         let Some(mut state) = state.filter(|state| state.generation == own.generation) else {
@@ -235,7 +235,12 @@ impl<G: Game> Client<G> {
         for id in &reconciled.gone {
             self.presenter.forget(*id);
         }
-        for (id, shown) in &reconciled.released {
+        self.hand_over(&reconciled.released);
+    }
+
+    /// What was computed ahead is shown as others are from now on.
+    fn hand_over(&mut self, released: &[(EntityId, Values)]) {
+        for (id, shown) in released {
             self.presenter.hand_over(*id, shown);
         }
     }
@@ -268,7 +273,8 @@ impl<G: Game> Client<G> {
     fn restart(&mut self) {
         self.ticked = None;
         self.confirmed = self.store.newest();
-        self.prediction.restart();
+        let released = self.prediction.restart(&self.shown);
+        self.hand_over(&released);
         self.seen.restart();
     }
 

@@ -118,19 +118,24 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Ticks come again: what was predicted and pressed is void.
-    pub(super) fn restart(&mut self) {
+    /// Ticks come again: what was predicted and pressed is void. Returns as
+    /// [`forget_own`](Self::forget_own) does.
+    pub(super) fn restart(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         self.inputs.clear();
         self.input_before = (Tick(0), G::Input::default());
-        self.forget_own();
+        self.forget_own(shown)
     }
 
-    /// There is nobody to predict until the next [`reconcile`](Self::reconcile).
-    pub(super) fn forget_own(&mut self) {
+    /// There is nobody to predict until the next [`reconcile`](Self::reconcile). Returns what was shared
+    /// until now, and how it was last drawn.
+    pub(super) fn forget_own(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
+        let drawn = |id| Some((id, shown.get(id)?.entity.values()));
+        let released = self.others.shared().filter_map(drawn).collect();
         self.own = None;
         self.states.clear();
         self.errors.clear();
         self.others.clear();
+        released
     }
 
     /// Inputs of the ticks after `tick`, newest first.
@@ -184,7 +189,7 @@ impl<G: Game> Prediction<G> {
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {
                 self.states.pop_front();
             }
-            let Some(predicted) = self.predicted(own, step) else { return };
+            let Some(predicted) = self.predicted(own, step) else { break };
             self.states.push_back(predicted);
         }
         self.at = self.at.max(tick);
@@ -206,17 +211,19 @@ impl<G: Game> Prediction<G> {
     /// The server states what there is. Returns what was predicted wrongly, if anything was.
     pub(super) fn reconcile(&mut self, game: &G, news: News<'_, G>) -> Reconciled {
         let (own, state) = news.own;
-        if self.own != Some(own) {
-            self.forget_own();
+        let mut reconciled = Reconciled::default();
+        let before = self.scene.get(own).filter(|_| self.own == Some(own)).map(|slot| slot.entity);
+        let Some(before) = before else {
+            // It is new, or was predicted to be no more.
+            reconciled.released = self.forget_own(news.shown);
             self.own = Some(own);
             self.start(game, &news, &[]);
-            return Reconciled::default();
-        }
-        let mut reconciled = Reconciled::default();
-        if news.tick <= self.base {
+            return reconciled;
+        };
+        // The same tick may have more to say: a snapshot can take several packets.
+        if news.tick < self.base {
             return reconciled;
         }
-        let Some(before) = self.scene.get(own).map(|slot| slot.entity) else { return reconciled };
         let place = self.states.binary_search_by_key(&news.tick, |predicted| predicted.tick).ok();
         let predicted = place.map(|at| self.states[at].own);
 
@@ -237,10 +244,16 @@ impl<G: Game> Prediction<G> {
             return reconciled;
         }
 
-        // What is foreseen and not yet heard of goes on from where it was.
-        let foreseen: Vec<Slot<G::Entity>> = self
+        // What is foreseen and not yet heard of goes on from where it was, and so does what is shared and
+        // was not told of, as long as nothing speaks against it.
+        let stands = |id: &EntityId| {
+            let heard = news.store.last(id.index).map(|version| version.tick);
+            heard.is_some_and(|heard| heard < news.tick && heard <= self.base)
+        };
+        let carried: Vec<Slot<G::Entity>> = self
             .others
             .awaited(news.tick)
+            .chain(self.others.shared().filter(stands))
             .filter_map(|id| {
                 let packed = self.states[place?].of(id)?;
                 let slot = self.scene.get(id)?;
@@ -273,7 +286,7 @@ impl<G: Game> Prediction<G> {
                 }
             })
             .collect();
-        self.start(game, &news, &foreseen);
+        self.start(game, &news, &carried);
         self.errors.clear();
         for (id, before, error) in drawn.drain(..) {
             self.correct(id, &before, error);
@@ -321,8 +334,8 @@ impl<G: Game> Prediction<G> {
         self.errors.insert(id, error);
     }
 
-    /// Takes the server's states and replays the inputs since.
-    fn start(&mut self, game: &G, news: &News<'_, G>, foreseen: &[Slot<G::Entity>]) {
+    /// Takes the server's states, but those that are `carried` on, and replays the inputs since.
+    fn start(&mut self, game: &G, news: &News<'_, G>, carried: &[Slot<G::Entity>]) {
         let (own, state) = news.own;
         let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
         self.scene = news.scene.clone();
@@ -335,11 +348,11 @@ impl<G: Game> Prediction<G> {
                 self.scene.insert(state.to_slot(id.index));
             }
         }
-        for slot in foreseen {
+        for slot in carried {
             self.scene.insert(*slot);
         }
         self.others.keep_foreseen(|id, born| {
-            born <= news.tick && foreseen.iter().any(|slot| slot.id == id)
+            born <= news.tick && carried.iter().any(|slot| slot.id == id)
         });
         self.at = news.tick;
         self.states.clear();
@@ -420,8 +433,15 @@ fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: 
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
-/// The largest difference among the fields that are predicted, in the fields' units.
+/// The largest difference among the fields that are predicted, in the fields' units. None where the server
+/// alone decided on a cut: what else changed then is of its making, too.
 fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
+    let decided = |((field, a), b): ((&Field, &u32), &u32)| {
+        field.motion == Motion::Cut && !field.predicted && a != b
+    };
+    if fields.iter().zip(a).zip(b).any(decided) {
+        return 0.0;
+    }
     let pairs = a.iter().zip(b);
     let of_field = |(field, (a, b)): (&Field, (&u32, &u32))| match field.motion {
         Motion::Angle => {

@@ -202,6 +202,11 @@ impl<G: Game> Store<G> {
         Some(&versions[at])
     }
 
+    /// The newest word of an entity.
+    pub fn last(&self, index: u16) -> Option<&Version> {
+        self.versions.get(&index)?.back()
+    }
+
     /// Every entity that was heard of, with its states, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &VecDeque<Version>)> {
         self.versions.iter().map(|(index, versions)| (*index, versions))

@@ -1,0 +1,207 @@
+//! Races between the packets of snapshots, each made by hand: what a client computes ahead holds whichever of
+//! them come, and in whatever order.
+
+use phaselock_client::core::Client;
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::Entity;
+use phaselock_shared::snapshot::State;
+use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, Tick};
+use phaselock_shared::wire::control::Welcome;
+use phaselock_shared::wire::snapshot::{
+    Change, Perceived, References, SnapshotHeader, SnapshotWriter,
+};
+use phaselock_shared::wire::state::Codec;
+use phaselock_tests::air::{Air, Body, Paddle, Puck, Push};
+
+const ME: PlayerId = PlayerId(0);
+const PUCK: u16 = 0;
+const OWN: u16 = 1;
+
+/// A client at the end of a line of 50 ms.
+struct Line<G: Game> {
+    client: Client<G>,
+    seq: u16,
+    now: LocalTime,
+    push: Push,
+}
+
+impl<G: Game<Entity = Body, Input = Push>> Line<G> {
+    fn new() -> Self {
+        let welcome = Welcome {
+            server: "test".into(),
+            game: G::NAME.into(),
+            seed: 1,
+            rates: Rates::DEFAULT,
+            player: ME,
+            tick: Tick(90),
+            offset: Offset(0),
+            epoch: 0,
+            unix_micros: 0,
+        };
+        let now = LocalTime(Rates::DEFAULT.time_of(Tick(93)).0);
+        let client = Client::new(&welcome, now - Micros::from_ms(100), now);
+        Self { client, seq: 0, now, push: Push::default() }
+    }
+
+    /// Frames are drawn until a snapshot of a tick can have come.
+    fn until(&mut self, tick: u64) {
+        let come = LocalTime(Rates::DEFAULT.time_of(Tick(tick)).0) + Micros::from_ms(50);
+        while self.now < come {
+            self.frame();
+        }
+    }
+
+    fn frame(&mut self) -> Entities<Body> {
+        self.now = self.now + Micros::from_ms(4);
+        while let Some(tick) = self.client.poll_tick(self.now) {
+            self.client.handle_input(self.now, tick, self.push);
+        }
+        self.client.view(self.now).entities
+    }
+
+    /// A packet of a tick comes with these entities; those that are none are gone.
+    fn packet(&mut self, tick: u64, entities: &[(u16, Option<Body>)]) {
+        let perceived = Perceived { offset_change: 0, round_trip: 100_000, error_max: 0 };
+        let header = SnapshotHeader {
+            seq: self.seq,
+            tick: Tick(tick),
+            sent: Rates::DEFAULT.time_of(Tick(tick)).low(),
+            echo: None,
+            perceived: Some(perceived),
+            inputs: None,
+            references: References::NONE,
+        };
+        self.seq += 1;
+        let codec = Codec::<G>::new(Rates::DEFAULT);
+        let mut writer = SnapshotWriter::new(&codec, header, ME, Vec::new());
+        for (index, body) in entities {
+            let state = body.map(|body| State {
+                generation: 0,
+                kind: body.kind(),
+                owner: (*index == OWN).then_some(ME),
+                packed: body.pack(),
+            });
+            let change = state.as_ref().map_or(Change::Gone, Change::Full);
+            assert!(writer.push::<G>(*index, &change, 1150), "there is room");
+        }
+        self.client.handle_datagram(&writer.finish(), self.now).expect("a good packet");
+    }
+
+    fn puck(&mut self) -> f32 {
+        self.frame().at(PUCK).expect("a puck").entity.x()
+    }
+}
+
+fn own(x: f32) -> (u16, Option<Body>) {
+    (OWN, Some(Body::Paddle(Paddle { x, ..Paddle::default() })))
+}
+
+fn puck(x: f32, vx: f32) -> (u16, Option<Body>) {
+    (PUCK, Some(Body::Puck(Puck { x, vx })))
+}
+
+#[test]
+fn a_snapshot_in_two_packets_corrects_what_is_in_the_second() {
+    for swapped in [false, true] {
+        let mut line = Line::<Air>::new();
+        line.until(100);
+        line.packet(100, &[puck(0.0, 0.0), own(-5.0)]);
+        line.until(102);
+        let mut packets = [own(-5.0), puck(0.1, 5.0)];
+        if swapped {
+            packets.reverse();
+        }
+        for packet in packets {
+            line.packet(102, &[packet]);
+        }
+        line.until(120);
+        let x = line.puck();
+        assert!(x > 1.5, "somebody struck it, and it is shown at {x}");
+        assert_eq!(line.client.stats().mispredictions, 0);
+    }
+}
+
+#[test]
+fn a_correction_does_not_set_back_what_nothing_was_said_of() {
+    let shown = [-5.0, -5.25].map(|x| {
+        let mut line = Line::<Air>::new();
+        line.until(100);
+        line.packet(100, &[puck(0.0, 0.0), own(-5.0)]);
+        line.until(102);
+        line.packet(102, &[puck(0.2, 5.0), own(-5.0)]);
+        line.until(108);
+        line.packet(108, &[own(x)]);
+        line.until(120);
+        line.puck()
+    });
+    assert!((shown[0] - shown[1]).abs() < 0.02, "{shown:?}");
+}
+
+#[test]
+fn what_is_shared_does_not_jump_when_the_player_is_no_more() {
+    for (again, gone) in [(None, 1), (own(5.0).1, 2)] {
+        let mut line = Line::<Air>::new();
+        line.until(100);
+        line.packet(100, &[puck(0.0, 0.0), own(-5.0)]);
+        for tick in 1..10 {
+            line.until(100 + 2 * tick);
+            let x = tick as f32 / 6.0;
+            line.packet(100 + 2 * tick, &[puck(x, 5.0), own(-5.0)]);
+        }
+        let before = line.puck();
+        line.packet(118 + 2 * gone, &[(OWN, None)]);
+        if again.is_some() {
+            line.packet(118 + 2 * gone + 2, &[(OWN, again)]);
+        }
+        let after = line.puck();
+        assert!((after - before).abs() < 0.2, "from {before} to {after}");
+    }
+}
+
+/// Air in which whoever goes right is no more, as far as clients can tell.
+#[derive(Debug)]
+struct Brittle(Air);
+
+impl Game for Brittle {
+    const NAME: &'static str = "brittle";
+    const VERSION: u32 = 1;
+    type Input = Push;
+    type Entity = Body;
+    type Memory = ();
+    type Bot = ();
+
+    fn new(rates: Rates, seed: u64) -> Self {
+        Self(Air::new(rates, seed))
+    }
+    fn join(&self, _: &mut World<Self>, _: PlayerId) {}
+    fn step(&self, _: &mut World<Self>, _: &Inputs<Push>) {}
+    fn predict(&self, entities: &mut Entities<Body>, own: EntityId, push: &Push, ahead: Ahead<'_>) {
+        self.0.predict(entities, own, push, ahead);
+        if push.right == 1 {
+            entities.remove(own);
+        }
+    }
+    fn repeat(last: &Push, _: u64) -> Push {
+        *last
+    }
+    fn bot(&self, _: &mut (), _: &Entities<Body>, _: PlayerId, _: &mut Random) -> Push {
+        Push::default()
+    }
+}
+
+#[test]
+fn who_was_wrongly_predicted_to_be_no_more_comes_back() {
+    let mut line = Line::<Brittle>::new();
+    line.until(100);
+    line.packet(100, &[own(-5.0)]);
+    line.until(104);
+    line.push.right = 1;
+    line.until(108);
+    assert_eq!(line.client.view(line.now).own, None, "it is predicted to be gone");
+    line.push.right = 0;
+    line.until(140);
+    line.packet(140, &[own(-4.0)]);
+    assert!(line.client.view(line.now).own.is_some(), "the server says that it is there");
+}
