@@ -88,7 +88,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// The number by which a client knows an entity that its player's own commands bring into the world,
     /// such as which shot a rocket is of. [`predict`](Self::predict) puts it there at once
     /// ([`Entities::foresee`]); when the server's comes, owned by the same player and with the same number,
-    /// it takes that one's place. None, the default, is for what only the server brings.
+    /// it takes that one's place. Of what is there at a time no two of a player's may have the same number. None,
+    /// the default, is for what only the server brings.
     fn foreseen(_entity: &Self::Entity) -> Option<u16> {
         None
     }
