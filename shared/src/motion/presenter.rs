@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::choice::Choice;
 use super::interpolate::cut_between;
+use super::path::KNOTS_MAX;
 use super::smoothing::RenderError;
 use super::{Coords, Method, Moment, Path, Rules, Shape};
 use crate::game::{Entities, Game, Slot};
@@ -321,7 +322,11 @@ impl Track {
             }
             course.ends.get_or_insert(time);
         }
-        if self.courses.len() == ENTITY_COURSES_MAX {
+        // Of what is over, no more is kept than one course may have.
+        let knots = |courses: &VecDeque<Course>| -> usize {
+            courses.iter().map(|course| course.path.knots().len()).sum()
+        };
+        while self.courses.len() == ENTITY_COURSES_MAX || knots(&self.courses) > KNOTS_MAX {
             self.courses.pop_front();
         }
         let mut course = Course::new(state, fields, choice, time);

@@ -188,6 +188,14 @@ fn teleports_without_end_are_bounded() {
         told.state(u64::from(tick), 0, Ball { jumps: tick as u8, ..ball(1.0) });
     }
     assert!(told.0.tracks[&0].courses.len() <= ENTITY_COURSES_MAX);
+    // Nor do long courses add up.
+    for tick in 1000..3000_u16 {
+        let jumps = (tick / 70) as u8;
+        told.state(u64::from(tick), 0, Ball { jumps, ..ball(1.0) });
+        let courses = &told.0.tracks[&0].courses;
+        let knots: usize = courses.iter().map(|course| course.path.knots().len()).sum();
+        assert!(knots <= 2 * KNOTS_MAX, "{knots}");
+    }
 }
 
 #[test]
