@@ -5,7 +5,7 @@ mod report;
 use std::time::Duration;
 
 use phaselock_shared::clock::pll::LoopFilter;
-use phaselock_shared::game::Game;
+use phaselock_shared::game::{Entities, Game};
 use phaselock_shared::games::{self, Visitor};
 use phaselock_shared::random::Random;
 use phaselock_shared::replicate::Record;
@@ -34,6 +34,8 @@ trait Play: Send {
 
 struct BotClient<G: Game> {
     client: Client<G>,
+    /// What was shown last.
+    shown: Entities<G::Entity>,
     bot: G::Bot,
     random: Random,
 }
@@ -50,12 +52,11 @@ impl<G: Game> Play for BotClient<G> {
     fn play(&mut self, now: LocalTime) -> (Vec<Vec<u8>>, LocalTime) {
         while let Some(tick) = self.client.poll_tick(now) {
             let (game, me) = (self.client.game(), self.client.player());
-            let seen = self.client.newest();
-            let input = game.bot(&mut self.bot, &seen, me, &mut self.random).snapped();
+            // What a player would see, for by that the server judges its shots.
+            let input = game.bot(&mut self.bot, &self.shown, me, &mut self.random).snapped();
             self.client.handle_input(now, tick, input);
         }
-        // It looks at the picture that a player would see, only to count what it lacks.
-        self.client.view(now);
+        self.shown = self.client.view(now).entities;
         let packets = std::iter::from_fn(|| self.client.poll_transmit()).collect();
         (packets, self.client.next_timeout(now))
     }
@@ -87,7 +88,12 @@ impl Visitor for Begin<'_> {
     fn visit<G: Game>(self) -> Box<dyn Play> {
         let mut client = Client::new(self.welcome, self.hello_sent, self.at);
         client.set_loop_filter(self.at, self.filter);
-        Box::new(BotClient::<G> { client, bot: G::Bot::default(), random: Random::new(self.seed) })
+        Box::new(BotClient::<G> {
+            client,
+            shown: Entities::default(),
+            bot: G::Bot::default(),
+            random: Random::new(self.seed),
+        })
     }
 }
 

@@ -423,8 +423,7 @@ impl<G: Game> Client<G> {
         self.presenter.traces(&self.game, moment)
     }
 
-    /// Everybody as of the newest snapshot, and the own player as predicted: what a bot sees,
-    /// which has no eyes to please.
+    /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
     pub fn newest(&self) -> Entities<G::Entity> {
         let mut entities = self.store.latest();
         if let Some(slot) = self.prediction.own() {
