@@ -95,7 +95,7 @@ pub const FORESEEN_GRACE: Micros = Micros::from_ms(250);
 /// How long something is computed ahead after the game last shared it, so that it is not handed to and
 /// fro at the edge of reach. Arbitrary.
 pub const SHARED_LINGER: Micros = Micros::from_ms(500);
-/// Things that a client shares at a time. Arbitrary; the nearest in the world's order.
+/// Things that a client shares at a time, besides what it foresaw. Arbitrary; the first in the world's order.
 pub const SHARED_MAX: usize = 64;
 /// Courses of one entity, ended by teleports or its end, that are remembered until they are shown: as many
 /// as fit in the greatest interpolation delay at a teleport every 60 ms. The oldest go first.

@@ -205,3 +205,33 @@ fn who_was_wrongly_predicted_to_be_no_more_comes_back() {
     line.packet(140, &[own(-4.0)]);
     assert!(line.client.view(line.now).own.is_some(), "the server says that it is there");
 }
+
+#[test]
+fn what_is_foreseen_waits_for_a_lost_packet_but_not_for_ever() {
+    let mut line = Line::<Air>::new();
+    line.until(100);
+    line.packet(100, &[puck(9.0, 0.0), own(-5.0)]);
+    let thrown = loop {
+        line.now = line.now + Micros::from_ms(4);
+        if let Some(tick) = line.client.poll_tick(line.now) {
+            line.client.handle_input(line.now, tick, Push { right: 0, throw: true });
+            break tick.0;
+        }
+    };
+    // The server says what the player does, and nothing of the dart: that packet is lost each time.
+    for tick in (102..thrown + 30).step_by(2) {
+        line.until(tick);
+        let since = tick.checked_sub(thrown);
+        let paddle = Paddle {
+            x: -5.0,
+            thrown: u8::from(since.is_some()),
+            wait: since.map_or(0, |since| 30_u8.saturating_sub(since as u8)),
+            ..Paddle::default()
+        };
+        line.packet(tick, &[(OWN, Some(Body::Paddle(paddle)))]);
+        let darts = line.frame().iter().filter(|slot| matches!(slot.entity, Body::Dart(_))).count();
+        // A quarter of a second: 14 whole ticks.
+        let waits = since.is_none_or(|since| since <= 14);
+        assert_eq!(darts, usize::from(waits), "at {tick}, thrown at {thrown}");
+    }
+}

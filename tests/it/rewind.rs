@@ -114,7 +114,9 @@ fn a_perfect_shot_at_a_strafing_target_hits_at_any_distance_in_time() {
             2 * one_way_ms
         );
         assert!(share >= 0.95, "{share} of the shots hit at {} ms", 2 * one_way_ms);
-        assert!(off_ms < 1.0, "off by {off_ms} ms");
+        // At 200 ms most shots are at the limit, and not among these.
+        let told = one_way_ms == 100 || with.off_ms.len() > 100;
+        assert!(told && off_ms < 1.0, "off by {off_ms} ms, {} shots", with.off_ms.len());
         assert!(without <= without_most, "{without} hit without rewinding");
     }
 }

@@ -1,4 +1,4 @@
-//! Corrections of the own player, hidden: what is drawn keeps its place and slides to the truth.
+//! Corrections and changes of how something is shown, hidden: what is drawn keeps its place and slides to the truth.
 
 use crate::limits::FIELDS_MAX;
 use crate::replicate::{Field, Motion, Values, turn_between};
@@ -9,8 +9,8 @@ use crate::replicate::{Field, Motion, Values, turn_between};
 pub struct RenderError(Values);
 
 impl RenderError {
-    /// Time in seconds in which half of an error is gone: gone to the eye in a fifth of a second,
-    /// the smoothing time of the asteroid shooter (1/12 a frame at 60 Hz).
+    /// Time in seconds in which half of an error is gone: a tenth is left after a fifth of a second, the
+    /// time that the asteroid shooter speaks of (its own 1/12 a frame leaves a third).
     pub const HALF_LIFE_SECS: f32 = 0.06;
 
     /// The prediction was corrected from `before` to `after`. A correction inside another one

@@ -284,7 +284,9 @@ impl Game for Skirmish {
     fn cause(&self, predicted: &Piece, truth: &Piece, _entities: &Entities<Piece>) -> Cause {
         // Nobody pushes anybody; only a shot that kills stops somebody.
         match (predicted, truth) {
-            (Piece::Player(predicted), Piece::Player(truth)) if truth.health < predicted.health => {
+            (Piece::Player(predicted), Piece::Player(truth))
+                if truth.health == 0 && predicted.health > 0 =>
+            {
                 Cause::Shot
             }
             _ => Cause::Unknown,

@@ -278,3 +278,14 @@ fn keys_are_foretold_to_the_tick() {
     let told = |ticks| told(&game, &dead, &dead, ticks);
     assert_eq!((told(1), told(9)), (Player { respawn: 4, ..dead }, Player { respawn: 0, ..dead }));
 }
+
+#[test]
+fn only_a_shot_that_kills_explains_a_failed_prediction() {
+    let (game, world) = world_of(1, 3);
+    let own = players(&world.entities).next().expect("it is there").entity;
+    let hurt = Player { health: own.health - 20, ..own };
+    let cause = |truth| game.cause(&Piece::Player(own), &Piece::Player(truth), &world.entities);
+    assert_eq!(cause(Player { health: 0, ..own }), Cause::Shot);
+    assert_eq!(cause(hurt), Cause::Unknown, "it slows nobody down");
+    assert_eq!(cause(own), Cause::Unknown);
+}
