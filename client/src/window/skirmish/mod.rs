@@ -73,8 +73,7 @@ impl GameView for Skirmish {
         ("Mouse", "aim"),
         ("Left button, Space", "fire"),
         ("Tab", "scores"),
-        ("F3, F4", "network details, graph"),
-        ("F6", "how others are shown"),
+        ("F3, F4, F6", "details, graph, others"),
         ("Esc", "pause"),
     ];
     const BACKDROP: Color32 = palette::FLOOR;
