@@ -14,7 +14,7 @@ use crate::ids::{EntityId, PlayerId};
 use crate::limits::{ENTITIES_MAX, FORESEEN_INDEX_MIN, FORESEEN_MAX};
 use crate::motion::choice::Choice;
 use crate::random::Random;
-use crate::replicate::{Entity, Record};
+use crate::replicate::{Entity, Holds, Record};
 use crate::rewind::{Past, Rewind, View};
 use crate::time::{Rates, Tick};
 use crate::wire::model::Tables;
@@ -172,10 +172,18 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         entities.owned_by(player).next().map(|slot| slot.id)
     }
 
-    /// What a bot that plays as `player` does next, given what a player could see.
+    /// How many rounds were played to their ends, results and all: a host that has several games on its list
+    /// goes on to the next by it. A game without rounds goes on for ever.
+    fn rounds_played(_world: &World<Self>) -> u32 {
+        0
+    }
+
+    /// What a bot that plays as `player` does next, given what a player could see, and the `tick` that its
+    /// player is at.
     fn bot(
         &self,
         bot: &mut Self::Bot,
+        tick: Tick,
         seen: &Entities<Self::Entity>,
         player: PlayerId,
         random: &mut Random,
@@ -185,6 +193,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
 /// What a client computes ahead in a tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<'a> {
+    /// The tick: of the player's own time, where that is waited for ([`Late::Wait`]).
+    pub tick: Tick,
     /// Ticks since the newest snapshot: 1 or more.
     pub ticks: u64,
     /// What is shared, in the order of the ids: see [`Game::shares`].
@@ -330,6 +340,44 @@ impl<E: Entity> Entities<E> {
         self.place(index).ok().map(|at| &self.slots[at])
     }
 
+    /// The entity of that name, if it is one of these.
+    pub fn record<R>(&self, id: EntityId) -> Option<&R>
+    where
+        E: Holds<R>,
+    {
+        self.get(id)?.entity.record()
+    }
+
+    /// The same, to change.
+    pub fn record_mut<R>(&mut self, id: EntityId) -> Option<&mut R>
+    where
+        E: Holds<R>,
+    {
+        self.get_mut(id)?.entity.record_mut()
+    }
+
+    /// All of one kind, each with its name and its owner.
+    pub fn records<R: Record>(&self) -> impl DoubleEndedIterator<Item = Slot<R>> + Clone
+    where
+        E: Holds<R>,
+    {
+        self.slots.iter().filter_map(|slot| {
+            Some(Slot { id: slot.id, owner: slot.owner, entity: *slot.entity.record()? })
+        })
+    }
+
+    /// All of one kind, to change.
+    pub fn records_mut<'e, R: 'e>(
+        &'e mut self,
+    ) -> impl Iterator<Item = (EntityId, Option<PlayerId>, &'e mut R)>
+    where
+        E: Holds<R>,
+    {
+        self.slots
+            .iter_mut()
+            .filter_map(|slot| Some((slot.id, slot.owner, slot.entity.record_mut()?)))
+    }
+
     /// What belongs to a player.
     pub fn owned_by(&self, player: PlayerId) -> impl Iterator<Item = &Slot<E>> {
         self.slots.iter().filter(move |slot| slot.owner == Some(player))
@@ -451,6 +499,8 @@ impl<G: Game> World<G> {
 /// One step of a player's: what it commands, and what it saw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step<I> {
+    /// The tick that it is for, by how many ticks before the world's: 0 unless late inputs are waited for.
+    pub age: u64,
     /// What it commands.
     pub input: I,
     /// What the player saw when giving the input: a time to rewind others to with
@@ -493,7 +543,7 @@ impl<I: Record> Inputs<I> {
     /// States a player's input and what the player saw when giving it; none is the present.
     pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<View>) {
         self.set_steps(player, |steps| {
-            steps.push(Step { input, view });
+            steps.push(Step { age: 0, input, view });
             0
         });
     }

@@ -5,6 +5,7 @@
 //! none of them can part from another. Netcode sees a record only as [`Packed`] integers.
 
 use crate::limits::{FIELD_BITS_MAX, FIELDS_MAX};
+use crate::time::Tick;
 
 /// The values of a record's fields in the table's order; unused places are 0.
 pub type Values = [f32; FIELDS_MAX];
@@ -369,6 +370,16 @@ macro_rules! field_value {
 }
 field_value!(f32, u8, u16, i16);
 
+/// The low 24 bits of a tick, which repeat after three days at 60 Hz: see [`Tick::span_24`].
+impl FieldValue for Tick {
+    fn to_value(self) -> f32 {
+        (self.0 & 0xff_ffff) as f32
+    }
+    fn from_value(value: f32) -> Self {
+        Self(value as u64)
+    }
+}
+
 impl FieldValue for bool {
     fn to_value(self) -> f32 {
         f32::from(u8::from(self))
@@ -433,6 +444,115 @@ macro_rules! record {
                 }
             }
         }
+    };
+}
+
+/// An entity type that has a kind for the record `R`; made by [`entities!`](crate::entities).
+pub trait Holds<R>: Entity {
+    /// The record, if the entity is of its kind.
+    fn record(&self) -> Option<&R>;
+    /// The same, to change.
+    fn record_mut(&mut self) -> Option<&mut R>;
+}
+
+impl<R: Record> Holds<R> for R {
+    fn record(&self) -> Option<&R> {
+        Some(self)
+    }
+
+    fn record_mut(&mut self) -> Option<&mut R> {
+        Some(self)
+    }
+}
+
+/// Declares what a world consists of: an `enum` with a variant for each [record](crate::record), whose kinds
+/// are numbered in that order.
+///
+/// ```
+/// use phaselock_shared::{entities, record};
+///
+/// record! { pub struct Ball { pub x: f32 = Field::centred(15, 8) } }
+/// record! { pub struct Goal { pub x: f32 = Field::centred(15, 8) } }
+/// entities! {
+///     /// What there is.
+///     pub enum Thing { Ball, Goal }
+/// }
+/// let ball = Thing::from(Ball { x: 1.0 });
+/// assert_eq!(ball, Thing::Ball(Ball { x: 1.0 }));
+/// ```
+#[macro_export]
+macro_rules! entities {
+    (
+        $(#[$outer:meta])*
+        $visible:vis enum $name:ident { $($(#[$inner:meta])* $record:ident),+ $(,)? }
+    ) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        $visible enum $name {
+            $(
+                #[allow(missing_docs, reason = "the record says what it is")]
+                $(#[$inner])*
+                $record($record),
+            )+
+        }
+
+        impl $crate::replicate::Entity for $name {
+            const KINDS: &'static [$crate::replicate::Kind] = &[$($crate::replicate::Kind {
+                name: <$record as $crate::replicate::Record>::NAME,
+                fields: <$record as $crate::replicate::Record>::FIELDS,
+            }),+];
+
+            fn kind(&self) -> u8 {
+                let mut kind = 0;
+                $(
+                    if matches!(self, Self::$record(_)) {
+                        return kind;
+                    }
+                    kind += 1;
+                )+
+                kind
+            }
+
+            fn values(&self) -> $crate::replicate::Values {
+                match self {
+                    $(Self::$record(record) => $crate::replicate::Record::values(record),)+
+                }
+            }
+
+            fn from_values(kind: u8, values: &$crate::replicate::Values) -> Self {
+                let makers: &[fn(&$crate::replicate::Values) -> Self] = &[$(|values| {
+                    Self::$record($crate::replicate::Record::from_values(values))
+                }),+];
+                let last = makers.len() - 1;
+                makers[usize::from(kind).min(last)](values)
+            }
+        }
+
+        $(
+            impl From<$record> for $name {
+                fn from(record: $record) -> Self {
+                    Self::$record(record)
+                }
+            }
+
+            impl $crate::replicate::Holds<$record> for $name {
+                #[allow(unreachable_patterns, reason = "where there is one kind only")]
+                fn record(&self) -> Option<&$record> {
+                    match self {
+                        Self::$record(record) => Some(record),
+                        _ => None,
+                    }
+                }
+
+                #[allow(unreachable_patterns, reason = "where there is one kind only")]
+                fn record_mut(&mut self) -> Option<&mut $record> {
+                    match self {
+                        Self::$record(record) => Some(record),
+                        _ => None,
+                    }
+                }
+            }
+        )+
     };
 }
 

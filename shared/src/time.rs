@@ -182,6 +182,13 @@ impl Tick {
         Self(self.0.saturating_sub(count))
     }
 
+    /// How many ticks this is after `earlier`, negative if it is before, where of one of them only the low 24
+    /// bits are known, as a field of a record holds them.
+    pub fn span_24(self, earlier: Self) -> i64 {
+        let apart = (self.0.wrapping_sub(earlier.0) & 0xff_ffff) as i64;
+        if apart < 1 << 23 { apart } else { apart - (1 << 24) }
+    }
+
     /// How many ticks this is after `earlier`; 0 if it is before.
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)

@@ -63,7 +63,8 @@ impl Table {
                 core.handle_frame(self.now);
                 while let Some(at) = core.poll_tick(self.now) {
                     let seen = core.newest();
-                    let input = core.game().bot(bot, &seen, core.player(), &mut self.random);
+                    let input =
+                        core.game().bot(bot, at.minus(1), &seen, core.player(), &mut self.random);
                     core.handle_input(self.now, at, input.snapped());
                 }
                 while let Some(bytes) = core.poll_transmit() {

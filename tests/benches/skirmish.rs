@@ -32,7 +32,7 @@ fn main() {
     for tick in 1..=TICKS {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, &world.entities, PlayerId(player), &mut random);
+            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         world.tick = Tick(tick);

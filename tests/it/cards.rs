@@ -60,7 +60,7 @@ impl Game for Cards {
         *last
     }
 
-    fn bot(&self, _: &mut (), _: &Entities<Card>, _: PlayerId, _: &mut Random) -> Nothing {
+    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Card>, _: PlayerId, _: &mut Random) -> Nothing {
         Nothing::default()
     }
 }

@@ -205,7 +205,14 @@ impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
         }
     }
 
-    fn bot(&self, bot: &mut Walk, _: &Entities<Thing>, _: PlayerId, random: &mut Random) -> Walk {
+    fn bot(
+        &self,
+        bot: &mut Walk,
+        _: Tick,
+        _: &Entities<Thing>,
+        _: PlayerId,
+        random: &mut Random,
+    ) -> Walk {
         if random.chance(0.03) {
             *bot = Walk { right: random.below(3) as i16 - 1, down: random.below(3) as i16 - 1 };
         }

@@ -186,7 +186,7 @@ impl Game for Brittle {
     fn repeat(last: &Push, _: u64) -> Push {
         *last
     }
-    fn bot(&self, _: &mut (), _: &Entities<Body>, _: PlayerId, _: &mut Random) -> Push {
+    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Body>, _: PlayerId, _: &mut Random) -> Push {
         Push::default()
     }
 }

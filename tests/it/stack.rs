@@ -194,7 +194,10 @@ impl Player {
         core.handle_frame(now);
         while let Some(tick) = core.poll_tick(now) {
             let (bot, random) = &mut self.hands;
-            let input = core.game().bot(bot, &core.newest(), core.player(), random).snapped();
+            let input = core
+                .game()
+                .bot(bot, tick.minus(1), &core.newest(), core.player(), random)
+                .snapped();
             core.handle_input(now, tick, input);
         }
         core.view(now);

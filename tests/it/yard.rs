@@ -134,7 +134,14 @@ impl<const OTHER: bool> Game for Yard<OTHER> {
         Some(Thing::Top(top))
     }
 
-    fn bot(&self, _: &mut (), _: &Entities<Thing>, _: PlayerId, _: &mut Random) -> Nothing {
+    fn bot(
+        &self,
+        _: &mut (),
+        _: Tick,
+        _: &Entities<Thing>,
+        _: PlayerId,
+        _: &mut Random,
+    ) -> Nothing {
         Nothing::default()
     }
 }

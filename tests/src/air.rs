@@ -7,7 +7,7 @@ use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::random::Random;
 use phaselock_shared::record;
 use phaselock_shared::replicate::{Entity, Kind, Record, Values};
-use phaselock_shared::time::Rates;
+use phaselock_shared::time::{Rates, Tick};
 
 record! {
     /// What a player commands.
@@ -298,7 +298,14 @@ impl Game for Air {
         Push { right: if missed <= 10 { last.right } else { 0 }, throw: false }
     }
 
-    fn bot(&self, _: &mut (), _: &Entities<Body>, _: PlayerId, random: &mut Random) -> Push {
+    fn bot(
+        &self,
+        _: &mut (),
+        _: Tick,
+        _: &Entities<Body>,
+        _: PlayerId,
+        random: &mut Random,
+    ) -> Push {
         Push { right: random.below(3) as i16 - 1, throw: random.chance(0.02) }
     }
 }

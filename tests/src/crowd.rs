@@ -6,7 +6,7 @@ use phaselock_shared::games::skirmish::{Command, HEALTH, Piece, Score, Skirmish}
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::link::Conditions;
 use phaselock_shared::random::Random;
-use phaselock_shared::time::Rates;
+use phaselock_shared::time::{Rates, Tick};
 use phaselock_shared::wire::model::Tables;
 
 use crate::{Sim, Skew, bot, room_config};
@@ -76,11 +76,12 @@ impl Game for Open {
     fn bot(
         &self,
         bot: &mut Self::Bot,
+        tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {
-        self.0.bot(bot, seen, player, random)
+        self.0.bot(bot, tick, seen, player, random)
     }
 }
 

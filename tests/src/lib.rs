@@ -175,8 +175,8 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
 pub fn bot<G: Game>(seed: u64) -> Press<G> {
     let mut bot = G::Bot::default();
     let mut random = phaselock_shared::random::Random::new(seed);
-    Box::new(move |client, _| {
-        client.game().bot(&mut bot, &client.newest(), client.player(), &mut random)
+    Box::new(move |client, tick| {
+        client.game().bot(&mut bot, tick.minus(1), &client.newest(), client.player(), &mut random)
     })
 }
 

@@ -79,7 +79,14 @@ impl Game for Range {
         Skirmish::looks(command)
     }
 
-    fn bot(&self, _: &mut (), _: &Entities<Piece>, _: PlayerId, _: &mut Random) -> Command {
+    fn bot(
+        &self,
+        _: &mut (),
+        _: Tick,
+        _: &Entities<Piece>,
+        _: PlayerId,
+        _: &mut Random,
+    ) -> Command {
         Command::default()
     }
 }

@@ -4,7 +4,7 @@ use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Late, World};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::random::Random;
 use phaselock_shared::record;
-use phaselock_shared::time::Rates;
+use phaselock_shared::time::{Rates, Tick};
 
 use crate::toy::Walk;
 
@@ -80,7 +80,14 @@ impl<const WAIT: bool> Game for Runners<WAIT> {
         if missed <= 15 { *last } else { Walk::default() }
     }
 
-    fn bot(&self, _: &mut (), _: &Entities<Runner>, _: PlayerId, random: &mut Random) -> Walk {
+    fn bot(
+        &self,
+        _: &mut (),
+        _: Tick,
+        _: &Entities<Runner>,
+        _: PlayerId,
+        random: &mut Random,
+    ) -> Walk {
         Walk { right: random.below(3) as i16 - 1 }
     }
 }

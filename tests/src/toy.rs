@@ -7,7 +7,7 @@ use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::random::Random;
 use phaselock_shared::record;
 use phaselock_shared::replicate::{Entity, Kind, Record, Values};
-use phaselock_shared::time::Rates;
+use phaselock_shared::time::{Rates, Tick};
 
 record! {
     /// What a walker commands.
@@ -151,7 +151,14 @@ impl Game for Bells {
         if missed <= 6 { *last } else { Walk::default() }
     }
 
-    fn bot(&self, _: &mut (), _: &Entities<Thing>, _: PlayerId, random: &mut Random) -> Walk {
+    fn bot(
+        &self,
+        _: &mut (),
+        _: Tick,
+        _: &Entities<Thing>,
+        _: PlayerId,
+        random: &mut Random,
+    ) -> Walk {
         Walk { right: random.below(3) as i16 - 1 }
     }
 }

@@ -186,6 +186,7 @@ impl<R: Recorded> Game for Trace<R> {
     fn bot(
         &self,
         _bot: &mut (),
+        _tick: Tick,
         _seen: &Entities<R>,
         _player: PlayerId,
         _: &mut Random,

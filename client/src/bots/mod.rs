@@ -53,7 +53,8 @@ impl<G: Game> Play for BotClient<G> {
         while let Some(tick) = self.client.poll_tick(now) {
             let (game, me) = (self.client.game(), self.client.player());
             // What a player would see, for by that the server judges its shots.
-            let input = game.bot(&mut self.bot, &self.shown, me, &mut self.random).snapped();
+            let input =
+                game.bot(&mut self.bot, tick.minus(1), &self.shown, me, &mut self.random).snapped();
             self.client.handle_input(now, tick, input);
         }
         self.shown = self.client.view(now).entities;

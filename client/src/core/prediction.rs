@@ -183,7 +183,7 @@ impl<G: Game> Prediction<G> {
                 }
                 Err(_) => G::repeat(&last.1, step.since(last.0)),
             };
-            let ahead = Ahead { ticks: step.since(self.base), shared: &shared };
+            let ahead = Ahead { tick: step, ticks: step.since(self.base), shared: &shared };
             game.predict(&mut self.scene, own, &input, ahead);
             self.others.note::<G>(&mut self.scene, own, step);
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {

@@ -215,7 +215,10 @@ impl<G: Game> Room<G> {
         inputs.clear();
         for (player, seat) in &mut self.bots {
             let seen = &self.world.entities;
-            let input = self.game.bot(&mut seat.bot, seen, *player, &mut seat.random).snapped();
+            let input = self
+                .game
+                .bot(&mut seat.bot, self.world.tick, seen, *player, &mut seat.random)
+                .snapped();
             inputs.set(*player, input);
         }
         let most = self.world.past.policy().most;

@@ -152,11 +152,11 @@ impl<I: Record> Session<I> {
         inputs.set_steps(self.player, |steps| match G::LATE {
             Late::Repeat => {
                 let (input, claim) = buffer.take(tick, G::repeat);
-                steps.push(Step { input, view: seen(tick, claim) });
+                steps.push(Step { age: 0, input, view: seen(tick, claim) });
                 0
             }
             Late::Wait => buffer.take_own(rates, tick, |at, input, claim| {
-                steps.push(Step { input, view: seen(at, claim) });
+                steps.push(Step { age: tick.since(at), input, view: seen(at, claim) });
             }),
         });
     }

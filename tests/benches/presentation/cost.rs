@@ -89,7 +89,7 @@ pub(crate) fn replay() -> Replay {
     for tick in 1..=1200 {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, &world.entities, PlayerId(player), &mut random);
+            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         past.push(inputs.get(PlayerId(0)));
@@ -108,7 +108,7 @@ pub(crate) fn replay() -> Replay {
         let mut scene: Entities<Piece> = world.entities.clone();
         states.clear();
         for (command, ticks) in past[from..].iter().zip(1..) {
-            game.predict(&mut scene, own, command, Ahead { ticks, shared: &[] });
+            game.predict(&mut scene, own, command, Ahead { tick: Tick(ticks), ticks, shared: &[] });
             let slot = scene.get_mut(own).expect("it was copied");
             let packed = slot.entity.pack();
             slot.entity = Piece::unpack(slot.entity.kind(), &packed);

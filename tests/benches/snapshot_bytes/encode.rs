@@ -164,7 +164,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
 fn step(game: &Open, world: &mut World<Open>, bots: &mut [Bot], random: &mut Random) {
     let mut inputs = Inputs::default();
     for (bot, player) in bots.iter_mut().zip(0..) {
-        let command = game.bot(bot, &world.entities, PlayerId(player), random);
+        let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), random);
         inputs.set(PlayerId(player), command.snapped());
     }
     world.tick = world.tick.plus(1);

@@ -159,7 +159,8 @@ async fn play<G: Game<Entity = Piece>>(
             while let Some(tick) = core.poll_tick(now) {
                 let seen = core.newest();
                 let player: PlayerId = core.player();
-                let input = core.game().bot(&mut bot, &seen, player, &mut random).snapped();
+                let input =
+                    core.game().bot(&mut bot, tick.minus(1), &seen, player, &mut random).snapped();
                 core.handle_input(now, tick, input);
             }
             core.view(now);

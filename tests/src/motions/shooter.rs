@@ -67,7 +67,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
             states.extend(states.last().copied());
         }
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, &world.entities, PlayerId(player), &mut random);
+            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         world.tick = Tick(tick + 1);

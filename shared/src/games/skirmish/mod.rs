@@ -341,6 +341,7 @@ impl Game for Skirmish {
     fn bot(
         &self,
         bot: &mut Bot,
+        _tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,

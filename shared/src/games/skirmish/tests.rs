@@ -24,7 +24,7 @@ fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&Skirmish, &Wo
     for tick in 1..=ticks {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, &world.entities, PlayerId(player), &mut random);
+            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         world.tick = Tick(tick);
@@ -84,7 +84,12 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
         inputs.set(PlayerId(0), command);
         game.step(&mut world, &inputs);
         world.snap();
-        game.predict(&mut predicted, own, &command, Ahead { ticks: 1, shared: &[] });
+        game.predict(
+            &mut predicted,
+            own,
+            &command,
+            Ahead { tick: world.tick, ticks: 1, shared: &[] },
+        );
         for slot in predicted.iter_mut() {
             slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());
         }

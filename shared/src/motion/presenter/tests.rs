@@ -41,7 +41,7 @@ impl Game for Balls {
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
     }
-    fn bot(&self, _: &mut (), _: &Entities<Ball>, _: PlayerId, _: &mut Random) -> Nothing {
+    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Ball>, _: PlayerId, _: &mut Random) -> Nothing {
         Nothing::default()
     }
 }

@@ -70,7 +70,7 @@ impl Game for Balls {
         &TABLES
     }
 
-    fn bot(&self, _: &mut (), _: &Entities<Ball>, _: PlayerId, _: &mut Random) -> Nothing {
+    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Ball>, _: PlayerId, _: &mut Random) -> Nothing {
         Nothing::default()
     }
 }
