@@ -43,6 +43,11 @@ record! {
 }
 
 impl Round {
+    /// A warm-up that waits for players, at a tick.
+    pub fn new(now: Tick) -> Self {
+        Self { part: 0, until: now.minus(1), played: 0 }
+    }
+
     /// Which part it is.
     pub fn phase(&self) -> Phase {
         match self.part {
@@ -107,7 +112,7 @@ impl Round {
 
 /// A world's round; a warm-up that waits, if it has none.
 pub fn round<E: Holds<Round>>(entities: &Entities<E>) -> Round {
-    entities.records::<Round>().next().map_or(Round::default(), |slot| slot.entity)
+    entities.records::<Round>().next().map_or_else(Round::default, |slot| slot.entity)
 }
 
 #[cfg(test)]
@@ -128,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_round_waits_for_players_and_goes_round() {
-        let mut round = Round::default();
+        let mut round = Round::new(Tick(0));
         assert_eq!(play(&mut round, 1..500, 0), []);
         assert!(round.is_waiting(Tick(500)));
         let begun = play(&mut round, 500..2000, 1);
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_is_decided_ends_before_its_time() {
-        let mut round = Round::default();
+        let mut round = Round::new(Tick(0));
         play(&mut round, 1..200, 2);
         assert_eq!(round.phase(), Phase::Play);
         let begun = round.advance(Tick(200), Rates::DEFAULT, LENGTHS, 2, true);
@@ -160,8 +165,8 @@ mod tests {
 
     #[test]
     fn it_goes_on_where_the_low_bits_of_ticks_begin_anew() {
-        let mut round = Round::default();
         let start = (1 << 24) - 60;
+        let mut round = Round::new(Tick(start));
         let begun = play(&mut round, start..start + 900, 1);
         assert_eq!(
             begun,
