@@ -29,6 +29,8 @@ pub struct Bot {
     power: f32,
     /// How far its hand is off, in metres.
     sway: Vec2,
+    /// Where its hand is, seen from its own side; the mallet follows it.
+    hand: Vec2,
 }
 
 /// What it is about, seen from its own side: its goal at the left.
@@ -44,7 +46,9 @@ enum Plan {
 }
 
 /// Seconds from one thought to the next: about what people need to see, and decide.
-const RETHINK_SECS: (f32, f32) = (0.07, 0.16);
+const RETHINK_SECS: (f32, f32) = (0.1, 0.2);
+/// How fast its hand moves, in metres a second: to guard, and to strike. Arbitrary: as people about do.
+const HAND_SPEED: (f32, f32) = (8.0, 24.0);
 /// How far it looks ahead, in seconds and in steps.
 const LOOK_SECS: f32 = 1.0;
 /// Steps a second in which it does.
@@ -89,12 +93,15 @@ pub(super) fn think(
     } else if let Plan::Strike { secs: left, .. } = &mut bot.plan {
         *left -= secs;
     }
-    let to = match bot.plan {
-        Plan::None => here,
-        Plan::Stand(place) => place + bot.sway,
-        Plan::Strike { at, secs } => strike(bot, here, at, secs),
+    let (to, speed) = match bot.plan {
+        Plan::None => (here, HAND_SPEED.0),
+        Plan::Stand(place) => (place + bot.sway, HAND_SPEED.0),
+        Plan::Strike { at, secs } => (strike(bot, here, at, secs), HAND_SPEED.1),
     };
-    Command::to(turned(side, to))
+    // A hand is not far from its mallet.
+    bot.hand = here + (bot.hand - here).clamp_length_max(1.5);
+    bot.hand += (to - bot.hand).clamp_length_max(speed * secs);
+    Command::to(turned(side, bot.hand))
 }
 
 /// Where the puck will be, in steps of [`LOOK_HZ`], seen from a side; as long as it is in play.

@@ -48,14 +48,16 @@ pub struct ShufflePuck {
 /// What the server alone knows.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// By rink: who of the left and of the right touched the puck last since it was put on the middle, and
-    /// whose touch was the very last.
+    /// By rink: who has touched the puck since it was put on the middle.
     touches: Vec<Touches>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Touches {
+    /// The last of the left and the last of the right.
     last_of: [Option<PlayerId>; 2],
+    /// Whether the very last was one of the right.
+    last: Option<bool>,
 }
 
 /// A mallet on its rink.
@@ -144,13 +146,12 @@ impl ShufflePuck {
             .is_some_and(|board| counts && even && Self::won(&board).is_none());
         if let Some(struck) = outcome.struck {
             let on = &on_rink[struck];
-            let side = usize::from(on.hand.side > 0.0);
+            let right = on.hand.side > 0.0;
             let turned_away = saves(self.rates, on.hand.side, &puck, outcome.before);
+            let touches = &mut world.memory.touches[at];
             // One shot is saved once, however often it is touched.
-            let again = world.memory.touches[at].last_of[side].is_some()
-                && world.memory.touches[at].last_of[1 - side].is_none();
-            world.memory.touches[at].last_of = [None; 2];
-            world.memory.touches[at].last_of[side] = on.owner;
+            let again = touches.last.replace(right) == Some(right);
+            touches.last_of[usize::from(right)] = on.owner;
             if open && turned_away && !again {
                 each_score(world, on.owner, |score| score.saves = score.saves.saturating_add(1));
             }
@@ -159,7 +160,7 @@ impl ShufflePuck {
             return;
         }
         let by_right = outcome.goal == 1;
-        // Who touched it last, unless it was one of those whose goal it is.
+        // Who of those that scored touched it last; nobody, if none has since the face-off.
         let scorer = world.memory.touches[at].last_of[usize::from(by_right)];
         for (_, _, board) in world.entities.records_mut::<Board>().filter(|(.., b)| b.rink == rink)
         {

@@ -27,6 +27,8 @@ pub const PUCK_SPEED: f32 = 22.0;
 pub const WALL_RESTITUTION: f32 = 0.88;
 /// The same against mallets.
 pub const MALLET_RESTITUTION: f32 = 0.8;
+/// With what share of its speed it leaves a wall at least: along a corner it would bounce without end.
+const GRAZE: f32 = 0.06;
 /// A mallet's mass over the puck's: what a strike hands on is m/(m + 1) of what an unmovable one would.
 const MASS_RATIO: f32 = 6.0;
 /// Share of its speed that the puck loses in a second: air.
@@ -165,7 +167,10 @@ pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
         }
     }
     if contacts == CONTACTS_MAX {
-        body.jam(hands, left, strikes > 0);
+        if strikes > 0 {
+            body.velocity = Vec2::ZERO;
+        }
+        body.jam(hands, left);
     } else {
         body.pass(&mut [], left);
     }
@@ -251,6 +256,9 @@ struct Body {
 /// How near the middles of puck and mallet are when they touch.
 pub const TOUCH: f32 = MALLET + PUCK;
 
+/// How near a mallet that presses on a jammed puck gets: a step of the grid less.
+const BREATH: f32 = TOUCH + 1.0 / 512.0;
+
 impl Body {
     /// What it meets next: a mallet, or a wall.
     fn next_contact(&self, hands: &[Hand], most: f32) -> Option<(Option<usize>, Contact)> {
@@ -277,7 +285,10 @@ impl Body {
 
     /// Off a wall.
     fn bounce(&mut self, normal: Vec2) {
-        self.velocity -= normal * ((1.0 + WALL_RESTITUTION) * self.velocity.dot(normal));
+        let (speed, along) = (self.velocity.length(), self.velocity.dot(normal));
+        let aside = self.velocity - normal * along;
+        let away = (-along * WALL_RESTITUTION).max(speed * GRAZE);
+        self.velocity = (aside + normal * away).clamp_length_max(speed);
     }
 
     /// Off a mallet that moves; `normal` is away from it. The impulse of two bodies of which one is held.
@@ -307,11 +318,7 @@ impl Body {
 
     /// It cannot give way any more in this tick: it stands, and stops the mallets that press on it, which may
     /// still slide along it.
-    fn jam(&mut self, hands: &mut [Hand], left: f32, pressed: bool) {
-        if !pressed {
-            return; // Many small bounces along a corner: it goes on in the next tick.
-        }
-        self.velocity = Vec2::ZERO;
+    fn jam(&self, hands: &mut [Hand], left: f32) {
         for hand in hands {
             let contact = meet_circle(self.place - hand.place, -hand.velocity, TOUCH);
             let Some(contact) = contact.filter(|contact| contact.secs < left) else { continue };
@@ -323,6 +330,12 @@ impl Body {
                 hand.place = to;
             } else {
                 hand.velocity = Vec2::ZERO;
+            }
+            // A breath away, or rounding would lead it in, a little in each tick.
+            let away = hand.place - self.place;
+            if away.length_squared() < BREATH * BREATH {
+                let place = self.place + away.normalize_or(Vec2::new(hand.side, 0.0)) * BREATH;
+                hand.place = keep_mallet(hand.side, place);
             }
             hand.blocked = true;
         }

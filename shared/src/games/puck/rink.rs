@@ -10,7 +10,7 @@ pub const HALF: Vec2 = Vec2::new(8.0, 4.2);
 /// Radius of the corners; arbitrary, but more than a mallet's, so that it gets everywhere.
 pub const CORNER: f32 = 1.5;
 /// Half of a goal's width.
-pub const GOAL: f32 = 1.45;
+pub const GOAL: f32 = 1.6;
 /// Depth of a goal.
 pub const DEPTH: f32 = 1.0;
 /// Radius of the posts: the walls' rounded ends beside the goals.

@@ -237,6 +237,6 @@ mod tests {
         valid(&dealt);
         assert_eq!((count(&dealt, 0), count(&dealt, 1)), ([3, 3], [2, 2]));
         let moved = now.iter().zip(&dealt).filter(|(a, b)| (a.rink, a.right) != (b.rink, b.right));
-        assert!(moved.count() <= 2);
+        assert!(moved.count() <= 3);
     }
 }
