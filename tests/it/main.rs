@@ -11,6 +11,7 @@ mod late;
 mod packets;
 mod play;
 mod presentation;
+mod puck;
 mod quic;
 mod rewind;
 mod snapshots;

@@ -57,9 +57,9 @@ record! {
         /// Which rink it is on.
         pub rink: u8 = Field::count(7).server_only(),
         /// Metres right of the middle of the rink.
-        pub x: f32 = PLACE.moved_by("vx").snap_beyond(6.0),
+        pub x: f32 = PLACE.moved_by("vx"),
         /// Metres below it.
-        pub y: f32 = PLACE.moved_by("vy").snap_beyond(6.0),
+        pub y: f32 = PLACE.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
