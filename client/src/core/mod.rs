@@ -62,6 +62,8 @@ pub struct View<G: Game> {
     pub own: Option<EntityId>,
     /// The server's time now.
     pub server_time: ServerTime,
+    /// The time that the own player is drawn at, and what it touches: between two predicted ticks.
+    pub own_time: ServerTime,
     /// The time that those are shown at who are shown in the past.
     pub presentation_time: ServerTime,
 }
@@ -383,13 +385,15 @@ impl<G: Game> Client<G> {
         self.counter.stats.frames += 1;
         self.counter.stats.delay_sum += delay;
         self.counter.stats.underruns += u64::from(starved > 0);
-        let ahead = TickTime::at(self.rates, server_time + self.lead.lead());
+        let ahead = server_time + self.lead.lead();
+        let own_time = ahead - self.rates.step();
+        let ahead = TickTime::at(self.rates, ahead);
         for id in self.prediction.shared() {
             entities.remove(id);
         }
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
         self.shown.clone_from(&entities);
-        View { entities, own, server_time, presentation_time }
+        View { entities, own, server_time, own_time, presentation_time }
     }
 
     /// The time at which those are shown who are of the own player's kind: who are shot at.

@@ -10,6 +10,7 @@ use phaselock_client::core::{Seat, View};
 use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
+use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::time::{LocalTime, Rates};
 use phaselock_shared::wire::control::Welcome;
 
@@ -74,6 +75,13 @@ impl<G: Game> Scene<'_, G> {
     /// What to call a player.
     pub(crate) fn name_of(&self, player: PlayerId) -> &str {
         self.roster.get(&player).map_or("somebody", |seat| &seat.name)
+    }
+
+    #[allow(dead_code, reason = "games without a round need no clock")]
+    /// The tick that the own player is drawn at, with the part of the next one that has passed: what moves
+    /// by the clock is drawn by it.
+    pub(crate) fn own_tick(&self) -> TickTime {
+        TickTime::at(self.rates, self.view.own_time)
     }
 
     /// Whether the server plays it.
