@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
-use phaselock_client::core::{Seat, View};
+use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
@@ -90,16 +90,25 @@ impl<G: Game> Scene<'_, G> {
     }
 }
 
+/// Where a player comes from.
+#[derive(Debug)]
+pub(crate) enum From {
+    /// From outside; when the hello was sent.
+    Hello(LocalTime),
+    /// From the game that the server played before.
+    Game(Carried),
+}
+
 /// Starts the game that a server says is played there; none if it cannot be seen in this window.
-pub(crate) fn start(
-    welcome: &Welcome,
-    hello_sent: LocalTime,
-    now: LocalTime,
-) -> Option<Box<dyn Play>> {
-    match welcome.game.as_str() {
-        Skirmish::NAME => Some(Box::new(Playing::<Skirmish>::new(welcome, hello_sent, now))),
-        _ => None,
+pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box<dyn Play>> {
+    fn playing<G: GameView>(welcome: &Welcome, from: From, now: LocalTime) -> Box<dyn Play> {
+        Box::new(Playing::<G>::new(welcome, from, now))
     }
+    let start = match welcome.game.as_str() {
+        Skirmish::NAME => playing::<Skirmish>,
+        _ => return None,
+    };
+    Some(start(welcome, from, now))
 }
 
 #[cfg(test)]
@@ -114,6 +123,7 @@ mod tests {
             let welcome = Welcome {
                 server: "test".into(),
                 game: (*name).into(),
+                number: 0,
                 seed: 1,
                 rates: Rates::DEFAULT,
                 player: PlayerId(0),
@@ -122,7 +132,8 @@ mod tests {
                 epoch: 0,
                 unix_micros: 0,
             };
-            assert!(start(&welcome, LocalTime(0), LocalTime(0)).is_some(), "{name}");
+            let from = From::Hello(LocalTime(0));
+            assert!(start(&welcome, from, LocalTime(0)).is_some(), "{name}");
         }
     }
 }
