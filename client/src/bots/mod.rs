@@ -95,7 +95,7 @@ enum From {
     /// From outside; when it said hello.
     Hello(LocalTime),
     /// From the server's game before.
-    Game(Carried),
+    Game(Box<Carried>),
 }
 
 impl Visitor for Begin<'_> {
@@ -103,7 +103,7 @@ impl Visitor for Begin<'_> {
     fn visit<G: Game>(self) -> Box<dyn Play> {
         let mut client = match self.from {
             From::Hello(sent) => Client::new(self.welcome, sent, self.at),
-            From::Game(carried) => Client::follow(self.welcome, carried, self.at),
+            From::Game(carried) => Client::follow(self.welcome, *carried, self.at),
         };
         client.set_loop_filter(self.at, self.filter);
         Box::new(BotClient::<G> {
@@ -183,7 +183,7 @@ pub async fn run(
                 }
                 Some(Event::Game { welcome, at }) => {
                     let Some(play) = playing.take() else { continue };
-                    let from = From::Game(play.leave_game());
+                    let from = From::Game(Box::new(play.leave_game()));
                     let begin = Begin { welcome: &welcome, from, at, seed, filter };
                     playing = games::visit(&welcome.game, begin);
                     next_tick = clock.now();

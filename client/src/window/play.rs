@@ -123,7 +123,7 @@ impl<G: GameView> Playing<G> {
         Self {
             client: match from {
                 From::Hello(sent) => Client::new(welcome, sent, now),
-                From::Game(carried) => Client::follow(welcome, carried, now),
+                From::Game(carried) => Client::follow(welcome, *carried, now),
             },
             screen: G::Screen::default(),
             meter: Meter::default(),

@@ -161,7 +161,7 @@ impl Session {
             Event::Game { welcome, at } => {
                 // Without a game before there is no session, and nothing to go on with.
                 let Some(before) = self.play.take() else { return Ok(()) };
-                self.begin(welcome, From::Game(before.leave_game()), at, None)?;
+                self.begin(welcome, From::Game(Box::new(before.leave_game())), at, None)?;
             }
             Event::Message(message) => {
                 if let Some(play) = &mut self.play {

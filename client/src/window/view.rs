@@ -96,7 +96,7 @@ pub(crate) enum From {
     /// From outside; when the hello was sent.
     Hello(LocalTime),
     /// From the game that the server played before.
-    Game(Carried),
+    Game(Box<Carried>),
 }
 
 /// Starts the game that a server says is played there; none if it cannot be seen in this window.
