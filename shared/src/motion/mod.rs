@@ -22,6 +22,8 @@
 //! - A method is given one uninterrupted course: no teleport, no other entity in the same slot.
 
 mod adaptive;
+#[cfg(test)]
+mod around;
 mod between;
 mod catmull_rom;
 pub mod choice;

@@ -59,6 +59,7 @@ fn game_text<G: Game>() -> String {
                 match field.motion {
                     Motion::Linear => "linear",
                     Motion::Angle => "angle",
+                    Motion::Wrap => "wrap",
                     Motion::Step => "step",
                     Motion::Cut => "cut",
                     Motion::Unit => "unit",
