@@ -19,7 +19,7 @@ use phaselock_shared::games;
 use phaselock_shared::motion::interpolate::{TickTime, blend_values};
 use phaselock_shared::motion::sending::Tolerance;
 use phaselock_shared::motion::{HORIZON_SECS, Rules, Shape};
-use phaselock_shared::replicate::{self, Field, Record, Values, turn_between};
+use phaselock_shared::replicate::{self, Field, Record, Values};
 use phaselock_shared::time::Rates;
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
@@ -198,6 +198,17 @@ impl Recording {
         self.turn
     }
 
+    /// The way from one place to another: the shorter one, where the world wraps.
+    pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
+        std::array::from_fn(|axis| {
+            let way = to[axis] - from[axis];
+            match self.shape.fields()[self.place[axis]].period().map(f64::from) {
+                Some(period) => way - period * (way / period).round(),
+                None => way,
+            }
+        })
+    }
+
     /// Where it truly is between two ticks, in a straight line from one to the other. None across a cut, or
     /// after the end.
     pub fn truth(&self, at: TickTime) -> Option<Truth> {
@@ -206,10 +217,7 @@ impl Recording {
         let fields = self.shape.fields();
         let blend = |at_field: usize| {
             let values = [from, to].map(|state| state.values[at_field]);
-            let by = match fields[at_field].motion {
-                replicate::Motion::Angle => turn_between(values[0], values[1]),
-                _ => values[1] - values[0],
-            };
+            let by = fields[at_field].way(values[0], values[1]);
             f64::from(values[0]) + f64::from(by) * f64::from(at.fraction)
         };
         (from.course == to.course).then(|| Truth {
