@@ -2,9 +2,9 @@
 //! all of them bots that play.
 //!
 //! A tick is what the server does for its world 60 times a second: the rules, moving all there is to the
-//! wire's grid, and keeping it for rewinding. Beside it: what the bots think, everybody's interest in
-//! everything (once a snapshot), and what is told of everybody 8 ticks ahead. The floor is moving the same
-//! world to the grid and no rules at all, measured in the same run.
+//! wire's grid, and keeping it for rewinding. Beside it, once each: what a bot thinks, how much one thing
+//! matters to one player, and what becomes of one thing in 8 ticks. The floor is moving the same world to
+//! the grid and no rules at all, measured in the same run.
 //!
 //! `-- --quick` plays for a moment only, to see that it works; `-- --game NAME` plays one game.
 
