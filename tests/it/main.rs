@@ -14,6 +14,7 @@ mod presentation;
 mod puck;
 mod quic;
 mod rewind;
+mod rotation;
 mod snapshots;
 mod stack;
 mod tidy;

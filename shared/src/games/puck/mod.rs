@@ -483,18 +483,16 @@ impl Game for ShufflePuck {
 
     fn relevance(
         &self,
-        entities: &Entities<Piece>,
-        player: PlayerId,
+        _entities: &Entities<Piece>,
+        _player: PlayerId,
         other: &Slot<Piece>,
     ) -> Relevance {
-        let rink = Self::rink_of(entities, player).unwrap_or(0);
-        // The own rink first; other rinks' scores when there is room.
+        // Of mallets and pucks only those of the own rink are within reach. Scores come when there is room.
         match &other.entity {
             Piece::Puck(_) => Relevance::Matters(16),
-            Piece::Mallet(_) => Relevance::Matters(8),
-            Piece::Round(_) => Relevance::Matters(8),
-            Piece::Board(board) if board.rink == rink => Relevance::Matters(8),
-            Piece::Board(_) | Piece::Score(_) => Relevance::Matters(1),
+            Piece::Mallet(_) | Piece::Round(_) => Relevance::Matters(8),
+            Piece::Board(_) => Relevance::Matters(4),
+            Piece::Score(_) => Relevance::Matters(1),
         }
     }
 
