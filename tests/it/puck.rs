@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use glam::Vec2;
 use phaselock_client::core::{Client, View};
 use phaselock_shared::game::{Entities, Game};
 use phaselock_shared::games::puck::motion::{PUCK_SPEED, TOUCH};
@@ -80,7 +81,6 @@ fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
     let all = [Phase::WarmUp, Phase::Play, Phase::Results, Phase::WarmUp, Phase::Play];
     assert_eq!(phases, all);
     assert!(goals >= 2, "{goals} goals in a round of {secs} s");
-    sim.run(2.0);
     let told = |entities: &Scene| {
         let scores: Vec<_> = entities.records::<Score>().collect();
         let boards: Vec<_> = entities.records::<Board>().collect();
@@ -89,11 +89,14 @@ fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
     let truth = told(&sim.room.world().entities);
     assert_eq!(truth.0.played, 1);
     assert!(truth.1.iter().any(|slot| slot.entity.wins == 1) || goals % 2 == 0);
-    for client in clients {
-        let client = &sim.clients[client];
-        assert_eq!(client.closed, None);
-        assert_eq!(told(&client.core().newest()), truth);
-    }
+    // There is always a moment without a goal under way.
+    let agreed = (0..20).any(|_| {
+        sim.run(0.25);
+        let truth = told(&sim.room.world().entities);
+        clients.iter().all(|client| told(&sim.clients[*client].core().newest()) == truth)
+    });
+    assert!(agreed, "they do not agree on the score");
+    assert!(clients.iter().all(|client| sim.clients[*client].closed.is_none()));
 }
 
 /// How far apart the middles of puck and own mallet are on the screen.
@@ -151,7 +154,9 @@ fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
             speed: way.length() / secs,
             back,
         };
-        (was.is_in_play() && is.is_in_play() && was.placed == is.placed).then_some(step)
+        // A face-off that is foretold is shown when it is due; its counter comes with the server's word.
+        let put = was.placed != is.placed || is.position() == Vec2::ZERO;
+        (was.is_in_play() && is.is_in_play() && !put).then_some(step)
     };
     frames.windows(2).filter_map(step).collect()
 }
@@ -218,8 +223,10 @@ fn shown(kind: u8, choice: Choice) -> Shown {
     let conditions: Conditions = "delay=100ms,jitter=5ms,loss=1%".parse().expect("a link");
     let near: Conditions = "delay=15ms,jitter=2ms".parse().expect("a link");
     let mut sim = Sim::<ShufflePuck>::new(43, 0);
-    let client = join_bot(&mut sim, &conditions, 5);
-    let other = join_bot(&mut sim, &near, 6);
+    // They play by what came, not by what is shown: it is the same match for each.
+    let [client, other] = [(5, &conditions), (6, &near)].map(|(seed, conditions)| {
+        sim.join_over(conditions, Skew::default(), phaselock_tests::bot(seed))
+    });
     sim.run(10.0);
     let other = sim.clients[other].core().player();
     let core = sim.clients[client].core.as_mut().expect("it plays");

@@ -30,6 +30,7 @@ mod palette;
 mod particles;
 mod play;
 mod presentation;
+mod puck;
 mod rig;
 mod rounds;
 mod scoreboard;

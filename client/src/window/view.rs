@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
+use phaselock_shared::games::puck::ShufflePuck;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::motion::interpolate::TickTime;
@@ -106,6 +107,7 @@ pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box
     }
     let start = match welcome.game.as_str() {
         Skirmish::NAME => playing::<Skirmish>,
+        ShufflePuck::NAME => playing::<ShufflePuck>,
         _ => return None,
     };
     Some(start(welcome, from, now))

@@ -16,12 +16,13 @@ pub trait Visitor {
 }
 
 /// All games' names.
-pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME];
+pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, puck::ShufflePuck::NAME];
 
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
+        puck::ShufflePuck::NAME => Some(visitor.visit::<puck::ShufflePuck>()),
         _ => None,
     }
 }

@@ -75,6 +75,11 @@ impl ShufflePuck {
         self.rates
     }
 
+    /// Where a rink's place is in the world.
+    pub fn on_rink(&self, rink: u8, place: Vec2) -> Vec2 {
+        in_world(rink, place)
+    }
+
     /// The rink that a player is on.
     pub fn rink_of(entities: &Entities<Piece>, player: PlayerId) -> Option<u8> {
         mallet_of(entities, player).map(|mallet| mallet.rink)
@@ -424,13 +429,11 @@ impl Game for ShufflePuck {
         if near { Cause::Prop } else { Cause::Unknown }
     }
 
-    fn presentation(kind: u8) -> Choice {
-        // The present, by the game's own rules: a puck that nobody touches is shown where it is, and one that
-        // is computed ahead has the shortest way to there and from there.
-        match kind {
-            1 => Choice::RunForward,
-            _ => Choice::Projective,
-        }
+    fn presentation(_kind: u8) -> Choice {
+        // The present, by the game's own rules: strikes of others and the puck that they strike are on the same
+        // time, and a puck that is computed ahead has the shortest way to there and back
+        // (`tests/it/puck.rs` compares).
+        Choice::RunForward
     }
 
     fn repeat(last: &Command, _missed: u64) -> Command {
