@@ -12,6 +12,7 @@ mod packets;
 mod play;
 mod presentation;
 mod quic;
+mod race;
 mod rewind;
 mod snapshots;
 mod stack;

@@ -1,5 +1,6 @@
 //! The games, and how to get from a name to one.
 
+pub mod race;
 pub mod rounds;
 pub mod skirmish;
 
