@@ -14,6 +14,7 @@ mod presentation;
 mod quic;
 mod race;
 mod rewind;
+mod rotation;
 mod snapshots;
 mod stack;
 mod tidy;
