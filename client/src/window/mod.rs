@@ -30,6 +30,7 @@ mod palette;
 mod particles;
 mod play;
 mod presentation;
+mod race;
 mod rig;
 mod rounds;
 mod scoreboard;
