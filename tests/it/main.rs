@@ -13,6 +13,7 @@ mod play;
 mod presentation;
 mod puck;
 mod quic;
+mod race;
 mod rewind;
 mod rotation;
 mod snapshots;

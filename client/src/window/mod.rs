@@ -31,6 +31,7 @@ mod particles;
 mod play;
 mod presentation;
 mod puck;
+mod race;
 mod rig;
 mod rounds;
 mod scoreboard;

@@ -9,6 +9,7 @@ use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
 use phaselock_shared::games::puck::ShufflePuck;
+use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::motion::interpolate::TickTime;
@@ -106,6 +107,7 @@ pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box
         Box::new(Playing::<G>::new(welcome, from, now))
     }
     let start = match welcome.game.as_str() {
+        Race::NAME => playing::<Race>,
         Skirmish::NAME => playing::<Skirmish>,
         ShufflePuck::NAME => playing::<ShufflePuck>,
         _ => return None,

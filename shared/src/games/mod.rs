@@ -2,6 +2,7 @@
 
 pub mod asteroids;
 pub mod puck;
+pub mod race;
 pub mod rounds;
 pub mod skirmish;
 
@@ -17,10 +18,12 @@ pub trait Visitor {
 
 /// All games' names.
 pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, puck::ShufflePuck::NAME];
+pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, race::Race::NAME];
 
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
+        race::Race::NAME => Some(visitor.visit::<race::Race>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
         puck::ShufflePuck::NAME => Some(visitor.visit::<puck::ShufflePuck>()),
         _ => None,
