@@ -93,17 +93,20 @@ fn undisturbed(network: &Conditions, seed: u64, secs: u32) -> Done {
 fn nobody_is_ever_corrected_however_bad_the_network() {
     let far = "delay=125ms,jitter=30ms,spread=heavy,loss=5%,burst=4";
     let networks = PROFILES.iter().map(|(name, _)| *name).chain([far]);
+    let mut rides = 0;
     for (network, seed) in networks.zip(1..) {
         let conditions: Conditions = network.parse().expect("it is a network");
         // Far away it is played for minutes: through a warm-up, a race, its results and the next one's begin.
-        let secs = if network == far { 170 } else { 45 };
+        let secs = if network == far { 150 } else { 40 };
         let done = undisturbed(&conditions, seed, secs);
         eprintln!("{network}, {secs} s: {done:?}");
         assert_eq!(done.corrected, [0, 0, 0], "over {network}: {done:?}");
         // There was something to be wrong about.
-        assert!(done.races >= 3 && done.coins > 30 && done.rides > 10, "over {network}: {done:?}");
-        assert!(secs < 100 || (done.races >= 6 && done.falls > 3), "over {network}: {done:?}");
+        assert!(done.races >= 3 && done.coins > 20 && done.falls > 0, "over {network}: {done:?}");
+        assert!(secs < 100 || done.races >= 6, "over {network}: {done:?}");
+        rides += done.rides;
     }
+    assert!(rides > 100, "platforms were ridden for {rides} tenths of a second");
 }
 
 #[test]
@@ -115,7 +118,8 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
         sim.join_bot(link);
     }
     let (mut results, mut told) = (None, 0);
-    for _ in 0..170 {
+    // Through a warm-up, a race and its results, and into the next one.
+    while Platformer::rounds_played(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000) {
         sim.run(1.0);
         sim.truth.clear();
         let world = sim.room.world();
@@ -140,8 +144,11 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
     let arrived = results.iter().filter(|(_, score)| score.place > 0).count();
     assert!(arrived >= 3, "{results:?}");
     assert!(results.iter().all(|(_, score)| score.coins > 3), "{results:?}");
+    sim.run(10.0);
     let world = sim.room.world();
-    assert!(Platformer::rounds_played(world) == 1, "the next one has begun");
+    let now = round(&world.entities);
+    assert_eq!((now.played, now.phase()), (1, Phase::Play), "the next one has begun");
+    assert!(world.entities.records::<Player>().all(|slot| slot.entity.x < 20.0), "at its start");
     for client in &sim.clients {
         assert!(client.closed.is_none());
         let stats = client.core().stats();

@@ -10,8 +10,8 @@ use crate::time::{Rates, Tick};
 
 /// Seconds after a landing in which it looks about, from and to, of the best: people do not land and leap in
 /// one. The worst take so many times as long.
-const LOOK_SECS: (f32, f32) = (0.03, 0.16);
-const LOOK_WORST: f32 = 5.0;
+const LOOK_SECS: (f32, f32) = (0.1, 0.35);
+const LOOK_WORST: f32 = 3.5;
 /// Seconds after the start signal: a human's reaction.
 const REACTION_SECS: (f32, f32) = (0.15, 0.4);
 /// How often it holds its keys for too long or too short, the best and the worst, and by how much.

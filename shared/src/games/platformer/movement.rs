@@ -315,6 +315,19 @@ pub(super) fn foretell(
     player
 }
 
+/// The platform that somebody in the air comes down on if it holds its keys on, as a player's `ride` has it, and
+/// in how many seconds; none if that takes longer than `secs`, or if it comes down elsewhere.
+pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Option<(u8, f32)> {
+    let (mut ahead, begin) = (*player, tick_of(rates, player.clock));
+    for tick in 1..=ticks(rates, secs) {
+        movement(level, rates, player.race, begin.plus(tick), &mut ahead, &player.keys());
+        if ahead.stands() {
+            return (ahead.ride > 0).then_some((ahead.ride, tick as f32 * rates.step_secs()));
+        }
+    }
+    None
+}
+
 /// As the world does after each tick; whole numbers are on the grid anyway.
 pub(super) fn snap(player: &mut Player) {
     let snapped = |field: Field, value: f32| field.unpack(field.pack(value));

@@ -11,7 +11,7 @@ use crate::time::{Rates, Tick};
 /// How long the parts of a round take. Two minutes are enough for a first try with many falls.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 120.0 + READY_SECS, results: 8.0 };
 /// Seconds that are left to the others when the third is in the goal.
-pub const LAST_SECS: f32 = 12.0;
+pub const LAST_SECS: f32 = 20.0;
 /// Points for a coin.
 pub const COIN_POINTS: u16 = 10;
 /// Points for the first places; who comes later gets the last of them.

@@ -95,8 +95,8 @@ fn bots_get_to_the_goal_each_by_its_own_way_and_with_some_falls() {
     assert!(arrived >= 6, "{arrived} of 16 are in the goal");
     assert!(times.iter().all(|secs| (25..110).contains(secs)));
     coins.sort_unstable();
-    assert!(coins[0] >= 5 && coins[15] >= coins[0] + 5, "{coins:?}");
-    assert!(falls > 3, "they are too good");
+    assert!(coins[0] >= 3 && coins[15] >= coins[0] + 5, "{coins:?}");
+    assert!(falls > 1, "they are too good");
 }
 
 #[test]
@@ -245,12 +245,15 @@ fn a_race_begins_at_the_start_with_nothing_and_ends_when_all_are_in_the_goal() {
     for _ in 0..60 {
         step(&game, &mut world, Command { right: -1, jump: false });
     }
-    assert_eq!(scores(&world), told);
+    let still = |score: &Score| Score { progress: 0, ..*score };
+    assert!(scores(&world).iter().map(still).eq(told.iter().map(still)), "{told:?}");
     assert_eq!(Platformer::rounds_played(&world), 0);
     wait_for(&game, &mut world, Phase::WarmUp);
     assert_eq!(Platformer::rounds_played(&world), 1);
     wait_for(&game, &mut world, Phase::Play);
     assert!(scores(&world).iter().all(|score| score.points == 0 && score.place == 0));
+    step(&game, &mut world, Command::default());
+    assert!(round(&world.entities).secs_left(world.tick, Rates::DEFAULT) > 100.0);
 }
 
 #[test]
