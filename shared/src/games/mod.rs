@@ -16,11 +16,12 @@ pub trait Visitor {
 }
 
 /// All games' names.
-pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME];
+pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, platformer::Platformer::NAME];
 
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
+        platformer::Platformer::NAME => Some(visitor.visit::<platformer::Platformer>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
         _ => None,
     }
