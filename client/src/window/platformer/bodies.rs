@@ -11,9 +11,9 @@ use egui_macroquad::egui::epaint::PathStroke;
 use egui_macroquad::egui::{Align2, Color32, Painter, Shape, Stroke, StrokeKind, vec2};
 use glam::Vec2;
 use phaselock_shared::game::Slot;
+use phaselock_shared::games::platformer::Player;
 use phaselock_shared::games::platformer::level::{Level, PLATFORMS};
 use phaselock_shared::games::platformer::movement::{HALF_WIDTH, HEIGHT, RUN_SPEED, lands_on};
-use phaselock_shared::games::platformer::Player;
 use phaselock_shared::ids::EntityId;
 use phaselock_shared::time::Rates;
 
@@ -234,7 +234,8 @@ impl Body {
         if player.stands() {
             self.strides += player.vx * secs;
         }
-        let wanted = if player.keys().right != 0 { f32::from(player.keys().right) } else { self.facing };
+        let wanted =
+            if player.keys().right != 0 { f32::from(player.keys().right) } else { self.facing };
         let wanted = if wanted == 0.0 { 1.0 } else { wanted.signum() };
         self.facing += (wanted - self.facing) * (1.0 - (-secs / 0.04).exp2());
         self.trail.advance(secs, TRAIL_SECS);

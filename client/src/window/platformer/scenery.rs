@@ -33,7 +33,8 @@ impl Hills {
     /// How high they are at a place of theirs.
     fn at(&self, x: f32) -> f32 {
         let x = x * self.wave;
-        self.height + self.rough * (x.sin() * 0.6 + (x * 2.3 + 1.0).sin() * 0.3 + (x * 5.1).sin() * 0.1)
+        self.height
+            + self.rough * (x.sin() * 0.6 + (x * 2.3 + 1.0).sin() * 0.3 + (x * 5.1).sin() * 0.1)
     }
 }
 
@@ -50,7 +51,12 @@ impl Quads {
 
     /// A rectangle in metres, with a colour above and one below.
     fn rect(&mut self, min: Vec2, max: Vec2, [above, below]: [Color32; 2]) {
-        let corners = [(min.x, min.y, above), (max.x, min.y, above), (max.x, max.y, below), (min.x, max.y, below)];
+        let corners = [
+            (min.x, min.y, above),
+            (max.x, min.y, above),
+            (max.x, max.y, below),
+            (min.x, max.y, below),
+        ];
         let first = self.mesh.vertices.len() as u32;
         for (x, y, color) in corners {
             self.mesh.colored_vertex(self.camera.to_screen(Vec2::new(x, y)), color);
@@ -83,7 +89,8 @@ fn dice(column: i32, row: i32, salt: u32) -> f32 {
 pub(super) fn draw_sky(painter: &Painter, camera: Camera, age_secs: f32) {
     let screen = camera.screen;
     let mut mesh = Mesh::default();
-    let corners = [screen.left_top(), screen.right_top(), screen.right_bottom(), screen.left_bottom()];
+    let corners =
+        [screen.left_top(), screen.right_top(), screen.right_bottom(), screen.left_bottom()];
     for (corner, color) in corners.into_iter().zip([SKY[0], SKY[0], SKY[1], SKY[1]]) {
         mesh.colored_vertex(corner, color);
     }
@@ -136,7 +143,10 @@ fn seen(level: &Level, camera: Camera) -> (std::ops::Range<i32>, std::ops::Range
     let (min, max) = (camera.middle - camera.half(), camera.middle + camera.half());
     // One more to either side, and below the level as far as one sees.
     let columns = min.x.floor() as i32 - 1..max.x.ceil() as i32 + 1;
-    (columns, (min.y.floor() as i32 - 1).max(-1)..(max.y.ceil() as i32 + 1).min(level.height as i32 + 12))
+    (
+        columns,
+        (min.y.floor() as i32 - 1).max(-1)..(max.y.ceil() as i32 + 1).min(level.height as i32 + 12),
+    )
 }
 
 /// Whether the ground goes on there: below the level it does where its last row is solid.
@@ -174,9 +184,17 @@ pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_s
                     let top = min + Vec2::new(0.08, 0.5 + sway);
                     for n in 0..3 {
                         let y = min.y + 0.66 + n as f32 * 0.12;
-                        quads.rect(Vec2::new(min.x + 0.25, y), Vec2::new(min.x + 0.75, y + 0.05), [palette::STEEL; 2]);
+                        quads.rect(
+                            Vec2::new(min.x + 0.25, y),
+                            Vec2::new(min.x + 0.75, y + 0.05),
+                            [palette::STEEL; 2],
+                        );
                     }
-                    quads.rect(top, top + Vec2::new(0.84, 0.14), [palette::GOOD, palette::OWN_DARK]);
+                    quads.rect(
+                        top,
+                        top + Vec2::new(0.84, 0.14),
+                        [palette::GOOD, palette::OWN_DARK],
+                    );
                 }
                 Tile::Air | Tile::Solid => {}
             }
@@ -194,7 +212,8 @@ fn ground(quads: &mut Quads, level: &Level, column: i32, row: i32) {
     quads.rect(min, min + 1.0, [shade(depth - 1.0), shade(depth)]);
     // Stones here and there.
     if dice(column, row, 5) < 0.45 {
-        let at = min + Vec2::new(0.15 + 0.5 * dice(column, row, 6), 0.3 + 0.4 * dice(column, row, 7));
+        let at =
+            min + Vec2::new(0.15 + 0.5 * dice(column, row, 6), 0.3 + 0.4 * dice(column, row, 7));
         let size = Vec2::new(0.12 + 0.16 * dice(column, row, 8), 0.1);
         quads.rect(at, at + size, [fade(palette::WALL_TOP, 0.28), fade(palette::WALL_TOP, 0.1)]);
     }
@@ -261,14 +280,21 @@ pub(super) fn draw_platforms(painter: &Painter, camera: Camera, clock: f32) {
         glow(painter, rect.center_bottom(), size.x * 0.6, light(palette::WARN, 0.09));
         let edge = Stroke::new(0.05 * camera.scale, palette::STEEL);
         let corner = 0.12 * camera.scale;
-        painter.rect(rect, corner, palette::WALL_SIDE, edge, egui_macroquad::egui::StrokeKind::Inside);
+        painter.rect(
+            rect,
+            corner,
+            palette::WALL_SIDE,
+            edge,
+            egui_macroquad::egui::StrokeKind::Inside,
+        );
         let shine = Rect::from_min_size(rect.min, vec2(size.x, 0.09 * camera.scale));
         painter.rect_filled(shine, corner, palette::TEXT_SOFT);
         // Chevrons to either side say that it moves.
         for side in [-1.0, 1.0] {
             for n in 1..3 {
                 let x = rect.center().x + side * n as f32 * 0.22 * camera.scale;
-                let tip = pos2(x + side * 0.1 * camera.scale, rect.center().y + 0.04 * camera.scale);
+                let tip =
+                    pos2(x + side * 0.1 * camera.scale, rect.center().y + 0.04 * camera.scale);
                 let back = |dy: f32| pos2(x, tip.y + dy * camera.scale);
                 let stroke = Stroke::new(0.05 * camera.scale, fade(palette::WARN, 0.85));
                 painter.line_segment([back(-0.08), tip], stroke);
@@ -286,7 +312,11 @@ fn draw_way(painter: &Painter, camera: Camera, platform: &Platform) {
         painter.circle_filled(at, 0.04 * camera.scale, fade(palette::TEXT_FAINT, 0.5));
     }
     for end in [from, to] {
-        painter.circle_stroke(end, 0.1 * camera.scale, Stroke::new(1.5, fade(palette::TEXT_FAINT, 0.6)));
+        painter.circle_stroke(
+            end,
+            0.1 * camera.scale,
+            Stroke::new(1.5, fade(palette::TEXT_FAINT, 0.6)),
+        );
     }
 }
 
@@ -306,7 +336,11 @@ pub(super) fn draw_things(
         let at = camera.to_screen(*coin);
         let radius = 0.26 * camera.scale;
         if own.is_some_and(|own| own.has_coin(number)) {
-            painter.circle_stroke(at, radius * 0.5, Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.4)));
+            painter.circle_stroke(
+                at,
+                radius * 0.5,
+                Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.4)),
+            );
             continue;
         }
         let spin = (age_secs * 3.2 + coin.x * 0.35).sin();
@@ -348,11 +382,8 @@ fn draw_checkpoint(painter: &Painter, camera: Camera, foot: Pos2, reached: bool,
     let high = if reached { 0.08 } else { 0.95 };
     let hoist = top + vec2(0.0, high * metre);
     let wave = (age_secs * 4.0).sin() * 0.06 * metre;
-    let points = vec![
-        hoist,
-        hoist + vec2(0.8 * metre, 0.24 * metre + wave),
-        hoist + vec2(0.0, 0.5 * metre),
-    ];
+    let points =
+        vec![hoist, hoist + vec2(0.8 * metre, 0.24 * metre + wave), hoist + vec2(0.0, 0.5 * metre)];
     painter.add(Shape::convex_polygon(points, fade(color, 0.9), Stroke::NONE));
 }
 
