@@ -9,6 +9,7 @@ mod interest;
 mod join;
 mod late;
 mod packets;
+mod platformer;
 mod play;
 mod presentation;
 mod puck;

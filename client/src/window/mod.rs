@@ -28,6 +28,7 @@ mod overlay;
 mod paint;
 mod palette;
 mod particles;
+mod platformer;
 mod play;
 mod presentation;
 mod puck;

@@ -3,6 +3,7 @@
 pub mod asteroids;
 pub mod puck;
 pub mod race;
+pub mod platformer;
 pub mod rounds;
 pub mod skirmish;
 
@@ -19,11 +20,13 @@ pub trait Visitor {
 /// All games' names.
 pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, puck::ShufflePuck::NAME];
 pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, race::Race::NAME];
+pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, platformer::Platformer::NAME];
 
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
         race::Race::NAME => Some(visitor.visit::<race::Race>()),
+        platformer::Platformer::NAME => Some(visitor.visit::<platformer::Platformer>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
         puck::ShufflePuck::NAME => Some(visitor.visit::<puck::ShufflePuck>()),
         _ => None,
