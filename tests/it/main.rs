@@ -14,6 +14,7 @@ mod play;
 mod presentation;
 mod quic;
 mod rewind;
+mod rotation;
 mod snapshots;
 mod stack;
 mod tidy;

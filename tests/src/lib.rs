@@ -158,6 +158,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
         favour: None,
         start: LocalTime(0),
         unix_micros: 0,
+        rounds: None,
     }
 }
 

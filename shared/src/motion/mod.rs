@@ -33,6 +33,7 @@ mod ease;
 mod eased;
 pub mod fir;
 mod forecast;
+pub mod foretelling;
 mod hermite;
 pub mod interpolate;
 mod kalman;

@@ -7,7 +7,7 @@ use phaselock_shared::games::skirmish::{HEALTH, Player};
 
 use crate::window::paint::{arc, fade, panel, rim, text, text_over, text_spaced};
 use crate::window::palette;
-use crate::window::scoreboard::Row;
+use crate::window::scoreboard::Board;
 
 /// Seconds that a line of the feed stays.
 const FEED_SECS: f32 = 5.0;
@@ -19,8 +19,6 @@ const LANDED_SECS: f32 = 0.22;
 const WOUND_SECS: f32 = 0.7;
 /// Hits that kill: the segments of the health bar.
 const SEGMENTS: u8 = 5;
-/// Seconds for which the keys are told.
-const HINT_SECS: f32 = 9.0;
 
 /// What is written.
 #[derive(Debug, Default)]
@@ -70,11 +68,6 @@ impl Hud {
     pub(super) fn hurt(&mut self, damage: u8) {
         let more = 0.5 + f32::from(damage) / 100.0;
         self.wound = (self.wound + more * WOUND_SECS).min(1.4 * WOUND_SECS);
-    }
-
-    /// How much the picture is to shake: 0 to 1.
-    pub(super) fn shake(&self) -> f32 {
-        (self.wound / WOUND_SECS).min(1.0).powi(2)
     }
 
     /// Lets time pass.
@@ -154,14 +147,12 @@ impl Hud {
     }
 
     /// Paints the own score and place.
-    pub(super) fn draw_score(&self, painter: &Painter, screen: Rect, rows: &[Row]) {
-        let Some(place) = rows.iter().position(|row| row.own) else { return };
+    pub(super) fn draw_score(&self, painter: &Painter, screen: Rect, frags: u16, board: &Board) {
+        let Some((place, of)) = board.place() else { return };
         let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(176.0, 48.0));
         panel(painter, rect);
-        let parts = [
-            (0.27, rows[place].frags.to_string(), "FRAGS"),
-            (0.73, format!("{} / {}", place + 1, rows.len()), "PLACE"),
-        ];
+        let parts =
+            [(0.27, frags.to_string(), "FRAGS"), (0.73, format!("{place} / {of}"), "PLACE")];
         for (share, value, label) in parts {
             let x = rect.left() + rect.width() * share;
             let at = pos2(x, rect.top() + 19.0);
@@ -214,25 +205,5 @@ impl Hud {
                 painter.line_segment(ends, Stroke::new(2.5, fade(color, left)));
             }
         }
-    }
-
-    /// Tells the keys to a newcomer, who can do without after a while.
-    pub(super) fn draw_hint(
-        &self,
-        painter: &Painter,
-        screen: Rect,
-        controls: &[(&str, &str)],
-        age_secs: f32,
-    ) {
-        let left = ((HINT_SECS - age_secs) / 1.5).clamp(0.0, 1.0);
-        if left == 0.0 {
-            return;
-        }
-        let words: Vec<_> = controls.iter().map(|(keys, what)| format!("{keys}: {what}")).collect();
-        // Beside the health, or above it where there is no room beside.
-        let above = if screen.width() < 1200.0 { 88.0 } else { 26.0 };
-        let at = screen.center_bottom() - vec2(0.0, above);
-        let color = fade(palette::TEXT_SOFT, left);
-        text_over(painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
     }
 }

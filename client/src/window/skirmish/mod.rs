@@ -7,6 +7,7 @@ mod hud;
 mod players;
 mod shade;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Rect};
@@ -27,7 +28,9 @@ use players::{Bodies, Tag};
 use super::camera::Camera;
 use super::hands::{Hands, KeyCode};
 use super::palette;
-use super::scoreboard::{self, Row};
+use super::rig::{Rig, Shot};
+use super::rounds::draw_hint;
+use super::scoreboard::{self, Board};
 use super::view::{GameView, Scene};
 
 /// Metres that are seen from left to right on most screens.
@@ -43,8 +46,6 @@ const EASE_SECS: f32 = 0.07;
 const MARGIN: f32 = 3.0;
 /// The camera jumps further than this: a new place in the world, not a walk.
 const CUT: f32 = 9.0;
-/// How far a wound shakes the picture, in metres.
-const SHAKE: f32 = 0.16;
 
 /// What the picture of Skirmish keeps in mind.
 #[derive(Debug, Default)]
@@ -53,6 +54,7 @@ pub(crate) struct SkirmishScreen {
     camera: Option<Camera>,
     /// What was drawn with.
     drawn: Option<Camera>,
+    rig: Rig,
     /// Where the own player was drawn last.
     own_at: Option<Vec2>,
     watch: Watch,
@@ -124,7 +126,10 @@ impl SkirmishScreen {
                 Event::Shot { shooter, along, from, to, hit } => {
                     self.effects.shot(from, to, along, color(shooter), hit);
                 }
-                Event::Hurt { id, damage } if own == Some(id) => self.hud.hurt(damage),
+                Event::Hurt { id, damage } if own == Some(id) => {
+                    self.hud.hurt(damage);
+                    self.rig.shake(0.5 + f32::from(damage) / 100.0);
+                }
                 Event::Hurt { .. } => {}
                 Event::Landed => self.hud.land(),
                 Event::Died { id, at } => self.effects.death(at, color(id)),
@@ -142,33 +147,27 @@ impl SkirmishScreen {
 
     /// Moves the camera along and returns the one to draw with.
     fn aim_camera(&mut self, scene: &Scene<'_, Skirmish>, own: Option<&Player>) -> Camera {
-        let before = self.camera.map_or(Vec2::ZERO, |camera| camera.middle);
-        let mut camera = Camera::new(scene.screen, before, SEEN_WIDTH, SEEN_HEIGHT);
-        let first = self.own_at.is_none();
         if let Some(own) = own {
             self.own_at = Some(own.position());
         }
-        let target = self.own_at.unwrap_or(Vec2::ZERO);
         let lean = if scene.active {
             let away = scene.pointer - scene.screen.center();
-            Vec2::new(away.x, away.y) / camera.scale * LOOK_AHEAD
+            let scale = Camera::new(scene.screen, Vec2::ZERO, SEEN_WIDTH, SEEN_HEIGHT).scale;
+            Vec2::new(away.x, away.y) / scale * LOOK_AHEAD
         } else {
             Vec2::ZERO
         };
-        let target = target + lean.clamp_length_max(2.5);
-        if first || before.distance(target) > CUT {
-            camera.middle = target;
-        } else {
-            let keep = (-scene.secs / EASE_SECS).exp2();
-            camera.middle = target + (before - target) * keep;
-        }
-        camera.keep_within(HALF, MARGIN);
+        let shot = Shot {
+            target: self.own_at.unwrap_or(Vec2::ZERO) + lean.clamp_length_max(2.5),
+            width: SEEN_WIDTH,
+            height: SEEN_HEIGHT,
+            ease_secs: EASE_SECS,
+            cut: CUT,
+            bounds: Some((HALF, MARGIN)),
+        };
+        let camera = self.rig.follow(scene.screen, scene.secs, &shot);
         self.camera = Some(camera);
-
-        // Two sines without a common beat look like a hand that trembles.
-        let (time, shake) = (scene.age_secs * 60.0, self.hud.shake() * SHAKE);
-        let off = Vec2::new((time * 1.1).sin(), (time * 1.7).cos()) * shake;
-        Camera { middle: camera.middle + off, ..camera }
+        self.rig.shaken(camera, scene.age_secs)
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
@@ -196,11 +195,10 @@ impl SkirmishScreen {
 
     fn draw_over(&self, scene: &Scene<'_, Skirmish>, own: Option<&Player>, painter: &Painter) {
         let screen: Rect = scene.screen;
-        let mut rows = self.rows(scene);
-        scoreboard::rank(&mut rows);
+        let board = self.board(scene);
         self.hud.draw_wound(painter, screen, own);
         self.hud.draw_feed(painter, screen);
-        self.hud.draw_score(painter, screen, &rows);
+        self.hud.draw_score(painter, screen, self.score(scene.player).frags, &board);
         if let Some(own) = own {
             self.hud.draw_health(painter, screen, own);
             if own.health == 0 && !scene.scores {
@@ -212,10 +210,12 @@ impl SkirmishScreen {
             }
         }
         if !scene.crowded {
-            self.hud.draw_hint(painter, screen, Skirmish::CONTROLS, scene.age_secs);
+            // Beside the health, or above it where there is no room beside.
+            let above = if screen.width() < 1200.0 { 88.0 } else { 26.0 };
+            draw_hint(painter, screen, Skirmish::CONTROLS, scene.age_secs, above);
         }
         if scene.scores {
-            scoreboard::draw(painter, screen, &rows);
+            scoreboard::draw(painter, screen, &board);
         }
         if scene.active {
             self.hud.draw_crosshair(painter, scene.pointer);
@@ -226,13 +226,15 @@ impl SkirmishScreen {
         self.scores.get(&player).copied().unwrap_or_default()
     }
 
-    fn rows(&self, scene: &Scene<'_, Skirmish>) -> Vec<Row> {
-        let row = |(player, seat): (&PlayerId, &phaselock_client::core::Seat)| {
-            let Score { frags, deaths, .. } = self.score(*player);
-            let own = *player == scene.player;
-            let ping_ms = scene.round_trip_ms.filter(|_| own);
-            Row { name: seat.name.clone(), bot: seat.bot, own, frags, deaths, ping_ms }
+    fn board(&self, scene: &Scene<'_, Skirmish>) -> Board {
+        let key = |player| {
+            let Score { frags, deaths, .. } = self.score(player);
+            (Reverse(frags), deaths)
         };
-        scene.roster.iter().map(row).collect()
+        let values = |player| {
+            let Score { frags, deaths, .. } = self.score(player);
+            vec![frags.to_string(), deaths.to_string()]
+        };
+        Board::new(scene, &["FRAGS", "DEATHS"], key, values)
     }
 }
