@@ -1,5 +1,7 @@
 //! Asteroids over good and bad links, in virtual time.
 
+#![allow(clippy::print_stdout, reason = "the figures are worth a look")]
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -324,7 +326,7 @@ fn who_is_near_an_edge_knows_what_is_across_it() {
 
 #[test]
 fn rates_other_than_the_usual_are_as_exact() {
-    let rates = Rates { tick_hz: 30, snapshot_hz: 10, ..Rates::DEFAULT };
+    let rates = Rates { tick_hz: 30, snapshot_hz: 10 };
     let config = phaselock_tests::room_config(46, 2);
     let mut sim = Sim::<Asteroids>::with(phaselock_server::core::RoomConfig { rates, ..config });
     let (client, _) = join_bot(&mut sim, BAD);

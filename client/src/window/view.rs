@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
+use phaselock_shared::games::asteroids::Asteroids;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::motion::interpolate::TickTime;
@@ -105,6 +106,7 @@ pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box
         Box::new(Playing::<G>::new(welcome, from, now))
     }
     let start = match welcome.game.as_str() {
+        Asteroids::NAME => playing::<Asteroids>,
         Skirmish::NAME => playing::<Skirmish>,
         _ => return None,
     };

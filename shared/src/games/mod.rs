@@ -15,11 +15,12 @@ pub trait Visitor {
 }
 
 /// All games' names.
-pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME];
+pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, asteroids::Asteroids::NAME];
 
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
+        asteroids::Asteroids::NAME => Some(visitor.visit::<asteroids::Asteroids>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
         _ => None,
     }
