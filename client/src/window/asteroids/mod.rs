@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter};
 use glam::Vec2;
+use macroquad::rand::gen_range;
 use phaselock_shared::games::asteroids::field::FIELD;
 use phaselock_shared::games::asteroids::{
     Asteroids, Bullet, Command, REACH, Rock, SHIELD_SECS, Score, Ship,
@@ -166,7 +167,7 @@ impl AsteroidsScreen {
                 let at = self.image(at);
                 self.particles.explosion(at, 3.6, color(own == Some(id)));
                 for n in 0..9 {
-                    let out = direction(n as f32 * 0.38) * (2.0 + n as f32 * 0.5);
+                    let out = direction(n as f32 * 0.38) * gen_range(2.0, 7.0);
                     self.particles.splinter(at, velocity + out, 0.34, color(own == Some(id)), 1.3);
                 }
                 let far = at.distance(self.own_at);
@@ -183,13 +184,13 @@ impl AsteroidsScreen {
                 self.particles.ring(at, (radius * 0.4, radius * 1.5), palette::STEEL, 0.35);
                 self.particles.burst(at, count, radius * 5.0, palette::STEEL, 0.55);
                 for n in 0..count {
-                    let out = direction(n as f32 * 0.38);
-                    let speed = radius * (0.8 + 0.25 * (n % 5) as f32);
-                    let place = at + out * radius * 0.5;
+                    let out = direction(n as f32 * 0.38 + gen_range(-0.1, 0.1));
+                    let speed = radius * gen_range(0.4, 2.0);
+                    let place = at + out * radius * gen_range(0.1, 0.8);
                     self.particles.splinter(
                         place,
                         velocity + out * speed,
-                        0.26,
+                        gen_range(0.12, 0.4),
                         palette::WALL_RIM,
                         1.0,
                     );

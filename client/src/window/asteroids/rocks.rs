@@ -29,7 +29,7 @@ fn number(seed: u8, which: u32) -> f32 {
 fn corners(seed: u8) -> [Vec2; CORNERS] {
     std::array::from_fn(|n| {
         let turn = (n as f32 + 0.5 * (number(seed, 40 + n as u32) - 0.5)) / CORNERS as f32;
-        let out = 0.78 + 0.3 * number(seed, n as u32);
+        let out = 0.72 + 0.36 * number(seed, n as u32);
         Vec2::from_angle(turn * std::f32::consts::TAU) * out
     })
 }
@@ -118,7 +118,7 @@ mod tests {
         for seed in 0..=255_u8 {
             let shape = corners(seed);
             for (n, corner) in shape.iter().enumerate() {
-                assert!((0.75..1.1).contains(&corner.length()), "{corner}");
+                assert!((0.7..1.1).contains(&corner.length()), "{corner}");
                 // Around the middle once, so that it can be filled from there.
                 assert!(corner.perp_dot(shape[(n + 1) % CORNERS]) > 0.0, "{seed}");
             }

@@ -13,7 +13,7 @@ use crate::window::palette;
 
 /// A layer of stars: which part of the camera's way it goes along with, how many there are in a tile, and how
 /// large they are in points.
-const LAYERS: [(f32, usize, f32); 3] = [(0.12, 90, 1.0), (0.28, 55, 1.5), (0.5, 26, 2.1)];
+const LAYERS: [(f32, usize, f32); 3] = [(0.12, 130, 1.7), (0.28, 70, 2.4), (0.5, 30, 3.4)];
 /// Width and height of a layer's tile in metres of its own.
 const TILE: f32 = 90.0;
 /// Mist: place in a tile of its own, radius, and how much of the way it goes along.
@@ -42,7 +42,7 @@ impl Default for Space {
         let random = RandGenerator::new();
         random.srand(7);
         let star = |size: f32| {
-            let bright = random.gen_range(0.25_f32, 1.0);
+            let bright = random.gen_range(0.55_f32, 1.0);
             let warm = mix(palette::STEEL, palette::WARN, random.gen_range(-0.6, 0.4));
             Star {
                 at: Vec2::new(random.gen_range(0.0, TILE), random.gen_range(0.0, TILE)),
@@ -73,10 +73,11 @@ impl Space {
         let middle = camera.screen.center();
         for (n, (x, y, radius)) in MIST.into_iter().enumerate() {
             let away = Vec2::new(x, y) - camera.middle * MIST_PART;
-            let color = if n % 2 == 0 { palette::OWN_DARK } else { palette::GRID_MAJOR };
+            let thin = if n % 2 == 0 { palette::OWN_DARK } else { palette::MARKING };
+            let color = mix(thin, palette::OWN, 0.12);
             for at in images(away, MIST_TILE, camera.half() + radius) {
                 let at = middle + vec2(at.x, at.y) * camera.scale;
-                glow(painter, at, radius * camera.scale, light(color, 0.34));
+                glow(painter, at, radius * camera.scale, light(color, 0.8));
             }
         }
         let mut mesh = Mesh::default();
@@ -91,7 +92,7 @@ impl Space {
                     let first = mesh.vertices.len() as u32;
                     mesh.colored_vertex(at, color);
                     for (x, y) in [(half, 0.0), (0.0, half), (-half, 0.0), (0.0, -half)] {
-                        mesh.colored_vertex(at + vec2(x, y) * 1.3, light(color, 0.25));
+                        mesh.colored_vertex(at + vec2(x, y) * 1.3, light(color, 0.2));
                     }
                     for side in 0..4 {
                         mesh.add_triangle(first, first + 1 + side, first + 1 + (side + 1) % 4);
