@@ -9,6 +9,9 @@ use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
 use phaselock_shared::games::asteroids::Asteroids;
+use phaselock_shared::games::platformer::Platformer;
+use phaselock_shared::games::puck::ShufflePuck;
+use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::motion::interpolate::TickTime;
@@ -107,7 +110,10 @@ pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box
     }
     let start = match welcome.game.as_str() {
         Asteroids::NAME => playing::<Asteroids>,
+        Race::NAME => playing::<Race>,
+        Platformer::NAME => playing::<Platformer>,
         Skirmish::NAME => playing::<Skirmish>,
+        ShufflePuck::NAME => playing::<ShufflePuck>,
         _ => return None,
     };
     Some(start(welcome, from, now))
