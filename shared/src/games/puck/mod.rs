@@ -101,7 +101,7 @@ impl ShufflePuck {
         &self,
         entities: &mut Entities<Piece>,
         puck: Option<EntityId>,
-        on_rink: &mut [OnRink],
+        on_rink: &[OnRink],
         moves: impl Fn(EntityId) -> bool,
     ) -> Outcome {
         let mut hands: Vec<_> = on_rink.iter().map(|on| on.hand).collect();
@@ -215,7 +215,7 @@ impl ShufflePuck {
             *board = Board { rink: board.rink, ..Board::default() };
         }
         for (_, _, puck) in world.entities.records_mut::<Puck>() {
-            motion::place(self.rates, puck, if puck.placed % 2 == 0 { -1 } else { 1 });
+            motion::place(self.rates, puck, if puck.placed.is_multiple_of(2) { -1 } else { 1 });
         }
         world.memory.touches.clear();
     }
@@ -361,10 +361,10 @@ impl Game for ShufflePuck {
             let rink = *rink;
             let (here, others) = rest.split_at(rest.partition_point(|(on, _)| *on == rink));
             rest = others;
-            let mut on_rink: Vec<_> = here.iter().map(|(_, on)| *on).collect();
+            let on_rink: Vec<_> = here.iter().map(|(_, on)| *on).collect();
             let at = pucks.binary_search_by_key(&rink, |(rink, ..)| *rink);
             let puck = at.ok().map(|at| pucks[at].1);
-            let outcome = self.tick_rink(&mut world.entities, puck, &mut on_rink, |_| true);
+            let outcome = self.tick_rink(&mut world.entities, puck, &on_rink, |_| true);
             self.count(world, rink, puck, &on_rink, outcome);
         }
 
@@ -392,7 +392,7 @@ impl Game for ShufflePuck {
         let puck = Self::puck_of(entities, me.rink);
         let held = puck.is_some_and(|slot| slot.entity.is_held());
         let hand = drive(self.rates, &me, command, held);
-        let mut on_rink: Vec<_> = entities
+        let on_rink: Vec<_> = entities
             .records::<Mallet>()
             .filter(|slot| slot.entity.rink == me.rink)
             .map(|slot| OnRink {
@@ -403,7 +403,7 @@ impl Game for ShufflePuck {
             })
             .collect();
         let puck = puck.map(|slot| slot.id).filter(|id| ahead.covers(*id));
-        self.tick_rink(entities, puck, &mut on_rink, |id| id == own);
+        self.tick_rink(entities, puck, &on_rink, |id| id == own);
     }
 
     fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {

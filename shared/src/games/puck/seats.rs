@@ -153,7 +153,7 @@ pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u
         return true;
     }
     let mut puck = Puck { rink, ..Puck::default() };
-    place(rates, &mut puck, if rink % 2 == 0 { -1 } else { 1 });
+    place(rates, &mut puck, if rink.is_multiple_of(2) { -1 } else { 1 });
     let board = world.spawn(None, Board { rink, ..Board::default() }.into());
     let puck = world.spawn(None, puck.into());
     match (board, puck) {
