@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn after_some_have_left_sides_are_evened_out_with_few_moves() {
-        let mut now = deal(&vec![Seat { rink: 0, right: false, number: 0 }; 12]);
+        let mut now = deal(&[Seat { rink: 0, right: false, number: 0 }; 12]);
         // Two of one side leave.
         now.retain(|seat| !(seat.rink == 0 && seat.right && seat.number > 0));
         let dealt = deal(&now);
