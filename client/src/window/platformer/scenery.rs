@@ -206,10 +206,11 @@ pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_s
 fn ground(quads: &mut Quads, level: &Level, column: i32, row: i32) {
     let min = Vec2::new(column as f32, row as f32);
     let air = |dx: i32, dy: i32| !is_ground(level, column + dx, row + dy);
-    // The deeper, the darker.
-    let depth = (1..=4).take_while(|up| !air(0, 1 - *up)).count() as f32;
-    let shade = |depth: f32| mix(palette::WALL_SIDE, palette::VOID, (depth * 0.2).min(0.72));
-    quads.rect(min, min + 1.0, [shade(depth - 1.0), shade(depth)]);
+    // The deeper, the darker, whichever way it is to the air.
+    let near = |reach: i32| (-reach..=reach).any(|dx| (-reach..=reach).any(|dy| air(dx, dy)));
+    let depth = (1..4).take_while(|reach| !near(*reach)).count() as f32;
+    let shade = |depth: f32| mix(palette::WALL_SIDE, palette::VOID, (depth * 0.22).min(0.75));
+    quads.rect(min, min + 1.0, [shade(depth); 2]);
     // Stones here and there.
     if dice(column, row, 5) < 0.45 {
         let at =
