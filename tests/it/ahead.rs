@@ -71,6 +71,7 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
                 down: random.below(3) as i16 - 1,
                 aim: random.unit(),
                 fire: random.chance(0.3),
+                ..Command::default()
             };
         }
         command

@@ -21,6 +21,7 @@ fn restless(seed: u64) -> Press<Skirmish> {
                 down: random.below(3) as i16 - 1,
                 aim: random.unit(),
                 fire: random.chance(0.3),
+                ..Command::default()
             };
         }
         command

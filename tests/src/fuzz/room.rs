@@ -239,8 +239,9 @@ impl Play {
 
 fn command(keys: u8) -> Command {
     let axis = |bits: u8| i16::from(bits & 3) - 2;
-    let (right, down) = (axis(keys), axis(keys >> 2));
-    Command { right, down, aim: f32::from(keys) / 256.0, fire: keys & 16 != 0 }.snapped()
+    let (right, down, weapon) = (axis(keys), axis(keys >> 2), keys >> 5);
+    let (fire, grab) = (keys & 16 != 0, keys & 64 != 0);
+    Command { right, down, aim: f32::from(keys) / 256.0, fire, grab, weapon }.snapped()
 }
 
 /// Keys with a view lag of up to 64 ticks, or (every other one) none.
