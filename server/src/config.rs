@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 use phaselock_shared::limits::{
-    CLIENT_BYTES_DEFAULT, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, PLAYERS_MAX, REWIND_MAX,
+    CLIENT_BYTES_DEFAULT, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, REWIND_MAX,
 };
 use phaselock_shared::rewind::Favour;
 use phaselock_shared::time::Rates;
@@ -33,14 +33,17 @@ const TICK_HZ: RangeInclusive<u32> = Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX;
 /// How long a server's name may be, in characters.
 pub const NAME_CHARS_MAX: usize = 48;
 
+/// Rounds of a game before the next at most. Arbitrary; days.
+pub const ROUNDS_MAX: u32 = 1000;
 const REWIND_MS_MAX: u16 = (REWIND_MAX.0 / 1000) as u16;
 /// Where snapshots start from when nobody says how many: the nearest rate that the ticks allow.
 const SNAPSHOT_HZ_IDEAL: u32 = 30;
 const CONFIG_VARIABLE: &str = "PHASELOCK_CONFIG";
 /// Every setting, by its key in the file, in the order of the fields of [`Config`].
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 15] = [
     "listen",
     "game",
+    "rounds",
     "bots",
     "max_players",
     "tick_hz",
@@ -72,8 +75,10 @@ pub enum Command {
 pub struct Config {
     /// The UDP address to serve on. `[::]` means IPv4 too; port 0 lets the system choose.
     pub listen: SocketAddr,
-    /// The game to run. Whether there is one of this name is for the list of games to say.
-    pub game: String,
+    /// The games to run in turn, at least one. Whether there are such is for the list of games to say.
+    pub games: Vec<String>,
+    /// How many rounds of a game are played before the next, if there are several; from 1 to [`ROUNDS_MAX`].
+    pub rounds: u32,
     /// How many bots play along, up to [`PLAYERS_MAX`].
     pub bots: u16,
     /// How many players may be connected at once, from 1 to [`PLAYERS_MAX`].
@@ -117,7 +122,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 4433)),
-            game: "skirmish".to_owned(),
+            games: vec!["skirmish".to_owned()],
+            rounds: 2,
             bots: 0,
             max_players: 64,
             tick_hz: 60,
@@ -187,17 +193,15 @@ impl Layers {
         let nearest = divisors.clone().min_by(|a, b| off_ideal(*a).total_cmp(&off_ideal(*b)));
         Ok(Config {
             listen: self.get("listen", default.listen, LISTEN_RULE, parse_listen)?,
-            game: self.text(
+            games: self.get(
                 "game",
-                default.game,
-                "1 to 32 lowercase letters, digits, - or _",
-                |name| {
-                    let plain = |byte: u8| {
-                        byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte)
-                    };
-                    (1..=32).contains(&name.len()) && name.bytes().all(plain)
-                },
+                default.games,
+                &format!(
+                    "1 to {GAMES_MAX} names of 1 to 32 lowercase letters, digits, - or _, with commas between"
+                ),
+                parse_games,
             )?,
+            rounds: self.number("rounds", default.rounds, 1..=ROUNDS_MAX)?,
             bots: self.number("bots", default.bots, 0..=PLAYERS_MAX)?,
             max_players: self.number("max_players", default.max_players, 1..=PLAYERS_MAX)?,
             tick_hz,
@@ -310,6 +314,15 @@ impl Layers {
             text.to_str()?.parse().ok().filter(|number| range.contains(number))
         })
     }
+}
+
+/// Games' names with commas between, and blanks around them if need be.
+fn parse_games(text: &OsStr) -> Option<Vec<String>> {
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+    let names: Vec<_> = text.to_str()?.split(',').map(|name| name.trim().to_owned()).collect();
+    let valid = |name: &String| (1..=32).contains(&name.len()) && name.bytes().all(plain);
+    (names.len() <= GAMES_MAX && names.iter().all(valid)).then_some(names)
 }
 
 const LISTEN_RULE: &str =

@@ -1,4 +1,4 @@
-//! Hosts a game by its name.
+//! Hosts games by their names.
 
 use std::future::Future;
 
@@ -6,7 +6,7 @@ use phaselock_shared::game::Game;
 use phaselock_shared::games::{self, Visitor};
 
 use crate::core::RoomConfig;
-use crate::net::Server;
+use crate::net::{Server, Stage, stage};
 
 /// There is no game of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,30 +16,33 @@ pub struct UnknownGame {
     pub name: String,
 }
 
-/// Runs a server with the game of that name until `shutdown` says why to stop.
+/// Runs a server with the games of these names, one after the other and over again, until `shutdown` says
+/// why to stop.
 pub async fn host(
     server: Server,
-    game: &str,
+    games: &[String],
     config: RoomConfig,
     shutdown: impl Future<Output = String> + Send + 'static,
 ) -> Result<(), UnknownGame> {
-    struct Run<S>(Server, RoomConfig, S);
-
-    impl<S: Future<Output = String> + Send + 'static> Visitor for Run<S> {
-        type Output = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
-        fn visit<G: Game>(self) -> Self::Output {
-            Box::pin(self.0.run::<G>(self.1, self.2))
-        }
-    }
-
-    check_game(game)?;
-    if let Some(running) = games::visit(game, Run(server, config, shutdown)) {
-        running.await;
-    }
+    let stages = games.iter().map(|name| stage_of(name)).collect::<Result<Vec<_>, _>>()?;
+    server.run_all(stages, config, shutdown).await;
     Ok(())
 }
 
-/// Whether there is a game of that name.
-pub fn check_game(name: &str) -> Result<(), UnknownGame> {
-    if games::NAMES.contains(&name) { Ok(()) } else { Err(UnknownGame { name: name.to_owned() }) }
+/// Whether there is a game of each of these names.
+pub fn check_games(games: &[String]) -> Result<(), UnknownGame> {
+    games.iter().try_for_each(|name| stage_of(name).map(drop))
+}
+
+fn stage_of(name: &str) -> Result<Box<dyn Stage>, UnknownGame> {
+    struct Make;
+
+    impl Visitor for Make {
+        type Output = Box<dyn Stage>;
+        fn visit<G: Game>(self) -> Self::Output {
+            stage::<G>()
+        }
+    }
+
+    games::visit(name, Make).ok_or_else(|| UnknownGame { name: name.to_owned() })
 }

@@ -10,7 +10,7 @@ use phaselock_shared::time::{LocalTime, Rates};
 use tokio::sync::oneshot;
 
 use crate::core::RoomConfig;
-use crate::host::{UnknownGame, check_game, host};
+use crate::host::{UnknownGame, check_games, host};
 use crate::identity::{Identity, IdentityError};
 use crate::net::{BindError, Server};
 
@@ -41,8 +41,9 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts a server for this machine alone, with everything else at its default.
-    pub fn start(game: &str, bots: u16) -> Result<Self, LocalError> {
+    /// Starts a server for this machine alone, with these games in turn, two rounds of each, and everything else
+    /// at its default.
+    pub fn start(games: &[impl AsRef<str>], bots: u16) -> Result<Self, LocalError> {
         let seed = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |since| since.as_nanos() as u64);
@@ -57,20 +58,21 @@ impl LocalServer {
             favour: None,
             start: LocalTime(0),
             unix_micros: 0,
+            rounds: Some(2),
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self::start_with(game, config, address, Identity::ephemeral()?)
+        Self::start_with(games, config, address, Identity::ephemeral()?)
     }
 
     /// Starts a server as told.
     pub fn start_with(
-        game: &str,
+        games: &[impl AsRef<str>],
         config: RoomConfig,
         address: SocketAddr,
         identity: Identity,
     ) -> Result<Self, LocalError> {
-        check_game(game)?;
-        let game = game.to_owned();
+        let games: Vec<_> = games.iter().map(|game| game.as_ref().to_owned()).collect();
+        check_games(&games)?;
         let fingerprint = identity.fingerprint;
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -85,7 +87,7 @@ impl LocalServer {
             stopped.await.unwrap_or_else(|_| "the server has stopped".to_owned())
         };
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
-            if let Err(error) = runtime.block_on(host(server, &game, config, shutdown)) {
+            if let Err(error) = runtime.block_on(host(server, &games, config, shutdown)) {
                 tracing::error!(%error, "the server did not run");
             }
         })?;

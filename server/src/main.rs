@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use phaselock_server::config::{Command, Config, parse};
 use phaselock_server::core::RoomConfig;
-use phaselock_server::host::{check_game, host};
+use phaselock_server::host::{check_games, host};
 use phaselock_server::identity::Identity;
 use phaselock_server::net::Server;
 use phaselock_server::{health, logging};
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 
 fn serve(config: Config) -> Result<()> {
     logging::init(config.log, &config.log_filter)?;
-    check_game(&config.game)?;
+    check_games(&config.games)?;
     let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
     let identity = Identity::load_or_create(&config.data_dir)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
@@ -45,7 +45,7 @@ fn serve(config: Config) -> Result<()> {
         tracing::info!(
             address = %server.address(),
             fingerprint = %identity.fingerprint,
-            game = config.game,
+            games = config.games.join(","),
             tick_hz = rates.tick_hz,
             snapshot_hz = rates.snapshot_hz,
             bots = config.bots,
@@ -64,8 +64,9 @@ fn serve(config: Config) -> Result<()> {
             favour: config.favour,
             start: LocalTime(0),
             unix_micros: 0,
+            rounds: Some(config.rounds),
         };
-        host(server, &config.game, room, stopped).await?;
+        host(server, &config.games, room, stopped).await?;
         tracing::info!("stopped");
         Ok(())
     })

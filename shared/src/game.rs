@@ -144,6 +144,13 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         None
     }
 
+    /// After how far the plane of [`place`](Self::place) begins anew in each direction, where it has no
+    /// ends: who is near an edge is near to what is just across it. Places are from 0 up to that.
+    /// None, the default, is a plane that goes on.
+    fn wraps(&self) -> Option<Vec2> {
+        None
+    }
+
     /// Where a player sees from, and how far, in the units of [`place`](Self::place). None, the
     /// default, is everywhere.
     fn eye(&self, _entities: &Entities<Self::Entity>, _player: PlayerId) -> Option<Eye> {

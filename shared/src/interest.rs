@@ -83,14 +83,33 @@ impl Grid {
         found.clear();
         found.extend_from_slice(&self.everywhere);
         if eye.is_finite() && radius >= 0.0 {
-            self.within(eye, f64::from(radius), found);
+            self.within(eye, Vec2::ZERO, f64::from(radius), found);
         }
         found.sort_unstable();
         found.dedup();
     }
 
-    fn within(&self, eye: Vec2, radius: f64, found: &mut Vec<u16>) {
-        let (x, y) = (f64::from(eye.x), f64::from(eye.y));
+    /// The same in a plane without ends that begins anew after `period` in each direction, as
+    /// [`Game::wraps`](crate::game::Game::wraps) says: what is just across an edge is near. Places, and
+    /// the eye's, are from 0 up to the period.
+    pub fn near_around(&self, eye: Vec2, radius: f32, period: Vec2, found: &mut Vec<u16>) {
+        found.clear();
+        found.extend_from_slice(&self.everywhere);
+        if eye.is_finite() && period.is_finite() && radius >= 0.0 {
+            // Among an eye and its images in the neighbouring periods is the nearest to any place.
+            for (right, down) in (-1..=1).flat_map(|right| (-1..=1).map(move |down| (right, down)))
+            {
+                let shift = Vec2::new(right as f32, down as f32) * period;
+                self.within(eye, shift, f64::from(radius), found);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+    }
+
+    fn within(&self, eye: Vec2, shift: Vec2, radius: f64, found: &mut Vec<u16>) {
+        let by = |at: f32, shift: f32| f64::from(at) + f64::from(shift);
+        let (x, y) = (by(eye.x, shift.x), by(eye.y, shift.y));
         let reach = radius * (1.0 + ROUNDING);
         let span =
             |middle: f64| (cell_of(middle - reach, self.cell), cell_of(middle + reach, self.cell));
@@ -254,6 +273,40 @@ mod tests {
         assert!(grid.places.len() + grid.everywhere.len() <= entities.len());
     }
 
+    /// By looking at each and its images.
+    fn brute_around(entities: &[(u16, Option<Vec2>)], eye: Vec2, radius: f32) -> Vec<u16> {
+        let way = |a: f32, b: f32| {
+            let way = (f64::from(b) - f64::from(a)).rem_euclid(f64::from(PERIOD));
+            way.min(f64::from(PERIOD) - way)
+        };
+        let inside =
+            |at: Vec2| way(eye.x, at.x).hypot(way(eye.y, at.y)) <= f64::from(radius) * (1.0 + 1e-9);
+        let near = entities.iter().filter(|(_, place)| place.is_none_or(inside));
+        let mut found: Vec<u16> = near.map(|(index, _)| *index).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    const PERIOD: f32 = 64.0;
+
+    #[test]
+    fn who_is_near_an_edge_is_told_of_what_is_across_it() {
+        let entities =
+            [(3, Some(Vec2::new(63.0, 1.0))), (4, Some(Vec2::new(32.0, 32.0))), (9, None)];
+        let mut grid = Grid::default();
+        let (mut found, period) = (Vec::new(), Vec2::splat(PERIOD));
+        grid.rebuild(8.0, entities);
+        grid.near(Vec2::new(1.0, 63.0), 5.0, &mut found);
+        assert_eq!(found, [9], "it goes around where it is said to");
+        grid.near_around(Vec2::new(1.0, 63.0), 5.0, period, &mut found);
+        assert_eq!(found, [3, 9]);
+        grid.near_around(Vec2::new(1.0, 63.0), 1000.0, period, &mut found);
+        assert_eq!(found, [3, 4, 9], "each once");
+        grid.near_around(Vec2::NAN, 5.0, period, &mut found);
+        assert_eq!(found, [9]);
+    }
+
     fn told(lingering: &mut Lingering, tick: u64, near: &[u16], hidden: &[u16]) -> Vec<u16> {
         let weigh = |index| u16::from(!hidden.contains(&index));
         lingering.update(Tick(tick), near, weigh).iter().map(|told| told.index).collect()
@@ -301,6 +354,26 @@ mod tests {
             for (eye, radius) in eyes {
                 grid.near(eye, radius, &mut found);
                 prop_assert_eq!(&found, &brute(&entities, eye, radius));
+            }
+        }
+
+        #[test]
+        fn around_the_edges_it_finds_what_looking_at_each_finds(
+            entities in proptest::collection::vec(
+                (0_u16..200, proptest::option::weighted(0.95, (0_u16..4096, 0_u16..4096))), 0..80),
+            eyes in proptest::collection::vec((0_u16..4096, 0_u16..4096, 0_u8..80), 1..10),
+            cell in 0.5_f32..90.0,
+        ) {
+            let at = |x: u16, y: u16| Vec2::new(f32::from(x), f32::from(y)) / 64.0;
+            let entities: Vec<_> =
+                entities.iter().map(|(index, at_)| (*index, at_.map(|(x, y)| at(x, y)))).collect();
+            let mut grid = Grid::default();
+            grid.rebuild(cell, entities.iter().copied());
+            let mut found = Vec::new();
+            for (x, y, radius) in eyes {
+                let (eye, radius) = (at(x, y), f32::from(radius));
+                grid.near_around(eye, radius, Vec2::splat(PERIOD), &mut found);
+                prop_assert_eq!(&found, &brute_around(&entities, eye, radius));
             }
         }
 

@@ -6,6 +6,8 @@
 
 use glam::Vec2;
 
+use crate::replicate::{way_around, wrapped};
+
 /// A box with sides along the axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
@@ -34,6 +36,30 @@ impl Aabb {
     /// The same with every side moved out by `by`.
     pub fn grown(&self, by: f32) -> Self {
         Self { min: self.min - by, max: self.max + by }
+    }
+}
+
+/// A plane without ends: who leaves at one side comes in at the other. Places are from 0 up to its size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Torus {
+    /// After how much it begins anew in each direction.
+    pub size: Vec2,
+}
+
+impl Torus {
+    /// The same place within it.
+    pub fn fold(self, place: Vec2) -> Vec2 {
+        Vec2::new(wrapped(place.x, self.size.x), wrapped(place.y, self.size.y))
+    }
+
+    /// The shortest way from `a` to `b`: half of the size in each direction at most.
+    pub fn way(self, a: Vec2, b: Vec2) -> Vec2 {
+        Vec2::new(way_around(a.x, b.x, self.size.x), way_around(a.y, b.y, self.size.y))
+    }
+
+    /// How long that is.
+    pub fn distance(self, a: Vec2, b: Vec2) -> f32 {
+        self.way(a, b).length()
     }
 }
 
@@ -147,6 +173,18 @@ mod tests {
         assert_eq!(ray_to_circle(Vec2::ZERO, -Vec2::X, Vec2::new(4.0, 0.0), 1.0), None);
         assert!(!in_sight(Vec2::new(0.0, 5.0), Vec2::new(0.0, -5.0), &[wall()]));
         assert!(in_sight(Vec2::new(3.0, 5.0), Vec2::new(3.0, -5.0), &[wall()]));
+    }
+
+    #[test]
+    fn on_a_torus_the_way_across_the_edge_counts() {
+        let torus = Torus { size: Vec2::new(64.0, 32.0) };
+        let (a, b) = (Vec2::new(63.0, 1.0), Vec2::new(2.0, 30.0));
+        assert_eq!(
+            (torus.way(a, b), torus.way(b, a)),
+            (Vec2::new(3.0, -3.0), Vec2::new(-3.0, 3.0))
+        );
+        assert_eq!(torus.fold(a + torus.way(a, b)), b);
+        assert_eq!(torus.distance(Vec2::ZERO, Vec2::new(60.0, 29.0)), 5.0);
     }
 
     #[test]

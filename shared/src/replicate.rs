@@ -20,6 +20,9 @@ pub enum Motion {
     Linear,
     /// The shorter way around; the field is in turns, 0 up to but excluding 1.
     Angle,
+    /// A place in a field without ends: in a straight line the shorter way around, 0 up to but excluding the
+    /// [period](Field::period).
+    Wrap,
     /// All at once when the later snapshot's time comes.
     Step,
     /// Like `Step`, and whenever it changes, nothing else may be blended across: a teleport.
@@ -112,6 +115,12 @@ impl Field {
         Self::new(0.0, bits, bits, Motion::Angle)
     }
 
+    /// A coordinate in a field without ends: who leaves at one side comes in at the other. `bits` in all, of
+    /// which `fraction_bits` after the binary point, so the period is 2^(bits - fraction_bits).
+    pub const fn wrapping(bits: u32, fraction_bits: u32) -> Self {
+        Self::new(0.0, bits, fraction_bits, Motion::Wrap)
+    }
+
     /// A count or a flag, 0 up to but excluding 2^bits.
     pub const fn count(bits: u32) -> Self {
         Self::new(0.0, bits, 0, Motion::Step)
@@ -196,13 +205,24 @@ impl Field {
         self
     }
 
-    /// The nearest point of the grid; not a number becomes the least value. Angles wrap, the rest
-    /// is clamped.
+    /// After how much the field begins anew, if it goes around: 1 for an angle.
+    pub fn period(&self) -> Option<f32> {
+        matches!(self.motion, Motion::Angle | Motion::Wrap)
+            .then(|| (1_u32 << (self.bits - self.fraction_bits)) as f32)
+    }
+
+    /// The way from `a` to `b`: the shorter one, where the field goes around.
+    pub fn way(&self, a: f32, b: f32) -> f32 {
+        self.period().map_or(b - a, |period| way_around(a, b, period))
+    }
+
+    /// The nearest point of the grid; not a number becomes the least value. What goes around wraps, the
+    /// rest is clamped.
     pub fn pack(&self, value: f32) -> u32 {
         let scaled = ((value - self.min) * (1_u32 << self.fraction_bits) as f32).round();
         let mask = (1_u32 << self.bits) - 1;
         match self.motion {
-            Motion::Angle => (scaled as i64 as u32) & mask,
+            Motion::Angle | Motion::Wrap => (scaled as i64 as u32) & mask,
             // Casts from floats saturate, and take not-a-number to 0.
             _ => (scaled as u32).min(mask),
         }
@@ -217,7 +237,10 @@ impl Field {
     pub fn blend(&self, a: f32, b: f32, t: f32) -> f32 {
         match self.motion {
             Motion::Linear | Motion::Unit => a + (b - a) * t,
-            Motion::Angle => (a + turn_between(a, b) * t).rem_euclid(1.0),
+            Motion::Angle | Motion::Wrap => {
+                let period = self.period().unwrap_or(1.0);
+                wrapped(a + way_around(a, b, period) * t, period)
+            }
             // Which components are sent may change on the way, so these are not blended.
             Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {
                 if t < 1.0 {
@@ -232,8 +255,20 @@ impl Field {
 
 /// The shorter way from `a` to `b`, in turns: -0.5 to 0.5.
 pub fn turn_between(a: f32, b: f32) -> f32 {
-    let turn = (b - a).rem_euclid(1.0);
-    if turn > 0.5 { turn - 1.0 } else { turn }
+    way_around(a, b, 1.0)
+}
+
+/// The shorter way from `a` to `b` in what begins anew after a period: half of it at most.
+pub fn way_around(a: f32, b: f32, period: f32) -> f32 {
+    let way = (b - a).rem_euclid(period);
+    if way > 0.5 * period { way - period } else { way }
+}
+
+/// The same point within the period: 0 up to but excluding it.
+pub fn wrapped(value: f32, period: f32) -> f32 {
+    let value = value.rem_euclid(period);
+    // What is a trace below 0 is rounded to the period itself.
+    if value < period { value } else { 0.0 }
 }
 
 /// A struct with a field table; made by [`record!`](crate::record).
@@ -557,57 +592,4 @@ macro_rules! entities {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    record! {
-        /// One field of each sort.
-        struct Sample {
-            x: f32 = Field::centred(15, 8),
-            heading: f32 = Field::angle(10),
-            health: u8 = Field::count(7),
-            score: i16 = Field::centred(12, 0),
-            alive: bool = Field::count(1),
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn snapping_is_idempotent_and_near(x in -63.9_f32..63.9, heading in -3.0_f32..3.0, health: u8) {
-            let sample = Sample { x, heading, health, score: -7, alive: true };
-            let snapped = sample.snapped();
-            prop_assert_eq!(snapped.snapped(), snapped);
-            prop_assert!((snapped.x - x).abs() <= 0.5 / 256.0 + 1e-5);
-            prop_assert!(turn_between(snapped.heading, heading).abs() <= 0.5 / 1024.0 + 1e-5);
-            prop_assert_eq!(snapped.health, health.min(127));
-            prop_assert_eq!((snapped.score, snapped.alive), (-7, true));
-        }
-
-        #[test]
-        fn any_float_packs_within_its_bits(bits: u32) {
-            let value = f32::from_bits(bits);
-            for field in Sample::FIELDS {
-                prop_assert!(field.pack(value) < 1 << field.bits);
-                prop_assert_eq!(field.pack(field.unpack(field.pack(value))), field.pack(value));
-            }
-        }
-    }
-
-    #[test]
-    fn values_outside_are_clamped_and_angles_wrap() {
-        let wild = Sample { x: 1e9, heading: 1.25, health: 255, score: i16::MIN, alive: false };
-        let snapped = wild.snapped();
-        assert_eq!(snapped.x, 64.0 - 1.0 / 256.0);
-        assert_eq!((snapped.heading, snapped.health, snapped.score), (0.25, 127, -2048));
-        assert_eq!(Sample { x: f32::NAN, ..wild }.snapped().x, -64.0);
-    }
-
-    #[test]
-    fn a_blend_turns_the_shorter_way_and_steps_late() {
-        let heading = Sample::FIELDS[1];
-        assert!((heading.blend(0.95, 0.05, 0.5) % 1.0).abs() < 1e-6);
-        assert_eq!(Sample::FIELDS[2].blend(1.0, 2.0, 0.99), 1.0);
-        assert_eq!(Sample::FIELDS[0].blend(1.0, 2.0, 0.25), 1.25);
-    }
-}
+mod tests;

@@ -101,7 +101,7 @@ const LOOPBACK_SECS_MAX: f64 = 20.0;
 /// cores, if it is to be busy.
 fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> Result<ClockFigures, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let server = LocalServer::start("skirmish", 4).map_err(|error| text(&error))?;
+    let server = LocalServer::start(&["skirmish"], 4).map_err(|error| text(&error))?;
     let runtime = tokio::runtime::Runtime::new().map_err(|error| text(&error))?;
     let done = AtomicBool::new(false);
     let summaries = std::thread::scope(|scope| {

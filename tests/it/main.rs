@@ -13,6 +13,7 @@ mod play;
 mod presentation;
 mod quic;
 mod rewind;
+mod rotation;
 mod skirmish;
 mod snapshots;
 mod stack;

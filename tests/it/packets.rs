@@ -32,6 +32,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
         let welcome = Welcome {
             server: "test".into(),
             game: G::NAME.into(),
+            number: 0,
             seed: 1,
             rates: Rates::DEFAULT,
             player: ME,

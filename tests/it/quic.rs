@@ -27,7 +27,7 @@ fn serve(config: RoomConfig, address: SocketAddr, data: &Path) -> LocalServer {
     let start = Instant::now();
     loop {
         let identity = Identity::load_or_create(data).expect("an identity");
-        match LocalServer::start_with("skirmish", config.clone(), address, identity) {
+        match LocalServer::start_with(&["skirmish"], config.clone(), address, identity) {
             Ok(server) => return server,
             // A port that was just given back may have gone to another test for a moment.
             Err(LocalError::Bind(_)) if address.port() != 0 && start.elapsed() < PATIENCE => {
@@ -74,6 +74,7 @@ impl Player {
                 Event::Welcome { welcome, hello_sent, at } => {
                     self.core = Some(Client::new(&welcome, hello_sent, at));
                 }
+                Event::Game { welcome, .. } => panic!("{welcome:?} where one game is played"),
                 Event::Message(message) => {
                     if let Some(core) = &mut self.core {
                         core.handle_message(&message);
@@ -224,10 +225,10 @@ fn what_cannot_be_hosted_is_said_so() {
     let server = serve(room_config(1, 0), ANY_PORT, data.path());
     let identity = || Identity::ephemeral().expect("an identity");
     let taken =
-        LocalServer::start_with("skirmish", room_config(1, 0), server.address(), identity());
+        LocalServer::start_with(&["skirmish"], room_config(1, 0), server.address(), identity());
     let error = taken.expect_err("the port is taken");
     assert!(error.to_string().contains("cannot listen on 127.0.0.1"), "{error}");
-    let unknown = LocalServer::start_with("chess", room_config(1, 0), ANY_PORT, identity());
+    let unknown = LocalServer::start_with(&["chess"], room_config(1, 0), ANY_PORT, identity());
     assert!(matches!(unknown, Err(LocalError::Game(_))));
 }
 

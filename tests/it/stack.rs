@@ -68,7 +68,7 @@ impl World {
         // Its clock starts when it is first polled; no time passes until then.
         let start = Instant::now();
         let server = tokio::spawn(async move {
-            host(server, "skirmish", config, shutdown).await.expect("the game");
+            host(server, &["skirmish".to_owned()], config, shutdown).await.expect("the game");
         });
         Self { ether, address, start, stop, server }
     }
@@ -172,6 +172,7 @@ impl Player {
                     self.welcomed = Instant::now();
                     self.until_steady = None;
                 }
+                Event::Game { welcome, .. } => panic!("{welcome:?} where one game is played"),
                 Event::Message(message) => {
                     if let Some(core) = &mut self.core {
                         core.handle_message(&message);

@@ -27,6 +27,7 @@ use phaselock_shared::game::{Entities, Game, Relevance, Slot};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::limits::CLIENT_BYTES_DEFAULT;
 use phaselock_shared::link::{Conditions, Link, LinkConfig};
+use phaselock_shared::physics::Torus;
 use phaselock_shared::replicate::Record;
 use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
 use phaselock_shared::wire::control::{ClientMessage, Hello, ServerMessage, frame};
@@ -157,6 +158,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
         favour: None,
         start: LocalTime(0),
         unix_micros: 0,
+        rounds: None,
     }
 }
 
@@ -407,7 +409,13 @@ pub fn must_know<G: Game>(
     slot: &Slot<G::Entity>,
 ) -> bool {
     let near = match (game.eye(entities, player), game.place(&slot.entity)) {
-        (Some(eye), Some(place)) => eye.place.distance(place) < eye.reach * 0.999,
+        (Some(eye), Some(place)) => {
+            let distance = match game.wraps() {
+                Some(size) => Torus { size }.distance(eye.place, place),
+                None => eye.place.distance(place),
+            };
+            distance < eye.reach * 0.999
+        }
         _ => true,
     };
     let relevance = game.relevance(entities, player, slot);

@@ -5,9 +5,9 @@
 use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::replicate::{Entity, Kind, Record, Values};
+use phaselock_shared::replicate::Holds;
 use phaselock_shared::time::{Rates, Tick};
+use phaselock_shared::{entities, record};
 
 record! {
     /// What a walker commands.
@@ -37,38 +37,9 @@ record! {
     }
 }
 
-/// What there is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Thing {
-    /// A player.
-    Walker(Walker),
-    /// A bell.
-    Bell(Bell),
-}
-
-impl Entity for Thing {
-    const KINDS: &'static [Kind] = &[
-        Kind { name: Walker::NAME, fields: Walker::FIELDS },
-        Kind { name: Bell::NAME, fields: Bell::FIELDS },
-    ];
-
-    fn kind(&self) -> u8 {
-        u8::from(matches!(self, Self::Bell(_)))
-    }
-
-    fn values(&self) -> Values {
-        match self {
-            Self::Walker(walker) => Record::values(walker),
-            Self::Bell(bell) => Record::values(bell),
-        }
-    }
-
-    fn from_values(kind: u8, values: &Values) -> Self {
-        match kind {
-            0 => Self::Walker(Record::from_values(values)),
-            _ => Self::Bell(Record::from_values(values)),
-        }
-    }
+entities! {
+    /// What there is.
+    pub enum Thing { Walker, Bell }
 }
 
 /// The rules.
@@ -103,18 +74,13 @@ impl Game for Bells {
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Walk>) {
-        for slot in world.entities.iter_mut() {
-            if let (Thing::Walker(walker), Some(owner)) = (&mut slot.entity, slot.owner) {
+        for (_, owner, walker) in world.entities.records_mut::<Walker>() {
+            if let Some(owner) = owner {
                 self.walk(walker, &inputs.get(owner));
             }
         }
         // Bells come and go, so that slots change hands.
-        let bells: Vec<_> = world
-            .entities
-            .iter()
-            .filter(|slot| matches!(slot.entity, Thing::Bell(_)))
-            .map(|slot| slot.id)
-            .collect();
+        let bells: Vec<_> = world.entities.records::<Bell>().map(|bell| bell.id).collect();
         if world.random.chance(0.2) && bells.len() < 8 {
             let x = world.random.range(-5.0, 5.0);
             world.spawn(None, Thing::Bell(Bell { x, rung: 0 }));
@@ -124,12 +90,10 @@ impl Game for Bells {
             world.despawn(bells[one]);
         }
         let walkers: Vec<_> =
-            world.entities.iter().filter_map(|slot| walker_x(&slot.entity)).collect();
-        for slot in world.entities.iter_mut() {
-            if let Thing::Bell(bell) = &mut slot.entity {
-                let rings = walkers.iter().any(|x| (x - bell.x).abs() < 0.5);
-                bell.rung = bell.rung.wrapping_add(u8::from(rings));
-            }
+            world.entities.records::<Walker>().map(|walker| walker.entity.x).collect();
+        for (_, _, bell) in world.entities.records_mut::<Bell>() {
+            let rings = walkers.iter().any(|x| (x - bell.x).abs() < 0.5);
+            bell.rung = bell.rung.wrapping_add(u8::from(rings));
         }
     }
 
@@ -140,9 +104,7 @@ impl Game for Bells {
         input: &Walk,
         _ahead: Ahead<'_>,
     ) {
-        if let Some(slot) = entities.get_mut(own)
-            && let Thing::Walker(walker) = &mut slot.entity
-        {
+        if let Some(walker) = entities.record_mut(own) {
             self.walk(walker, input);
         }
     }
@@ -165,8 +127,5 @@ impl Game for Bells {
 
 /// Where a walker stands; none for a bell.
 pub fn walker_x(thing: &Thing) -> Option<f32> {
-    match thing {
-        Thing::Walker(walker) => Some(walker.x),
-        Thing::Bell(_) => None,
-    }
+    Some(<Thing as Holds<Walker>>::record(thing)?.x)
 }

@@ -12,7 +12,7 @@ use phaselock_shared::replicate::Record;
 use phaselock_shared::time::{LocalTime, Micros, Rates};
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
 
-use crate::core::{Client, Stats};
+use crate::core::{Carried, Client, Stats};
 use crate::net::{Clock, Event, Handle, Options, State};
 pub use report::{LockTimer, Report, Summary};
 
@@ -29,6 +29,8 @@ trait Play: Send {
     /// What the server's clock shows now by this client's reckoning, as Unix time.
     fn unix_micros(&self, now: LocalTime) -> i64;
     fn stats(&self) -> &Stats;
+    /// Leaves the game for the server's next.
+    fn leave_game(self: Box<Self>) -> Carried;
     fn rates(&self) -> Rates;
 }
 
@@ -70,6 +72,10 @@ impl<G: Game> Play for BotClient<G> {
         self.client.stats()
     }
 
+    fn leave_game(self: Box<Self>) -> Carried {
+        self.client.leave_game()
+    }
+
     fn rates(&self) -> Rates {
         self.client.rates()
     }
@@ -78,16 +84,27 @@ impl<G: Game> Play for BotClient<G> {
 /// Makes a bot for the game of a welcome.
 struct Begin<'a> {
     welcome: &'a Welcome,
-    hello_sent: LocalTime,
+    from: From,
     at: LocalTime,
     seed: u64,
     filter: LoopFilter,
 }
 
+/// Where it comes from.
+enum From {
+    /// From outside; when it said hello.
+    Hello(LocalTime),
+    /// From the server's game before.
+    Game(Box<Carried>),
+}
+
 impl Visitor for Begin<'_> {
     type Output = Box<dyn Play>;
     fn visit<G: Game>(self) -> Box<dyn Play> {
-        let mut client = Client::new(self.welcome, self.hello_sent, self.at);
+        let mut client = match self.from {
+            From::Hello(sent) => Client::new(self.welcome, sent, self.at),
+            From::Game(carried) => Client::follow(self.welcome, *carried, self.at),
+        };
         client.set_loop_filter(self.at, self.filter);
         Box::new(BotClient::<G> {
             client,
@@ -158,10 +175,18 @@ pub async fn run(
                     }
                 }
                 Some(Event::Welcome { welcome, hello_sent, at }) => {
-                    let begin = Begin { welcome: &welcome, hello_sent, at, seed, filter };
+                    let from = From::Hello(hello_sent);
+                    let begin = Begin { welcome: &welcome, from, at, seed, filter };
                     playing = games::visit(&welcome.game, begin);
                     (welcomed, next_tick) = (at, clock.now());
                     settled = None;
+                }
+                Some(Event::Game { welcome, at }) => {
+                    let Some(play) = playing.take() else { continue };
+                    let from = From::Game(Box::new(play.leave_game()));
+                    let begin = Begin { welcome: &welcome, from, at, seed, filter };
+                    playing = games::visit(&welcome.game, begin);
+                    next_tick = clock.now();
                 }
                 Some(Event::State(State::Connected)) => report.connected = true,
                 Some(Event::State(State::Waiting { reason, .. } | State::Ended { reason })) => {

@@ -33,10 +33,10 @@ use phaselock_shared::motion::{Moment, Timeline};
 use phaselock_shared::replicate::{Entity, Values, age_of, without_age};
 use phaselock_shared::snapshot::store::{Received, Store, StoreError};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
-use phaselock_shared::wire::Echo;
 use phaselock_shared::wire::control::{ServerMessage, Welcome};
 use phaselock_shared::wire::input::{InputPacket, write_input};
 use phaselock_shared::wire::state::Codec;
+use phaselock_shared::wire::{Echo, is_of_game, mark_game};
 
 pub use prediction::Correction;
 use prediction::{News, Prediction};
@@ -62,6 +62,8 @@ pub struct View<G: Game> {
     pub own: Option<EntityId>,
     /// The server's time now.
     pub server_time: ServerTime,
+    /// The time that the own player is drawn at, and what it touches: between two predicted ticks.
+    pub own_time: ServerTime,
     /// The time that those are shown at who are shown in the past.
     pub presentation_time: ServerTime,
 }
@@ -71,10 +73,26 @@ fn secs(time: ServerTime) -> f64 {
     time.0 as f64 / 1e6
 }
 
+/// What a client keeps when its server goes on to another game: its clock, and who plays.
+#[derive(Debug)]
+pub struct Carried {
+    rates: Rates,
+    welcome_offset: Offset,
+    roster: BTreeMap<PlayerId, Seat>,
+    pll: Pll,
+    lead: Lead,
+    round_trip: Micros,
+    measured: bool,
+    counter: Counter,
+    started: LocalTime,
+}
+
 /// A client in a game.
 #[derive(Debug)]
 pub struct Client<G: Game> {
     game: G,
+    /// Which of the server's games it is.
+    number: u8,
     rates: Rates,
     player: PlayerId,
     welcome_offset: Offset,
@@ -114,32 +132,68 @@ impl<G: Game> Client<G> {
         let round_trip = now - hello_sent;
         // The welcome's offset takes the hello for as old as its arrival.
         let offset = Offset(welcome.offset.0.saturating_sub(round_trip.0 / 2));
+        let carried = Carried {
+            rates: welcome.rates,
+            welcome_offset: welcome.offset,
+            roster: BTreeMap::new(),
+            pll: Pll::new(now, offset),
+            lead: Lead::new(now, round_trip, welcome.rates.step()),
+            round_trip,
+            measured: false,
+            counter: Counter::new(round_trip),
+            started: now,
+        };
+        Self::follow(welcome, carried, now)
+    }
+
+    /// Goes on in another game of the same server's, from the welcome to it.
+    pub fn follow(welcome: &Welcome, carried: Carried, now: LocalTime) -> Self {
         let rates = welcome.rates;
+        let round_trip = carried.round_trip;
+        // How far ahead is counted in ticks.
+        let same = carried.rates == rates;
+        let lead = if same { carried.lead } else { Lead::new(now, round_trip, rates.step()) };
         Self {
             game: G::new(rates, welcome.seed),
+            number: welcome.number,
             rates,
             player: welcome.player,
-            welcome_offset: welcome.offset,
+            welcome_offset: carried.welcome_offset,
             unix_micros: welcome.unix_micros,
-            roster: BTreeMap::new(),
-            store: Store::new(Codec::new(welcome.rates), welcome.player, welcome.tick),
-            pll: Pll::new(now, offset),
-            lead: Lead::new(now, round_trip, rates.step()),
+            roster: carried.roster,
+            store: Store::new(Codec::new(rates), welcome.player, welcome.tick),
+            pll: carried.pll,
+            lead,
             delay: Delay::new(now, round_trip, rates.snapshot_interval()),
             presenter: Presenter::new(rates),
             prediction: Prediction::new(now, rates),
             shown: Entities::default(),
             viewed: None,
             seen: Seen::default(),
-            measured: false,
+            measured: carried.measured,
             epoch: welcome.epoch,
             ticked: None,
             confirmed: welcome.tick,
-            started: now,
+            started: carried.started,
             heard: None,
             next_seq: 0,
             transmit: None,
-            counter: Counter::new(round_trip),
+            counter: carried.counter,
+        }
+    }
+
+    /// Leaves the game, for the next one on the same server.
+    pub fn leave_game(self) -> Carried {
+        Carried {
+            rates: self.rates,
+            welcome_offset: self.welcome_offset,
+            roster: self.roster,
+            pll: self.pll,
+            lead: self.lead,
+            round_trip: self.counter.stats.round_trip,
+            measured: self.measured,
+            counter: self.counter.go_on(),
+            started: self.started,
         }
     }
 
@@ -151,6 +205,10 @@ impl<G: Game> Client<G> {
     ) -> Result<Received, StoreError> {
         self.counter.stats.rx_packets += 1;
         self.counter.stats.rx_bytes += bytes.len() as u64;
+        if !is_of_game(bytes, self.number) {
+            self.counter.stats.refused += 1;
+            return Err(StoreError::OtherGame);
+        }
         let newest_before = self.store.newest();
         let received = match self.store.handle_packet(&self.game, bytes) {
             Ok(received) => received,
@@ -348,7 +406,8 @@ impl<G: Game> Client<G> {
 
     /// The next packet to send.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        let packet = self.transmit.take()?;
+        let mut packet = self.transmit.take()?;
+        mark_game(&mut packet, self.number);
         self.counter.stats.tx_packets += 1;
         self.counter.stats.tx_bytes += packet.len() as u64;
         Some(packet)
@@ -383,13 +442,15 @@ impl<G: Game> Client<G> {
         self.counter.stats.frames += 1;
         self.counter.stats.delay_sum += delay;
         self.counter.stats.underruns += u64::from(starved > 0);
-        let ahead = TickTime::at(self.rates, server_time + self.lead.lead());
+        let ahead = server_time + self.lead.lead();
+        let own_time = ahead - self.rates.step();
+        let ahead = TickTime::at(self.rates, ahead);
         for id in self.prediction.shared() {
             entities.remove(id);
         }
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
         self.shown.clone_from(&entities);
-        View { entities, own, server_time, presentation_time }
+        View { entities, own, server_time, own_time, presentation_time }
     }
 
     /// The time at which those are shown who are of the own player's kind: who are shot at.

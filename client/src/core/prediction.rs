@@ -443,11 +443,8 @@ fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
         return 0.0;
     }
     let pairs = a.iter().zip(b);
-    let of_field = |(field, (a, b)): (&Field, (&u32, &u32))| match field.motion {
-        Motion::Angle => {
-            phaselock_shared::replicate::turn_between(field.unpack(*a), field.unpack(*b)).abs()
-        }
-        _ => (field.unpack(*a) - field.unpack(*b)).abs(),
+    let of_field = |(field, (a, b)): (&Field, (&u32, &u32))| {
+        field.way(field.unpack(*a), field.unpack(*b)).abs()
     };
     fields.iter().zip(pairs).filter(|(field, _)| field.predicted).map(of_field).fold(0.0, f32::max)
 }

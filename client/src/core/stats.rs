@@ -79,6 +79,8 @@ pub struct Misses {
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
     pub(super) stats: Stats,
+    /// In the games before.
+    expected_before: u64,
     first_seq: Option<u64>,
     newest_seq: u64,
     newest_tick: Option<Tick>,
@@ -108,6 +110,7 @@ impl Counter {
     pub(super) fn new(round_trip: Micros) -> Self {
         Self {
             stats: Stats { round_trip, ..Stats::default() },
+            expected_before: 0,
             first_seq: None,
             newest_seq: 0,
             newest_tick: None,
@@ -117,12 +120,20 @@ impl Counter {
         }
     }
 
+    /// The same for another game on the same server: packets are numbered anew.
+    pub(super) fn go_on(self) -> Self {
+        let Self { mut stats, jittered, .. } = self;
+        stats.last_correction = None;
+        let (round_trip, expected) = (stats.round_trip, stats.expected);
+        Self { stats, expected_before: expected, jittered, ..Self::new(round_trip) }
+    }
+
     pub(super) fn handle_received(&mut self, received: &Received) {
         self.stats.entity_updates += received.entities as u64;
         self.stats.arrived += 1;
         let first = *self.first_seq.get_or_insert(received.seq);
         self.newest_seq = self.newest_seq.max(received.seq);
-        self.stats.expected = self.newest_seq.saturating_sub(first) + 1;
+        self.stats.expected = self.expected_before + self.newest_seq.saturating_sub(first) + 1;
         // Packets of one snapshot come one after the other.
         if self.newest_tick.is_none_or(|newest| newest < received.tick) {
             self.newest_tick = Some(received.tick);

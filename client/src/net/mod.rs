@@ -154,7 +154,14 @@ pub enum Event {
         /// When it arrived.
         at: LocalTime,
     },
-    /// A control message of a running session.
+    /// The server goes on to another game, with everybody in their seats.
+    Game {
+        /// What the server says of it.
+        welcome: Welcome,
+        /// When that arrived.
+        at: LocalTime,
+    },
+    /// Another control message of a running session.
     Message(ServerMessage),
     /// A datagram of a running session.
     Datagram {

@@ -161,6 +161,9 @@ impl Session {
                     Ok(ServerMessage::Closed { reason, retry: false }) => {
                         return End::Final(reason);
                     }
+                    Ok(ServerMessage::Welcome(welcome)) => {
+                        let _ = events.send(Event::Game { welcome, at: clock.now() }).await;
+                    }
                     Ok(message) => {
                         let _ = events.send(Event::Message(message)).await;
                     }

@@ -83,7 +83,7 @@ impl App {
         egui_macroquad::cfg(style);
         match self.args.start.clone() {
             Start::Menu => {}
-            Start::Play { game, bots } => self.host(&game, bots),
+            Start::Play { games, bots } => self.host(&games, bots),
             Start::Join { address } => {
                 let name = self.args.name.clone();
                 let started = Session::join(address, name, self.clock, &self.args.setup);
@@ -158,7 +158,7 @@ impl App {
         self.follow(next);
         match wish {
             None => {}
-            Some(Wish::Play { game, bots }) => self.host(&game, bots),
+            Some(Wish::Play { games, bots }) => self.host(&games, bots),
             Some(Wish::Join(address)) => {
                 let name = self.menu.name();
                 let started = Session::join(address, name, self.clock, &self.args.setup);
@@ -169,8 +169,8 @@ impl App {
         Stop::No
     }
 
-    fn host(&mut self, game: &str, bots: u16) {
-        let started = Session::host(game, bots, self.menu.name(), self.clock, &self.args.setup);
+    fn host(&mut self, games: &[String], bots: u16) {
+        let started = Session::host(games, bots, self.menu.name(), self.clock, &self.args.setup);
         self.begin(started);
     }
 

@@ -70,7 +70,7 @@ pub(crate) enum Start {
     /// The menu.
     Menu,
     /// A game on a server inside of this program.
-    Play { game: String, bots: u16 },
+    Play { games: Vec<String>, bots: u16 },
     /// A game on another server.
     Join { address: Address },
 }
@@ -85,7 +85,7 @@ impl Args {
         let cli = Cli::try_parse_from(args).map_err(ArgsError)?;
         let start = match cli.command {
             None => Start::Menu,
-            Some(Sub::Play { game, bots }) => Start::Play { game, bots },
+            Some(Sub::Play { game, bots }) => Start::Play { games: game, bots },
             Some(Sub::Join { address }) => Start::Join { address },
         };
         let implied = cli.screenshot.is_some().then_some(SCREENSHOT_AFTER);
@@ -187,9 +187,9 @@ fn presentation_help() -> String {
 enum Sub {
     /// Play on this computer, against bots
     Play {
-        /// Which game
-        #[arg(long, default_value = games::NAMES[0], value_parser = game)]
-        game: String,
+        /// Which game, or several in turn, two rounds of each, with commas between
+        #[arg(long, default_value = games::NAMES[0], value_parser = game, value_delimiter = ',')]
+        game: Vec<String>,
         /// How many bots
         #[arg(
             long, value_name = "COUNT", default_value_t = BOTS_DEFAULT,
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(args.start, Start::Join { address: "example.org:4433".parse().unwrap() });
         assert_eq!(args.exit_after, Some(Duration::from_millis(2500)));
         let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
-        assert_eq!(args.start, Start::Play { game: "skirmish".into(), bots: 0 });
+        assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0 });
         assert_eq!((args.exit_after, args.size), (Some(SCREENSHOT_AFTER), (800, 600)));
     }
 

@@ -41,7 +41,7 @@ const GAP: f32 = 18.0;
 #[derive(Debug)]
 pub(crate) struct Menu {
     name: String,
-    game: String,
+    games: Vec<String>,
     bots: u16,
     address: String,
     /// What Enter does.
@@ -58,7 +58,7 @@ pub(crate) struct Menu {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// To play on this computer.
-    Play { game: String, bots: u16 },
+    Play { games: Vec<String>, bots: u16 },
     /// To play elsewhere.
     Join(Address),
     /// To stop.
@@ -76,7 +76,7 @@ impl Menu {
     pub(crate) fn new(name: String, start: &Start, link: Option<String>) -> Self {
         let mut menu = Self {
             name,
-            game: games::NAMES[0].into(),
+            games: vec![games::NAMES[0].into()],
             bots: BOTS_DEFAULT,
             address: "localhost".into(),
             enter: Enter::Play,
@@ -86,7 +86,7 @@ impl Menu {
         };
         match start {
             Start::Menu => {}
-            Start::Play { game, bots } => (menu.game, menu.bots) = (game.clone(), *bots),
+            Start::Play { games, bots } => (menu.games, menu.bots) = (games.clone(), *bots),
             Start::Join { address } => {
                 (menu.address, menu.enter) = (address.to_string(), Enter::Join);
             }
@@ -208,15 +208,18 @@ impl Menu {
         let mut wish = None;
         card(ui, CARD_WIDTH, |ui| {
             heading(ui, "Play here", "A server on this computer, and bots.");
-            if games::NAMES.len() > 1 {
-                ui.horizontal_wrapped(|ui| {
-                    for name in games::NAMES {
-                        ui.selectable_value(&mut self.game, (*name).to_owned(), title_case(name));
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+                let one =
+                    games::NAMES.iter().map(|name| (vec![(*name).to_owned()], title_case(name)));
+                let all = games::NAMES.iter().map(|name| (*name).to_owned()).collect();
+                for (games, title) in one.chain([(all, "All in turn".to_owned())]) {
+                    let title = RichText::new(title).size(15.0);
+                    if ui.selectable_value(&mut self.games, games, title).clicked() {
+                        self.enter = Enter::Play;
                     }
-                });
-            } else {
-                pair(ui, "Game", &title_case(&self.game));
-            }
+                }
+            });
             ui.horizontal(|ui| {
                 ui.label(RichText::new("Bots").size(15.0).color(palette::TEXT_SOFT));
                 ui.spacing_mut().slider_width = 220.0;
@@ -257,7 +260,7 @@ impl Menu {
     }
 
     fn play(&self) -> Wish {
-        Wish::Play { game: self.game.clone(), bots: self.bots }
+        Wish::Play { games: self.games.clone(), bots: self.bots }
     }
 
     fn join(&mut self) -> Option<Wish> {
@@ -330,13 +333,6 @@ fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
 fn heading(ui: &mut Ui, title: &str, what: &str) {
     ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
     ui.label(RichText::new(what).size(14.0).color(palette::TEXT_FAINT));
-}
-
-fn pair(ui: &mut Ui, label: &str, value: &str) {
-    ui.horizontal(|ui| {
-        ui.label(RichText::new(label).size(15.0).color(palette::TEXT_SOFT));
-        ui.label(RichText::new(value).size(15.0).color(palette::TEXT));
-    });
 }
 
 fn field(ui: &mut Ui, text: &mut String, hint: &str, width: f32, most: usize) -> Response {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
-use phaselock_client::core::{Client, Seat, Stats, View};
+use phaselock_client::core::{Carried, Client, Seat, Stats, View};
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::game::Slot;
 use phaselock_shared::ids::PlayerId;
@@ -16,7 +16,7 @@ use phaselock_shared::wire::control::{ServerMessage, Welcome};
 use super::hands::Hands;
 use super::meter::{Meter, Rates};
 use super::presentation::{self, Kind, Marks};
-use super::view::{GameView, Scene};
+use super::view::{From, GameView, Scene};
 
 /// A stay in whatever game.
 pub(crate) trait Play {
@@ -51,6 +51,8 @@ pub(crate) trait Play {
     fn shown_error(&self) -> Option<f32>;
     /// How it is going.
     fn readings(&self, now: LocalTime) -> Readings;
+    /// Leaves the game for the server's next.
+    fn leave_game(self: Box<Self>) -> Carried;
 }
 
 /// What a frame is drawn with.
@@ -117,9 +119,12 @@ pub(crate) struct Playing<G: GameView> {
 
 impl<G: GameView> Playing<G> {
     /// Starts from the server's welcome.
-    pub(crate) fn new(welcome: &Welcome, hello_sent: LocalTime, now: LocalTime) -> Self {
+    pub(crate) fn new(welcome: &Welcome, from: From, now: LocalTime) -> Self {
         Self {
-            client: Client::new(welcome, hello_sent, now),
+            client: match from {
+                From::Hello(sent) => Client::new(welcome, sent, now),
+                From::Game(carried) => Client::follow(welcome, *carried, now),
+            },
             screen: G::Screen::default(),
             meter: Meter::default(),
             began: now,
@@ -187,6 +192,10 @@ impl<G: GameView> Play for Playing<G> {
         } else {
             self.shown_error = None;
         }
+    }
+
+    fn leave_game(self: Box<Self>) -> Carried {
+        self.client.leave_game()
     }
 
     fn silence(&self, now: LocalTime) -> Micros {

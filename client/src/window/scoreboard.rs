@@ -4,13 +4,27 @@ use egui_macroquad::egui::{
     Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2,
 };
 
+use phaselock_client::core::Seat;
+use phaselock_shared::game::Game;
+use phaselock_shared::ids::PlayerId;
+
 use super::paint::{fade, text_spaced};
 use super::palette;
+use super::view::Scene;
 
 const ROW: f32 = 26.0;
 const WIDTH: f32 = 450.0;
-/// Where the numbers' columns end, from the right edge, and what they are.
-const COLUMNS: [(f32, &str); 3] = [(176.0, "FRAGS"), (96.0, "DEATHS"), (22.0, "PING")];
+/// The width of a column of numbers.
+const COLUMN: f32 = 80.0;
+
+/// A table of players, the best first.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Board {
+    /// What a game counts: at most three columns.
+    pub(crate) columns: &'static [&'static str],
+    /// The players' lines.
+    pub(crate) rows: Vec<Row>,
+}
 
 /// A player's line.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,17 +35,36 @@ pub(crate) struct Row {
     pub(crate) bot: bool,
     /// Whether it is the player at this window.
     pub(crate) own: bool,
-    /// Others killed.
-    pub(crate) frags: u16,
-    /// Times killed.
-    pub(crate) deaths: u16,
+    /// What is counted of it, as it is written.
+    pub(crate) values: Vec<String>,
     /// The round trip in milliseconds, where it is known.
     pub(crate) ping_ms: Option<f64>,
 }
 
-/// Puts the best first.
-pub(crate) fn rank(rows: &mut [Row]) {
-    rows.sort_by(|a, b| (b.frags, a.deaths, &a.name).cmp(&(a.frags, b.deaths, &b.name)));
+impl Board {
+    /// A line for everybody who plays, with what `values` writes of it; the least `key` first, and of those
+    /// that are alike in the order of their names.
+    pub(crate) fn new<G: Game, K: Ord>(
+        scene: &Scene<'_, G>,
+        columns: &'static [&'static str],
+        key: impl Fn(PlayerId) -> K,
+        values: impl Fn(PlayerId) -> Vec<String>,
+    ) -> Self {
+        let mut players: Vec<_> = scene.roster.iter().collect();
+        players.sort_by_key(|(player, seat)| (key(**player), &seat.name));
+        let row = |(player, seat): (&PlayerId, &Seat)| {
+            let own = *player == scene.player;
+            let ping_ms = scene.round_trip_ms.filter(|_| own);
+            Row { name: seat.name.clone(), bot: seat.bot, own, values: values(*player), ping_ms }
+        };
+        Self { columns, rows: players.into_iter().map(row).collect() }
+    }
+
+    /// The own place, from 1, and of how many; none for one who does not play.
+    pub(crate) fn place(&self) -> Option<(usize, usize)> {
+        let at = self.rows.iter().position(|row| row.own)?;
+        Some((at + 1, self.rows.len()))
+    }
 }
 
 /// The rows that are shown where there is room for `most`: the best, and the own one in any case.
@@ -44,8 +77,9 @@ fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
     shown
 }
 
-/// Shows a table, of as many as there is room for.
-pub(crate) fn draw(painter: &Painter, screen: Rect, rows: &[Row]) {
+/// Shows a table, of as many as there is room for; returns where it is.
+pub(crate) fn draw(painter: &Painter, screen: Rect, board: &Board) -> Rect {
+    let rows = &board.rows;
     let most = ((screen.height() - 200.0) / ROW).max(1.0) as usize;
     let shown = shown(rows, most);
     let size = vec2(WIDTH, ROW * shown.len() as f32 + 62.0);
@@ -58,7 +92,8 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, rows: &[Row]) {
     let left = pos2(rect.left() + 22.0, head);
     let title = format!("{} PLAYERS", rows.len());
     text_spaced(painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
-    for (right, what) in COLUMNS {
+    let titles = board.columns.iter().copied().chain(["PING"]);
+    for (what, right) in titles.zip(columns(board.columns.len())) {
         let at = pos2(rect.right() - right, head);
         text_spaced(painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
     }
@@ -69,6 +104,12 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, rows: &[Row]) {
         );
         draw_row(painter, rect, line, row);
     }
+    rect
+}
+
+/// Where the columns of so many figures and of the ping end, from the right edge.
+fn columns(count: usize) -> impl Iterator<Item = f32> {
+    (0..=count).map(move |n| 22.0 + COLUMN * (count - n) as f32)
 }
 
 fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
@@ -84,8 +125,8 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
         bot_tag(painter, pos2(name.right() + 8.0, y), 1.0);
     }
     let ping = row.ping_ms.map_or("·".into(), |ms| format!("{ms:.0} ms"));
-    let values = [row.frags.to_string(), row.deaths.to_string(), ping];
-    for ((right, _), value) in COLUMNS.into_iter().zip(values) {
+    let values = row.values.iter().chain([&ping]);
+    for (value, right) in values.zip(columns(row.values.len())) {
         let at = pos2(rect.right() - right, y);
         painter.text(at, Align2::RIGHT_CENTER, value, font.clone(), color);
     }
@@ -109,7 +150,7 @@ mod tests {
     #[test]
     fn the_own_row_is_always_shown() {
         let row =
-            |own| Row { name: String::new(), bot: false, own, frags: 0, deaths: 0, ping_ms: None };
+            |own| Row { name: String::new(), bot: false, own, values: Vec::new(), ping_ms: None };
         let mut rows = vec![row(false); 9];
         rows.push(row(true));
         for most in 1..12 {
@@ -120,17 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_come_first() {
-        let row = |name: &str, frags, deaths| Row {
-            name: name.into(),
-            bot: false,
-            own: false,
-            frags,
-            deaths,
-            ping_ms: None,
-        };
-        let mut rows = [row("d", 1, 1), row("b", 3, 4), row("c", 1, 1), row("a", 3, 2)];
-        rank(&mut rows);
-        assert_eq!(rows.map(|row| row.name).concat(), "abcd");
+    fn columns_end_side_by_side_and_the_ping_last() {
+        assert_eq!(columns(2).collect::<Vec<_>>(), [182.0, 102.0, 22.0]);
     }
 }

@@ -11,6 +11,7 @@ use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::fingerprint::Fingerprint;
 use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::time::{LocalTime, Micros};
+use phaselock_shared::wire::control::Welcome;
 
 use super::args::Setup;
 use super::graph::{self, NetGraph};
@@ -18,6 +19,7 @@ use super::hands::{Hands, KeyCode};
 use super::overlay::{self, Status};
 use super::play::{Frame, Play};
 use super::presentation::Panel;
+use super::view::From;
 use super::{background, developer, palette, view};
 
 /// How long a notice is shown: long enough to read a fingerprint.
@@ -64,13 +66,13 @@ pub(crate) enum Next {
 impl Session {
     /// Starts a server in this program, and joins it.
     pub(crate) fn host(
-        game: &str,
+        games: &[String],
         bots: u16,
         name: String,
         clock: Clock,
         setup: &Setup,
     ) -> Result<Self, String> {
-        let server = LocalServer::start(game, bots).map_err(|error| error.to_string())?;
+        let server = LocalServer::start(games, bots).map_err(|error| error.to_string())?;
         let address = server.address().to_string();
         let address = address.parse().map_err(|error| format!("{error}"))?;
         let pins = Pins::Fixed(server.fingerprint());
@@ -153,14 +155,13 @@ impl Session {
             }
             Event::Pinned(fingerprint) => self.pinned = Some((fingerprint, self.clock.now())),
             Event::Welcome { welcome, hello_sent, at } => {
-                let Some(mut play) = view::start(&welcome, hello_sent, at) else {
-                    let game = &welcome.game;
-                    return Err(format!("{} plays {game}, which has no picture here", self.place));
-                };
-                play.set_loop_filter(self.clock.now(), self.filter);
-                self.choose(&mut *play);
-                self.play = Some(play);
-                self.server_name = welcome.server;
+                let before = self.play.take();
+                self.begin(welcome, From::Hello(hello_sent), at, before.as_deref())?;
+            }
+            Event::Game { welcome, at } => {
+                // Without a game before there is no session, and nothing to go on with.
+                let Some(before) = self.play.take() else { return Ok(()) };
+                self.begin(welcome, From::Game(Box::new(before.leave_game())), at, None)?;
             }
             Event::Message(message) => {
                 if let Some(play) = &mut self.play {
@@ -176,18 +177,32 @@ impl Session {
         Ok(())
     }
 
-    /// What was chosen lasts, also when the game is joined again.
-    fn choose(&self, play: &mut dyn Play) {
-        let before = self.play.iter().flat_map(|play| play.kinds());
-        for kind in before {
-            play.choose(kind.kind, kind.choice);
-        }
-        if let Some(choice) = self.presentation.filter(|_| self.play.is_none()) {
-            for kind in play.kinds() {
-                play.choose(kind.kind, choice);
+    /// Begins a game; `before` is the stay in it that was lost, if this is another in the same.
+    fn begin(
+        &mut self,
+        welcome: Welcome,
+        from: From,
+        at: LocalTime,
+        before: Option<&dyn Play>,
+    ) -> Result<(), String> {
+        let Some(mut play) = view::start(&welcome, from, at) else {
+            let game = &welcome.game;
+            return Err(format!("{} plays {game}, which has no picture here", self.place));
+        };
+        play.set_loop_filter(self.clock.now(), self.filter);
+        // What was chosen lasts, also when the game is joined again.
+        match before.filter(|before| before.title() == play.title()) {
+            Some(before) => before.kinds().iter().for_each(|k| play.choose(k.kind, k.choice)),
+            None => {
+                let kinds = play.kinds();
+                let choice = self.presentation.iter();
+                choice.for_each(|c| kinds.iter().for_each(|k| play.choose(k.kind, *c)));
             }
         }
         play.set_ghost(self.panel.ghost());
+        self.play = Some(play);
+        self.server_name = welcome.server;
+        Ok(())
     }
 
     fn handle_keys(&mut self, hands: &mut Hands) {

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
-use phaselock_client::core::{Seat, View};
+use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
+use phaselock_shared::motion::interpolate::TickTime;
 use phaselock_shared::time::{LocalTime, Rates};
 use phaselock_shared::wire::control::Welcome;
 
@@ -76,22 +77,38 @@ impl<G: Game> Scene<'_, G> {
         self.roster.get(&player).map_or("somebody", |seat| &seat.name)
     }
 
+    #[allow(dead_code, reason = "games without a round need no clock")]
+    /// The tick that the own player is drawn at, with the part of the next one that has passed: what moves
+    /// by the clock is drawn by it.
+    pub(crate) fn own_tick(&self) -> TickTime {
+        TickTime::at(self.rates, self.view.own_time)
+    }
+
     /// Whether the server plays it.
     pub(crate) fn is_bot(&self, player: PlayerId) -> bool {
         self.roster.get(&player).is_some_and(|seat| seat.bot)
     }
 }
 
+/// Where a player comes from.
+#[derive(Debug)]
+pub(crate) enum From {
+    /// From outside; when the hello was sent.
+    Hello(LocalTime),
+    /// From the game that the server played before.
+    Game(Box<Carried>),
+}
+
 /// Starts the game that a server says is played there; none if it cannot be seen in this window.
-pub(crate) fn start(
-    welcome: &Welcome,
-    hello_sent: LocalTime,
-    now: LocalTime,
-) -> Option<Box<dyn Play>> {
-    match welcome.game.as_str() {
-        Skirmish::NAME => Some(Box::new(Playing::<Skirmish>::new(welcome, hello_sent, now))),
-        _ => None,
+pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box<dyn Play>> {
+    fn playing<G: GameView>(welcome: &Welcome, from: From, now: LocalTime) -> Box<dyn Play> {
+        Box::new(Playing::<G>::new(welcome, from, now))
     }
+    let start = match welcome.game.as_str() {
+        Skirmish::NAME => playing::<Skirmish>,
+        _ => return None,
+    };
+    Some(start(welcome, from, now))
 }
 
 #[cfg(test)]
@@ -106,6 +123,7 @@ mod tests {
             let welcome = Welcome {
                 server: "test".into(),
                 game: (*name).into(),
+                number: 0,
                 seed: 1,
                 rates: Rates::DEFAULT,
                 player: PlayerId(0),
@@ -114,7 +132,8 @@ mod tests {
                 epoch: 0,
                 unix_micros: 0,
             };
-            assert!(start(&welcome, LocalTime(0), LocalTime(0)).is_some(), "{name}");
+            let from = From::Hello(LocalTime(0));
+            assert!(start(&welcome, from, LocalTime(0)).is_some(), "{name}");
         }
     }
 }

@@ -41,9 +41,12 @@ pub(super) struct Flags {
     /// UDP address or port to serve on [default: [::]:4433, IPv4 included]
     #[arg(long, global = true, value_name = "ADDR")]
     listen: Option<OsString>,
-    /// Game to run [default: skirmish]
-    #[arg(long, global = true)]
+    /// Game to run, or several in turn with commas between [default: skirmish]
+    #[arg(long, global = true, value_name = "GAMES")]
     game: Option<OsString>,
+    /// Rounds of a game before the next one, if there are several [default: 2]
+    #[arg(long, global = true, value_name = "COUNT")]
+    rounds: Option<OsString>,
     /// Bots that play along [default: 0]
     #[arg(long, global = true, value_name = "COUNT")]
     bots: Option<OsString>,
@@ -87,6 +90,7 @@ impl Flags {
         let Self {
             listen,
             game,
+            rounds,
             bots,
             max_players,
             tick_hz,
@@ -103,6 +107,7 @@ impl Flags {
         let values = [
             listen,
             game,
+            rounds,
             bots,
             max_players,
             tick_hz,

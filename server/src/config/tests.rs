@@ -61,14 +61,15 @@ fn flags_beat_environment_beats_file_beats_defaults() {
     let env = ["PHASELOCK_BOTS=2", "PHASELOCK_MAX_PLAYERS=2"];
     let config = serve(&["--config", file.path(), "--bots", "3"], &env);
     assert_eq!((config.bots, config.max_players, config.tick_hz), (3, 2, 20));
-    assert_eq!(config.game, "skirmish");
+    assert_eq!(config.games, ["skirmish"]);
 }
 
 #[test]
 fn each_layer_can_set_everything() {
     let values = [
         "127.0.0.1:0",
-        "arena_2",
+        "arena_2, chess",
+        "3",
         "7",
         "8",
         "100",
@@ -91,7 +92,8 @@ fn each_layer_can_set_everything() {
 
     let expected = Config {
         listen: "127.0.0.1:0".parse().expect("an address"),
-        game: "arena_2".to_owned(),
+        games: vec!["arena_2".to_owned(), "chess".to_owned()],
+        rounds: 3,
         bots: 7,
         max_players: 8,
         tick_hz: 100,
@@ -340,6 +342,16 @@ fn health_checks_find_their_server() {
 }
 
 #[test]
+fn a_list_of_games_has_no_holes_and_an_end() {
+    let long = vec!["a"; 17].join(",");
+    for list in ["", "a,,b", ",", "a,", "A", "a b", &long, "a,abcdefghijklmnopqrstuvwxyz0123456"] {
+        let error = run(&["--game", list], &[]).expect_err("it is no list").to_string();
+        assert!(error.contains("with commas between"), "{list}: {error}");
+    }
+    assert_eq!(serve(&["--game", " a , b-2 ", "--rounds", "9"], &[]).games, ["a", "b-2"]);
+}
+
+#[test]
 fn usage_is_for_clap_to_explain() {
     for (args, code, to_stderr) in [
         (&["--help"][..], 0, false),
@@ -368,7 +380,8 @@ fn the_help_knows_every_setting_and_its_default() {
     let config = Config::default();
     for (key, default) in SETTINGS.into_iter().zip([
         config.listen.to_string(),
-        config.game,
+        config.games.join(","),
+        config.rounds.to_string(),
         config.bots.to_string(),
         config.max_players.to_string(),
         config.tick_hz.to_string(),

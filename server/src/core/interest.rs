@@ -55,7 +55,11 @@ impl<G: Game> Interest<G> {
             let near = match game.eye(entities, player) {
                 Some(eye) => {
                     self.cell = eye.reach;
-                    self.grid.near(eye.place, eye.reach, &mut self.near);
+                    let (grid, found) = (&self.grid, &mut self.near);
+                    match game.wraps() {
+                        Some(period) => grid.near_around(eye.place, eye.reach, period, found),
+                        None => grid.near(eye.place, eye.reach, found),
+                    }
                     &mut self.near
                 }
                 None => {

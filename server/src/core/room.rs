@@ -29,7 +29,8 @@ use phaselock_shared::wire::protocol::{game_hash, wire_hash};
 use phaselock_shared::wire::state::Codec;
 
 use super::interest::Interest;
-use super::session::{DatagramError, Session, SessionStats};
+use super::lobby::Lobby;
+use super::session::{DatagramError, Guest, Session, SessionStats};
 
 /// A connection, as the driver numbers them; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,6 +60,8 @@ pub struct RoomConfig {
     pub start: LocalTime,
     /// Unix time of that moment in microseconds.
     pub unix_micros: i64,
+    /// After how many rounds a game is over; none for never.
+    pub rounds: Option<u32>,
 }
 
 /// What is to be done.
@@ -98,6 +101,8 @@ struct BotSeat<G: Game> {
 #[derive(Debug)]
 pub struct Room<G: Game> {
     config: RoomConfig,
+    /// Which of the server's games this is, modulo 256.
+    number: u8,
     game: G,
     world: World<G>,
     history: History,
@@ -120,15 +125,28 @@ pub struct Room<G: Game> {
 impl<G: Game> Room<G> {
     /// A room at tick 0, with its bots in it.
     pub fn new(config: RoomConfig) -> Self {
-        let game = G::new(config.rates, config.seed);
-        let mut world = World::new(config.seed);
+        Self::open(Lobby::new(config))
+    }
+
+    /// A room with those in it who wait in a lobby: server time goes on, and so do seats, names and clocks.
+    /// Whoever's build does not have the game is put out.
+    pub fn open(lobby: Lobby) -> Self {
+        let Lobby {
+            config, number, tick, epoch, epoch_number, guests, next_player, outputs, ..
+        } = lobby;
+        // A new game is a new world.
+        let seed = config.seed.wrapping_add(u64::from(number));
+        let game = G::new(config.rates, seed);
+        let mut world = World::new(seed);
+        world.tick = tick;
         let most = config.rewind.unwrap_or(G::REWIND.most);
         let favour = config.favour.unwrap_or(G::REWIND.favour);
         world.past = Past::new(config.rates, Rewind { most, favour });
         game.populate(&mut world);
         let mut room = Self {
-            epoch: config.start,
-            epoch_number: 0,
+            number,
+            epoch,
+            epoch_number,
             game,
             world,
             history: History::default(),
@@ -136,22 +154,88 @@ impl<G: Game> Room<G> {
             interest: Interest::default(),
             sessions: BTreeMap::new(),
             bots: BTreeMap::new(),
-            next_player: PlayerId(0),
-            outputs: VecDeque::new(),
+            next_player,
+            outputs,
             due: VecDeque::new(),
             inputs: Inputs::default(),
             config,
         };
-        let mut random = Random::new(room.config.seed ^ 0xb07);
-        for number in 1..=room.config.bots.min(PLAYERS_MAX) {
-            let player = room.free_seat();
-            let seat =
-                BotSeat { name: bot_name(number), bot: G::Bot::default(), random: random.fork() };
+        let mut random = Random::new(seed ^ 0xb07);
+        for (player, name) in lobby.bots {
+            let seat = BotSeat { name, bot: G::Bot::default(), random: random.fork() };
             room.bots.insert(player, seat);
             room.game.join(&mut room.world, player);
         }
+        let (staying, lost): (Vec<_>, Vec<_>) = guests
+            .into_iter()
+            .map(|(client, guest)| (client, room.check_games(&guest.games).err(), guest))
+            .partition(|(_, reason, _)| reason.is_none());
+        for (client, _, guest) in staying {
+            room.seat(client, guest);
+        }
+        for (client, reason, guest) in lost {
+            room.put_out(client, &reason.unwrap_or_default(), false);
+            // The others know of the seat.
+            room.broadcast(&ServerMessage::Left { player: guest.player });
+        }
         room.world.snap();
         room
+    }
+
+    /// Ends the game; those who are in it wait for the next.
+    pub fn close_game(self) -> Lobby {
+        let guests =
+            self.sessions.into_iter().map(|(client, session)| (client, session.into_guest()));
+        Lobby {
+            config: self.config,
+            number: self.number.wrapping_add(1),
+            tick: self.world.tick,
+            epoch: self.epoch,
+            epoch_number: self.epoch_number,
+            guests: guests.collect(),
+            bots: self.bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
+            next_player: self.next_player,
+            outputs: self.outputs,
+        }
+    }
+
+    /// Whether as many rounds were played as the game is to last.
+    pub fn is_over(&self) -> bool {
+        self.config.rounds.is_some_and(|rounds| G::rounds_played(&self.world) >= rounds)
+    }
+
+    /// Lets somebody in who was in the game before.
+    fn seat(&mut self, client: ClientId, guest: Guest) {
+        let (player, offset) = (guest.player, guest.welcome_offset);
+        let welcome = self.welcome(player, offset);
+        self.outputs.push_back(Output::Control { client, message: welcome });
+        let session = Session::new::<G>(guest, self.number, self.config.rates);
+        self.sessions.insert(client, session);
+        self.game.join(&mut self.world, player);
+    }
+
+    /// Whether a build that knows these games can play this one.
+    fn check_games(&self, games: &[(String, u64)]) -> Result<(), String> {
+        match games.iter().find(|(name, _)| name == G::NAME) {
+            Some((_, hash)) if *hash == game_hash::<G>() => Ok(()),
+            Some(_) => Err(format!("your build's rules of {} differ from this server's", G::NAME)),
+            None => Err(format!("this server plays {}, which your build lacks", G::NAME)),
+        }
+    }
+
+    fn welcome(&self, player: PlayerId, offset: Offset) -> ServerMessage {
+        ServerMessage::Welcome(Welcome {
+            server: self.config.name.clone(),
+            game: G::NAME.into(),
+            number: self.number,
+            seed: self.config.seed.wrapping_add(u64::from(self.number)),
+            rates: self.config.rates,
+            player,
+            tick: self.world.tick,
+            offset,
+            epoch: self.epoch_number,
+            unix_micros: self.config.unix_micros,
+        })
     }
 
     fn server_time(&self, now: LocalTime) -> ServerTime {
@@ -275,16 +359,8 @@ impl<G: Game> Room<G> {
     }
 
     fn handle_hello(&mut self, now: LocalTime, client: ClientId, hello: Hello) {
-        match hello.games.iter().find(|(name, _)| name == G::NAME) {
-            Some((_, hash)) if *hash == game_hash::<G>() => {}
-            Some(_) => {
-                let reason = format!("your build's rules of {} differ from this server's", G::NAME);
-                return self.close(client, &reason, false);
-            }
-            None => {
-                let reason = format!("this server plays {}, which your build lacks", G::NAME);
-                return self.close(client, &reason, false);
-            }
+        if let Err(reason) = self.check_games(&hello.games) {
+            return self.close(client, &reason, false);
         }
         if self.sessions.len() >= usize::from(self.config.players_max.min(PLAYERS_MAX)) {
             let reason = format!("the server is full ({} players)", self.sessions.len());
@@ -294,30 +370,21 @@ impl<G: Game> Room<G> {
         let name = self.free_name(clean_name(&hello.name).unwrap_or_else(|| "Player".into()));
         let offset = Offset(self.server_time(now).0.saturating_sub(hello.sent.0));
         tracing::info!(client = client.0, %player, name, version = hello.version, "joined");
-        let welcome = ServerMessage::Welcome(Welcome {
-            server: self.config.name.clone(),
-            game: G::NAME.into(),
-            seed: self.config.seed,
-            rates: self.config.rates,
-            player,
-            tick: self.world.tick,
-            offset,
-            epoch: self.epoch_number,
-            unix_micros: self.config.unix_micros,
-        });
+        let welcome = self.welcome(player, offset);
         self.outputs.push_back(Output::Control { client, message: welcome });
         for message in self.roster() {
             self.outputs.push_back(Output::Control { client, message });
         }
-        let session = Session::new::<G>(
+        let guest = Guest::new(
             player,
             name.clone(),
-            now,
-            hello.sent,
+            hello.games,
+            (now, hello.sent),
             offset,
             self.epoch_number,
             &self.config,
         );
+        let session = Session::new::<G>(guest, self.number, self.config.rates);
         self.sessions.insert(client, session);
         self.broadcast(&ServerMessage::Joined { player, name, bot: false });
         self.game.join(&mut self.world, player);
@@ -397,12 +464,16 @@ impl<G: Game> Room<G> {
 
     /// Tells a client why it is put out or refused, and forgets it.
     fn close(&mut self, client: ClientId, reason: &str, retry: bool) {
+        self.put_out(client, reason, retry);
+        self.handle_lost(client, reason);
+    }
+
+    fn put_out(&mut self, client: ClientId, reason: &str, retry: bool) {
         tracing::debug!(client = client.0, reason, "closing");
         let reason = clip(reason, TEXT_BYTES_MAX).to_owned();
         let message = ServerMessage::Closed { reason: reason.clone(), retry };
         self.outputs.push_back(Output::Control { client, message });
-        self.outputs.push_back(Output::Close { client, reason: reason.clone() });
-        self.handle_lost(client, &reason);
+        self.outputs.push_back(Output::Close { client, reason });
     }
 
     /// Tells everybody why the server ends.
@@ -484,19 +555,6 @@ impl<G: Game> Room<G> {
     }
 }
 
-/// Names for bots, after people who worked on keeping clocks in step.
-fn bot_name(number: u16) -> String {
-    const NAMES: [&str; 12] = [
-        "Huygens", "Lamport", "Mills", "Appleton", "Harrison", "Marzullo", "Cristian", "Adler",
-        "Gardner", "Viterbi", "Costas", "Rechtin",
-    ];
-    let at = usize::from(number - 1);
-    match at / NAMES.len() {
-        0 => NAMES[at].into(),
-        round => format!("{} {}", NAMES[at % NAMES.len()], round + 1),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use phaselock_shared::games::skirmish::Skirmish;
@@ -518,6 +576,7 @@ mod tests {
             favour: None,
             start: LocalTime(0),
             unix_micros: 0,
+            rounds: None,
         };
         let mut room = Room::<Skirmish>::new(config);
         let hello = ClientMessage::Hello(Hello {

@@ -7,13 +7,14 @@ use phaselock_shared::inputs::{Accepted, InputBuffer};
 use phaselock_shared::interest::Lingering;
 use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
 use phaselock_shared::replicate::Record;
+use phaselock_shared::snapshot::budget::Budget;
 use phaselock_shared::snapshot::encodings::Encodings;
 use phaselock_shared::snapshot::history::History;
 use phaselock_shared::snapshot::sender::{NeverSent, Room, Sender};
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::input::read_input;
 use phaselock_shared::wire::snapshot::{Perceived, References, SnapshotHeader};
-use phaselock_shared::wire::{Echo, WireError};
+use phaselock_shared::wire::{Echo, WireError, is_of_game, mark_game};
 
 use super::room::RoomConfig;
 use super::view::ViewEstimate;
@@ -25,6 +26,8 @@ pub(super) enum DatagramError {
     Wire(#[from] WireError),
     #[error("it came before, or too late")]
     Stale,
+    #[error("it is of another of this server's games")]
+    OtherGame,
     #[error("too many input packets")]
     TooMany,
     /// No honest client does this: the session ends.
@@ -53,15 +56,69 @@ pub struct SessionStats {
     pub rate: u32,
 }
 
+/// What the server keeps of a client when it goes on to another game.
+#[derive(Debug)]
+pub(super) struct Guest {
+    pub(super) player: PlayerId,
+    pub(super) name: String,
+    /// The games that its build knows, with their hashes.
+    pub(super) games: Vec<(String, u64)>,
+    /// Most bytes of a datagram on this client's path.
+    pub(super) budget: usize,
+    /// When a valid input packet last came.
+    pub(super) heard_at: LocalTime,
+    pub(super) stats: SessionStats,
+    offset: OffsetEstimator,
+    /// What changes to the offset are told against.
+    pub(super) welcome_offset: Offset,
+    /// Some recent time on the client's clock, to complete the low bits of the next one.
+    client_time: LocalTime,
+    /// Input packets that may still come; refilled every tick.
+    allowance: u64,
+    /// The number of the server's epoch.
+    epoch: u8,
+    path: Budget,
+}
+
+impl Guest {
+    /// One who has just come, and whose clock showed `client_time` when it said hello.
+    pub(super) fn new(
+        player: PlayerId,
+        name: String,
+        games: Vec<(String, u64)>,
+        (now, client_time): (LocalTime, LocalTime),
+        offset: Offset,
+        epoch: u8,
+        config: &RoomConfig,
+    ) -> Self {
+        let interval = config.rates.snapshot_interval();
+        Self {
+            player,
+            name,
+            games,
+            budget: DATAGRAM_BYTES_MAX,
+            heard_at: now,
+            stats: SessionStats::default(),
+            offset: OffsetEstimator::default(),
+            welcome_offset: offset,
+            client_time,
+            allowance: ALLOWANCE_TICKS,
+            epoch,
+            path: Budget::new(now, config.client_bytes_per_second, interval),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Session<I> {
     pub(super) player: PlayerId,
     pub(super) name: String,
+    games: Vec<(String, u64)>,
+    /// Which of the server's games this is.
+    game: u8,
     inputs: InputBuffer<I>,
     view: ViewEstimate,
-    /// Most bytes of a datagram on this client's path.
     pub(super) budget: usize,
-    /// When a valid input packet last came.
     pub(super) heard_at: LocalTime,
     pub(super) stats: SessionStats,
     offset: OffsetEstimator,
@@ -75,11 +132,8 @@ pub(super) struct Session<I> {
     /// Which of the last 64 input packets came: bit `n` is the one `n` before the newest. Those before
     /// the first count as having come.
     came: u64,
-    /// Some recent time on the client's clock, to complete the low bits of the next one.
     client_time: LocalTime,
-    /// Input packets that may still come; refilled every tick.
     allowance: u64,
-    /// The number of the server's epoch.
     epoch: u8,
     /// Echoes of packets before this one were stamped in an epoch before.
     trusted_from: u64,
@@ -94,34 +148,47 @@ impl<I: Record> Session<I> {
     /// the mask.
     const OVERDUE: u64 = 1 << 32;
 
-    pub(super) fn new<G: Game<Input = I>>(
-        player: PlayerId,
-        name: String,
-        now: LocalTime,
-        client_time: LocalTime,
-        offset: Offset,
-        epoch: u8,
-        config: &RoomConfig,
-    ) -> Self {
-        let interval = config.rates.snapshot_interval();
+    /// A guest's stay in the server's game of that number.
+    pub(super) fn new<G: Game<Input = I>>(guest: Guest, game: u8, rates: Rates) -> Self {
+        let Guest { player, path, .. } = guest;
         Self {
             player,
-            name,
+            name: guest.name,
+            games: guest.games,
+            game,
             inputs: InputBuffer::new(G::LATE),
-            view: ViewEstimate::new(config.rates),
-            budget: DATAGRAM_BYTES_MAX,
-            heard_at: now,
-            stats: SessionStats::default(),
-            offset: OffsetEstimator::default(),
-            welcome_offset: offset,
-            sender: Sender::new(player, now, interval, config.client_bytes_per_second),
-            interest: Lingering::new(config.rates),
+            view: ViewEstimate::new(rates),
+            budget: guest.budget,
+            heard_at: guest.heard_at,
+            stats: guest.stats,
+            offset: guest.offset,
+            welcome_offset: guest.welcome_offset,
+            sender: Sender::with_budget(player, path),
+            interest: Lingering::new(rates),
             newest: None,
             came: u64::MAX,
-            client_time,
-            allowance: ALLOWANCE_TICKS,
-            epoch,
+            client_time: guest.client_time,
+            allowance: guest.allowance,
+            epoch: guest.epoch,
             trusted_from: 0,
+        }
+    }
+
+    /// The game ends; what was learnt of the client remains.
+    pub(super) fn into_guest(self) -> Guest {
+        Guest {
+            player: self.player,
+            name: self.name,
+            games: self.games,
+            budget: self.budget,
+            heard_at: self.heard_at,
+            stats: self.stats,
+            offset: self.offset,
+            welcome_offset: self.welcome_offset,
+            client_time: self.client_time,
+            allowance: self.allowance,
+            epoch: self.epoch,
+            path: self.sender.into_budget(),
         }
     }
 
@@ -177,6 +244,9 @@ impl<I: Record> Session<I> {
         rates: Rates,
     ) -> Result<(), DatagramError> {
         self.allowance = self.allowance.checked_sub(1).ok_or(DatagramError::TooMany)?;
+        if !is_of_game(bytes, self.game) {
+            return Err(DatagramError::OtherGame);
+        }
         let packet = read_input::<I>(bytes)?;
         let near = self.newest.map_or(0, |(seq, ..)| seq);
         let seq = Tick::widen(packet.seq, Tick(near)).0;
@@ -283,7 +353,8 @@ impl<I: Record> Session<I> {
         let stats = &mut self.stats;
         let tick = history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();
-        self.sender.snapshot(encodings, game, history, told, header, room, |packet| {
+        self.sender.snapshot(encodings, game, history, told, header, room, |mut packet| {
+            mark_game(&mut packet, self.game);
             stats.packets += 1;
             stats.bytes += packet.len() as u64;
             send(packet);

@@ -6,6 +6,7 @@
 
 mod congestion;
 mod connection;
+mod drive;
 pub mod socket;
 mod transport;
 
@@ -25,16 +26,16 @@ use quinn::{AsyncUdpSocket, Endpoint, Runtime, TokioRuntime, VarInt};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
-use crate::core::{ClientId, Output, Room, RoomConfig};
+use crate::core::{ClientId, Lobby, RoomConfig};
 use crate::identity::Identity;
 use connection::Peer;
+use drive::Driver;
+pub use drive::{Stage, stage};
 use socket::Unmarked;
 use transport::{NEWCOMERS_PER_ADDRESS_MAX, SPARE_CONNECTIONS};
 
 /// Datagrams and messages that wait for the room.
 const EVENTS_MAX: usize = 8192;
-/// Of these, how many are handled at a time, before and after the clock is looked at.
-const EVENTS_PER_TURN: usize = 512;
 /// How long goodbyes may take when the server ends.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -226,19 +227,39 @@ impl Server {
     /// here.
     pub async fn run<G: Game>(
         self,
+        config: RoomConfig,
+        shutdown: impl Future<Output = String> + Send + 'static,
+    ) {
+        self.run_all(vec![stage::<G>()], config, shutdown).await;
+    }
+
+    /// The same with several games in turn, each for as many rounds as the configuration says. Without any
+    /// there is nothing to do.
+    pub async fn run_all(
+        self,
+        stages: Vec<Box<dyn Stage>>,
         mut config: RoomConfig,
-        shutdown: impl Future<Output = String>,
+        shutdown: impl Future<Output = String> + Send + 'static,
     ) {
         let clock = Clock(Instant::now());
         config.start = LocalTime(0);
         config.unix_micros = clock.unix_of_start();
+        if stages.len() < 2 {
+            config.rounds = None;
+        }
         let places = usize::from(config.players_max) + SPARE_CONNECTIONS;
-        let room = Room::<G>::new(config);
 
         let (events, received) = mpsc::channel(EVENTS_MAX);
         let to_room = ToRoom { events, clock };
         let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, places));
-        drive(room, received, clock, shutdown).await;
+        let mut driver = Driver::new(received, clock, Box::pin(shutdown));
+        let mut lobby = Lobby::new(config);
+        for stage in stages.iter().cycle() {
+            match stage.play(&mut driver, lobby).await {
+                Some(next) => lobby = next,
+                None => break,
+            }
+        }
 
         accepting.abort();
         let goodbye = self.endpoint.wait_idle();
@@ -274,107 +295,5 @@ async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
         let (client, room) = (ClientId(next), room.clone());
         next += 1;
         tokio::spawn(connection::serve(incoming, client, room, permit, newcomer));
-    }
-}
-
-/// Runs the room until `shutdown`, then says goodbye.
-async fn drive<G: Game>(
-    mut room: Room<G>,
-    mut events: mpsc::Receiver<Event>,
-    clock: Clock,
-    shutdown: impl Future<Output = String>,
-) {
-    let mut peers = HashMap::new();
-    tokio::pin!(shutdown);
-    loop {
-        let due = clock.instant(room.next_timeout());
-        tokio::select! {
-            biased;
-            reason = &mut shutdown => {
-                tracing::info!(reason, "stopping");
-                room.shutdown(&reason);
-                drain(&mut room, &mut peers, clock);
-                return;
-            }
-            () = tokio::time::sleep_until(due) => {
-                // What waits already was in time, however late this task was woken.
-                handle_waiting(&mut room, &mut peers, &mut events);
-                room.handle_timeout(clock.now());
-            }
-            event = events.recv() => match event {
-                Some(event) => handle(&mut room, &mut peers, event),
-                None => return,
-            }
-        }
-        while let Some(rewound) = room.poll_rewound() {
-            tracing::debug!(?rewound, "a shot was tested against the past");
-        }
-        // Also when every tick is late: a room that cannot keep up must not go deaf.
-        handle_waiting(&mut room, &mut peers, &mut events);
-        drain(&mut room, &mut peers, clock);
-    }
-}
-
-/// Hands on what waits, as much of it as belongs into a turn.
-fn handle_waiting<G: Game>(
-    room: &mut Room<G>,
-    peers: &mut HashMap<ClientId, Arc<Peer>>,
-    events: &mut mpsc::Receiver<Event>,
-) {
-    for _ in 0..EVENTS_PER_TURN {
-        let Ok(event) = events.try_recv() else { break };
-        handle(room, peers, event);
-    }
-}
-
-fn handle<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>, event: Event) {
-    match event {
-        Event::Control { client, body, arrival, peer } => {
-            if let Some(peer) = peer {
-                peers.insert(client, peer);
-            }
-            // A client that was put out may still have something on its way.
-            if peers.contains_key(&client) {
-                room.handle_control(arrival, client, &body);
-            }
-            if let Some(bytes) = peers.get(&client).and_then(|peer| peer.datagram_max()) {
-                room.handle_path(client, bytes);
-            }
-        }
-        Event::Datagram { client, bytes, arrival } => {
-            room.handle_datagram(arrival, client, &bytes);
-        }
-        Event::Lost { client, reason } => {
-            peers.remove(&client);
-            room.handle_lost(client, &reason);
-        }
-    }
-}
-
-fn drain<G: Game>(room: &mut Room<G>, peers: &mut HashMap<ClientId, Arc<Peer>>, clock: Clock) {
-    // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
-    // and newer.
-    loop {
-        let behind = |client| peers.get(&client).is_none_or(|peer| peer.is_behind());
-        let Some(output) = room.poll_output_unless(clock.now(), behind) else { return };
-        match output {
-            Output::Datagram { client, bytes } => {
-                let Some(peer) = peers.get(&client) else { continue };
-                peer.send_datagram(bytes);
-            }
-            Output::Control { client, message } => {
-                let Some(peer) = peers.get(&client) else { continue };
-                if peer.send(message).is_err() {
-                    peer.close("you do not read what the server says");
-                    peers.remove(&client);
-                    room.handle_lost(client, "it does not read");
-                }
-            }
-            Output::Close { client, reason } => {
-                if let Some(peer) = peers.remove(&client) {
-                    peer.close(&reason);
-                }
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The games, and how to get from a name to one.
 
+pub mod asteroids;
 pub mod rounds;
 pub mod skirmish;
 

@@ -22,6 +22,8 @@
 //! - A method is given one uninterrupted course: no teleport, no other entity in the same slot.
 
 mod adaptive;
+#[cfg(test)]
+mod around;
 mod between;
 mod catmull_rom;
 pub mod choice;
@@ -31,6 +33,7 @@ mod ease;
 mod eased;
 pub mod fir;
 mod forecast;
+pub mod foretelling;
 mod hermite;
 pub mod interpolate;
 mod kalman;

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use super::rotation::{self, Four, four};
 use crate::limits::FIELDS_MAX;
-use crate::replicate::{Field, Motion, Values, turn_between};
+use crate::replicate::{Field, Motion, Values, way_around};
 
-/// Where an entity is, in its fields' units: one coordinate a field. Angles are unwrapped, so that they go
-/// on beyond a turn; neighbouring quaternions have the same sign. Fields that do not move by themselves
+/// Where an entity is, in its fields' units: one coordinate a field. What goes around is unwrapped: angles go
+/// on beyond a turn, places beyond the period; neighbouring quaternions have the same sign. Fields that do not move by themselves
 /// have coordinate 0.
 pub type Coords = [f64; FIELDS_MAX];
 
@@ -36,6 +36,10 @@ pub struct Shape {
     rotations: ([u8; FIELDS_MAX / 4], usize),
     /// Of the angles.
     turns: ([u8; FIELDS_MAX], usize),
+    /// Of all that goes around, angles and places.
+    around: ([u8; FIELDS_MAX], usize),
+    /// After how much that begins anew; 0 for the rest.
+    periods: [f64; FIELDS_MAX],
     /// The least and the greatest values.
     ranges: [(f64, f64); FIELDS_MAX],
 }
@@ -63,7 +67,7 @@ impl Shape {
         let mut rates = [None; FIELDS_MAX];
         for ((sort, rate), field) in sorts.iter_mut().zip(&mut rates).zip(fields) {
             *sort = match field.motion {
-                Motion::Linear => Sort::Line,
+                Motion::Linear | Motion::Wrap => Sort::Line,
                 Motion::Angle => Sort::Turn,
                 Motion::Unit => Sort::Unit,
                 Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => Sort::Step,
@@ -71,7 +75,9 @@ impl Shape {
             *rate = field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
         }
         let mut ranges = [(0.0, 0.0); FIELDS_MAX];
-        for (range, field) in ranges.iter_mut().zip(fields) {
+        let mut periods = [0.0; FIELDS_MAX];
+        for ((range, period), field) in ranges.iter_mut().zip(&mut periods).zip(fields) {
+            *period = f64::from(field.period().unwrap_or(0.0));
             let most =
                 f64::from((1_u32 << field.bits) - 1) / f64::from(1_u32 << field.fraction_bits);
             *range = (f64::from(field.min), f64::from(field.min) + most);
@@ -87,7 +93,9 @@ impl Shape {
             }
             four
         }));
-        Self { fields, sorts, rates, moving, rotations, turns: listed(of(Sort::Turn)), ranges }
+        let turns = listed(of(Sort::Turn));
+        let around = listed((0..fields.len()).filter(|at| periods[*at] > 0.0));
+        Self { fields, sorts, rates, moving, rotations, turns, around, periods, ranges }
     }
 
     /// The field table.
@@ -115,21 +123,21 @@ impl Shape {
         unlisted(&self.turns)
     }
 
-    /// Coordinates of a state that follows one with the coordinates `before`: angles go the shorter way
-    /// on from there, quaternions keep their sign.
+    /// Coordinates of a state that follows one with the coordinates `before`: what goes around goes the
+    /// shorter way on from there, quaternions keep their sign.
     pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
         let mut coords = [0.0; FIELDS_MAX];
         for at in self.moving() {
-            let value = f64::from(values[at]);
-            coords[at] = match (self.sorts[at], before) {
-                (Sort::Turn, Some(before)) => {
-                    let wrapped = before[at].rem_euclid(1.0) as f32;
-                    before[at] + f64::from(turn_between(wrapped, values[at]))
-                }
-                _ => value,
-            };
+            coords[at] = f64::from(values[at]);
         }
         if let Some(before) = before {
+            for at in unlisted(&self.around) {
+                let period = self.periods[at];
+                let from = before[at].rem_euclid(period) as f32;
+                let way = f64::from(way_around(from, values[at], period as f32));
+                // By whole periods, so that nothing is rounded however long it goes on.
+                coords[at] += ((before[at] + way - coords[at]) / period).round() * period;
+            }
             for at in self.rotations() {
                 let four = at..at + 4;
                 let pairs = coords[four.clone()].iter().zip(&before[four.clone()]);
@@ -166,11 +174,12 @@ impl Shape {
         self.ranges[at]
     }
 
-    /// Brings coordinates of one course to others' side: angles by whole turns, quaternions by their sign,
+    /// Brings coordinates of one course to others' side: what goes around by whole periods, quaternions by their sign,
     /// and with these the rate. Which side it is may change when a state comes late.
     pub fn align(&self, place: &mut Coords, rate: &mut Coords, to: &Coords) {
-        for at in self.turns() {
-            place[at] += (to[at] - place[at]).round();
+        for at in unlisted(&self.around) {
+            let period = self.periods[at];
+            place[at] += ((to[at] - place[at]) / period).round() * period;
         }
         for at in self.rotations() {
             let four = at..at + 4;
@@ -182,15 +191,15 @@ impl Shape {
         }
     }
 
-    /// Makes coordinates such as may be shown: within what the fields can hold, angles within
-    /// [`TURNS_MAX`] of those of the newest state, quaternions of unit length. What is no number is as in
+    /// Makes coordinates such as may be shown: within what the fields can hold, what goes around within
+    /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no number is as in
     /// the newest state.
     pub fn tame(&self, place: &mut Coords, newest: &Coords) {
         for at in self.moving() {
             let (least, most) = self.ranges[at];
-            let (least, most) = match self.sorts[at] {
-                Sort::Turn => (newest[at] - TURNS_MAX, newest[at] + TURNS_MAX),
-                _ => (least, most),
+            let (least, most) = match self.periods[at] {
+                0.0 => (least, most),
+                period => (newest[at] - TURNS_MAX * period, newest[at] + TURNS_MAX * period),
             };
             let value = place[at];
             // As `clamp`, but for its check of the ends: this is done for every field in every frame.
@@ -223,9 +232,13 @@ impl Shape {
         }
         let mut values = *steps;
         for at in self.moving() {
-            values[at] = match self.sorts[at] {
-                Sort::Turn => coords[at].rem_euclid(1.0) as f32,
-                _ => coords[at] as f32,
+            values[at] = match self.periods[at] {
+                0.0 => coords[at] as f32,
+                period => {
+                    let value = coords[at].rem_euclid(period) as f32;
+                    // Rounded, it may be the period itself.
+                    if f64::from(value) < period { value } else { 0.0 }
+                }
             };
         }
         values
@@ -255,7 +268,7 @@ pub struct Path {
     knots: VecDeque<Knot>,
 }
 
-/// Turns that an angle is shown from the newest state's at most. Arbitrary; what spins 60 times a second
+/// Turns, or periods, that what goes around is shown from the newest state's at most. Arbitrary; what spins 60 times a second
 /// stays within for a second.
 pub const TURNS_MAX: f64 = 64.0;
 

@@ -9,13 +9,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::choice::Choice;
+use super::foretelling::Foretelling;
 use super::interpolate::cut_between;
 use super::path::KNOTS_MAX;
 use super::smoothing::RenderError;
 use super::{Coords, Method, Moment, Path, Rules, Shape};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_COURSES_MAX, FIELDS_MAX, FORETOLD_TICKS_MAX};
+use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_COURSES_MAX, FIELDS_MAX};
 use crate::replicate::{Entity, Field, Motion, Values, age_of, unpack_values};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
@@ -87,49 +88,6 @@ struct Picture {
     starved: bool,
 }
 
-/// The game's rules for one kind of entity, as far as a state alone tells.
-struct Foretelling<'a, G> {
-    game: &'a G,
-    rates: Rates,
-    kind: u8,
-    fields: &'static [Field],
-}
-
-impl<G: Game> Rules for Foretelling<'_, G> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
-        let whole = ticks.floor();
-        let part = (ticks - whole) as f32;
-        let before = self.after(values, whole as u64)?;
-        if part < 1e-4 {
-            return Some(before);
-        }
-        let after = self.after(values, whole as u64 + 1)?;
-        if cut_between(self.fields, &before, &after) {
-            return Some(before);
-        }
-        Some(super::interpolate::blend_values(self.fields, &before, &after, part))
-    }
-}
-
-impl<G: Game> Foretelling<'_, G> {
-    fn after(&self, values: &Values, ticks: u64) -> Option<Values> {
-        if ticks == 0 {
-            return Some(*values);
-        }
-        let base = G::Entity::from_values(self.kind, values);
-        // Keys are held on: what counts how long has counted on.
-        let secs = ticks as f32 * self.rates.step_secs();
-        let mut steering = *values;
-        for (value, field) in steering.iter_mut().zip(self.fields).filter(|(_, f)| f.steering) {
-            *value = field.unpack(field.pack(*value + field.drift * secs));
-        }
-        let steering = G::Entity::from_values(self.kind, &steering);
-        let after = self.game.foretell(&base, &steering, ticks.min(FORETOLD_TICKS_MAX))?;
-        Some(after.values())
-    }
-}
-
 impl<G: Game> Presenter<G> {
     /// Shows as the game would have it.
     pub fn new(rates: Rates) -> Self {
@@ -195,7 +153,7 @@ impl<G: Game> Presenter<G> {
         let age = age_of(kind_table.fields, &state.packed);
         let time = self.time_of(tick.minus(age));
         let track = self.tracks.entry(index).or_default();
-        let rules = Foretelling { game, rates, kind: state.kind, fields: kind_table.fields };
+        let rules = Foretelling::new(game, rates, state.kind);
         track.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
     }
 
@@ -242,8 +200,7 @@ impl<G: Game> Presenter<G> {
             else {
                 continue;
             };
-            let fields = course.path.shape().fields();
-            let rules = Foretelling { game, rates: self.rates, kind: course.kind, fields };
+            let rules = Foretelling::new(game, self.rates, course.kind);
             let ghost = course.ghost.as_mut().map(|(_, method)| {
                 let place = method.show(&course.path, at, &rules).place;
                 let steps = steps(&course.path, method.timeline().time(at));
@@ -361,8 +318,7 @@ impl Track {
             self.courses.pop_front();
         }
         let course = self.current(at)?;
-        let fields = course.path.shape().fields();
-        let rules = Foretelling { game, rates, kind: course.kind, fields };
+        let rules = Foretelling::new(game, rates, course.kind);
         let chosen = choices[usize::from(course.kind)];
         if course.choice != chosen {
             // If it was just handed over, what was drawn here was not to be seen.

@@ -1,7 +1,7 @@
 //! Corrections and changes of how something is shown, hidden: what is drawn keeps its place and slides to the truth.
 
 use crate::limits::FIELDS_MAX;
-use crate::replicate::{Field, Motion, Values, turn_between};
+use crate::replicate::{Field, Motion, Values, wrapped};
 
 /// What to add to the predicted values to get the drawn ones. Only drawing sees it; it decays to
 /// exactly nothing.
@@ -21,7 +21,7 @@ impl RenderError {
         {
             *error = match field.motion {
                 Motion::Linear | Motion::Unit => *error + before - after,
-                Motion::Angle => turn_between(0.0, *error + before - after),
+                Motion::Angle | Motion::Wrap => field.way(0.0, *error + before - after),
                 Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => 0.0,
             };
         }
@@ -79,7 +79,9 @@ impl RenderError {
         for ((value, error), field) in drawn.iter_mut().zip(&self.0).zip(fields) {
             match field.motion {
                 Motion::Linear | Motion::Unit => *value += error,
-                Motion::Angle => *value = (*value + error).rem_euclid(1.0),
+                Motion::Angle | Motion::Wrap => {
+                    *value = wrapped(*value + error, field.period().unwrap_or(1.0));
+                }
                 Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {}
             }
         }
@@ -101,6 +103,7 @@ fn or_none(field: &Field, error: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replicate::turn_between;
 
     const FIELDS: &[Field] =
         &[Field::centred(15, 8).snap_beyond(3.0).named("x"), Field::angle(10).named("aim")];
@@ -126,6 +129,27 @@ mod tests {
             error.decay(FIELDS, 1.0 / 60.0);
         }
         assert!(error.is_zero());
+    }
+
+    #[test]
+    fn across_an_edge_a_correction_is_the_short_way_and_drawn_inside() {
+        const WRAPPING: &[Field] = &[Field::wrapping(13, 6).snap_beyond(8.0).named("x")];
+        for (before, after) in [(127.0, 2.0), (1.0, 126.0), (126.5, 127.5)] {
+            let mut error = RenderError::default();
+            error.correct(WRAPPING, &values(before, 0.0), &values(after, 0.0));
+            let mut last = before;
+            for _ in 0..60 {
+                let drawn = error.apply(WRAPPING, &values(after, 0.0))[0];
+                assert!((0.0..128.0).contains(&drawn), "{drawn}");
+                assert!(WRAPPING[0].way(last, drawn).abs() < 0.7, "{last} to {drawn}");
+                last = drawn;
+                error.decay(WRAPPING, 0.01);
+            }
+            assert!(WRAPPING[0].way(last, after).abs() < 0.1);
+        }
+        let mut error = RenderError::default();
+        error.correct(WRAPPING, &values(100.0, 0.0), &values(2.0, 0.0));
+        assert!(error.is_zero(), "30 apart is a leap");
     }
 
     #[test]

@@ -154,13 +154,23 @@ impl Sender {
     /// For a client that has nothing yet, and gets a snapshot each `interval` and no more than
     /// `bytes_per_second` of them.
     pub fn new(reader: PlayerId, now: LocalTime, interval: Micros, bytes_per_second: u32) -> Self {
+        Self::with_budget(reader, Budget::new(now, bytes_per_second, interval))
+    }
+
+    /// What was learnt of the client's path.
+    pub fn into_budget(self) -> Budget {
+        self.budget
+    }
+
+    /// For a client that has nothing yet, on a path of which something is known.
+    pub fn with_budget(reader: PlayerId, budget: Budget) -> Self {
         Self {
             reader,
             next_seq: 0,
             tracks: Vec::new(),
             sent: VecDeque::new(),
             priorities: Priorities::default(),
-            budget: Budget::new(now, bytes_per_second, interval),
+            budget,
             arrived: Frames::default(),
             cursor: 0,
             left_out: 0,

@@ -80,6 +80,9 @@ pub enum StoreError {
     /// It cannot be read.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// It belongs to another of the server's games than the one that is played.
+    #[error("the packet is of another game")]
+    OtherGame,
     /// It came before, or is too old to tell.
     #[error("the packet came twice or far too late")]
     Duplicate,

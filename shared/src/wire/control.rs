@@ -45,7 +45,8 @@ pub enum ServerMessage {
         /// Whether it makes sense to try again by and by.
         retry: bool,
     },
-    /// The answer to a hello: the client is in.
+    /// The answer to a hello: the client is in. Again in the middle of a session when the server goes on to
+    /// another game: seat, names and clocks stay.
     Welcome(Welcome),
     /// A player is here; sent for each that was when the client came, and for each that comes.
     Joined {
@@ -98,6 +99,8 @@ pub struct Welcome {
     pub server: String,
     /// The game that is played.
     pub game: String,
+    /// The how-manieth of the server's games that is, from 0, modulo 256; datagrams carry its low bits.
+    pub number: u8,
     /// The map's and the rules' seed.
     pub seed: u64,
     /// How fast the world runs.

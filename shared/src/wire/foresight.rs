@@ -203,11 +203,11 @@ fn on_the_way(fine: i64, way: i128) -> i64 {
     (i128::from(fine) + way).clamp(-most, most) as i64
 }
 
-/// The step of the field's grid that is nearest: angles wrap, the rest is clamped.
+/// The step of the field's grid that is nearest: what goes around wraps, the rest is clamped.
 pub(crate) fn on_grid(field: &Field, step: i64) -> u32 {
     let mask = (1_i64 << field.bits) - 1;
     match field.motion {
-        Motion::Angle => (step & mask) as u32,
+        Motion::Angle | Motion::Wrap => (step & mask) as u32,
         _ => step.clamp(0, mask) as u32,
     }
 }
@@ -313,7 +313,7 @@ fn falling(past: &Past, field: &Field, rates: Rates, at: usize) -> Option<i64> {
 
 /// Whether a field goes by its trend along a line.
 pub(crate) fn follows(field: &Field) -> bool {
-    field.trending && matches!(field.motion, Motion::Linear | Motion::Angle)
+    field.trending && matches!(field.motion, Motion::Linear | Motion::Angle | Motion::Wrap)
 }
 
 /// Components of a unit quaternion.
@@ -480,4 +480,56 @@ pub(crate) fn smallest(fields: &[Field], past: &Past, now: u32, first: usize) ->
         *guess = Guess::moving(fine.clamp(0, most as i64 * FINE), held);
     }
     guesses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: &[Field] = &[
+        Field::wrapping(13, 6).moved_by("vx").named("x"),
+        Field::centred(12, 4).named("vx"),
+        Field::wrapping(13, 6).trending().named("y"),
+    ];
+
+    fn packed(x: f32, vx: f32, y: f32) -> Packed {
+        let mut packed = [0; FIELDS_MAX];
+        for ((to, field), value) in packed.iter_mut().zip(FIELDS).zip([x, vx, y]) {
+            *to = field.pack(value);
+        }
+        packed
+    }
+
+    #[test]
+    fn across_an_edge_a_guess_is_as_good_as_anywhere() {
+        // By 12 a second for half of one, and by 6 in the same time, there and back.
+        for (vx, rise) in [(12.0, 3.0), (-12.0, -3.0)] {
+            let at = |shift: f32, halves: f32| {
+                packed(shift + 0.5 * vx * halves, vx, shift + rise * halves)
+            };
+            for shift in [0.0, 125.0, 64.0] {
+                let told = by_table(FIELDS, Rates::DEFAULT, &at(shift, 0.0), 30);
+                assert_eq!(told[0], at(shift, 1.0)[0], "from {shift} by {vx}");
+                let mut past = Past::default();
+                past.push(30, &at(shift, 0.0));
+                past.push(60, &at(shift, -1.0));
+                past.push(90, &at(shift, -2.0));
+                let trend = Trend::of(FIELDS, &past);
+                let guess = trend.guess(&past, &FIELDS[2], Rates::DEFAULT, 2);
+                let guess = guess.expect("there are three");
+                assert_eq!(on_grid(&FIELDS[2], guess.step()), at(shift, 1.0)[2], "from {shift}");
+                let middle = trend_class(64.0, &at);
+                assert_eq!(guess.class, middle, "it is as sure of it as in the middle");
+            }
+        }
+    }
+
+    fn trend_class(shift: f32, at: &impl Fn(f32, f32) -> Packed) -> usize {
+        let mut past = Past::default();
+        for (age, halves) in [(30, 0.0), (60, -1.0), (90, -2.0)] {
+            past.push(age, &at(shift, halves));
+        }
+        let guess = Trend::of(FIELDS, &past).guess(&past, &FIELDS[2], Rates::DEFAULT, 2);
+        guess.map_or(0, |guess| guess.class)
+    }
 }

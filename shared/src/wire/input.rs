@@ -107,7 +107,7 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
 /// Reads a packet that may be anything.
 pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> {
     let mut reader = BitReader::new(bytes);
-    let kind = reader.u8(8)?;
+    let kind = super::kind_of(reader.u8(8)?);
     if kind != INPUT_KIND {
         return Err(WireError::Kind(kind));
     }

@@ -43,6 +43,33 @@ pub enum WireError {
     Unreadable,
 }
 
+/// The low half of a datagram's first byte is its kind, the high half tells which of a server's games it
+/// belongs to: a server that goes on to the next game uses the next number, modulo 16, so that no straggler of
+/// the game before is read with the rules of this one.
+const KIND_BITS: u32 = 4;
+
+/// The kind of a datagram, by its first byte.
+fn kind_of(first: u8) -> u8 {
+    first & ((1 << KIND_BITS) - 1)
+}
+
+/// Which of a server's games a datagram belongs to, modulo 16; none for one of no bytes.
+pub fn game_of(datagram: &[u8]) -> Option<u8> {
+    datagram.first().map(|first| first >> KIND_BITS)
+}
+
+/// States which of a server's games a datagram belongs to, of whose number the low four bits count.
+pub fn mark_game(datagram: &mut [u8], game: u8) {
+    if let Some(first) = datagram.first_mut() {
+        *first = kind_of(*first) | game << KIND_BITS;
+    }
+}
+
+/// Whether a datagram belongs to the game of that number.
+pub fn is_of_game(datagram: &[u8], game: u8) -> bool {
+    game_of(datagram) == Some(game % (1 << KIND_BITS))
+}
+
 /// A timestamp sent back, with how long it lay here: what a round trip is measured by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
@@ -95,7 +122,20 @@ pub(crate) fn documented(example: &str) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::{game_of, is_of_game, kind_of, mark_game};
     use crate::limits;
+
+    #[test]
+    fn a_datagram_says_which_game_it_belongs_to_and_keeps_its_kind() {
+        let mut datagram = [2, 7];
+        for game in [0, 1, 15, 16, 255] {
+            mark_game(&mut datagram, game);
+            assert_eq!((kind_of(datagram[0]), datagram[1]), (2, 7));
+            assert_eq!(game_of(&datagram), Some(game % 16));
+            assert!(is_of_game(&datagram, game) && !is_of_game(&datagram, game.wrapping_add(1)));
+        }
+        assert!(!is_of_game(&[], 0));
+    }
 
     #[test]
     fn the_documents_numbers_are_the_codes() {

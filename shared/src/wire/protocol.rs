@@ -10,7 +10,7 @@ use crate::replicate::{Audience, Entity, Kind, Motion, Record};
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Raised whenever a layout in `shared/WIRE.md` changes.
-pub const LAYOUT: u32 = 4;
+pub const LAYOUT: u32 = 5;
 
 /// 64-bit FNV-1a. Not against adversaries: a forged hash only earns misread packets.
 pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
@@ -59,6 +59,7 @@ fn game_text<G: Game>() -> String {
                 match field.motion {
                     Motion::Linear => "linear",
                     Motion::Angle => "angle",
+                    Motion::Wrap => "wrap",
                     Motion::Step => "step",
                     Motion::Cut => "cut",
                     Motion::Unit => "unit",

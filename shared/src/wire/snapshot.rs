@@ -461,7 +461,7 @@ pub fn read_snapshot<'s, G: Game>(
 ) -> Result<SnapshotHeader, WireError> {
     told.clear();
     let (kind, bytes) = bytes.split_first().ok_or(WireError::Short)?;
-    if *kind != SNAPSHOT_KIND {
+    if super::kind_of(*kind) != SNAPSHOT_KIND {
         return Err(WireError::Kind(*kind));
     }
     let mut coder = RangeReader::new(codec.layout().levels(), bytes);

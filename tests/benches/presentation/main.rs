@@ -76,6 +76,7 @@ impl Args {
         }
         if plan.motions.is_empty() {
             plan.motions = Motion::ALL.to_vec();
+            plan.motions.extend(Motion::all_played().filter(|_| !quick));
         }
         if plan.profiles.is_empty() {
             let quick_ones: &[&str] = &["cable", "terrible"];

@@ -109,6 +109,7 @@ fn default_welcome() -> Welcome {
     Welcome {
         server: "test".into(),
         game: "skirmish".into(),
+        number: 0,
         seed: 1,
         rates: Rates::DEFAULT,
         player: PlayerId(1),

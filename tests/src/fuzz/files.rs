@@ -60,7 +60,7 @@ fn flags(config: &Config) -> Vec<OsString> {
     };
     let mut flags: Vec<OsString> = vec![
         format!("--listen={}", config.listen).into(),
-        format!("--game={}", config.game).into(),
+        format!("--game={}", config.games.join(",")).into(),
         format!("--bots={}", config.bots).into(),
         format!("--max-players={}", config.max_players).into(),
         format!("--tick-hz={}", config.tick_hz).into(),

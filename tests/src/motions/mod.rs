@@ -7,6 +7,7 @@
 
 mod car;
 mod flyer;
+mod played;
 mod puck;
 mod runner;
 mod shooter;
@@ -14,10 +15,11 @@ mod shooter;
 use std::fmt;
 use std::str::FromStr;
 
+use phaselock_shared::games;
 use phaselock_shared::motion::interpolate::{TickTime, blend_values};
 use phaselock_shared::motion::sending::Tolerance;
 use phaselock_shared::motion::{HORIZON_SECS, Rules, Shape};
-use phaselock_shared::replicate::{self, Field, Record, Values, turn_between};
+use phaselock_shared::replicate::{self, Field, Record, Values};
 use phaselock_shared::time::Rates;
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
@@ -36,12 +38,39 @@ pub enum Motion {
     Runner,
     /// A puck that bounces off the sides of a table and is struck now and then.
     Puck,
+    /// Something of a game as its bots play it: an index into [`Motion::PLAYED`].
+    Played(u8),
+}
+
+/// Something that moves in a game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Played {
+    /// What to call it.
+    pub name: &'static str,
+    /// The game.
+    pub game: &'static str,
+    /// The record.
+    pub record: &'static str,
+    /// Metres that its window shows from left to right.
+    pub width: f64,
 }
 
 impl Motion {
     /// All there are.
     pub const ALL: &'static [Self] =
         &[Self::Flyer, Self::Car, Self::Shooter, Self::Runner, Self::Puck];
+
+    /// What moves in the games.
+    pub const PLAYED: &'static [Played] = &[];
+
+    /// All of these.
+    pub fn all_played() -> impl Iterator<Item = Self> {
+        (0..Self::PLAYED.len() as u8).map(Self::Played)
+    }
+
+    fn played(at: u8) -> &'static Played {
+        &Self::PLAYED[usize::from(at)]
+    }
 
     /// What to call it.
     pub fn name(self) -> &'static str {
@@ -51,6 +80,7 @@ impl Motion {
             Self::Shooter => "strafing-shooter",
             Self::Runner => "platform-runner",
             Self::Puck => "bouncing-puck",
+            Self::Played(at) => Self::played(at).name,
         }
     }
 
@@ -62,6 +92,7 @@ impl Motion {
             Self::Car => 100.0,
             Self::Shooter | Self::Runner => 30.0,
             Self::Puck => 3.0,
+            Self::Played(at) => Self::played(at).width,
         };
         shown / 1920.0
     }
@@ -74,6 +105,11 @@ impl Motion {
             Self::Shooter => shooter::record(ticks, seed),
             Self::Runner => runner::record(ticks, seed),
             Self::Puck => puck::record(ticks, seed),
+            Self::Played(at) => {
+                let Played { game, record, .. } = *Self::played(at);
+                let follow = played::Follow { record, ticks, seed };
+                games::visit(game, follow).expect("there is such a game")
+            }
         };
         // Arbitrary: what is just seen by who looks for it.
         let tolerance = Tolerance { distance: 5.0 * self.pixel(), turns: 0.02 };
@@ -91,9 +127,11 @@ impl FromStr for Motion {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|motion| motion.name() == text);
-        let names: Vec<_> = Self::ALL.iter().map(|motion| motion.name()).collect();
-        found.copied().ok_or_else(|| format!("'{text}' is none of {}", names.join(", ")))
+        let all = || Self::ALL.iter().copied().chain(Self::all_played());
+        let names: Vec<_> = all().map(Self::name).collect();
+        all()
+            .find(|motion| motion.name() == text)
+            .ok_or_else(|| format!("'{text}' is none of {}", names.join(", ")))
     }
 }
 
@@ -133,16 +171,20 @@ pub struct Truth {
 
 impl Recording {
     fn new<B: Record>(states: Vec<State>, ahead: Ahead<B>) -> Self {
-        let at = |name| B::FIELDS.iter().position(|field: &Field| field.name == name);
+        Self::of(B::FIELDS, states, Box::new(ahead))
+    }
+
+    fn of(fields: &'static [Field], states: Vec<State>, rules: Box<dyn Rules>) -> Self {
+        let at = |name| fields.iter().position(|field: &Field| field.name == name);
         let place = [at("x"), at("y")].map(|at| at.expect("every body is somewhere"));
         let points = |field: &Field| field.motion == replicate::Motion::Angle;
         Self {
-            shape: Shape::new(B::FIELDS),
+            shape: Shape::new(fields),
             states,
-            rules: Box::new(ahead),
+            rules,
             tolerance: Tolerance { distance: 0.0, turns: 0.0 },
             place,
-            turn: B::FIELDS.iter().position(points),
+            turn: fields.iter().position(points),
         }
     }
 
@@ -156,6 +198,17 @@ impl Recording {
         self.turn
     }
 
+    /// The way from one place to another: the shorter one, where the world wraps.
+    pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
+        std::array::from_fn(|axis| {
+            let way = to[axis] - from[axis];
+            match self.shape.fields()[self.place[axis]].period().map(f64::from) {
+                Some(period) => way - period * (way / period).round(),
+                None => way,
+            }
+        })
+    }
+
     /// Where it truly is between two ticks, in a straight line from one to the other. None across a cut, or
     /// after the end.
     pub fn truth(&self, at: TickTime) -> Option<Truth> {
@@ -164,10 +217,7 @@ impl Recording {
         let fields = self.shape.fields();
         let blend = |at_field: usize| {
             let values = [from, to].map(|state| state.values[at_field]);
-            let by = match fields[at_field].motion {
-                replicate::Motion::Angle => turn_between(values[0], values[1]),
-                _ => values[1] - values[0],
-            };
+            let by = fields[at_field].way(values[0], values[1]);
             f64::from(values[0]) + f64::from(by) * f64::from(at.fraction)
         };
         (from.course == to.course).then(|| Truth {

@@ -93,7 +93,7 @@ impl Scores {
                 }
             };
             let place = recording.place().map(|field| shown.place[field]);
-            let off = |from: [f64; 2]| [place[0] - from[0], place[1] - from[1]];
+            let off = |from: [f64; 2]| recording.way(from, place);
             if of == present.course {
                 now_errors.push(length(off(present.place)));
             }

@@ -1,22 +1,24 @@
-//! What shines for a moment: tracers, flashes, sparks, rings.
+//! What shines for a moment in Skirmish: tracers, and how shots, deaths and returns sparkle.
 
-use egui_macroquad::egui::{Color32, Painter, Stroke};
+use egui_macroquad::egui::{Color32, Painter};
 use glam::Vec2;
-use macroquad::rand::gen_range;
+
+use phaselock_shared::games::skirmish::BLAST_REACH;
 
 use crate::window::camera::Camera;
-use crate::window::paint::{beam, fade, glow, light};
+use crate::window::paint::{beam, light};
+use crate::window::palette;
+use crate::window::particles::Particles;
 
-/// Of each kind that are shown at a time; the oldest go first. Far more than a full server's worth.
-const EACH_MAX: usize = 256;
+/// Tracers that are shown at a time; the oldest go first. Far more than a full server's worth.
+const TRACERS_MAX: usize = 256;
+const TRACER_SECS: f32 = 0.13;
 
 /// Everything that shines at the moment.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     tracers: Vec<Tracer>,
-    sparks: Vec<Spark>,
-    rings: Vec<Ring>,
-    flashes: Vec<Flash>,
+    particles: Particles,
 }
 
 #[derive(Debug)]
@@ -27,101 +29,72 @@ struct Tracer {
     age: f32,
 }
 
-#[derive(Debug)]
-struct Spark {
-    at: Vec2,
-    velocity: Vec2,
-    color: Color32,
-    age: f32,
-    life: f32,
-}
-
-#[derive(Debug)]
-struct Ring {
-    at: Vec2,
-    from: f32,
-    to: f32,
-    color: Color32,
-    age: f32,
-    life: f32,
-}
-
-#[derive(Debug)]
-struct Flash {
-    at: Vec2,
-    along: Vec2,
-    size: f32,
-    color: Color32,
-    age: f32,
-}
-
-const TRACER_SECS: f32 = 0.13;
-const FLASH_SECS: f32 = 0.07;
-/// How fast sparks slow down: in this many seconds to half.
-const DRAG_SECS: f32 = 0.07;
-
 impl Effects {
     /// A shot from a muzzle to what it hit; `body` if that was somebody.
     pub(super) fn shot(&mut self, from: Vec2, to: Vec2, along: Vec2, color: Color32, body: bool) {
-        push(&mut self.flashes, Flash { at: from, along, size: 0.42, color, age: 0.0 });
-        push(&mut self.tracers, Tracer { from, to, color, age: 0.0 });
-        let count = if body { 9 } else { 6 };
-        let speed = if body { 5.0 } else { 4.0 };
-        let flash = Flash { at: to, along: Vec2::ZERO, size: 0.3, color, age: 0.0 };
-        push(&mut self.flashes, flash);
-        for _ in 0..count {
-            let turn = gen_range(-1.1, 1.1);
-            let back = Vec2::from_angle(turn).rotate(-along) * gen_range(0.3, 1.0) * speed;
-            self.spark(to, back, color, gen_range(0.14, 0.32));
+        if self.tracers.len() == TRACERS_MAX {
+            self.tracers.remove(0);
         }
+        self.tracers.push(Tracer { from, to, color, age: 0.0 });
+        self.particles.flash(from, along, 0.42, color, 0.0);
+        self.particles.flash(to, Vec2::ZERO, 0.3, color, 0.0);
+        let (count, speed) = if body { (9, 5.0) } else { (6, 4.0) };
+        self.particles.spray(to, -along, count, speed, color, 0.32);
+    }
+
+    /// Something else than a rifle was fired.
+    pub(super) fn launch(&mut self, from: Vec2, along: Vec2, color: Color32) {
+        self.particles.flash(from, along, 0.4, color, 0.04);
+        for n in 0_u8..3 {
+            let back = -along * (1.0 + f32::from(n));
+            self.particles.puff(from - along * 0.5, back, 0.16, Color32::from_gray(110), 0.5);
+        }
+    }
+
+    /// Something went off here.
+    pub(super) fn blast(&mut self, at: Vec2, color: Color32) {
+        self.particles.explosion(at, BLAST_REACH * 0.8, color);
+        self.particles.ring(at, (0.4, BLAST_REACH), color, 0.5);
+        self.particles.flash(at, Vec2::ZERO, 1.5, palette::WARN, 0.1);
+    }
+
+    /// Something was picked up here, or put there.
+    pub(super) fn twinkle(&mut self, at: Vec2, color: Color32) {
+        self.particles.ring(at, (0.3, 0.9), color, 0.35);
+        self.particles.burst(at, 8, 2.5, color, 0.4);
+    }
+
+    /// What drifts and sparkles, for things to add to.
+    pub(super) fn particles(&mut self) -> &mut Particles {
+        &mut self.particles
     }
 
     /// Somebody died here.
     pub(super) fn death(&mut self, at: Vec2, color: Color32) {
-        let ring = |to, life| Ring { at, from: 0.35, to, color, age: 0.0, life };
-        push(&mut self.rings, ring(1.7, 0.45));
-        push(&mut self.rings, ring(1.0, 0.7));
-        push(&mut self.flashes, Flash { at, along: Vec2::ZERO, size: 0.9, color, age: -0.05 });
-        for n in 0..22 {
-            let out = Vec2::from_angle(n as f32 * 2.4) * gen_range(1.5, 8.0);
-            self.spark(at, out, color, gen_range(0.3, 0.75));
-        }
+        self.particles.ring(at, (0.35, 1.7), color, 0.45);
+        self.particles.ring(at, (0.35, 1.0), color, 0.7);
+        self.particles.flash(at, Vec2::ZERO, 0.9, color, 0.05);
+        self.particles.burst(at, 22, 8.0, color, 0.75);
     }
 
     /// Somebody came into the world here.
     pub(super) fn spawn(&mut self, at: Vec2, color: Color32) {
-        let ring = |from, to, life| Ring { at, from, to, color, age: 0.0, life };
-        push(&mut self.rings, ring(2.0, 0.45, 0.4));
-        push(&mut self.rings, ring(0.45, 0.9, 0.6));
-    }
-
-    fn spark(&mut self, at: Vec2, velocity: Vec2, color: Color32, life: f32) {
-        push(&mut self.sparks, Spark { at, velocity, color, age: 0.0, life });
+        self.particles.ring(at, (2.0, 0.45), color, 0.4);
+        self.particles.ring(at, (0.45, 0.9), color, 0.6);
     }
 
     /// Lets time pass.
     pub(super) fn advance(&mut self, secs: f32) {
-        let keep = (-secs / DRAG_SECS).exp2();
-        self.tracers.retain_mut(|tracer| older(&mut tracer.age, secs, TRACER_SECS));
-        self.flashes.retain_mut(|flash| older(&mut flash.age, secs, FLASH_SECS));
-        self.rings.retain_mut(|ring| older(&mut ring.age, secs, ring.life));
-        self.sparks.retain_mut(|spark| {
-            spark.at += spark.velocity * secs;
-            spark.velocity *= keep;
-            older(&mut spark.age, secs, spark.life)
+        self.tracers.retain_mut(|tracer| {
+            tracer.age += secs;
+            tracer.age < TRACER_SECS
         });
+        self.particles.advance(secs);
     }
 
     /// Paints what lies on the floor, beneath the players.
     pub(super) fn draw_below(&self, painter: &Painter, camera: Camera) {
-        for ring in &self.rings {
-            let part = ring.age / ring.life;
-            let eased = 1.0 - (1.0 - part) * (1.0 - part);
-            let radius = (ring.from + (ring.to - ring.from) * eased) * camera.scale;
-            let width = (1.0 - part) * 0.12 * camera.scale + 0.5;
-            let stroke = Stroke::new(width, fade(ring.color, (1.0 - part) * 0.8));
-            painter.circle_stroke(camera.to_screen(ring.at), radius, stroke);
-        }
+        self.particles.draw_below(painter, camera);
     }
 
     /// Paints what flies above them.
@@ -139,38 +112,6 @@ impl Effects {
             beam(painter, ends(left * 0.9), 0.09 * scale);
             beam(painter, ends(left * 0.6), 0.045 * scale);
         }
-        for spark in &self.sparks {
-            let left = 1.0 - spark.age / spark.life;
-            let tail = spark.at - spark.velocity * 0.035;
-            let ends = [
-                (camera.to_screen(tail), light(spark.color, 0.0)),
-                (camera.to_screen(spark.at), light(spark.color, left)),
-            ];
-            beam(painter, ends, 0.1 * scale);
-        }
-        for flash in &self.flashes {
-            let left = (1.0 - flash.age / FLASH_SECS).min(1.0);
-            let at = camera.to_screen(flash.at);
-            glow(painter, at, flash.size * 1.9 * scale, light(flash.color, left * 0.5));
-            glow(painter, at, flash.size * 0.7 * scale, light(Color32::WHITE, left * 0.8));
-            if flash.along != Vec2::ZERO {
-                let tip = camera.to_screen(flash.at + flash.along * flash.size * 1.5);
-                let white = light(Color32::WHITE, left * 0.9);
-                beam(painter, [(at, white), (tip, light(flash.color, 0.0))], 0.34 * scale);
-            }
-        }
+        self.particles.draw_above(painter, camera);
     }
-}
-
-fn push<T>(list: &mut Vec<T>, item: T) {
-    if list.len() == EACH_MAX {
-        list.remove(0);
-    }
-    list.push(item);
-}
-
-/// Ages something; returns whether it still lives.
-fn older(age: &mut f32, secs: f32, life: f32) -> bool {
-    *age += secs;
-    *age < life
 }

@@ -277,19 +277,32 @@ impl Game for Skirmish {
         if moved && (hurt || entities.iter().any(|slot| blown(&slot.entity))) {
             return Cause::Shot;
         }
-        let prop = entities.records::<Prop>().find(|slot| {
-            let prop = &slot.entity;
-            !prop.gone && near(prop.position(), 1.6)
-        });
-        let Some(prop) = prop.filter(|_| moved || truth.hands != predicted.hands) else {
+        if !moved && truth.hands == predicted.hands {
             return Cause::Unknown;
+        }
+        let props = || {
+            let there = entities.records::<Prop>().filter(|slot| !slot.entity.gone);
+            there.filter(|slot| near(slot.entity.position(), 1.6)).map(|slot| slot.entity)
         };
         // In somebody's hands, or pushed by one who stands there.
-        let others = |slot: &Slot<Player>| {
-            let beside = slot.entity.position().distance(prop.entity.position()) < 1.3;
-            slot.entity.health > 0 && beside && !near(slot.entity.position(), 0.5)
+        let others = |prop: &Prop| {
+            players(entities).any(|slot| {
+                let beside = slot.entity.position().distance(prop.position()) < 1.3;
+                slot.entity.health > 0 && beside && !near(slot.entity.position(), 0.5)
+            })
         };
-        if players(entities).any(|slot| others(&slot)) { Cause::Player } else { Cause::Prop }
+        // What comes at one, or was in another's hands. What one pushes oneself explains nothing.
+        let comes = |prop: &Prop| {
+            let to = truth.position() - prop.position();
+            (prop.velocity() - truth.velocity()).dot(to) > 0.5 && prop.velocity().dot(to) > 0.0
+        };
+        if props().any(|prop| others(&prop)) {
+            Cause::Player
+        } else if props().any(|prop| comes(&prop)) {
+            Cause::Prop
+        } else {
+            Cause::Unknown
+        }
     }
 
     fn place(&self, entity: &Piece) -> Option<Vec2> {

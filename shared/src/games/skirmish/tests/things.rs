@@ -156,7 +156,10 @@ fn a_failed_prediction_is_laid_to_what_is_near() {
         game.cause(&Piece::Player(own), &Piece::Player(truth), &world.entities)
     };
     let stopped = Player { x: own.x - 0.2, ..own };
-    assert_eq!(cause(&world, stopped), Cause::Prop);
+    assert_eq!(cause(&world, stopped), Cause::Unknown, "it stands there");
+    let id = crate_at(&mut world, 1.0, 11.0);
+    world.entities.record_mut::<Prop>(id).expect("it is there").vx = -4.0;
+    assert_eq!(cause(&world, stopped), Cause::Prop, "it comes");
     assert_eq!(cause(&world, Player { health: 60, vx: 5.0, ..own }), Cause::Shot);
     put(&mut world, 1, 2.0, 11.0);
     assert_eq!(cause(&world, stopped), Cause::Player, "who pushes from beyond");

@@ -1,0 +1,96 @@
+//! The games themselves, as their bots play them: one entity of a kind is followed for as long as it is
+//! there, then another.
+
+use phaselock_shared::game::{Game, Inputs, Late, World};
+use phaselock_shared::games::Visitor;
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::motion::Rules;
+use phaselock_shared::motion::foretelling::Foretelling;
+use phaselock_shared::random::Random;
+use phaselock_shared::replicate::{Entity, Motion, Record, Values};
+use phaselock_shared::time::Tick;
+
+use super::{RATES, Recording, State};
+
+/// Players of the game.
+const BOTS: u16 = 6;
+/// Ticks before the recording begins: the warm-up, and some of the play.
+const BEFORE: u64 = 15 * 60;
+
+/// What of which game to follow.
+pub(super) struct Follow {
+    /// The record's name.
+    pub(super) record: &'static str,
+    pub(super) ticks: u64,
+    pub(super) seed: u64,
+}
+
+impl Visitor for Follow {
+    type Output = Recording;
+
+    fn visit<G: Game>(self) -> Recording {
+        let kinds = G::Entity::KINDS.iter();
+        let kind = kinds.zip(0..).find(|(kind, _)| kind.name == self.record);
+        let kind = kind.expect("the game has such a record").1;
+        let states = record::<G>(kind, self.ticks, self.seed);
+        let rules = Forward { game: G::new(RATES, self.seed), kind };
+        Recording::of(G::Entity::KINDS[usize::from(kind)].fields, states, Box::new(rules))
+    }
+}
+
+struct Forward<G> {
+    game: G,
+    kind: u8,
+}
+
+impl<G: Game> Rules for Forward<G> {
+    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+        Foretelling::new(&self.game, RATES, self.kind).forward(values, secs)
+    }
+}
+
+fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
+    let game = G::new(RATES, seed);
+    let mut world = World::<G>::new(seed);
+    game.populate(&mut world);
+    (0..BOTS).for_each(|player| game.join(&mut world, PlayerId(player)));
+    world.snap();
+    let mut random = Random::new(seed);
+    let mut bots: Vec<_> = (0..BOTS).map(|_| G::Bot::default()).collect();
+    let mut inputs = Inputs::default();
+    let mut states: Vec<State> = Vec::new();
+    let mut follow: Option<(EntityId, Vec<f32>)> = None;
+    let mut course = 0;
+    for tick in 1..=BEFORE + ticks + 2 {
+        inputs.clear();
+        for (bot, player) in bots.iter_mut().zip((0..).map(PlayerId)) {
+            let input = game.bot(bot, world.tick, &world.entities, player, &mut random);
+            inputs.set(player, input.snapped());
+        }
+        world.tick = Tick(tick);
+        game.step(&mut world, &inputs);
+        if G::LATE == Late::Wait {
+            world.state_ages(&inputs);
+        }
+        world.snap();
+        if tick <= BEFORE {
+            continue;
+        }
+        let followed = follow.as_ref().and_then(|(id, _)| world.entities.get(*id));
+        let first = || world.entities.iter().find(|slot| slot.entity.kind() == kind);
+        let Some(slot) = followed.filter(|slot| slot.entity.kind() == kind).or_else(first) else {
+            // There is none at the moment.
+            follow = None;
+            states.extend(states.last().copied());
+            continue;
+        };
+        let values = slot.entity.values();
+        let fields = slot.entity.fields().iter().zip(values);
+        let cuts = fields.filter(|(field, _)| field.motion == Motion::Cut);
+        let cuts: Vec<f32> = cuts.map(|(_, value)| value).collect();
+        let before = follow.replace((slot.id, cuts.clone()));
+        course += u32::from(before.is_some_and(|before| before != (slot.id, cuts)));
+        states.push(State { values, course });
+    }
+    states
+}
