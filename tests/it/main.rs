@@ -1,6 +1,7 @@
 //! Scenarios: server and clients in one process.
 
 mod ahead;
+mod asteroids;
 mod cards;
 mod clock;
 mod fuzz;
@@ -9,9 +10,12 @@ mod interest;
 mod join;
 mod late;
 mod packets;
+mod platformer;
 mod play;
 mod presentation;
+mod puck;
 mod quic;
+mod race;
 mod rewind;
 mod rotation;
 mod skirmish;

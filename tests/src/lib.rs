@@ -9,6 +9,7 @@ pub mod crowd;
 pub mod ether;
 pub mod figures;
 pub mod fuzz;
+pub mod lane;
 pub mod motions;
 pub mod range;
 pub mod runners;

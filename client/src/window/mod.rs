@@ -16,6 +16,7 @@
 
 mod app;
 pub(crate) mod args;
+mod asteroids;
 mod background;
 mod camera;
 mod developer;
@@ -28,8 +29,11 @@ mod overlay;
 mod paint;
 mod palette;
 mod particles;
+mod platformer;
 mod play;
 mod presentation;
+mod puck;
+mod race;
 mod rig;
 mod rounds;
 mod scoreboard;

@@ -70,3 +70,20 @@ pub(crate) const FIELD: Color32 = Color32::from_rgb(10, 13, 19);
 pub(crate) const BUTTON: Color32 = Color32::from_rgb(32, 41, 57);
 /// Buttons under the mouse.
 pub(crate) const BUTTON_HOT: Color32 = Color32::from_rgb(45, 57, 79);
+
+/// A lawn.
+pub(crate) const GRASS: Color32 = Color32::from_rgb(29, 52, 40);
+/// Its mown stripes.
+pub(crate) const GRASS_STRIPE: Color32 = Color32::from_rgb(32, 58, 44);
+/// Its tufts.
+pub(crate) const GRASS_TUFT: Color32 = Color32::from_rgb(48, 82, 58);
+/// Bare ground.
+pub(crate) const EARTH: Color32 = Color32::from_rgb(84, 72, 54);
+/// A road.
+pub(crate) const ASPHALT: Color32 = Color32::from_rgb(50, 54, 64);
+/// The same on a map.
+pub(crate) const ASPHALT_LIGHT: Color32 = Color32::from_rgb(122, 132, 150);
+/// What tyres leave on it.
+pub(crate) const RUBBER: Color32 = Color32::from_rgb(14, 15, 19);
+/// Kerbs, between white ones.
+pub(crate) const KERB: Color32 = Color32::from_rgb(196, 62, 60);

@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
+use phaselock_shared::games::asteroids::Asteroids;
+use phaselock_shared::games::platformer::Platformer;
+use phaselock_shared::games::puck::ShufflePuck;
+use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::motion::interpolate::TickTime;
@@ -105,7 +109,11 @@ pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box
         Box::new(Playing::<G>::new(welcome, from, now))
     }
     let start = match welcome.game.as_str() {
+        Asteroids::NAME => playing::<Asteroids>,
+        Race::NAME => playing::<Race>,
+        Platformer::NAME => playing::<Platformer>,
         Skirmish::NAME => playing::<Skirmish>,
+        ShufflePuck::NAME => playing::<ShufflePuck>,
         _ => return None,
     };
     Some(start(welcome, from, now))

@@ -1,6 +1,9 @@
 //! The games, and how to get from a name to one.
 
 pub mod asteroids;
+pub mod platformer;
+pub mod puck;
+pub mod race;
 pub mod rounds;
 pub mod skirmish;
 
@@ -15,12 +18,22 @@ pub trait Visitor {
 }
 
 /// All games' names.
-pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME];
+pub const NAMES: &[&str] = &[
+    skirmish::Skirmish::NAME,
+    puck::ShufflePuck::NAME,
+    asteroids::Asteroids::NAME,
+    race::Race::NAME,
+    platformer::Platformer::NAME,
+];
 
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
+        asteroids::Asteroids::NAME => Some(visitor.visit::<asteroids::Asteroids>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
+        puck::ShufflePuck::NAME => Some(visitor.visit::<puck::ShufflePuck>()),
+        race::Race::NAME => Some(visitor.visit::<race::Race>()),
+        platformer::Platformer::NAME => Some(visitor.visit::<platformer::Platformer>()),
         _ => None,
     }
 }

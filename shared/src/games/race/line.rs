@@ -1,0 +1,58 @@
+//! The racing line and how fast it can be driven, for bots to follow.
+
+use glam::Vec2;
+
+use super::track::{HALF_WIDTH, Sample};
+
+/// Metres that the line keeps from the asphalt's edge: half a car, and a hand's breadth.
+const EDGE: f32 = 1.4;
+/// Every so many samples the line has a knot: a few metres. The line is smooth between.
+const STRIDE: usize = 4;
+/// Rounds of smoothing. Arbitrary: twice as many change it by centimetres.
+const ROUNDS: usize = 1500;
+/// Metres a second squared that a driver dares across and when braking: somewhat less than there is.
+const ACROSS: f32 = 10.0;
+const BRAKES: f32 = 8.5;
+/// Metres a second: faster than any car.
+const FASTEST: f32 = 60.0;
+
+/// Fills in the line and the pace.
+pub(super) fn racing_line(samples: &mut [Sample], spacing: f32) {
+    let count = samples.len();
+    let knots = count / STRIDE;
+    let most = HALF_WIDTH - EDGE;
+    let mut offsets = vec![0.0_f32; knots];
+    let point = |offsets: &[f32], n: usize| {
+        let sample = &samples[n % knots * STRIDE];
+        sample.at + sample.along.perp() * offsets[n % knots]
+    };
+    // Down the slope of the sum of squares of second differences: about the line of least bend.
+    for _ in 0..ROUNDS {
+        for n in 0..knots {
+            let by = |by: usize| point(&offsets, n + knots + by - 2);
+            let bend = by(0) - by(1) * 4.0 + by(2) * 6.0 - by(3) * 4.0 + by(4);
+            let right = samples[n * STRIDE].along.perp();
+            offsets[n] = (offsets[n] - bend.dot(right) / 6.0).clamp(-most, most);
+        }
+    }
+    for (n, sample) in samples.iter_mut().enumerate() {
+        let (knot, part) = (n / STRIDE, (n % STRIDE) as f32 / STRIDE as f32);
+        let [a, b] = [knot, knot + 1].map(|it| offsets[it % knots]);
+        sample.line = a + (b - a) * part;
+    }
+    let line: Vec<Vec2> = samples.iter().map(|it| it.at + it.along.perp() * it.line).collect();
+    for (n, sample) in samples.iter_mut().enumerate() {
+        let by = |by: usize| line[(n + by) % count];
+        let [a, b, c] = [by(count - STRIDE), by(0), by(STRIDE)];
+        // Menger's curvature: of the circle through three points.
+        let sides = a.distance(b) * b.distance(c) * c.distance(a);
+        let curvature = 2.0 * (b - a).perp_dot(c - b).abs() / sides.max(1e-3);
+        sample.pace = (ACROSS / curvature.max(1e-4)).sqrt().min(FASTEST);
+    }
+    // Twice around backwards: braking for the first bend begins before the line.
+    for n in (0..2 * count).rev() {
+        let next = samples[(n + 1) % count].pace;
+        let sample = &mut samples[n % count];
+        sample.pace = sample.pace.min((next * next + 2.0 * BRAKES * spacing).sqrt());
+    }
+}

@@ -1,0 +1,81 @@
+//! A lane: Race without a race, in which all stand side by side on the straight until they drive off.
+
+use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock_shared::games::race::{Book, Car, Command, Piece, Race};
+use phaselock_shared::ids::{EntityId, PlayerId};
+use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::physics::turns;
+use phaselock_shared::random::Random;
+use phaselock_shared::time::{Rates, Tick};
+
+/// From middle to middle of two who stand side by side, in metres.
+pub const APART: f32 = 4.0;
+/// Where they stand, in metres after the line; the straight goes on for 140 more.
+const STATION: f32 = -40.0;
+
+/// The rules; `SHARED` is whether cars near the own one are computed ahead with it, as Race has it.
+#[derive(Debug)]
+pub struct Lane<const SHARED: bool>(Race);
+
+impl<const SHARED: bool> Game for Lane<SHARED> {
+    const NAME: &'static str = "lane";
+    const VERSION: u32 = 1;
+    type Input = Command;
+    type Entity = Piece;
+    type Memory = Book;
+    type Bot = ();
+
+    fn new(rates: Rates, _seed: u64) -> Self {
+        Self(Race::at(rates))
+    }
+
+    fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        let place = self.0.track.place(STATION, (f32::from(player.0) - 0.5) * APART);
+        let heading = turns(self.0.track.sample(STATION).along);
+        world.spawn(
+            Some(player),
+            Car { x: place.x, y: place.y, heading, gates: 1, ..Car::default() }.into(),
+        );
+    }
+
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        self.0.advance(&mut world.entities, &mut world.memory, inputs);
+    }
+
+    fn predict(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        self.0.predict(entities, own, command, ahead);
+    }
+
+    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+        SHARED && self.0.shares(entities, own, other)
+    }
+
+    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        self.0.foretell(base, steering, ticks)
+    }
+
+    fn presentation(kind: u8) -> Choice {
+        Race::presentation(kind)
+    }
+
+    fn repeat(last: &Command, missed: u64) -> Command {
+        Race::repeat(last, missed)
+    }
+
+    fn bot(
+        &self,
+        _: &mut (),
+        _: Tick,
+        _: &Entities<Piece>,
+        _: PlayerId,
+        _: &mut Random,
+    ) -> Command {
+        Command::default()
+    }
+}
