@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::bodies::Shape;
-use super::entities::{PACE_MAX, Piece, Player};
+use super::entities::{PACE_MAX, Piece, Player, Prop};
 use super::movement::RADIUS;
 use super::weapons::Means;
 use crate::game::Entities;
@@ -113,21 +113,21 @@ pub(super) fn chain(
     entities: &mut Entities<Piece>,
     mut more: impl FnMut(Blast),
 ) {
+    let reached = |place, shape| force(blast.at, place, shape, walls) > 0.0;
+    let waits = |prop: &Prop| prop.barrel && !prop.gone && prop.fuse == 0;
     for slot in entities.iter_mut() {
         match &mut slot.entity {
-            Piece::Prop(prop) if prop.barrel && !prop.gone && prop.fuse == 0 => {
-                if force(blast.at, prop.position(), prop.shape(), walls) > 0.0 {
-                    prop.fuse = (CHAIN_SECS * rates.tick_hz as f32).ceil() as u8;
-                    let by = blast.by.map_or(0, |by| by.0.saturating_add(1));
-                    // A barrel in somebody's hands is known by whose they are.
-                    prop.by = if prop.held { prop.by } else { by };
-                }
+            Piece::Prop(prop) if waits(prop) && reached(prop.position(), prop.shape()) => {
+                prop.fuse = (CHAIN_SECS * rates.tick_hz as f32).ceil() as u8;
+                let by = blast.by.map_or(0, |by| by.0.saturating_add(1));
+                // A barrel in somebody's hands is known by whose they are.
+                prop.by = if prop.held { prop.by } else { by };
             }
-            Piece::Mine(mine) if mine.burst == 0 => {
-                if force(blast.at, mine.position(), Shape::Circle(0.1), walls) > 0.0 {
-                    mine.burst = 1;
-                    more(Blast { at: mine.position(), by: slot.owner, means: Means::Mine });
-                }
+            Piece::Mine(mine)
+                if mine.burst == 0 && reached(mine.position(), Shape::Circle(0.1)) =>
+            {
+                mine.burst = 1;
+                more(Blast { at: mine.position(), by: slot.owner, means: Means::Mine });
             }
             _ => {}
         }

@@ -390,11 +390,11 @@ impl Skirmish {
         if hurts.len() == first {
             return;
         }
-        for n in first..hurts.len() {
-            let Some(victim) = player(entities, hurts[n].victim) else { continue };
+        for hurt in &hurts[first..] {
+            let Some(victim) = player(entities, hurt.victim) else { continue };
             for (_, _, prop) in entities.records_mut::<Prop>().filter(|(_, _, prop)| fast(prop)) {
                 let near = prop.position().distance(victim.position()) < reach(prop);
-                if near && prop.last_by() == hurts[n].by {
+                if near && prop.last_by() == hurt.by {
                     prop.set_velocity(prop.velocity() * 0.2);
                 }
             }
