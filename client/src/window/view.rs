@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
+use phaselock_shared::games::platformer::Platformer;
+use phaselock_shared::games::puck::ShufflePuck;
 use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::ids::PlayerId;
@@ -107,7 +109,9 @@ pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box
     }
     let start = match welcome.game.as_str() {
         Race::NAME => playing::<Race>,
+        Platformer::NAME => playing::<Platformer>,
         Skirmish::NAME => playing::<Skirmish>,
+        ShufflePuck::NAME => playing::<ShufflePuck>,
         _ => return None,
     };
     Some(start(welcome, from, now))

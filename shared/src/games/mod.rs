@@ -1,6 +1,8 @@
 //! The games, and how to get from a name to one.
 
 pub mod asteroids;
+pub mod platformer;
+pub mod puck;
 pub mod race;
 pub mod rounds;
 pub mod skirmish;
@@ -16,13 +18,20 @@ pub trait Visitor {
 }
 
 /// All games' names.
-pub const NAMES: &[&str] = &[skirmish::Skirmish::NAME, race::Race::NAME];
+pub const NAMES: &[&str] = &[
+    skirmish::Skirmish::NAME,
+    puck::ShufflePuck::NAME,
+    race::Race::NAME,
+    platformer::Platformer::NAME,
+];
 
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
-        race::Race::NAME => Some(visitor.visit::<race::Race>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
+        puck::ShufflePuck::NAME => Some(visitor.visit::<puck::ShufflePuck>()),
+        race::Race::NAME => Some(visitor.visit::<race::Race>()),
+        platformer::Platformer::NAME => Some(visitor.visit::<platformer::Platformer>()),
         _ => None,
     }
 }

@@ -1,0 +1,205 @@
+//! The rink: a rounded rectangle with a goal at either end, and what is in its walls' way.
+//!
+//! All walls are given for the *middle* of the puck: the real ones moved in by its radius. Thereby a circle
+//! against walls is a point against lines and arcs, and how soon it meets each is one division or one root.
+
+use glam::Vec2;
+
+/// Half of the ice, in metres. About the proportions of a table, 2 to 1; as big as a window shows well.
+pub const HALF: Vec2 = Vec2::new(8.0, 4.2);
+/// Radius of the corners; arbitrary, but more than a mallet's, so that it gets everywhere.
+pub const CORNER: f32 = 1.5;
+/// Half of a goal's width.
+pub const GOAL: f32 = 1.6;
+/// Depth of a goal.
+pub const DEPTH: f32 = 1.0;
+/// Radius of the posts: the walls' rounded ends beside the goals.
+pub const POST: f32 = 0.15;
+/// The puck's radius.
+pub const PUCK: f32 = 0.36;
+/// A mallet's radius.
+pub const MALLET: f32 = 0.6;
+/// How near mallets may come to the middle while the puck waits there: the face-off circle.
+pub const CIRCLE: f32 = 1.6;
+
+/// What is kept between anything and a wall: two steps of the grid, so that rounding leads into none.
+const SKIN: f32 = 1.0 / 256.0;
+/// By how much neighbouring pieces of the wall overlap, so that nothing slips between them.
+const SEAM: f32 = 1e-3;
+
+/// The middle of the post in the quarter with positive coordinates.
+pub const POST_AT: Vec2 = Vec2::new(HALF.x + POST, GOAL + POST);
+
+const _: () = {
+    assert!(CORNER > MALLET && MALLET > PUCK && GOAL > 2.0 * PUCK);
+    assert!(GOAL + POST < HALF.y - CORNER, "the goal is in the straight part of its wall");
+    assert!(DEPTH > 2.0 * PUCK, "a puck fits into the goal");
+    assert!(HALF.x + DEPTH < 16.0, "places are sent within 16 m");
+};
+
+/// The nearest place at which a mallet of a side (-1 left, 1 right) fits: on its own half, clear of walls.
+/// Such places are a convex set, so a straight way between two of them is clear as well, and no
+/// longer than the way that was wanted.
+pub fn keep_mallet(side: f32, place: Vec2) -> Vec2 {
+    let reach = HALF - (MALLET + SKIN);
+    let x = (place.x * side).clamp(MALLET + SKIN, reach.x);
+    let kept = round_off(Vec2::new(x, place.y.clamp(-reach.y, reach.y)), MALLET + SKIN);
+    Vec2::new(kept.x * side, kept.y)
+}
+
+/// Moves a point that is within the rectangle into its rounded corners, less a rim.
+fn round_off(place: Vec2, rim: f32) -> Vec2 {
+    let signs = Vec2::new(1.0_f32.copysign(place.x), 1.0_f32.copysign(place.y));
+    let over = place * signs - (HALF - CORNER);
+    let radius = CORNER - rim;
+    if over.x <= 0.0 || over.y <= 0.0 || over.length_squared() <= radius * radius {
+        return place;
+    }
+    (HALF - CORNER + over * (radius / over.length())) * signs
+}
+
+/// The nearest place, or about that, at which the puck overlaps no wall: on the ice or in a goal.
+pub fn keep_puck(place: Vec2) -> Vec2 {
+    let rim = PUCK + SKIN;
+    let signs = Vec2::new(1.0_f32.copysign(place.x), 1.0_f32.copysign(place.y));
+    let at = place * signs;
+    let in_mouth = at.x > HALF.x - rim && at.y < POST_AT.y;
+    if !in_mouth {
+        let reach = HALF - rim;
+        return round_off(at.min(reach), rim) * signs;
+    }
+    let kept = if at.x >= POST_AT.x {
+        at.min(Vec2::new(HALF.x + DEPTH - rim, GOAL - rim))
+    } else {
+        let from_post = at - POST_AT;
+        let near = POST + rim;
+        if from_post.length_squared() < near * near {
+            POST_AT + from_post * (near / from_post.length().max(1e-6))
+        } else {
+            at
+        }
+    };
+    kept * signs
+}
+
+/// When a moving puck meets a wall, in seconds, and which way the wall faces there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Seconds until then, 0 or more.
+    pub secs: f32,
+    /// Away from what it meets; a unit vector.
+    pub normal: Vec2,
+}
+
+/// The sooner of two contacts.
+pub fn sooner(a: Option<Contact>, b: Option<Contact>) -> Option<Contact> {
+    match (a, b) {
+        (Some(a), Some(b)) if b.secs < a.secs => Some(b),
+        (a, b) => a.or(b),
+    }
+}
+
+/// When a puck at a place meets a wall first, within `most` seconds.
+pub fn meet_wall(from: Vec2, velocity: Vec2, most: f32) -> Option<Contact> {
+    let rim = PUCK + SKIN;
+    // Far from all walls, as it is most of the time.
+    let reach = from.abs() + velocity.abs() * most;
+    if reach.x < HALF.x - CORNER && reach.y < HALF.y - CORNER {
+        return None;
+    }
+    let mut first = None;
+    // Seen from the quarter of each corner all four are alike.
+    for signs in QUARTERS {
+        let (at, going) = (from * signs, velocity * signs);
+        let mut meet = |contact: Option<Contact>| {
+            let contact = contact.filter(|contact| contact.secs <= most);
+            let turned =
+                contact.map(|contact| Contact { normal: contact.normal * signs, ..contact });
+            first = sooner(first, turned);
+        };
+        // The side, the end beside the goal, the goal's side and its back.
+        meet(meet_line(at, going, HALF.y - rim, (-SEAM, HALF.x - CORNER + SEAM)));
+        let turned = |contact: Option<Contact>| {
+            contact.map(|contact| Contact { normal: contact.normal.yx(), ..contact })
+        };
+        let (at_yx, going_yx) = (at.yx(), going.yx());
+        let beside = (POST_AT.y - SEAM, HALF.y - CORNER + SEAM);
+        meet(turned(meet_line(at_yx, going_yx, HALF.x - rim, beside)));
+        meet(meet_line(at, going, GOAL - rim, (POST_AT.x - SEAM, f32::INFINITY)));
+        meet(turned(meet_line(at_yx, going_yx, HALF.x + DEPTH - rim, (-SEAM, GOAL))));
+        meet(meet_corner(at, going, CORNER - rim));
+        let post = meet_circle(at - POST_AT, going, POST + rim);
+        // Its other sides are within the wall.
+        meet(post.filter(|contact| contact.normal.x <= SEAM && contact.normal.y <= SEAM));
+    }
+    first
+}
+
+const QUARTERS: [Vec2; 4] =
+    [Vec2::new(1.0, 1.0), Vec2::new(-1.0, 1.0), Vec2::new(1.0, -1.0), Vec2::new(-1.0, -1.0)];
+
+use glam::Vec2Swizzles;
+
+/// A line across y that is met from below, between two values of x.
+fn meet_line(at: Vec2, going: Vec2, y: f32, (from, to): (f32, f32)) -> Option<Contact> {
+    // Deep behind it is another room.
+    if going.y <= 0.0 || at.y > y + PUCK {
+        return None;
+    }
+    let secs = ((y - at.y) / going.y).max(0.0);
+    let x = at.x + going.x * secs;
+    (from <= x && x <= to).then_some(Contact { secs, normal: -Vec2::Y })
+}
+
+/// The corner, from within.
+fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
+    let from = at - (HALF - CORNER);
+    let speed_squared = going.length_squared();
+    if speed_squared == 0.0 {
+        return None;
+    }
+    // |from + going t| = radius, the later root: that is where it leaves the circle.
+    let along = from.dot(going);
+    let inside = from.length_squared() - radius * radius;
+    let root = along * along - speed_squared * inside;
+    if root < 0.0 {
+        return None;
+    }
+    let secs = if inside >= 0.0 && from.min_element() > 0.0 {
+        if along <= 0.0 {
+            return None;
+        }
+        0.0
+    } else {
+        (root.sqrt() - along) / speed_squared
+    };
+    if secs < 0.0 {
+        return None;
+    }
+    let met = from + going * secs;
+    let outward = met.min_element() >= -SEAM && met.dot(going) > 0.0;
+    outward.then(|| Contact { secs, normal: -met.normalize_or(Vec2::X) })
+}
+
+/// When a point that is at `from`, seen from the middle of a circle, meets the circle from outside: at once, if
+/// it is within and goes further in.
+pub fn meet_circle(from: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
+    let along = from.dot(going);
+    if along >= 0.0 {
+        return None;
+    }
+    let outside = from.length_squared() - radius * radius;
+    let secs = if outside <= 0.0 {
+        0.0
+    } else {
+        let speed_squared = going.length_squared();
+        let root = along * along - speed_squared * outside;
+        if root < 0.0 {
+            return None;
+        }
+        // The usual formula loses all digits where the way is short; this is the same root.
+        outside / (root.sqrt() - along)
+    };
+    let met = from + going * secs;
+    Some(Contact { secs, normal: met.normalize_or(Vec2::X) })
+}
