@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use phaselock_shared::game::Game;
+use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::choice::Choice;
@@ -196,4 +197,19 @@ fn a_games_default_is_what_the_table_justifies() {
     // Nor would a plainer one do.
     let plain = of(Choice::Linear).expect("it was measured");
     assert!(plain.jerk > chosen.jerk * 1.2, "{chosen:?}, {plain:?}");
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "the ranking is worth a look")]
+fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
+    let chosen = Race::presentation(0);
+    assert_eq!(chosen.timeline(), Timeline::Present);
+    for profile in ["lan", "cable", "wifi", "intercontinental"] {
+        let of = |choice: Choice| row(Motion::Car, profile, choice.name()).scores.error_now_mean;
+        let (shown, past) = (of(chosen), of(Choice::Hermite));
+        assert!(shown < 0.25 * past, "over {profile}: {shown} m, in the past {past} m");
+    }
+    for standing in ranking(&TABLE, Motion::Car, Timeline::Present) {
+        println!("{standing:?}");
+    }
 }

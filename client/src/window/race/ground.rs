@@ -43,7 +43,7 @@ impl Default for Ground {
         let pieces = track.samples.iter().map(|sample| {
             let right = sample.along.perp();
             let barriers = [-1.0, 1.0].map(|side: f32| {
-                let at = sample.at + right * (side * (BARRIER + 0.3));
+                let at = sample.at + right * (side * (BARRIER + 0.45));
                 (track.spot(at).beside.abs() > BARRIER - 0.1).then_some(at)
             });
             let kerb = sample.curvature.abs() >= BEND;
