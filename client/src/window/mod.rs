@@ -16,6 +16,7 @@
 
 mod app;
 pub(crate) mod args;
+mod asteroids;
 mod background;
 mod camera;
 mod developer;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Seat, View};
 use phaselock_shared::game::Game;
+use phaselock_shared::games::asteroids::Asteroids;
 use phaselock_shared::games::platformer::Platformer;
 use phaselock_shared::games::puck::ShufflePuck;
 use phaselock_shared::games::race::Race;
@@ -108,6 +109,7 @@ pub(crate) fn start(welcome: &Welcome, from: From, now: LocalTime) -> Option<Box
         Box::new(Playing::<G>::new(welcome, from, now))
     }
     let start = match welcome.game.as_str() {
+        Asteroids::NAME => playing::<Asteroids>,
         Race::NAME => playing::<Race>,
         Platformer::NAME => playing::<Platformer>,
         Skirmish::NAME => playing::<Skirmish>,

@@ -21,6 +21,7 @@ pub trait Visitor {
 pub const NAMES: &[&str] = &[
     skirmish::Skirmish::NAME,
     puck::ShufflePuck::NAME,
+    asteroids::Asteroids::NAME,
     race::Race::NAME,
     platformer::Platformer::NAME,
 ];
@@ -28,6 +29,7 @@ pub const NAMES: &[&str] = &[
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
+        asteroids::Asteroids::NAME => Some(visitor.visit::<asteroids::Asteroids>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
         puck::ShufflePuck::NAME => Some(visitor.visit::<puck::ShufflePuck>()),
         race::Race::NAME => Some(visitor.visit::<race::Race>()),

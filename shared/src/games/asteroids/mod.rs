@@ -42,8 +42,8 @@ const HELD_TICKS: u64 = 15;
 pub const HULL: u8 = 3;
 /// Points that another's ship is worth.
 pub const SHIP_WORTH: u16 = 6;
-/// Points that end a round before its time. Arbitrary: about what the best of six bots wins in three minutes.
-pub const POINTS_MAX: u16 = 300;
+/// Points that end a round before its time. Arbitrary: more than the best of six bots wins in three minutes.
+pub const POINTS_MAX: u16 = 500;
 /// Seconds from a wreck to the next ship.
 pub const RESPAWN_SECS: f32 = 2.0;
 /// Seconds for which a new ship is shielded, unless it fires.
