@@ -200,7 +200,6 @@ fn a_games_default_is_what_the_table_justifies() {
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "the ranking is worth a look")]
 fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
     let chosen = Race::presentation(0);
     assert_eq!(chosen.timeline(), Timeline::Present);
@@ -209,7 +208,9 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
         let (shown, past) = (of(chosen), of(Choice::Hermite));
         assert!(shown < 0.25 * past, "over {profile}: {shown} m, in the past {past} m");
     }
-    for standing in ranking(&TABLE, Motion::Car, Timeline::Present) {
-        println!("{standing:?}");
-    }
+    // Of what shows the present it is not the nearest, but within what anybody sees of it.
+    let all = ranking(&TABLE, Motion::Car, Timeline::Present);
+    let chosen = all.iter().find(|it| it.choice == chosen).expect("it was measured");
+    let least = all.iter().map(|it| it.error).fold(f64::MAX, f64::min);
+    assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
 }
