@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use phaselock_shared::game::Game;
+use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::games::{self, Visitor};
 use phaselock_shared::motion::Timeline;
@@ -198,6 +199,22 @@ fn a_games_default_is_what_the_table_justifies() {
     // Nor would a plainer one do.
     let plain = of(Choice::Linear).expect("it was measured");
     assert!(plain.jerk > chosen.jerk * 1.2, "{chosen:?}, {plain:?}");
+}
+
+#[test]
+fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
+    let chosen = Race::presentation(0);
+    assert_eq!(chosen.timeline(), Timeline::Present);
+    for profile in ["lan", "cable", "wifi", "intercontinental"] {
+        let of = |choice: Choice| row(Motion::Car, profile, choice.name()).scores.error_now_mean;
+        let (shown, past) = (of(chosen), of(Choice::Hermite));
+        assert!(shown < 0.25 * past, "over {profile}: {shown} m, in the past {past} m");
+    }
+    // Of what shows the present it is not the nearest, but within what anybody sees of it.
+    let all = ranking(&TABLE, Motion::Car, Timeline::Present);
+    let chosen = all.iter().find(|it| it.choice == chosen).expect("it was measured");
+    let least = all.iter().map(|it| it.error).fold(f64::MAX, f64::min);
+    assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
 }
 
 /// What each game shows others by, beside all there is for the same timeline.
