@@ -4,8 +4,10 @@ use std::sync::LazyLock;
 
 use phaselock_shared::game::Game;
 use phaselock_shared::games::skirmish::Skirmish;
+use phaselock_shared::games::{self, Visitor};
 use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::replicate::Entity;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::ranking::{best, ranking};
 use phaselock_tests::showing::{PROFILES, Plan, Presenter, Row};
@@ -196,4 +198,39 @@ fn a_games_default_is_what_the_table_justifies() {
     // Nor would a plainer one do.
     let plain = of(Choice::Linear).expect("it was measured");
     assert!(plain.jerk > chosen.jerk * 1.2, "{chosen:?}, {plain:?}");
+}
+
+/// What each game shows others by, beside all there is for the same timeline.
+#[test]
+fn every_games_default_is_what_its_own_play_justifies() {
+    let plan = Plan {
+        motions: Motion::all_played().collect(),
+        profiles: ["cable", "wifi", "intercontinental"].map(Into::into).to_vec(),
+        ..plan(40.0)
+    };
+    let rows = plan.run(|_| {}).expect("the networks have names");
+    for (motion, played) in Motion::all_played().zip(Motion::PLAYED) {
+        let chosen = games::visit(played.game, Default { record: played.record });
+        let chosen = chosen.expect("there is such a game");
+        let all = ranking(&rows, motion, chosen.timeline());
+        let of = |choice| all.iter().find(|standing| standing.choice == choice).copied();
+        let (best, own) = (all[0], of(chosen).expect("it was measured"));
+        println!("{motion}: {own:?}; all: {all:#?}");
+        assert!(own.error <= best.error * 1.1 + 0.5, "{motion}: {own:?}, {best:?}");
+    }
+}
+
+/// What a game shows a kind by.
+struct Default {
+    record: &'static str,
+}
+
+impl Visitor for Default {
+    type Output = Choice;
+
+    fn visit<G: Game>(self) -> Choice {
+        let kinds = G::Entity::KINDS.iter().zip(0..);
+        let kind = kinds.into_iter().find(|(kind, _)| kind.name == self.record);
+        G::presentation(kind.expect("the game has such a record").1)
+    }
 }

@@ -2,10 +2,14 @@
 //! one is taken for one of the other.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
 
 use phaselock_client::core::{Carried, Client, Stats};
-use phaselock_server::core::{ClientId, Output, Room};
+use phaselock_client::net::{Clock, Event, Handle, Options, Pins};
+use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
 use phaselock_shared::game::Game;
+use phaselock_shared::games::{self, Visitor};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::link::{Link, LinkConfig};
 use phaselock_shared::random::Random;
@@ -16,6 +20,9 @@ use phaselock_shared::wire::protocol::game_hash;
 use phaselock_tests::air::Air;
 use phaselock_tests::toy::Bells;
 use phaselock_tests::{body, hello, room_config};
+use tokio::time::{Instant, sleep_until};
+
+use crate::stack::World;
 
 /// How long a frame of the simulation takes: a divisor of nothing in particular.
 const FRAME: Micros = Micros::from_ms(3);
@@ -90,18 +97,31 @@ impl<G: Game> Stay for Core<G> {
     }
 }
 
-fn start(welcome: &Welcome, carried: Option<Carried>, now: LocalTime) -> Box<dyn Stay> {
-    fn of<G: Game>(welcome: &Welcome, carried: Option<Carried>, now: LocalTime) -> Box<dyn Stay> {
-        let client = match carried {
-            Some(carried) => Client::follow(welcome, carried, now),
-            None => Client::new(welcome, LocalTime(0), now),
+/// Starts a stay, from a hello that was sent at time 0 or from the game before.
+struct Start<'a> {
+    welcome: &'a Welcome,
+    carried: Option<Carried>,
+    now: LocalTime,
+}
+
+impl Visitor for Start<'_> {
+    type Output = Box<dyn Stay>;
+
+    fn visit<G: Game>(self) -> Box<dyn Stay> {
+        let client = match self.carried {
+            Some(carried) => Client::follow(self.welcome, carried, self.now),
+            None => Client::new(self.welcome, LocalTime(0), self.now),
         };
         Box::new(Core::<G>(client, G::Bot::default()))
     }
+}
+
+fn start(welcome: &Welcome, carried: Option<Carried>, now: LocalTime) -> Box<dyn Stay> {
+    let start = Start { welcome, carried, now };
     match welcome.game.as_str() {
-        Bells::NAME => of::<Bells>(welcome, carried, now),
-        Air::NAME => of::<Air>(welcome, carried, now),
-        other => panic!("no game of these is called {other}"),
+        Bells::NAME => start.visit::<Bells>(),
+        Air::NAME => start.visit::<Air>(),
+        other => games::visit(other, start).expect("there is such a game"),
     }
 }
 
@@ -277,6 +297,61 @@ fn who_lacks_the_next_game_is_told_and_leaves_no_seat_behind() {
     assert!(closed.contains(Air::NAME) && closed.contains("lacks"), "{closed}");
     assert_eq!((stay(&hall.players[0]).names(), room.status().players), (1, 1));
     assert!(room.world().entities.owned_by(PlayerId(1)).next().is_none());
+}
+
+/// The real server and the real client with their drivers, whole rounds of real games, over a bad network.
+#[tokio::test(start_paused = true)]
+async fn a_server_takes_its_players_from_game_to_game() {
+    let config = RoomConfig { rounds: Some(1), ..room_config(8, 5) };
+    let world = World::playing(&["puck", "platformer"], config, None);
+    let clock = Clock::start_at(LocalTime(0));
+    let options = Options {
+        link: Some("delay=60ms,jitter=20ms,loss=3%".parse().expect("conditions")),
+        sockets: Arc::new(world.ether.clone()),
+        ..Options::new(
+            world.address().to_string().parse().expect("an address"),
+            "Ada".into(),
+            Pins::Memory,
+        )
+    };
+    let mut handle = Handle::spawn_here(options, clock);
+    let mut random = Random::new(9);
+    let (mut stay, mut seen): (Option<Box<dyn Stay>>, Vec<(&str, u64)>) = (None, Vec::new());
+    let mut frame = Instant::now();
+    // The rounds of both are over after ten minutes, however they go.
+    let end = frame + Duration::from_secs(600);
+    while seen.len() < 3 && frame < end {
+        while let Some(event) = handle.try_recv() {
+            match (event, &mut stay) {
+                (Event::Welcome { welcome, at, .. }, stay) => {
+                    assert!(stay.is_none(), "the session was lost");
+                    *stay = Some(start(&welcome, None, at));
+                }
+                (Event::Game { welcome, at }, stay) => {
+                    let before = stay.take().expect("it was in a game");
+                    seen.push((before.game(), before.stats().snapshots));
+                    *stay = Some(start(&welcome, Some(before.leave()), at));
+                }
+                (Event::Message(message), Some(stay)) => stay.message(&message),
+                (Event::Datagram { bytes, arrival }, Some(stay)) => {
+                    stay.datagram(&bytes, arrival);
+                }
+                _ => {}
+            }
+        }
+        if let Some(stay) = &mut stay {
+            for packet in stay.play(clock.now(), &mut random) {
+                handle.send(packet);
+            }
+        }
+        frame += Duration::from_millis(8);
+        sleep_until(frame).await;
+    }
+    let games: Vec<_> = seen.iter().map(|(game, _)| *game).collect();
+    assert_eq!(games, ["puck", "platformer", "puck"]);
+    assert!(seen.iter().is_sorted_by(|a, b| a.1 + 30 * 30 < b.1), "snapshots: {seen:?}");
+    handle.leave("the test is over").await;
+    world.end().await;
 }
 
 fn stay(player: &Player) -> &dyn Stay {

@@ -58,6 +58,16 @@ impl World {
 
     /// With a congestion controller of somebody else's on the server's side.
     pub(super) fn with_controller(config: RoomConfig, controller: Option<Controllers>) -> Self {
+        Self::playing(&["skirmish"], config, controller)
+    }
+
+    /// With these games in turn.
+    pub(super) fn playing(
+        games: &[&str],
+        config: RoomConfig,
+        controller: Option<Controllers>,
+    ) -> Self {
+        let games: Vec<_> = games.iter().map(|game| (*game).to_owned()).collect();
         let ether = Ether::default();
         let socket = ether.socket();
         let address = socket.address().to_string();
@@ -68,7 +78,7 @@ impl World {
         // Its clock starts when it is first polled; no time passes until then.
         let start = Instant::now();
         let server = tokio::spawn(async move {
-            host(server, &["skirmish".to_owned()], config, shutdown).await.expect("the game");
+            host(server, &games, config, shutdown).await.expect("the game");
         });
         Self { ether, address, start, stop, server }
     }
