@@ -57,6 +57,7 @@ fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTim
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "how often it is corrected is worth a look")]
 fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
     // 150 ms there and back, more or less 20, a twentieth lost.
     let conditions: Conditions = "delay=65ms,jitter=20ms,loss=5%".parse().expect("a link");
@@ -97,6 +98,13 @@ fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
     });
     assert!(agreed, "they do not agree on the score");
     assert!(clients.iter().all(|client| sim.clients[*client].closed.is_none()));
+    for client in clients {
+        let stats = sim.clients[client].core().stats();
+        let share = stats.mispredictions as f64 / stats.ticks as f64;
+        println!("{:.2} % of {} ticks corrected: {:?}", share * 100.0, stats.ticks, stats.misses);
+        // With a twentieth of the packets lost; what a lost one brings the next one brings again.
+        assert!(share < 0.1, "{share} of the ticks were corrected");
+    }
 }
 
 /// How far apart the middles of puck and own mallet are on the screen.
@@ -190,7 +198,7 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
         let truth = sim.truth.range(..=tick).next_back().and_then(|(_, truth)| puck(truth));
         ahead += u32::from(truth.expect("a puck").hits != step.is.hits);
     }
-    assert!(strikes > 8 && far > 100, "{strikes} strikes, {far} frames far away");
+    assert!(strikes > 4 && far > 100, "{strikes} strikes, {far} frames far away");
     assert_eq!(ahead, strikes, "of the strikes, so many were seen before the server knew");
     let stats = sim.clients[client].core().stats();
     assert!(
@@ -219,7 +227,7 @@ struct Shown {
     mallet_shake: f32,
 }
 
-fn shown(kind: u8, choice: Choice) -> Shown {
+fn shown(choice: Choice) -> Shown {
     let conditions: Conditions = "delay=100ms,jitter=5ms,loss=1%".parse().expect("a link");
     let near: Conditions = "delay=15ms,jitter=2ms".parse().expect("a link");
     let mut sim = Sim::<ShufflePuck>::new(43, 0);
@@ -230,7 +238,8 @@ fn shown(kind: u8, choice: Choice) -> Shown {
     sim.run(10.0);
     let other = sim.clients[other].core().player();
     let core = sim.clients[client].core.as_mut().expect("it plays");
-    core.choose(kind, choice);
+    core.choose(MALLETS, choice);
+    core.choose(PUCKS, choice);
     let (player, rates) = (core.player(), core.rates());
     let side = mallet_of(&core.newest(), player).expect("it plays").side();
     let frames = frames(&mut sim, client, 40.0);
@@ -265,19 +274,53 @@ fn shown(kind: u8, choice: Choice) -> Shown {
     shown
 }
 
+/// The kinds of what moves.
+const MALLETS: u8 = 0;
+const PUCKS: u8 = 1;
+
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures that the choice goes by")]
 fn what_others_move_is_shown_at_the_present_by_the_rules_for_good_reason() {
-    for kind in [1, 0] {
-        for choice in [
-            Choice::RunForward,
-            Choice::Linear,
-            Choice::Hermite,
-            Choice::Projective,
-            Choice::DeadReckoning,
-            Choice::Adaptive,
-        ] {
-            println!("{kind} {choice:>15}: {:?}", shown(kind, choice));
+    let [rules, past, projected] =
+        [Choice::RunForward, Choice::Linear, Choice::Projective].map(|choice| {
+            let shown = shown(choice);
+            println!("{choice:>12}: {shown:?}");
+            shown
+        });
+    assert_eq!(ShufflePuck::presentation(PUCKS), Choice::RunForward);
+    assert_eq!(ShufflePuck::presentation(MALLETS), Choice::RunForward);
+    // The puck is nearest to where it is, and goes back less than where it is fetched from the past.
+    assert!(rules.puck_off < past.puck_off && rules.puck_off < projected.puck_off);
+    assert!(rules.puck_back < past.puck_back);
+    // Mallets are shown where they are, but for a little, and calmer than where their speed is projected.
+    assert!(rules.mallet_off < 0.75 * past.mallet_off);
+    assert!(rules.mallet_shake < 0.75 * projected.mallet_shake);
+}
+
+#[test]
+fn an_untouched_puck_costs_nothing_on_the_wire() {
+    let mut sim = Sim::<ShufflePuck>::new(44, 0);
+    let aside = |_: &Client<ShufflePuck>, _: Tick| Command { x: -7.0, y: -7.0 };
+    let client = sim.join(LinkConfig::delayed(50, 0), Box::new(aside));
+    sim.run(10.0);
+    // Bytes and packets while it waits, and while it moves among the walls.
+    let mut sums = [(0, 0); 2];
+    let mut before = (0, 0);
+    for _ in 0..600 {
+        sim.run(1.0 / 30.0);
+        let stats = sim.clients[client].core().stats();
+        let now = (stats.rx_bytes, stats.rx_packets);
+        let puck = puck(&sim.room.world().entities).expect("a puck");
+        let moves = puck.is_in_play() && puck.velocity().length() > 0.5;
+        if moves || puck.is_held() {
+            let sum = &mut sums[usize::from(moves)];
+            *sum = (sum.0 + now.0 - before.0, sum.1 + now.1 - before.1);
         }
+        before = now;
     }
+    let [waits, moves] = sums.map(|(bytes, packets)| {
+        assert!(packets > 20, "{packets} packets");
+        bytes as f64 / packets as f64
+    });
+    assert!(moves < waits + 1.0, "{moves} bytes a snapshot where it moves, {waits} where it waits");
 }

@@ -100,6 +100,8 @@ pub(super) struct Prediction<G: Game> {
     /// Corrections that are not yet over, for each thing that is computed ahead.
     errors: BTreeMap<EntityId, RenderError>,
     drawn_at: LocalTime,
+    /// The point of prediction time that was last drawn.
+    drawn: TickTime,
 }
 
 impl<G: Game> Prediction<G> {
@@ -115,6 +117,7 @@ impl<G: Game> Prediction<G> {
             states: VecDeque::new(),
             errors: BTreeMap::new(),
             drawn_at: now,
+            drawn: TickTime { tick: Tick(0), fraction: 0.0 },
         }
     }
 
@@ -277,19 +280,22 @@ impl<G: Game> Prediction<G> {
                 };
                 let error = self.errors.get(&from.map_or(id, |(foreseen, _)| *foreseen)).copied();
                 match values {
-                    Some(values) => Some((id, values, error.unwrap_or_default())),
+                    Some(values) => Some((id, values, error.unwrap_or_default(), false)),
                     // It was shown as others are.
                     None => {
                         let shown = news.shown.get(id)?;
-                        Some((id, shown.entity.values(), RenderError::default()))
+                        Some((id, shown.entity.values(), RenderError::default(), true))
                     }
                 }
             })
             .collect();
         self.start(game, &news, &carried);
         self.errors.clear();
-        for (id, before, error) in drawn.drain(..) {
-            self.correct(id, &before, error);
+        for (id, before, error, is_new) in drawn.drain(..) {
+            let Some(slot) = self.scene.get(id) else { continue };
+            // What was predicted before was so for the same tick; the others were drawn somewhere between two.
+            let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
+            self.correct(id, &before, &after, error);
         }
 
         let fields = before.fields();
@@ -323,13 +329,12 @@ impl<G: Game> Prediction<G> {
     }
 
     /// What was drawn before goes on from there, and slides to what is predicted now.
-    fn correct(&mut self, id: EntityId, before: &Values, mut error: RenderError) {
-        let Some(slot) = self.scene.get(id) else { return };
-        let (fields, after) = (slot.entity.fields(), slot.entity.values());
-        if cut_between(fields, before, &after) {
+    fn correct(&mut self, id: EntityId, before: &Values, after: &Values, mut error: RenderError) {
+        let Some(fields) = self.scene.get(id).map(|slot| slot.entity.fields()) else { return };
+        if cut_between(fields, before, after) {
             error.clear();
         } else {
-            error.correct(fields, before, &after);
+            error.correct(fields, before, after);
         }
         self.errors.insert(id, error);
     }
@@ -386,6 +391,24 @@ impl<G: Game> Prediction<G> {
         self.others.shared()
     }
 
+    /// What is computed ahead at a point of prediction time, between the last two predicted ticks.
+    fn picture(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Values {
+        let (fields, newest) = (slot.entity.fields(), slot.entity.values());
+        let before = self.at.minus(1);
+        let before = self.states.iter().rev().find(|predicted| predicted.tick == before);
+        let previous = before.and_then(|before| {
+            if self.own == Some(slot.id) { Some(&before.own) } else { before.of(slot.id) }
+        });
+        let previous = previous.map(|packed| unpack_values(fields, packed));
+        match previous {
+            Some(previous) if ahead.tick <= self.at && !cut_between(fields, &previous, &newest) => {
+                let part = if ahead.tick == self.at { ahead.fraction } else { 0.0 };
+                blend_values(fields, &previous, &newest, part)
+            }
+            _ => newest,
+        }
+    }
+
     /// What is computed ahead, the own entity last, as it is to be drawn at a point of prediction time:
     /// between the last two predicted ticks, so that the picture flows whatever the display's rate.
     pub(super) fn drawn(
@@ -397,29 +420,16 @@ impl<G: Game> Prediction<G> {
         let own = self.own?;
         let secs = (now - self.drawn_at).as_secs() as f32;
         self.drawn_at = now;
-        let before = self.at.minus(1);
-        let before = self.states.iter().rev().find(|predicted| predicted.tick == before);
+        self.drawn = ahead;
         for id in self.others.ids().chain([own]) {
-            let Some(slot) = self.scene.get(id) else { continue };
+            let Some(slot) = self.scene.get(id).copied() else { continue };
             let (kind, fields) = (slot.entity.kind(), slot.entity.fields());
-            let newest = slot.entity.values();
-            let previous =
-                before.and_then(|before| if id == own { Some(&before.own) } else { before.of(id) });
-            let previous = previous.map(|packed| unpack_values(fields, packed));
-            let mut values = match previous {
-                Some(previous)
-                    if ahead.tick <= self.at && !cut_between(fields, &previous, &newest) =>
-                {
-                    let part = if ahead.tick == self.at { ahead.fraction } else { 0.0 };
-                    blend_values(fields, &previous, &newest, part)
-                }
-                _ => newest,
-            };
+            let mut values = self.picture(&slot, ahead);
             if let Some(error) = self.errors.get_mut(&id) {
                 error.decay(fields, secs);
                 values = error.apply(fields, &values);
             }
-            draw(Slot { entity: G::Entity::from_values(kind, &values), ..*slot });
+            draw(Slot { entity: G::Entity::from_values(kind, &values), ..slot });
         }
         self.errors.retain(|_, error| !error.is_zero());
         self.scene.get(own).map(|slot| slot.id)

@@ -29,7 +29,7 @@ fn rect(camera: Camera, min: Vec2, max: Vec2) -> Rect {
 pub(super) fn draw(painter: &Painter, camera: Camera, lit: [f32; 2], goals: [u8; 2]) {
     draw_rim(painter, camera);
     let ice = rect(camera, -HALF, HALF);
-    let cold = mix(palette::FLOOR, palette::STEEL, 0.13);
+    let cold = mix(mix(palette::FLOOR, palette::STEEL, 0.17), palette::OWN, 0.1);
     painter.rect_filled(ice, CornerRadius::from(CORNER * camera.scale), cold);
     for (at, lit) in [(-1.0, lit[0]), (1.0, lit[1])] {
         draw_goal(painter, camera, at, lit);

@@ -153,7 +153,7 @@ pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u
         return true;
     }
     let mut puck = Puck { rink, ..Puck::default() };
-    place(rates, &mut puck, if rink % 2 == 0 { -1 } else { 1 });
+    place(rates, &mut puck, if rink.is_multiple_of(2) { -1 } else { 1 });
     let board = world.spawn(None, Board { rink, ..Board::default() }.into());
     let puck = world.spawn(None, puck.into());
     match (board, puck) {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn after_some_have_left_sides_are_evened_out_with_few_moves() {
-        let mut now = deal(&vec![Seat { rink: 0, right: false, number: 0 }; 12]);
+        let mut now = deal(&[Seat { rink: 0, right: false, number: 0 }; 12]);
         // Two of one side leave.
         now.retain(|seat| !(seat.rink == 0 && seat.right && seat.number > 0));
         let dealt = deal(&now);
