@@ -69,7 +69,7 @@ impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
     const VERSION: u32 = 1;
     // Late inputs are replaced and not waited for: whoever is late would be shown where it was, and all else
-    // here is at the present. It costs little: a correction in some ten seconds at 150 ms with a twentieth
+    // here is at the present. It costs little: a correction in half a minute at 150 ms with a twentieth
     // lost, to which `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
     const LATE: Late = Late::Repeat;
     // All is shown at the present.

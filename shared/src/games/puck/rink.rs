@@ -171,7 +171,9 @@ fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
         }
         0.0
     } else {
-        (root.sqrt() - along) / speed_squared
+        let secs = (root.sqrt() - along) / speed_squared;
+        // From within it lies ahead, whatever rounding says.
+        if inside <= 0.0 { secs.max(0.0) } else { secs }
     };
     if secs < 0.0 {
         return None;
