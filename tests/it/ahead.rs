@@ -71,6 +71,7 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
                 down: random.below(3) as i16 - 1,
                 aim: random.unit(),
                 fire: random.chance(0.3),
+                ..Command::default()
             };
         }
         command
@@ -78,14 +79,19 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
     let client = sim.join_over(&conditions, Skew::default(), Box::new(press));
     sim.clients[client].ways = Some(std::collections::BTreeMap::new());
     let mut seen = 0;
-    let mut corrected = Vec::new();
+    let (mut corrected, mut counted) = (Vec::new(), 0);
     for _ in 0..600 {
         sim.run_each(1.0, |sim| {
             let Some(core) = &sim.clients[client].core else { return };
             let stats = core.stats();
             if stats.mispredictions > seen {
                 seen = stats.mispredictions;
-                corrected.push(stats.last_correction.expect("it was counted"));
+                let correction = stats.last_correction.expect("it was counted");
+                counted += 1;
+                // A barrel that it has shot is the server's to set off.
+                if correction.cause != Cause::Shot {
+                    corrected.push(correction);
+                }
             }
         });
         sim.truth.clear();
@@ -94,8 +100,16 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
     let stats = core.stats();
     assert!(stats.ticks > 35_000, "{} ticks", stats.ticks);
     assert!(stats.late_inputs > 0, "a network that is no trial");
-    assert_eq!(corrected.len() as u64, stats.mispredictions, "each was seen");
-    assert_eq!(stats.missed_by(Cause::LateInput).count, stats.mispredictions);
+    assert_eq!(counted, stats.mispredictions, "each was seen");
+    let blown = stats.missed_by(Cause::Shot).count;
+    assert!(blown <= 12, "{:?}", stats.misses);
+    assert_eq!(
+        stats.missed_by(Cause::LateInput).count + blown,
+        stats.mispredictions,
+        "{:?}, {:?}",
+        stats.misses,
+        corrected
+    );
     // By the simulation's own books: before each correction an input had come after its tick was due.
     let rates = core.rates();
     let ways = sim.clients[client].ways.as_ref().expect("they were recorded");

@@ -96,6 +96,12 @@ fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
         assert_eq!(round(&core.newest()), round(&world.entities));
         assert_eq!(phases[..3], [Phase::WarmUp, Phase::Play, Phase::Results]);
         assert_eq!(round(&core.newest()).phase(), Phase::WarmUp);
+        let stats = core.stats();
+        println!(
+            "{} corrections, {} late of {}",
+            stats.mispredictions, stats.late_inputs, stats.ticks
+        );
+        assert!(stats.mispredictions * 400 < stats.ticks, "{:?}", stats.misses);
     }
     println!("{truth:?}");
     for (_, score) in &truth {

@@ -155,5 +155,7 @@ fn whoever_falls_silent_loses_the_seat() {
     assert_eq!(sim.room.status().players, 1);
     sim.run(2.0);
     assert_eq!(sim.room.status().players, 0);
-    assert!(sim.room.world().entities.is_empty());
+    assert_eq!(scores(&sim.room.world().entities).count(), 0);
+    let owned = sim.room.world().entities.iter().filter(|slot| slot.owner.is_some());
+    assert_eq!(owned.count(), 0);
 }

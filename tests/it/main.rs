@@ -18,6 +18,7 @@ mod quic;
 mod race;
 mod rewind;
 mod rotation;
+mod skirmish;
 mod snapshots;
 mod stack;
 mod tidy;

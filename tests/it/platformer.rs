@@ -47,11 +47,16 @@ fn restless(seed: u64) -> Press<Platformer> {
     })
 }
 
+/// Ticks by which a player's own time is behind at most: a quarter of a second at 60 Hz.
+const BEHIND_MAX: u8 = 15;
+
 /// What happened to the players of a run.
 #[derive(Debug, Default)]
 struct Done {
     corrected: Vec<u64>,
     late: Vec<u64>,
+    /// By how many ticks each one's own time was behind at most, once it had begun.
+    behind: Vec<u8>,
     rides: u64,
     falls: u32,
     coins: u32,
@@ -69,8 +74,15 @@ fn undisturbed(network: &str, seed: u64, secs: u32) -> Done {
     }
     let mut done = Done::default();
     let mut before: BTreeMap<PlayerId, Player> = BTreeMap::new();
+    let mut behind: BTreeMap<PlayerId, u8> = BTreeMap::new();
     for _ in 0..secs * 10 {
-        sim.run(0.1);
+        sim.run_each(0.1, |sim| {
+            let begun = sim.now > LocalTime(4_000_000);
+            for slot in sim.room.world().entities.records::<Player>().filter(|_| begun) {
+                let most = behind.entry(slot.owner.expect("it is somebody's")).or_default();
+                *most = slot.entity.age.max(*most);
+            }
+        });
         sim.truth.clear();
         for slot in sim.room.world().entities.records::<Player>() {
             let (player, owner) = (slot.entity, slot.owner.expect("it is somebody's"));
@@ -86,27 +98,34 @@ fn undisturbed(network: &str, seed: u64, secs: u32) -> Done {
         let stats = client.core().stats();
         done.corrected.push(stats.mispredictions);
         done.late.push(stats.late_inputs);
+        done.behind.push(behind.get(&client.core().player()).copied().unwrap_or_default());
         assert!(stats.ticks > u64::from(secs) * 55, "{} ticks", stats.ticks);
     }
     done
 }
 
 #[test]
-fn nobody_is_ever_corrected_however_bad_the_network() {
+fn nobody_is_ever_corrected_whose_inputs_come_within_a_quarter_of_a_second() {
     let far = "delay=125ms,jitter=30ms,spread=heavy,loss=5%,burst=4";
     let networks = PROFILES.iter().map(|(name, _)| *name).chain([far]);
-    let mut rides = 0;
+    let (mut rides, mut players, mut free) = (0, 0, 0);
     for (network, seed) in networks.zip(1..) {
         // Far away it is played for minutes: through a warm-up, a race, its results and the next one's begin.
         let secs = if network == far { 150 } else { 40 };
         let done = undisturbed(network, seed, secs);
         eprintln!("{network}, {secs} s: {done:?}");
-        assert_eq!(done.corrected, [0, 0, 0], "over {network}: {done:?}");
+        for (corrected, behind) in done.corrected.iter().zip(&done.behind) {
+            // But for what came later than a quarter of a second, which is lost.
+            assert!(*corrected == 0 || *behind == BEHIND_MAX, "over {network}: {done:?}");
+            players += 1;
+            free += u32::from(*corrected == 0);
+        }
         // There was something to be wrong about.
         assert!(done.races >= 3 && done.coins > 20 && done.falls > 0, "over {network}: {done:?}");
         assert!(secs < 100 || done.races >= 6, "over {network}: {done:?}");
         rides += done.rides;
     }
+    assert!(free + 3 >= players, "{free} of {players} were never corrected");
     assert!(rides > 100, "platforms were ridden for {rides} tenths of a second");
 }
 
@@ -275,12 +294,13 @@ fn who_holds_its_inputs_back_in_the_air_comes_down_all_the_same() {
 struct Shown {
     off: Vec<f32>,
     sunk: u32,
+    /// Metres by which who rides a platform is above or below it, as it is at the picture's time.
+    adrift: Vec<f32>,
 }
 
-impl Shown {
-    fn at(&self, share: f64) -> f32 {
-        self.off[((self.off.len() - 1) as f64 * share) as usize]
-    }
+/// The value that such a share of them are not beyond.
+fn quantile(sorted: &[f32], share: f64) -> f32 {
+    sorted[((sorted.len() - 1) as f64 * share) as usize]
 }
 
 /// Whether a body is drawn in something solid, by more than anybody sees.
@@ -341,11 +361,16 @@ fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
                 let there = a.feet() + (b.feet() - a.feet()) * part;
                 shown.off.push(there.distance(slot.entity.feet()));
                 shown.sunk += u32::from(is_sunk(Level::the(), &slot.entity));
+                if let Some(platform) = slot.entity.platform() {
+                    let top = platform.at(slot.entity.clock);
+                    shown.adrift.push((slot.entity.y - top.y).abs());
+                }
             }
         }
     });
     for shown in &mut shown {
         shown.off.sort_by(f32::total_cmp);
+        shown.adrift.sort_by(f32::total_cmp);
     }
     shown
 }
@@ -366,13 +391,18 @@ fn others_are_shown_by_what_the_figures_favour() {
         for ((method, shown), sum) in methods.iter().zip(&shown).zip(&mut sums) {
             let mean = shown.off.iter().sum::<f32>() / shown.off.len() as f32;
             let sunk = shown.sunk as f32 / shown.off.len() as f32;
-            let (p99, most) = (shown.at(0.99), shown.at(1.0));
+            let (p99, most) = (quantile(&shown.off, 0.99), quantile(&shown.off, 1.0));
             eprintln!(
                 "{name}, {method}: {mean:.4} m off, 99 % within {p99:.3} m, at most {most:.2} m, \
                  {:.2} % of the pictures in the floor",
                 sunk * 100.0
             );
             assert!(shown.off.len() > 5000, "{} pictures", shown.off.len());
+            // A landing lies between two states, and so does a leap; else feet are on the platform.
+            let rides = shown.adrift.len();
+            let adrift = if rides > 0 { quantile(&shown.adrift, 0.9) } else { 0.0 };
+            eprintln!("  {rides} pictures of riders, 9 in 10 within {adrift:.4} m of the platform");
+            assert!(*method != Platformer::presentation(0) || adrift < 0.02, "{adrift} m");
             (sum.0, sum.1) = (sum.0 + mean, sum.1 + sunk);
         }
     }

@@ -3,9 +3,12 @@
 use std::sync::LazyLock;
 
 use phaselock_shared::game::Game;
+use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
+use phaselock_shared::games::{self, Visitor};
 use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::replicate::Entity;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::ranking::{best, ranking};
 use phaselock_tests::showing::{PROFILES, Plan, Presenter, Row};
@@ -196,4 +199,59 @@ fn a_games_default_is_what_the_table_justifies() {
     // Nor would a plainer one do.
     let plain = of(Choice::Linear).expect("it was measured");
     assert!(plain.jerk > chosen.jerk * 1.2, "{chosen:?}, {plain:?}");
+}
+
+#[test]
+fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
+    let chosen = Race::presentation(0);
+    assert_eq!(chosen.timeline(), Timeline::Present);
+    for profile in ["lan", "cable", "wifi", "intercontinental"] {
+        let of = |choice: Choice| row(Motion::Car, profile, choice.name()).scores.error_now_mean;
+        let (shown, past) = (of(chosen), of(Choice::Hermite));
+        assert!(shown < 0.25 * past, "over {profile}: {shown} m, in the past {past} m");
+    }
+    // Of what shows the present it is not the nearest, but within what anybody sees of it.
+    let all = ranking(&TABLE, Motion::Car, Timeline::Present);
+    let chosen = all.iter().find(|it| it.choice == chosen).expect("it was measured");
+    let least = all.iter().map(|it| it.error).fold(f64::MAX, f64::min);
+    assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
+}
+
+/// What each game shows others by, beside all there is for the same timeline.
+#[test]
+fn every_games_default_is_what_its_own_play_justifies() {
+    let plan = Plan {
+        motions: Motion::all_played().collect(),
+        profiles: ["cable", "wifi", "intercontinental"].map(Into::into).to_vec(),
+        ..plan(40.0)
+    };
+    let rows = plan.run(|_| {}).expect("the networks have names");
+    for (motion, played) in Motion::all_played().zip(Motion::PLAYED) {
+        let chosen = games::visit(played.game, Default { record: played.record });
+        let chosen = chosen.expect("there is such a game");
+        let all = ranking(&rows, motion, chosen.timeline());
+        let of = |choice| all.iter().find(|standing| standing.choice == choice).copied();
+        let own = of(chosen).expect("it was measured");
+        // None of the others is both clearly nearer and as smooth.
+        let better = all
+            .iter()
+            .find(|other| other.error + 0.5 < 0.8 * own.error && other.jerk <= own.jerk.max(0.5));
+        println!("{motion}: {own:?}");
+        assert_eq!(better, None, "{motion}: {own:?}; all: {all:#?}");
+    }
+}
+
+/// What a game shows a kind by.
+struct Default {
+    record: &'static str,
+}
+
+impl Visitor for Default {
+    type Output = Choice;
+
+    fn visit<G: Game>(self) -> Choice {
+        let kinds = G::Entity::KINDS.iter().zip(0..);
+        let kind = kinds.into_iter().find(|(kind, _)| kind.name == self.record);
+        G::presentation(kind.expect("the game has such a record").1)
+    }
 }

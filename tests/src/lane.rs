@@ -10,7 +10,7 @@ use phaselock_shared::time::{Rates, Tick};
 
 /// From middle to middle of two who stand side by side, in metres.
 pub const APART: f32 = 4.0;
-/// Where they stand, in metres after the line; the straight goes on for 140 more.
+/// Where they stand: in metres from the line, before which the straight begins and after which it goes on.
 const STATION: f32 = -40.0;
 
 /// The rules; `SHARED` is whether cars near the own one are computed ahead with it, as Race has it.

@@ -6,7 +6,7 @@ use egui_macroquad::egui::Pos2;
 pub(crate) use macroquad::input::KeyCode;
 use macroquad::input::{
     MouseButton, get_keys_down, get_keys_pressed, is_mouse_button_down, is_mouse_button_pressed,
-    mouse_position,
+    mouse_position, mouse_wheel,
 };
 use macroquad::miniquad::window::dpi_scale;
 
@@ -22,6 +22,11 @@ pub(crate) struct Hands {
     button_tapped: bool,
     /// Whether the click that led here is still going on; it is not meant for the game.
     stale: bool,
+    /// The same of the right mouse button.
+    second_held: bool,
+    second_tapped: bool,
+    /// Notches of the wheel since the last tick, up less down.
+    wheel: i32,
 }
 
 impl Hands {
@@ -34,6 +39,11 @@ impl Hands {
         self.button_held = is_mouse_button_down(MouseButton::Left);
         self.stale &= self.button_held;
         self.button_tapped |= is_mouse_button_pressed(MouseButton::Left) && !self.stale;
+        self.second_held = is_mouse_button_down(MouseButton::Right);
+        self.second_tapped |= is_mouse_button_pressed(MouseButton::Right);
+        // Platforms disagree about how much a notch is; not about which way.
+        let (_, turned) = mouse_wheel();
+        self.wheel += i32::from(turned > 0.0) - i32::from(turned < 0.0);
     }
 
     /// Lets go of everything, the mouse's button until it is pressed anew.
@@ -41,12 +51,13 @@ impl Hands {
         self.held.clear();
         self.tapped.clear();
         (self.button_held, self.button_tapped, self.stale) = (false, false, true);
+        (self.second_held, self.second_tapped, self.wheel) = (false, false, 0);
     }
 
     /// A tick has used what was pressed.
     pub(crate) fn ticked(&mut self) {
         self.tapped.clear();
-        self.button_tapped = false;
+        (self.button_tapped, self.second_tapped, self.wheel) = (false, false, 0);
     }
 
     /// Whether any of these keys is held.
@@ -62,5 +73,15 @@ impl Hands {
     /// Whether the left mouse button is held.
     pub(crate) fn button(&self) -> bool {
         (self.button_held && !self.stale) || self.button_tapped
+    }
+
+    /// Whether the right mouse button is held.
+    pub(crate) fn second_button(&self) -> bool {
+        self.second_held || self.second_tapped
+    }
+
+    /// Notches by which the mouse wheel was turned since the last tick: up is more than 0.
+    pub(crate) fn wheel(&self) -> i32 {
+        self.wheel
     }
 }

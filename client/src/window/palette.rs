@@ -37,6 +37,13 @@ pub(crate) const FOE_DARK: Color32 = Color32::from_rgb(88, 52, 18);
 /// Rifles.
 pub(crate) const STEEL: Color32 = Color32::from_rgb(188, 200, 218);
 
+/// Crates.
+pub(crate) const CRATE: Color32 = Color32::from_rgb(104, 86, 66);
+/// Their frames.
+pub(crate) const CRATE_EDGE: Color32 = Color32::from_rgb(146, 122, 94);
+/// Barrels, which have stripes besides.
+pub(crate) const BARREL: Color32 = Color32::from_rgb(116, 50, 48);
+
 /// Something is well.
 pub(crate) const GOOD: Color32 = Color32::from_rgb(62, 207, 160);
 /// Something deserves a look.

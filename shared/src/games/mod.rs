@@ -29,9 +29,9 @@ pub const NAMES: &[&str] = &[
 /// Calls the visitor with the game of that name, if there is one.
 pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
-        asteroids::Asteroids::NAME => Some(visitor.visit::<asteroids::Asteroids>()),
         skirmish::Skirmish::NAME => Some(visitor.visit::<skirmish::Skirmish>()),
         puck::ShufflePuck::NAME => Some(visitor.visit::<puck::ShufflePuck>()),
+        asteroids::Asteroids::NAME => Some(visitor.visit::<asteroids::Asteroids>()),
         race::Race::NAME => Some(visitor.visit::<race::Race>()),
         platformer::Platformer::NAME => Some(visitor.visit::<platformer::Platformer>()),
         _ => None,

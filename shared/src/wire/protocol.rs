@@ -97,7 +97,7 @@ mod tests {
         let text = game_text::<crate::games::skirmish::Skirmish>();
         let start =
             "record Command\nright -2 2 0 linear all predicted steered still nothing 0 value\n";
-        assert!(text.starts_with("game skirmish 2\ntables "), "{text}");
+        assert!(text.starts_with("game skirmish 3\ntables "), "{text}");
         assert!(text.contains(start), "{text}");
         assert!(include_str!("../../WIRE.md").contains(start), "WIRE.md shows another start");
         assert!(text.contains("\nrecord Player\n"), "{text}");

@@ -91,6 +91,8 @@ fn frame(client: &mut Client<Skirmish>, now: LocalTime, keys: u8) {
             down: i16::from(keys >> 2 & 3) - 1,
             aim: f32::from(keys) / 256.0,
             fire: keys & 16 != 0,
+            grab: keys & 64 != 0,
+            weapon: keys >> 5,
         };
         client.handle_input(now, tick, command.snapped());
     }

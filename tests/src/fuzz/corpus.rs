@@ -248,7 +248,10 @@ fn inputs() -> Vec<Vec<u8>> {
         let aim = f32::from(n) / 70.0;
         let fire = n.is_multiple_of(3);
         let lag = (fire || n == 0).then_some(n * 1000);
-        Pressed { input: Command { right: -1, down: 1, aim, fire }.snapped(), lag }
+        Pressed {
+            input: Command { right: -1, down: 1, aim, fire, ..Command::default() }.snapped(),
+            lag,
+        }
     };
     for (count, acked) in [(0, false), (1, true), (64, true), (64, false)] {
         seeds.push(write_input(&InputPacket {

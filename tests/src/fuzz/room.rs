@@ -2,7 +2,7 @@
 
 use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
 use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::{Command, Skirmish};
+use phaselock_shared::games::skirmish::{Command, Piece, Skirmish};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
 use phaselock_shared::replicate::{Entity, Record};
@@ -222,14 +222,22 @@ impl Play {
         let status = self.room.status();
         assert!(status.players <= PLAYERS && status.bots == self.config.bots);
         let entities = &self.room.world().entities;
-        // A player and a score each.
-        assert_eq!(entities.len(), 2 * usize::from(status.players + status.bots));
+        // A player and a score each, and what they fired.
+        let seats = usize::from(status.players + status.bots);
+        let count =
+            |of: fn(&Piece) -> bool| entities.iter().filter(|slot| of(&slot.entity)).count();
+        assert_eq!(count(|piece| matches!(piece, Piece::Player(_))), seats);
+        assert_eq!(count(|piece| matches!(piece, Piece::Score(_))), seats);
+        assert!(count(|piece| matches!(piece, Piece::Shell(_) | Piece::Mine(_))) <= 16 * seats);
         for slot in entities.iter() {
             let (kind, packed) = (slot.entity.kind(), Entity::pack(&slot.entity));
             let again = <<Skirmish as Game>::Entity as Entity>::unpack(kind, &packed);
             assert_eq!(again, slot.entity, "it lies on the grid");
+            // The round, and what stands and lies about, is nobody's.
+            let nobodys =
+                matches!(slot.entity, Piece::Round(_) | Piece::Prop(_) | Piece::Pickup(_));
             let seated = |player: PlayerId| player.0 < u16::MAX;
-            assert!(slot.owner.is_some_and(seated));
+            assert_eq!(slot.owner.is_some_and(seated), !nobodys);
         }
         let welcomed = self.peers.iter().filter(|peer| peer.store.is_some()).count();
         assert_eq!(welcomed, usize::from(status.players));
@@ -239,8 +247,9 @@ impl Play {
 
 fn command(keys: u8) -> Command {
     let axis = |bits: u8| i16::from(bits & 3) - 2;
-    let (right, down) = (axis(keys), axis(keys >> 2));
-    Command { right, down, aim: f32::from(keys) / 256.0, fire: keys & 16 != 0 }.snapped()
+    let (right, down, weapon) = (axis(keys), axis(keys >> 2), keys >> 5);
+    let (fire, grab) = (keys & 16 != 0, keys & 64 != 0);
+    Command { right, down, aim: f32::from(keys) / 256.0, fire, grab, weapon }.snapped()
 }
 
 /// Keys with a view lag of up to 64 ticks, or (every other one) none.

@@ -61,7 +61,14 @@ impl Motion {
         &[Self::Flyer, Self::Car, Self::Shooter, Self::Runner, Self::Puck];
 
     /// What moves in the games.
-    pub const PLAYED: &'static [Played] = &[];
+    pub const PLAYED: &'static [Played] = &[
+        Played { name: "puck", game: "puck", record: "Puck", width: 18.0 },
+        Played { name: "puck-mallet", game: "puck", record: "Mallet", width: 18.0 },
+        Played { name: "asteroids-ship", game: "asteroids", record: "Ship", width: 58.0 },
+        Played { name: "asteroids-rock", game: "asteroids", record: "Rock", width: 58.0 },
+        Played { name: "race", game: "race", record: "Car", width: 70.0 },
+        Played { name: "platformer", game: "platformer", record: "Player", width: 24.0 },
+    ];
 
     /// All of these.
     pub fn all_played() -> impl Iterator<Item = Self> {

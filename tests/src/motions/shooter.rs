@@ -102,7 +102,8 @@ mod tests {
         assert!((3..60).contains(&lives), "{lives} lives in a minute");
         for pair in recording.states.windows(2).filter(|pair| pair[0].course == pair[1].course) {
             let [x, y] = recording.place().map(|at| pair[1].values[at] - pair[0].values[at]);
-            assert!(x.hypot(y) < 0.2, "it jumps by {x}, {y} m within a life");
+            // What is blown about goes at 15.5 m/s at most.
+            assert!(x.hypot(y) < 0.27, "it jumps by {x}, {y} m within a life");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The platformer's level as it is seen: sky and hills that lie further away, tiles with their edges and grass,
 //! and what moves by itself.
 
+use std::sync::LazyLock;
+
 use egui_macroquad::egui::epaint::Mesh;
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use glam::Vec2;
@@ -51,14 +53,14 @@ impl Quads {
 
     /// A rectangle in metres, with a colour above and one below.
     fn rect(&mut self, min: Vec2, max: Vec2, [above, below]: [Color32; 2]) {
-        let corners = [
-            (min.x, min.y, above),
-            (max.x, min.y, above),
-            (max.x, max.y, below),
-            (min.x, max.y, below),
-        ];
+        self.corners(min, max, [above, above, below, below]);
+    }
+
+    /// The same with one for each corner, clockwise from the least.
+    fn corners(&mut self, min: Vec2, max: Vec2, colors: [Color32; 4]) {
+        let corners = [(min.x, min.y), (max.x, min.y), (max.x, max.y), (min.x, max.y)];
         let first = self.mesh.vertices.len() as u32;
-        for (x, y, color) in corners {
+        for ((x, y), color) in corners.into_iter().zip(colors) {
             self.mesh.colored_vertex(self.camera.to_screen(Vec2::new(x, y)), color);
         }
         self.mesh.add_triangle(first, first + 1, first + 2);
@@ -203,13 +205,33 @@ pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_s
     quads.paint(painter);
 }
 
+/// The colour of the ground at a corner of a place: the deeper, the darker, whichever way it is to the air.
+fn shade(column: i32, row: i32) -> Color32 {
+    static DEPTHS: LazyLock<Vec<f32>> = LazyLock::new(|| {
+        let level = Level::the();
+        let near = |(column, row): (i32, i32), reach: i32| {
+            let side = -reach..reach;
+            side.clone().any(|dx| side.clone().any(|dy| !is_ground(level, column + dx, row + dy)))
+        };
+        let depth = |corner| (1..5).take_while(|reach| !near(corner, *reach)).count() as f32;
+        let rows = 0..=level.height as i32;
+        rows.flat_map(|row| (0..=level.width as i32).map(move |column| (column, row)))
+            .map(depth)
+            .collect()
+    });
+    let level = Level::the();
+    let (width, height) = (level.width as i32, level.height as i32);
+    let at = row.clamp(0, height) * (width + 1) + column.clamp(0, width);
+    let below = (row - height).max(0) as f32;
+    let depth = DEPTHS.get(at as usize).copied().unwrap_or(0.0) + below;
+    mix(palette::WALL_SIDE, palette::VOID, (depth * 0.19).min(0.78))
+}
+
 fn ground(quads: &mut Quads, level: &Level, column: i32, row: i32) {
     let min = Vec2::new(column as f32, row as f32);
     let air = |dx: i32, dy: i32| !is_ground(level, column + dx, row + dy);
-    // The deeper, the darker.
-    let depth = (1..=4).take_while(|up| !air(0, 1 - *up)).count() as f32;
-    let shade = |depth: f32| mix(palette::WALL_SIDE, palette::VOID, (depth * 0.2).min(0.72));
-    quads.rect(min, min + 1.0, [shade(depth - 1.0), shade(depth)]);
+    let [above, below] = [0, 1].map(|down| [0, 1].map(|right| shade(column + right, row + down)));
+    quads.corners(min, min + 1.0, [above[0], above[1], below[1], below[0]]);
     // Stones here and there.
     if dice(column, row, 5) < 0.45 {
         let at =

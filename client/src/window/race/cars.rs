@@ -193,9 +193,8 @@ fn tail_lights(painter: &Painter, frame: &Frame, car: &Car, there: f32) {
     let reverses = car.pedal < 0 && along < -0.3;
     for side in [-0.66, 0.66] {
         let at = frame.point(-2.1, side);
-        let size = if brakes { 0.24 } else { 0.15 } * frame.camera.scale;
-        let strength = if brakes { 1.0 } else { 0.55 };
-        painter.circle_filled(at, size, fade(palette::BAD, strength * there));
+        let size = if brakes { 0.26 } else { 0.16 } * frame.camera.scale;
+        painter.circle_filled(at, size, fade(palette::BAD, there));
         if brakes {
             glow(painter, at, 1.3 * frame.camera.scale, light(palette::BAD, 0.5 * there));
         }

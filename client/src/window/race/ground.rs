@@ -43,7 +43,7 @@ impl Default for Ground {
         let pieces = track.samples.iter().map(|sample| {
             let right = sample.along.perp();
             let barriers = [-1.0, 1.0].map(|side: f32| {
-                let at = sample.at + right * (side * (BARRIER + 0.3));
+                let at = sample.at + right * (side * (BARRIER + 0.45));
                 (track.spot(at).beside.abs() > BARRIER - 0.1).then_some(at)
             });
             let kerb = sample.curvature.abs() >= BEND;
@@ -116,11 +116,15 @@ impl Ground {
         for ([a, b], _) in &pairs {
             for (half_width, strength) in [(2.4, 0.16), (1.2, 0.2)] {
                 let color = fade(palette::RUBBER, strength);
+                let edge = |piece: &Piece, by: f32| {
+                    let most = HALF_WIDTH - 0.4;
+                    piece.at + piece.right * (piece.line + by).clamp(-most, most)
+                };
                 let corners = [
-                    a.at + a.right * (a.line - half_width),
-                    a.at + a.right * (a.line + half_width),
-                    b.at + b.right * (b.line + half_width),
-                    b.at + b.right * (b.line - half_width),
+                    edge(a, -half_width),
+                    edge(a, half_width),
+                    edge(b, half_width),
+                    edge(b, -half_width),
                 ];
                 quad(&mut mesh, corners.map(|corner| camera.to_screen(corner)), color);
             }

@@ -81,7 +81,7 @@ pub(super) fn draw_speed(painter: &Painter, screen: Rect, car: &Car) {
 
 /// Paints the lap times at the upper left.
 pub(super) fn draw_times(painter: &Painter, screen: Rect, now: Option<u32>, score: &Score) {
-    let rect = Rect::from_min_size(screen.left_top() + vec2(18.0, 14.0), vec2(158.0, 84.0));
+    let rect = Rect::from_min_size(screen.left_top() + vec2(18.0, 62.0), vec2(158.0, 84.0));
     panel(painter, rect);
     let now = now.map_or_else(|| "-:--.--".to_owned(), time);
     let rows = [
@@ -107,7 +107,8 @@ pub(super) fn draw_lights(painter: &Painter, screen: Rect, left: f32) {
     }
     let strength = ((left + GREEN_SECS) / 0.4).clamp(0.0, 1.0);
     let size = vec2(292.0, 78.0);
-    let at = screen.center() - vec2(0.0, screen.height() * 0.25);
+    // Beneath the clock, where no car stands.
+    let at = screen.center_top() + vec2(0.0, 114.0);
     let rect = Rect::from_center_size(at, size);
     painter.rect_filled(rect, 14.0, fade(palette::VOID, 0.92 * strength));
     let edge = Stroke::new(2.0, fade(palette::EDGE, strength));

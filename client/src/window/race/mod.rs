@@ -8,7 +8,7 @@ mod marks;
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::{Color32, Painter};
+use egui_macroquad::egui::{Color32, Painter, Stroke};
 use glam::Vec2;
 use phaselock_shared::games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_shared::games::race::track::{BARRIER, GATES, LAPS};
@@ -22,6 +22,7 @@ use marks::Marks;
 
 use super::camera::Camera;
 use super::hands::{Hands, KeyCode};
+use super::paint::fade;
 use super::palette;
 use super::particles::Particles;
 use super::rig::{Rig, Shot};
@@ -182,7 +183,8 @@ impl RaceScreen {
             let passed = self.lap.is_some_and(|(before, _)| before > 0 && lap > before);
             let begun = if passed { race_secs(scene) } else { 0.0 };
             if passed && lap <= LAPS {
-                self.announcer.say(if lap == LAPS { "Last lap" } else { "Lap 2" });
+                let words = if lap == LAPS { "Last lap".to_owned() } else { format!("Lap {lap}") };
+                self.announcer.say(&words);
             }
             self.lap = Some((lap, begun));
         }
@@ -241,6 +243,12 @@ impl RaceScreen {
         self.ground.draw(painter, camera);
         self.marks.draw(painter, camera);
         self.particles.draw_below(painter, camera);
+        if let Some(car) = own.filter(|_| self.lost_secs > WRONG_SECS) {
+            // The gate that was left out.
+            let ends = scene.game.track.next_gate(car.gates).ends();
+            let stroke = Stroke::new(0.5 * camera.scale, fade(palette::WARN, 0.7));
+            painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
+        }
         let half = camera.half() + BARRIER;
         let is_own = |id: EntityId| scene.view.own == Some(id);
         let mut cars: Vec<_> = scene

@@ -3,8 +3,11 @@
 use egui_macroquad::egui::{Color32, Painter};
 use glam::Vec2;
 
+use phaselock_shared::games::skirmish::BLAST_REACH;
+
 use crate::window::camera::Camera;
 use crate::window::paint::{beam, light};
+use crate::window::palette;
 use crate::window::particles::Particles;
 
 /// Tracers that are shown at a time; the oldest go first. Far more than a full server's worth.
@@ -37,6 +40,33 @@ impl Effects {
         self.particles.flash(to, Vec2::ZERO, 0.3, color, 0.0);
         let (count, speed) = if body { (9, 5.0) } else { (6, 4.0) };
         self.particles.spray(to, -along, count, speed, color, 0.32);
+    }
+
+    /// Something else than a rifle was fired.
+    pub(super) fn launch(&mut self, from: Vec2, along: Vec2, color: Color32) {
+        self.particles.flash(from, along, 0.4, color, 0.04);
+        for n in 0_u8..3 {
+            let back = -along * (1.0 + f32::from(n));
+            self.particles.puff(from - along * 0.5, back, 0.16, Color32::from_gray(110), 0.5);
+        }
+    }
+
+    /// Something went off here.
+    pub(super) fn blast(&mut self, at: Vec2, color: Color32) {
+        self.particles.explosion(at, BLAST_REACH * 0.8, color);
+        self.particles.ring(at, (0.4, BLAST_REACH), color, 0.5);
+        self.particles.flash(at, Vec2::ZERO, 1.5, palette::WARN, 0.1);
+    }
+
+    /// Something was picked up here, or put there.
+    pub(super) fn twinkle(&mut self, at: Vec2, color: Color32) {
+        self.particles.ring(at, (0.3, 0.9), color, 0.35);
+        self.particles.burst(at, 8, 2.5, color, 0.4);
+    }
+
+    /// What drifts and sparkles, for things to add to.
+    pub(super) fn particles(&mut self) -> &mut Particles {
+        &mut self.particles
     }
 
     /// Somebody died here.

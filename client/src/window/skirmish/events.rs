@@ -6,10 +6,13 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
-use phaselock_shared::game::{Entities, Slot};
+use phaselock_shared::game::{Entities, Game};
 use phaselock_shared::games::skirmish::arena::Arena;
 use phaselock_shared::games::skirmish::movement::RADIUS;
-use phaselock_shared::games::skirmish::{Piece, Player, RANGE, RESPAWN_SECS, players, scores};
+use phaselock_shared::games::skirmish::{
+    Goods, Means, Piece, Player, Prop, RANGE, RESPAWN_SECS, Skirmish, Weapon, players, ray_to_prop,
+    scores,
+};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::physics::{ray_to_circle, ray_to_walls};
 
@@ -28,6 +31,14 @@ pub(super) enum Event {
         /// Whether a player stands there.
         hit: bool,
     },
+    /// Somebody fired something else than the rifle.
+    Launched { shooter: EntityId, along: Vec2, from: Vec2, weapon: Weapon },
+    /// Something went off; whose doing it is, if anybody's.
+    Blast { at: Vec2, by: Option<PlayerId> },
+    /// Something to pick up was taken, or is back.
+    Taken { at: Vec2, goods: Goods },
+    /// A crate or a barrel was put in its place.
+    Put { at: Vec2 },
     /// Somebody was hit, and by how much.
     Hurt { id: EntityId, damage: u8 },
     /// The own player has hit somebody.
@@ -35,7 +46,7 @@ pub(super) enum Event {
     /// Somebody in sight died.
     Died { id: EntityId, at: Vec2 },
     /// Somebody was killed, in sight or not.
-    Killed { victim: PlayerId, killer: Option<PlayerId> },
+    Killed { victim: PlayerId, killer: Option<PlayerId>, means: Means },
     /// Somebody came into the world.
     Spawned { id: EntityId, at: Vec2 },
 }
@@ -48,10 +59,23 @@ const SHOTS_MAX: u8 = 4;
 /// Somebody who comes into sight so close to the time for it has just returned from the dead.
 const RESPAWN_SLACK_SECS: f32 = 0.15;
 
+/// Seconds for which something that is no more is remembered: a prediction of it may come again.
+const FORGET_SECS: f32 = 1.0;
+/// Ticks after which something that was not seen to burst is no longer shown to.
+const BURST_TICKS_MAX: u8 = 12;
+
+/// A rocket, a grenade or a mine, by its owner and the number that the rules know it by, which it keeps when the
+/// server's takes the place of a foreseen one.
+type Charge = (Option<PlayerId>, Option<u16>);
+
 /// Who was seen last, and how they were.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     seen: BTreeMap<EntityId, Player>,
+    /// Whether each has burst, and seconds since it was there last.
+    charges: BTreeMap<Charge, (bool, f32)>,
+    props: BTreeMap<EntityId, Prop>,
+    pickups: BTreeMap<EntityId, bool>,
     /// How often everybody had been killed, and for how many seconds that has been known.
     deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
@@ -72,7 +96,16 @@ impl Watch {
                 let at = now.position();
                 let shots = now.shots.wrapping_sub(before.shots);
                 if (1..=SHOTS_MAX).contains(&shots) && now.health > 0 {
-                    events.push(shot(arena, players(entities), slot.id, &now));
+                    // By what was in hand before: who has fired the last rocket has the rifle again.
+                    events.push(match before.weapon() {
+                        Weapon::Rifle => shot(arena, entities, slot.id, &now),
+                        weapon => Event::Launched {
+                            shooter: slot.id,
+                            along: now.facing(),
+                            from: at + now.facing() * MUZZLE,
+                            weapon,
+                        },
+                    });
                 } else if shots > u8::MAX - SHOTS_MAX {
                     // A corrected prediction took a shot back. If it comes again after all, it was
                     // seen already.
@@ -104,11 +137,63 @@ impl Watch {
             known.1 += secs;
             if known.0 != score.deaths {
                 *known = (score.deaths, 0.0);
-                events.push(Event::Killed { victim, killer: score.killed_by() });
+                // A round that begins counts from 0.
+                if score.deaths > 0 {
+                    let (killer, means) = (score.killed_by(), score.means());
+                    events.push(Event::Killed { victim, killer, means });
+                }
             }
         }
+        self.observe_things(entities, secs, &mut events);
         self.deaths.retain(|player, _| entities.owned_by(*player).next().is_some());
         events
+    }
+
+    fn observe_things(&mut self, entities: &Entities<Piece>, secs: f32, events: &mut Vec<Event>) {
+        self.charges.retain(|_, (_, gone)| {
+            *gone += secs;
+            *gone < FORGET_SECS
+        });
+        let (mut props, mut pickups) = (BTreeMap::new(), BTreeMap::new());
+        for slot in entities.iter() {
+            let burst = match &slot.entity {
+                Piece::Shell(shell) => Some((shell.position(), shell.burst)),
+                Piece::Mine(mine) => Some((mine.position(), mine.burst)),
+                _ => None,
+            };
+            if let Some((at, burst)) = burst {
+                let charge = (slot.owner, Skirmish::foreseen(&slot.entity));
+                let known = self.charges.get(&charge).map(|(burst, _)| *burst);
+                // A correction may take it back; if it bursts again after all, it was seen already.
+                let has_burst = burst > 0 || known == Some(true);
+                if has_burst && known != Some(true) && burst <= BURST_TICKS_MAX {
+                    events.push(Event::Blast { at, by: slot.owner });
+                }
+                self.charges.insert(charge, (has_burst, 0.0));
+            }
+            match &slot.entity {
+                Piece::Prop(prop) => {
+                    if let Some(before) = self.props.get(&slot.id) {
+                        if prop.gone && !before.gone {
+                            events.push(Event::Blast { at: prop.position(), by: prop.last_by() });
+                        }
+                        if prop.puts != before.puts {
+                            events.push(Event::Put { at: prop.position() });
+                        }
+                    }
+                    props.insert(slot.id, *prop);
+                }
+                Piece::Pickup(pickup) => {
+                    let before = self.pickups.get(&slot.id);
+                    if before.is_some_and(|before| *before != pickup.taken) {
+                        events.push(Event::Taken { at: pickup.position(), goods: pickup.goods() });
+                    }
+                    pickups.insert(slot.id, pickup.taken);
+                }
+                _ => {}
+            }
+        }
+        (self.props, self.pickups) = (props, pickups);
     }
 
     /// Whether somebody returns from the dead about now.
@@ -118,16 +203,14 @@ impl Watch {
     }
 }
 
-/// A shot ends where it meets a wall or somebody as displayed, which is what its shooter saw.
-fn shot(
-    arena: &Arena,
-    players: impl Iterator<Item = Slot<Player>>,
-    shooter: EntityId,
-    player: &Player,
-) -> Event {
+/// A shot ends where it meets a wall, a prop or somebody as displayed, which is what its shooter saw.
+fn shot(arena: &Arena, entities: &Entities<Piece>, shooter: EntityId, player: &Player) -> Event {
     let (middle, along) = (player.position(), player.facing());
     let wall = ray_to_walls(middle, along, &arena.walls, RANGE);
-    let others = players.filter(|slot| slot.id != shooter && slot.entity.health > 0);
+    let props = entities.records::<Prop>().filter(|slot| slot.entity.stands());
+    let wall =
+        props.filter_map(|slot| ray_to_prop(middle, along, &slot.entity)).fold(wall, f32::min);
+    let others = players(entities).filter(|slot| slot.id != shooter && slot.entity.health > 0);
     let body = others
         .filter_map(|slot| ray_to_circle(middle, along, slot.entity.position(), RADIUS))
         .fold(f32::MAX, f32::min);
@@ -144,7 +227,8 @@ fn shot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock_shared::games::skirmish::Score;
+    use phaselock_shared::game::Slot;
+    use phaselock_shared::games::skirmish::{Score, Shell};
 
     fn id(index: u16) -> EntityId {
         EntityId { index, generation: 0 }
@@ -178,7 +262,8 @@ mod tests {
         assert_eq!(events[1..], [Event::Landed]);
         let events = watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1);
         let died = Event::Died { id: id(1), at: other.position() };
-        let killed = Event::Killed { victim: PlayerId(8), killer: Some(PlayerId(7)) };
+        let (victim, killer) = (PlayerId(8), Some(PlayerId(7)));
+        let killed = Event::Killed { victim, killer, means: Means::Rifle };
         assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, died, killed]);
         assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1), []);
 
@@ -187,6 +272,22 @@ mod tests {
         unseen.remove(id(1));
         assert_eq!(watch.observe(&arena, &unseen, Some(id(0)), 0.1), [killed]);
         assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0)), 0.1).len(), 1);
+    }
+
+    #[test]
+    fn a_rocket_bursts_once_whoever_says_so_and_what_was_missed_is_not_shown() {
+        let arena = Arena::new();
+        let mut watch = Watch::default();
+        let owner = Some(PlayerId(7));
+        let mut see = |index: u16, burst: u8, shot: u8| {
+            let mut entities = Entities::default();
+            let entity = Piece::Shell(Shell { burst, shot, ..Shell::default() });
+            entities.insert(Slot { id: id(index), owner, entity });
+            watch.observe(&arena, &entities, None, 0.1).len()
+        };
+        // Foreseen, burst, taken back, and then the server's.
+        assert_eq!([see(4100, 0, 3), see(4100, 1, 3), see(4100, 0, 3), see(9, 2, 3)], [0, 1, 0, 0]);
+        assert_eq!([see(9, 1, 4), see(9, 20, 5)], [1, 0]);
     }
 
     #[test]

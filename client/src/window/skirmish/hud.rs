@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Stroke, Vec2, pos2, vec2};
-use phaselock_shared::games::skirmish::{HEALTH, Player};
+use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
+use phaselock_shared::games::skirmish::{HEALTH, Means, Player, Weapon};
 
+use super::icons::{Icon, icon};
 use crate::window::paint::{arc, fade, panel, rim, text, text_over, text_spaced};
 use crate::window::palette;
-use crate::window::scoreboard::Board;
 
 /// Seconds that a line of the feed stays.
 const FEED_SECS: f32 = 5.0;
@@ -35,6 +35,7 @@ pub(super) struct Hud {
 struct Line {
     killer: Option<Who>,
     victim: Who,
+    sign: Icon,
     age: f32,
 }
 
@@ -49,14 +50,14 @@ pub(super) struct Who {
 
 impl Hud {
     /// Somebody was killed.
-    pub(super) fn kill(&mut self, killer: Option<Who>, victim: Who) {
+    pub(super) fn kill(&mut self, killer: Option<Who>, victim: Who, means: Means) {
         if killer.as_ref().is_some_and(|who| who.own) {
             self.killed = LANDED_SECS * 2.0;
         }
         if self.feed.len() == FEED_MAX {
             self.feed.pop_front();
         }
-        self.feed.push_back(Line { killer, victim, age: 0.0 });
+        self.feed.push_back(Line { killer, victim, sign: Icon::of_means(means), age: 0.0 });
     }
 
     /// The own player has hit somebody.
@@ -106,12 +107,21 @@ impl Hud {
                 at.x = rect.left() - 7.0;
             };
             write(&line.victim.name, color(&line.victim));
-            match &line.killer {
-                Some(killer) => {
-                    write("➡", palette::TEXT_FAINT);
-                    write(&killer.name, color(killer));
-                }
-                None => write("💀", palette::TEXT_FAINT),
+            at.x -= 10.0;
+            let sign = at + vec2(0.0, 9.0);
+            icon(painter, sign + vec2(1.0, 1.0), 18.0, line.sign, fade(palette::VOID, 0.7 * left));
+            icon(painter, sign, 18.0, line.sign, fade(palette::TEXT_SOFT, left));
+            at.x -= 17.0;
+            if let Some(killer) = &line.killer {
+                let rect = text_over(
+                    painter,
+                    at,
+                    Align2::RIGHT_TOP,
+                    &killer.name,
+                    14.0,
+                    fade(color(killer), left),
+                );
+                at.x = rect.left();
             }
         }
     }
@@ -146,23 +156,45 @@ impl Hud {
         }
     }
 
-    /// Paints the own score and place.
-    pub(super) fn draw_score(&self, painter: &Painter, screen: Rect, frags: u16, board: &Board) {
-        let Some((place, of)) = board.place() else { return };
-        let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(176.0, 48.0));
-        panel(painter, rect);
-        let parts =
-            [(0.27, frags.to_string(), "FRAGS"), (0.73, format!("{place} / {of}"), "PLACE")];
-        for (share, value, label) in parts {
-            let x = rect.left() + rect.width() * share;
-            let at = pos2(x, rect.top() + 19.0);
-            text(painter, at, Align2::CENTER_CENTER, &value, 21.0, palette::TEXT);
-            let at = pos2(x, rect.bottom() - 10.0);
-            let small = (9.0, 1.2);
-            text_spaced(painter, at, Align2::CENTER_CENTER, label, small, palette::TEXT_SOFT);
+    /// Paints what there is to fight with, and what is in hand of it.
+    pub(super) fn draw_weapons(&self, painter: &Painter, screen: Rect, own: &Player) {
+        let first = screen.left_bottom() + vec2(292.0, -74.0);
+        for (n, weapon) in Weapon::ALL.into_iter().enumerate() {
+            let at = first + vec2(n as f32 * 62.0, 0.0);
+            let rect = Rect::from_min_size(at, vec2(56.0, 56.0));
+            panel(painter, rect);
+            let left = own.ammunition(weapon);
+            let held = own.weapon() == weapon;
+            let color = match left {
+                Some(0) => palette::TEXT_FAINT,
+                _ if held => palette::OWN,
+                _ => palette::TEXT_SOFT,
+            };
+            if held {
+                // Not by colour alone: a thick edge and a bar beneath it.
+                let edge = Stroke::new(2.0, palette::OWN);
+                painter.rect_stroke(rect, 6.0, edge, StrokeKind::Inside);
+                let bar = Rect::from_min_max(
+                    rect.left_bottom() + vec2(10.0, 3.0),
+                    rect.right_bottom() + vec2(-10.0, 6.0),
+                );
+                painter.rect_filled(bar, 1.5, palette::OWN);
+            }
+            let faint = if left == Some(0) { 0.45 } else { 1.0 };
+            let sign = rect.center() - vec2(0.0, 4.0);
+            icon(painter, sign, 27.0, Icon::of_weapon(weapon), fade(color, faint));
+            let key = rect.left_top() + vec2(6.0, 4.0);
+            let number = (n + 1).to_string();
+            text(painter, key, Align2::LEFT_TOP, &number, 11.0, palette::TEXT_FAINT);
+            let count = left.map_or("∞".to_owned(), |left| left.to_string());
+            let at = rect.right_bottom() - vec2(6.0, 3.0);
+            text(painter, at, Align2::RIGHT_BOTTOM, &count, 15.0, fade(palette::TEXT, faint));
         }
-        let (top, bottom) = (rect.top() + 10.0, rect.bottom() - 10.0);
-        painter.vline(rect.center().x, top..=bottom, (1.0, palette::EDGE));
+        if own.is_carrying() {
+            let at = first + vec2(0.0, -10.0);
+            let words = "Let go of E or the right button to throw";
+            text_over(painter, at, Align2::LEFT_BOTTOM, words, 13.0, palette::TEXT);
+        }
     }
 
     /// Paints how long the own player stays dead.
@@ -185,12 +217,45 @@ impl Hud {
         text_over(painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
-    /// Paints where the rifle is pointed.
-    pub(super) fn draw_crosshair(&self, painter: &Painter, at: Pos2) {
-        for (width, color) in [(4.0, fade(palette::VOID, 0.6)), (1.8, palette::TEXT)] {
-            for out in [vec2(1.0, 0.0), vec2(0.0, 1.0), vec2(-1.0, 0.0), vec2(0.0, -1.0)] {
-                painter.line_segment([at + out * 5.0, at + out * 12.0], Stroke::new(width, color));
+    /// Paints where the weapon in hand is pointed, each in a shape of its own, and how far it is loaded:
+    /// `wait` is the part that is missing.
+    pub(super) fn draw_crosshair(&self, painter: &Painter, at: Pos2, own: &Player, wait: f32) {
+        let strokes = [(4.0, fade(palette::VOID, 0.6)), (1.8, palette::TEXT)];
+        let strokes = strokes.map(|(width, color)| Stroke::new(width, color));
+        let sides = [vec2(1.0, 0.0), vec2(0.0, 1.0), vec2(-1.0, 0.0), vec2(0.0, -1.0)];
+        for stroke in strokes {
+            let line = |from: Vec2, to: Vec2| {
+                painter.line_segment([at + from, at + to], stroke);
+            };
+            match own.weapon() {
+                _ if own.is_carrying() => {
+                    // Brackets: something is between the hands.
+                    for side in [-1.0, 1.0] {
+                        line(vec2(9.0 * side, -9.0), vec2(9.0 * side, 9.0));
+                        line(vec2(9.0 * side, -9.0), vec2(5.0 * side, -9.0));
+                        line(vec2(9.0 * side, 9.0), vec2(5.0 * side, 9.0));
+                    }
+                }
+                Weapon::Rifle => sides.iter().for_each(|out| line(*out * 5.0, *out * 12.0)),
+                Weapon::Rockets => {
+                    painter.circle_stroke(at, 11.0, stroke);
+                    sides.iter().for_each(|out| line(*out * 11.0, *out * 16.0));
+                }
+                Weapon::Grenades => {
+                    for n in 0_u8..6 {
+                        arc(painter, at, 11.0, f32::from(n) / 6.0, 0.09, stroke);
+                    }
+                }
+                Weapon::Mines => {
+                    for pair in 0..4 {
+                        line(sides[pair] * 11.0, sides[(pair + 1) % 4] * 11.0);
+                    }
+                }
             }
+        }
+        if wait > 0.0 {
+            let stroke = Stroke::new(2.5, fade(palette::OWN, 0.9));
+            arc(painter, at, 20.0, -0.25, 1.0 - wait, stroke);
         }
         painter.circle_filled(at, 1.6, palette::TEXT);
         let kill = self.killed > 0.0;

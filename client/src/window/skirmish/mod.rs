@@ -4,8 +4,10 @@ mod arena;
 mod effects;
 mod events;
 mod hud;
+mod icons;
 mod players;
 mod shade;
+mod things;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,9 +15,10 @@ use std::collections::BTreeMap;
 use egui_macroquad::egui::{Color32, Painter, Rect};
 use glam::Vec2;
 use phaselock_shared::game::Slot;
+use phaselock_shared::games::rounds::{Phase, round};
 use phaselock_shared::games::skirmish::arena::HALF;
 use phaselock_shared::games::skirmish::{
-    Command, Player, Score, Skirmish, player, players, scores,
+    BLAST_REACH, Command, Goods, Player, Score, Skirmish, Weapon, player, players, scores,
 };
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::physics::turns;
@@ -24,12 +27,13 @@ use effects::Effects;
 use events::{Event, Watch};
 use hud::{Hud, Who};
 use players::{Bodies, Tag};
+use things::Things;
 
 use super::camera::Camera;
 use super::hands::{Hands, KeyCode};
 use super::palette;
 use super::rig::{Rig, Shot};
-use super::rounds::draw_hint;
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
 use super::scoreboard::{self, Board};
 use super::view::{GameView, Scene};
 
@@ -60,7 +64,11 @@ pub(crate) struct SkirmishScreen {
     watch: Watch,
     effects: Effects,
     bodies: Bodies,
+    things: Things,
     hud: Hud,
+    announcer: Announcer,
+    /// The own player as it is drawn: what the wheel turns on from.
+    own: Option<Player>,
     /// Everybody's scores, those included who are out of sight.
     scores: BTreeMap<PlayerId, Score>,
     /// How often the own player had been killed when it was last alive: it is seen dead sooner than
@@ -74,6 +82,8 @@ impl GameView for Skirmish {
         ("WASD, arrows", "move"),
         ("Mouse", "aim"),
         ("Left button, Space", "fire"),
+        ("1-4, wheel", "weapon"),
+        ("Right button, E", "lift, let go to throw"),
         ("Tab", "scores"),
         ("F3, F4, F6", "details, graph, others"),
         ("Esc", "pause"),
@@ -90,6 +100,8 @@ impl GameView for Skirmish {
             down: hands.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]),
             aim: turns(aim),
             fire: hands.button() || hands.key(&[KeyCode::Space]),
+            grab: hands.second_button() || hands.key(&[KeyCode::E]),
+            weapon: screen.weapon(hands),
         }
     }
 
@@ -99,7 +111,7 @@ impl GameView for Skirmish {
 
     fn draw(screen: &mut SkirmishScreen, scene: &Scene<'_, Self>, painter: &Painter) {
         screen.take_note(scene);
-        let own = scene.view.own.and_then(|id| player(&scene.view.entities, id));
+        let own = screen.own;
         let camera = screen.aim_camera(scene, own.as_ref());
         screen.drawn = Some(camera);
         screen.draw_world(scene, camera, painter);
@@ -108,12 +120,30 @@ impl GameView for Skirmish {
 }
 
 impl SkirmishScreen {
+    /// The weapon that hands ask for, by its number and 1, or 0: by its key, or as many further as the wheel was
+    /// turned, past those that there is nothing for.
+    fn weapon(&self, hands: &Hands) -> u8 {
+        let keys = [KeyCode::Key1, KeyCode::Key2, KeyCode::Key3, KeyCode::Key4];
+        if let Some(number) = (1..).zip(keys).find(|(_, key)| hands.key(&[*key])) {
+            return number.0;
+        }
+        let Some(own) = self.own.filter(|_| hands.wheel() != 0) else { return 0 };
+        let there = |weapon: &&Weapon| own.ammunition(**weapon) != Some(0);
+        let there: Vec<_> = Weapon::ALL.iter().filter(there).collect();
+        let now = there.iter().position(|weapon| **weapon == own.weapon()).unwrap_or(0);
+        let next = (now as i32 - hands.wheel()).rem_euclid(there.len().max(1) as i32);
+        there.get(next as usize).map_or(0, |weapon| **weapon as u8 + 1)
+    }
+
     fn take_note(&mut self, scene: &Scene<'_, Skirmish>) {
         let (entities, own) = (&scene.view.entities, scene.view.own);
         self.scores = scores(entities).collect();
         self.bodies.advance(players(entities), scene.secs);
         self.effects.advance(scene.secs);
         let own_player = own.and_then(|id| player(entities, id));
+        self.own = own_player;
+        self.announcer.advance(&round(entities), scene.secs);
+        self.things.advance(entities, scene.secs, self.effects.particles());
         self.hud.advance(scene.secs, own_player.as_ref());
         if own_player.is_some_and(|own| own.health > 0) {
             self.deaths_alive = self.score(scene.player).deaths;
@@ -133,12 +163,29 @@ impl SkirmishScreen {
                 Event::Hurt { .. } => {}
                 Event::Landed => self.hud.land(),
                 Event::Died { id, at } => self.effects.death(at, color(id)),
-                Event::Killed { victim, killer } => {
+                Event::Launched { shooter, along, from, weapon } => {
+                    if weapon == Weapon::Rockets {
+                        self.effects.launch(from, along, color(shooter));
+                    }
+                }
+                Event::Blast { at, by } => {
+                    let own = by == Some(scene.player);
+                    self.effects.blast(at, if own { palette::OWN } else { palette::FOE });
+                    let far = self.own_at.map_or(f32::MAX, |own| own.distance(at));
+                    self.rig.shake((0.75 - 0.75 * far / (BLAST_REACH * 4.0)).max(0.0));
+                }
+                Event::Taken { at, goods } => {
+                    let health = goods == Goods::Health;
+                    let color = if health { palette::GOOD } else { palette::STEEL };
+                    self.effects.twinkle(at, color);
+                }
+                Event::Put { at } => self.effects.twinkle(at, palette::CRATE_EDGE),
+                Event::Killed { victim, killer, means } => {
                     let who = |player: PlayerId| Who {
                         name: scene.name_of(player).to_owned(),
                         own: player == scene.player,
                     };
-                    self.hud.kill(killer.map(who), who(victim));
+                    self.hud.kill(killer.map(who), who(victim), means);
                 }
                 Event::Spawned { id, at } => self.effects.spawn(at, color(id)),
             }
@@ -174,7 +221,9 @@ impl SkirmishScreen {
         // The dead see on from where they lie.
         let eye = scene.view.own.and(self.own_at);
         arena::draw(painter, camera, &scene.game.arena, eye);
+        self.things.draw_floor(painter, camera, scene.player, scene.age_secs);
         self.effects.draw_below(painter, camera);
+        self.things.draw_props(painter, camera, false);
         let is_own = |slot: &Slot<Player>| scene.view.own == Some(slot.id);
         let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
         // The dead lie beneath the living, and oneself is above everybody.
@@ -183,6 +232,9 @@ impl SkirmishScreen {
         for (slot, _) in &shown {
             self.bodies.draw(painter, camera, slot, is_own(slot));
         }
+        self.things.draw_props(painter, camera, true);
+        let entities = &scene.view.entities;
+        things::draw_shells(painter, camera, entities, scene.player, scene.rates);
         self.effects.draw_above(painter, camera);
         for (slot, sight) in shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot)) {
             // Somebody who has just left is shown a moment longer than named.
@@ -198,10 +250,17 @@ impl SkirmishScreen {
         let board = self.board(scene);
         self.hud.draw_wound(painter, screen, own);
         self.hud.draw_feed(painter, screen);
-        self.hud.draw_score(painter, screen, self.score(scene.player).frags, &board);
+        let round = round(&scene.view.entities);
+        let now = scene.own_tick().tick;
+        let frags = self.score(scene.player).frags.to_string();
+        let place = board.place().map_or("-".into(), |(place, of)| format!("{place} / {of}"));
+        let figures = [(frags.as_str(), "FRAGS"), (place.as_str(), "PLACE")];
+        draw_clock(painter, screen, &round, (now, scene.rates), figures);
+        let results = round.phase() == Phase::Results;
         if let Some(own) = own {
             self.hud.draw_health(painter, screen, own);
-            if own.health == 0 && !scene.scores {
+            self.hud.draw_weapons(painter, screen, own);
+            if own.health == 0 && !scene.scores && !results {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let score = self.score(scene.player);
                 let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
@@ -211,14 +270,31 @@ impl SkirmishScreen {
         }
         if !scene.crowded {
             // Beside the health, or above it where there is no room beside.
-            let above = if screen.width() < 1200.0 { 88.0 } else { 26.0 };
+            let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
             draw_hint(painter, screen, Skirmish::CONTROLS, scene.age_secs, above);
         }
-        if scene.scores {
+        if results {
+            let best = board.rows.first();
+            let verdict = best.map_or(String::new(), |row| {
+                if row.own {
+                    "You win the round".into()
+                } else {
+                    format!("{} wins the round", row.name)
+                }
+            });
+            let left = round.secs_left(now, scene.rates);
+            draw_results(painter, screen, &verdict, &board, left);
+        } else if scene.scores {
             scoreboard::draw(painter, screen, &board);
         }
-        if scene.active {
-            self.hud.draw_crosshair(painter, scene.pointer);
+        self.announcer.draw(painter, screen);
+        if let Some(own) = own.filter(|own| scene.active && own.health > 0) {
+            let reload = f32::from(own.weapon().reload_ticks(scene.rates));
+            let slow = own.weapon() != Weapon::Rifle && own.cooldown > 0;
+            let wait = if slow { f32::from(own.cooldown) / reload.max(1.0) } else { 0.0 };
+            self.hud.draw_crosshair(painter, scene.pointer, own, wait.min(1.0));
+        } else if scene.active {
+            self.hud.draw_crosshair(painter, scene.pointer, &Player::default(), 0.0);
         }
     }
 

@@ -6,10 +6,11 @@ use egui_macroquad::egui::epaint::PathStroke;
 use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2};
 use phaselock_shared::game::Slot;
 use phaselock_shared::games::skirmish::movement::RADIUS;
-use phaselock_shared::games::skirmish::{HEALTH, Player};
+use phaselock_shared::games::skirmish::{HEALTH, Player, Weapon};
 use phaselock_shared::ids::EntityId;
 
 use super::events::{Event, MUZZLE};
+use super::icons::{Icon, icon};
 use crate::window::camera::Camera;
 use crate::window::paint::{arc, fade, glow, light, mix, text_over};
 use crate::window::palette;
@@ -58,13 +59,17 @@ impl Bodies {
     /// Something happened to somebody.
     pub(super) fn handle(&mut self, event: &Event) {
         match event {
-            Event::Shot { shooter, .. } => {
+            Event::Shot { shooter, .. } | Event::Launched { shooter, .. } => {
                 self.0.entry(*shooter).or_default().recoil = RECOIL_SECS;
             }
             Event::Hurt { id, .. } => self.0.entry(*id).or_default().hurt = HURT_SECS,
             Event::Died { id, .. } => self.0.entry(*id).or_default().dead = 0.0,
             Event::Spawned { id, .. } => self.0.entry(*id).or_default().appear = APPEAR_SECS,
-            Event::Landed | Event::Killed { .. } => {}
+            Event::Landed
+            | Event::Killed { .. }
+            | Event::Blast { .. }
+            | Event::Taken { .. }
+            | Event::Put { .. } => {}
         }
     }
 
@@ -129,7 +134,11 @@ impl Bodies {
         }
         if alive {
             let kick = 0.16 * body.recoil / RECOIL_SECS;
-            rifle(painter, at, facing, metre, kick, &look);
+            if player.is_carrying() {
+                arms(painter, at, facing, metre, &look);
+            } else {
+                weapon(painter, (at, facing, metre), player.weapon(), kick, &look);
+            }
         }
         painter.circle(at, RADIUS * metre, look.inside, Stroke::new(0.08 * metre, look.edge));
         if own {
@@ -176,14 +185,46 @@ impl Look {
     }
 }
 
-fn rifle(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, kick: f32, look: &Look) {
+/// What somebody has in hand: a long rifle, a thick launcher, or what is thrown and laid, in a hand.
+fn weapon(
+    painter: &Painter,
+    (at, facing, metre): (Pos2, Vec2, f32),
+    weapon: Weapon,
+    kick: f32,
+    look: &Look,
+) {
     let from = at + facing * (0.2 * metre);
-    let to = at + facing * ((MUZZLE - kick) * metre);
     let dark = fade(palette::VOID, f32::from(look.steel.a()) / 255.0);
-    painter.line_segment([from, to + facing * 1.5], Stroke::new(0.2 * metre, dark));
-    painter.line_segment([from, to], Stroke::new(0.12 * metre, look.steel));
+    let (reach, width) = match weapon {
+        Weapon::Rifle => (MUZZLE, 0.12),
+        Weapon::Rockets => (MUZZLE * 0.86, 0.26),
+        Weapon::Grenades | Weapon::Mines => {
+            let hand = at + facing * ((0.56 - kick) * metre);
+            painter.line_segment([from, hand], Stroke::new(0.17 * metre, look.edge));
+            let sign = Icon::of_weapon(weapon);
+            painter.circle_filled(hand, 0.17 * metre, dark);
+            icon(painter, hand, 0.3 * metre, sign, look.steel);
+            return;
+        }
+    };
+    let to = at + facing * ((reach - kick) * metre);
+    painter.line_segment([from, to + facing * 1.5], Stroke::new((width + 0.08) * metre, dark));
+    painter.line_segment([from, to], Stroke::new(width * metre, look.steel));
     let grip = at + facing * (0.56 - kick) * metre;
     painter.line_segment([from, grip], Stroke::new(0.17 * metre, look.edge));
+    if weapon == Weapon::Rockets {
+        let mouth = [to - facing * 0.09 * metre, to];
+        painter.line_segment(mouth, Stroke::new(0.3 * metre, dark));
+    }
+}
+
+/// Two arms around what is carried.
+fn arms(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, look: &Look) {
+    for side in [-1.0, 1.0] {
+        let aside = facing.rot90() * (0.3 * side * metre);
+        let ends = [at + aside + facing * 0.15 * metre, at + aside + facing * 0.62 * metre];
+        painter.line_segment(ends, Stroke::new(0.15 * metre, look.edge));
+    }
 }
 
 /// The sign of the own player, beside its ring: an arrow's head.

@@ -36,7 +36,7 @@ pub struct Bot {
 const TURN_PRESS_SECS: f32 = 0.034;
 const THRUST_PRESS_SECS: f32 = 0.12;
 /// Seconds from choosing something to shooting at it: a human's reaction time, and a moment to aim.
-const REACTION_SECS: f32 = 0.35;
+const REACTION_SECS: f32 = 0.55;
 /// Seconds ahead that it looks out for rocks in its way.
 const LOOKOUT_SECS: f32 = 1.5;
 /// By how much it wants to miss them, in metres.
@@ -139,7 +139,7 @@ pub(super) fn think(
     let gone = bot.target.is_some_and(|id| !targets.iter().any(|target| target.id == id));
     if bot.rethink_secs <= 0.0 || gone {
         bot.rethink_secs = random.range(0.35, 0.9);
-        bot.sway = random.range(-0.02, 0.02);
+        bot.sway = random.range(-0.025, 0.025);
         if random.chance(0.15) {
             bot.hunts = random.chance(0.4);
         }

@@ -131,13 +131,6 @@ impl Player {
         PLATFORMS.get(usize::from(self.ride).checked_sub(1)?)
     }
 
-    /// Where its feet are for somebody for whom it is another point of the level's cycle, and platforms are
-    /// elsewhere: who rides one is drawn on it.
-    pub fn feet_at(&self, clock: f32) -> Vec2 {
-        let ridden = |platform: &Platform| platform.at(clock) - platform.at(self.clock);
-        self.feet() + self.platform().map_or(Vec2::ZERO, ridden)
-    }
-
     /// Whether it has a coin.
     pub fn has_coin(&self, coin: usize) -> bool {
         let words = [self.coins_a, self.coins_b, self.coins_c];

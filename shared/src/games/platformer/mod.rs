@@ -119,8 +119,6 @@ impl Game for Platformer {
 
     fn populate(&self, world: &mut World<Self>) {
         world.spawn(None, Round::new(world.tick).into());
-        // Ways through the level are searched for once, before there is anybody to wait for them.
-        route::Routes::the();
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {

@@ -189,10 +189,8 @@ impl Span {
         let before = player.y;
         let (dy, vy) = fall(player.vy, player.lift, self.secs);
         player.vy = vy;
-        if dy < 0.0 {
-            if collide::rise(level, player, dy) {
-                (player.vy, player.lift) = (0.0, FREE);
-            }
+        if dy < 0.0 && collide::rise(level, player, dy) {
+            (player.vy, player.lift) = (0.0, FREE);
         }
         let mut stands = dy >= 0.0 && collide::sink(level, player, dy);
         for (platform, number) in PLATFORMS.iter().zip(1..) {
@@ -245,11 +243,11 @@ fn reaches(level: &Level, player: &mut Player) -> bool {
                 // Their tips, and not quite the whole width of them.
                 hurt |= body.overlaps(part(Vec2::new(0.15, 0.4), Vec2::new(0.85, 1.0)));
             }
-            Tile::Spring if player.vy >= 0.0 => {
-                if body.overlaps(part(Vec2::new(0.0, 0.5), Vec2::ONE)) {
-                    player.vy = -(2.0 * RISE_GRAVITY * SPRING_HEIGHT).sqrt();
-                    (player.lift, player.air, player.ride) = (FREE, AIR_MAX, 0);
-                }
+            Tile::Spring
+                if player.vy >= 0.0 && body.overlaps(part(Vec2::new(0.0, 0.5), Vec2::ONE)) =>
+            {
+                player.vy = -(2.0 * RISE_GRAVITY * SPRING_HEIGHT).sqrt();
+                (player.lift, player.air, player.ride) = (FREE, AIR_MAX, 0);
             }
             _ => {}
         }

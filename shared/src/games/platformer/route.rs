@@ -1,10 +1,13 @@
-//! Ways through the level, for bots: which ledge leads to which by what leap, found by trying leaps with the
-//! rules themselves; and from every ledge the way to every other (Dijkstra's).
+//! Ways through the level, for bots: which ledge leads to which by what leap, and from every ledge the way to
+//! every other (Dijkstra's).
+//!
+//! The leaps were found by trying them with the rules themselves (`route/search.rs`), which takes a while, and
+//! are kept in `routes.txt`; a test searches again.
 
 use std::sync::LazyLock;
 
 use super::entities::{Command, Player};
-use super::level::{Level, PLATFORMS, Tile, tick_of};
+use super::level::{Level, PLATFORMS, Tile};
 use super::movement::{HALF_WIDTH, RUN_SPEED, movement, ticks};
 use crate::time::{Rates, Tick};
 
@@ -66,6 +69,18 @@ pub(super) struct Leap {
     cost: f32,
 }
 
+impl Leap {
+    /// Reads a line of `routes.txt`: none if it is not one.
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let mut number = || words.next()?.parse::<f32>().ok();
+        let (from, to, x) = (number()? as usize, number()? as usize, number()?);
+        let (running, right) = (number()? > 0.0, number()? as i16);
+        let plan = Plan { right, steer_secs: number()?, hold_secs: number()? };
+        Some(Self { from, to, x, running, plan, cost: number()? })
+    }
+}
+
 /// Ledges, and the leaps between them.
 #[derive(Debug)]
 pub(super) struct Routes {
@@ -81,15 +96,6 @@ pub(super) struct Routes {
 
 /// Seconds after which a leap that has not ended is given up.
 const LEAP_SECS: f32 = 1.8;
-/// Seconds for which steering goes on at most: longer than any leap.
-const ALWAYS: f32 = 9.0;
-/// What is tried: steering and holding, in seconds.
-const STEERS: [f32; 3] = [ALWAYS, 0.3, 0.15];
-const HOLDS: [f32; 2] = [0.4, 0.1];
-/// Distance between places to leave from that are tried, in metres.
-const STRIDE: f32 = 0.5;
-/// Points of a platform's way at which leaps from it and to it are tried.
-const PHASES: u8 = 8;
 
 /// Where a plan leads to: the ledge that it ends on; none if that is none, or if it hurts.
 pub(super) fn lands(
@@ -141,13 +147,15 @@ pub(super) fn ledge_of(ledges: &[Ledge], player: &Player) -> Option<usize> {
 impl Routes {
     /// Of the one level there is.
     pub(super) fn the() -> &'static Self {
-        static ROUTES: LazyLock<Routes> = LazyLock::new(|| Routes::search(Level::the()));
+        static ROUTES: LazyLock<Routes> = LazyLock::new(|| Routes::new(Level::the()));
         &ROUTES
     }
 
-    fn search(level: &Level) -> Self {
+    fn new(level: &Level) -> Self {
         let ledges = ledges(level);
-        let leaps = leaps(level, &ledges);
+        let leaps = include_str!("routes.txt").lines().filter_map(Leap::read);
+        let known = |leap: &Leap| leap.from.max(leap.to) < ledges.len();
+        let leaps: Vec<_> = leaps.filter(known).collect();
         let next = (0..ledges.len()).map(|to| ways_to(&ledges, &leaps, to)).collect();
         let below = |place: glam::Vec2| {
             let under = |(_, ledge): &(usize, &Ledge)| {
@@ -208,126 +216,6 @@ fn ledges(level: &Level) -> Vec<Ledge> {
     ledges
 }
 
-/// The best leap from each ledge to each other.
-fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
-    let rates = Rates::DEFAULT;
-    let mut best: Vec<Leap> = Vec::new();
-    for (from, ledge) in ledges.iter().enumerate() {
-        let mut found: Vec<Leap> = Vec::new();
-        for clock in clocks(ledge) {
-            for (running, plan) in plans() {
-                // How many places in a row lead to the same ledge, of which the middle is the safest.
-                let mut row: Option<(usize, u32)> = None;
-                for n in 0..=((ledge.right - ledge.left) / STRIDE) as u32 {
-                    let x = ledge.left + n as f32 * STRIDE;
-                    let Some((to, secs)) =
-                        attempt(level, ledges, rates, (from, x, clock), (running, plan))
-                            // Onto a platform one leaps when it comes, not when the run-up ends.
-                            .filter(|(to, _)| {
-                                *to != from && !(running && ledges[*to].platform.is_some())
-                            })
-                    else {
-                        row = None;
-                        continue;
-                    };
-                    let length =
-                        row.filter(|(at, _)| *at == to).map_or(1, |(_, length)| length + 1);
-                    row = Some((to, length));
-                    let waits = [from, to].iter().any(|at| ledges[*at].platform.is_some());
-                    let safe = 0.15 * length.min(4) as f32;
-                    let cost = secs + 0.8 - safe + if waits { 1.5 } else { 0.0 };
-                    let x = x - STRIDE * 0.5 * (length - 1) as f32;
-                    let leap = Leap { from, to, x, running, plan, cost };
-                    match found.iter_mut().find(|leap| leap.to == to) {
-                        Some(known) if known.cost <= cost => {}
-                        Some(known) => *known = leap,
-                        None => found.push(leap),
-                    }
-                }
-            }
-        }
-        best.extend(found);
-    }
-    best
-}
-
-/// Points of the cycle at which leaps from a ledge are tried: of a platform or near one, all along its way.
-fn clocks(ledge: &Ledge) -> Vec<f32> {
-    let near = PLATFORMS.iter().enumerate().filter(|(number, platform)| match ledge.platform {
-        Some(own) => own == *number,
-        None => {
-            let (left, right) =
-                (platform.from.x.min(platform.to.x), platform.from.x.max(platform.to.x));
-            let high = platform.from.y.min(platform.to.y);
-            ledge.left < right + 7.0 && ledge.right > left - 7.0 && ledge.y > high - 8.0
-        }
-    });
-    let mut clocks: Vec<f32> = near
-        .flat_map(|(_, platform)| {
-            let phases = (0..PHASES).map(|n| f32::from(n) / f32::from(PHASES));
-            phases.map(|phase| phase / f32::from(platform.times))
-        })
-        .collect();
-    if clocks.is_empty() {
-        clocks.push(0.0);
-    }
-    clocks
-}
-
-/// All that is tried: at speed or not, and what is pressed.
-fn plans() -> impl Iterator<Item = (bool, Plan)> {
-    let up = Plan { right: 0, steer_secs: 0.0, hold_secs: HOLDS[0] };
-    let sides = [1, -1].into_iter().flat_map(|right| {
-        let off = Plan { right, steer_secs: ALWAYS, hold_secs: 0.0 };
-        let jumps = HOLDS.into_iter().flat_map(move |hold_secs| {
-            STEERS.into_iter().map(move |steer_secs| Plan { right, steer_secs, hold_secs })
-        });
-        jumps.flat_map(|plan| [(false, plan), (true, plan)]).chain([(false, off), (true, off)])
-    });
-    std::iter::once((false, up)).chain(sides)
-}
-
-/// Where a leap from a ledge leads to, and in how many seconds.
-fn attempt(
-    level: &Level,
-    ledges: &[Ledge],
-    rates: Rates,
-    (from, x, clock): (usize, f32, f32),
-    (running, plan): (bool, Plan),
-) -> Option<(usize, f32)> {
-    let ledge = &ledges[from];
-    let side = f32::from(plan.right);
-    if running {
-        // There must be room for a run-up.
-        let behind = if plan.right > 0 { x - ledge.left } else { ledge.right - x };
-        if behind < 0.6 || ledge.platform.is_some() {
-            return None;
-        }
-    } else if plan.hold_secs == 0.0 {
-        // Off the edge from near it.
-        let ahead = if plan.right > 0 { ledge.right - x } else { x - ledge.left };
-        if ahead > 1.0 {
-            return None;
-        }
-    }
-    let begin = tick_of(rates, clock);
-    let place = match ledge.platform {
-        Some(number) => PLATFORMS[number].at(clock),
-        None => glam::Vec2::new(0.0, ledge.y),
-    };
-    let player = Player {
-        x: place.x + x,
-        y: place.y,
-        vx: if running { side * RUN_SPEED } else { 0.0 },
-        ride: ledge.platform.map_or(0, |number| number as u8 + 1),
-        ran: u16::from(u8::MAX),
-        clock,
-        pressed: Command::default().to_pressed(),
-        ..Player::default()
-    };
-    lands(level, ledges, rates, (begin, &player), plan)
-}
-
 /// For each ledge the first leap of the cheapest way to one.
 fn ways_to(ledges: &[Ledge], leaps: &[Leap], to: usize) -> Vec<Option<u16>> {
     let mut costs = vec![f32::INFINITY; ledges.len()];
@@ -348,6 +236,9 @@ fn ways_to(ledges: &[Ledge], leaps: &[Leap], to: usize) -> Vec<Option<u16>> {
     }
     next
 }
+
+#[cfg(test)]
+mod search;
 
 #[cfg(test)]
 mod tests {

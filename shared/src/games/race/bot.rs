@@ -86,7 +86,7 @@ pub(super) fn think(
     }
     let spot = track.spot(own.place());
     bot.keys = if unstick(bot, track, own, &spot) {
-        reverse(track, own, &spot)
+        reverse(own, &spot)
     } else {
         go(bot, track, seen, me, own, &spot)
     };
@@ -124,7 +124,7 @@ fn unstick(bot: &mut Bot, track: &Track, own: &Car, spot: &Spot) -> bool {
 }
 
 /// Backwards, with the nose turning to where the track leads.
-fn reverse(_track: &Track, own: &Car, spot: &Spot) -> Command {
+fn reverse(own: &Car, spot: &Spot) -> Command {
     let off = turn_between(own.heading, turns(spot.along));
     Command { pedal: -3, turn: if off > 0.0 { -7 } else { 7 }, ..Command::default() }
 }

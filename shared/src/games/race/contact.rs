@@ -20,7 +20,7 @@ pub const TOUCH: f32 = 2.0 * (HULL_HALF + HULL_RADIUS);
 /// What is given back of the speed into each other. Arbitrary: steel is soft.
 const REBOUNDS: f32 = 0.3;
 /// Square of the radius of gyration in square metres, for a mass of 1.
-const GYRATION: f32 = 1.7;
+pub(super) const GYRATION: f32 = 1.7;
 /// How fast cars that overlap are moved apart, in metres a second each. Arbitrary: not a jump.
 const APART: f32 = 8.0;
 /// Metres a second into each other from which on it is a bump.
@@ -125,8 +125,7 @@ fn push(car: &mut Car, by: Vec2, spin: f32) {
 fn shift(track: &Track, car: &mut Car, by: Vec2) {
     let from = car.place();
     let mut place = from + by;
-    let spot = track.spot(place);
-    confine(car, &mut place, &spot);
+    confine(track, car, &mut place);
     car.set_place(place);
     pass_gate(track, car, from);
 }

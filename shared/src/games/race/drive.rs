@@ -9,8 +9,9 @@
 
 use glam::Vec2;
 
+use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
 use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL, snapped};
-use super::track::{BARRIER, Ground, Spot, Track};
+use super::track::{BARRIER, Ground, Track};
 use crate::limits::FORETOLD_TICKS_MAX;
 use crate::physics::{direction, turns};
 use crate::time::Rates;
@@ -53,8 +54,6 @@ const TURNS_IN: f32 = 4.5;
 const TURNS_BACK: f32 = 9.0;
 /// Most of the nose's turning, in turns a second; within the field.
 pub(super) const SPIN_MAX: f32 = 1.5;
-/// Radius of the circle about a car's middle that barriers touch, in metres.
-pub(super) const HULL: f32 = 1.2;
 /// What a barrier leaves of the speed along it, and gives back of that into it.
 const SCRAPES: f32 = 0.97;
 const REBOUNDS: f32 = 0.25;
@@ -134,21 +133,30 @@ pub(super) fn pass_gate(track: &Track, car: &mut Car, from: Vec2) {
     }
 }
 
-/// Keeps a car within the barriers. `spot` is where it is.
-pub(super) fn confine(car: &mut Car, place: &mut Vec2, spot: &Spot) {
-    let most = BARRIER - HULL;
-    let away = *place - spot.at;
-    let distance = away.length();
-    if distance <= most {
-        return;
-    }
-    let out = away / distance;
-    *place = spot.at + out * most;
-    let velocity = car.velocity();
-    let into = velocity.dot(out);
-    if into > 0.0 {
-        let slides = (velocity - out * into) * SCRAPES;
-        (car.vx, car.vy) = (slides - out * (into * REBOUNDS)).into();
+/// Keeps a car within the barriers: both ends of its hull, and its middle in any case.
+pub(super) fn confine(track: &Track, car: &mut Car, place: &mut Vec2) {
+    let most = BARRIER - HULL_RADIUS;
+    let nose = car.nose();
+    for arm in [nose * HULL_HALF, -nose * HULL_HALF, Vec2::ZERO] {
+        let spot = track.spot(*place + arm);
+        let away = *place + arm - spot.at;
+        let distance = away.length();
+        if distance <= most {
+            continue;
+        }
+        let out = away / distance;
+        *place -= out * (distance - most);
+        // An end that hits turns the car along the barrier.
+        let turn = arm.perp_dot(out);
+        let into = car.velocity().dot(out) + turn * car.spin * TAU;
+        if into > 0.0 {
+            let impulse = (1.0 + REBOUNDS) * into / (1.0 + turn * turn / GYRATION);
+            let along = out.perp() * car.velocity().dot(out.perp()) * (1.0 - SCRAPES);
+            let velocity = car.velocity() - out * impulse - along;
+            (car.vx, car.vy) = velocity.clamp_length_max(SPEED_MAX).into();
+            let spin = car.spin - turn * impulse / GYRATION / TAU;
+            car.spin = spin.clamp(-SPIN_MAX, SPIN_MAX);
+        }
     }
 }
 
@@ -202,9 +210,8 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     place += velocity * secs;
     car.heading = (car.heading + car.spin * secs).rem_euclid(1.0);
     // Nobody is at the barrier who was further from it than a step is long.
-    if spot.beside.abs() + SPEED_MAX * secs > BARRIER - HULL {
-        let spot = track.spot(place);
-        confine(car, &mut place, &spot);
+    if spot.beside.abs() + HULL_HALF + SPEED_MAX * secs > BARRIER - HULL_RADIUS {
+        confine(track, car, &mut place);
     }
     (car.x, car.y) = place.into();
 }
@@ -326,7 +333,7 @@ mod tests {
         (car.vx, car.vy) = (car.nose() * 40.0).into();
         run(&mut car, Rates::DEFAULT, 1.5, Command { pedal: 3, ..Command::default() });
         let spot = track.spot(car.place());
-        assert!(spot.beside > BARRIER - HULL - 3.0, "{spot:?}");
+        assert!(spot.beside > BARRIER - 6.0, "{spot:?}");
         let stood = car.place();
         run(&mut car, Rates::DEFAULT, 3.0, Command { pedal: -3, turn: 7, ..Command::default() });
         assert!(car.place().distance(stood) > 4.0, "{:?}", car.slip());

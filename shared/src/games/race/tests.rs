@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::contact::nearest;
-use super::drive::{HULL, SPEED_MAX};
+use super::contact::{HULL_HALF, HULL_RADIUS, nearest};
+use super::drive::SPEED_MAX;
 use super::track::{BARRIER, FINISH, LAPS};
 use super::*;
 use crate::replicate::{Entity, Record};
@@ -316,7 +316,7 @@ proptest! {
         let track = game.track;
         // Somewhere on the track, at some speed, to begin with.
         for (_, _, car) in world.entities.records_mut::<Car>() {
-            let place = track.place(random.range(0.0, track.length), random.range(-13.0, 13.0));
+            let place = track.place(random.range(0.0, track.length), random.range(-12.0, 12.0));
             put(rates, car, place, crate::physics::direction(random.unit()));
             (car.hold, car.gates) = (0, track.gates_at(track.spot(place).station));
             let velocity = crate::physics::direction(random.unit()) * random.range(0.0, SPEED_MAX);
@@ -335,7 +335,11 @@ proptest! {
             let cars: Vec<_> = world.entities.records::<Car>().map(|it| it.entity).collect();
             for (n, (car, was)) in cars.iter().zip(&before).enumerate() {
                 let spot = track.spot(car.place());
-                prop_assert!(spot.beside.abs() <= BARRIER - HULL + 0.01, "{:?}", spot);
+                prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.01, "{:?}", spot);
+                for end in [HULL_HALF, -HULL_HALF] {
+                    let spot = track.spot(car.place() + car.nose() * end);
+                    prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.1, "{:?}", spot);
+                }
                 prop_assert!(car.velocity().length() <= SPEED_MAX + 0.02);
                 prop_assert!(car.spin.abs() <= 1.51);
                 prop_assert!(car.place().is_finite());

@@ -288,11 +288,6 @@ impl Track {
         before + (last.to_next - left).clamp(0.0, last.to_next)
     }
 
-    /// Metres of a lap in terms of [`progress`](Self::progress).
-    pub fn lap_progress(&self) -> f32 {
-        self.sums[usize::from(GATES)]
-    }
-
     /// Where the car in a slot of the grid stands, of so many cars: its station, and metres to the right of
     /// the middle. Up to 32 are in two staggered columns, more in rows of four; as many as there are
     /// seats have a place.

@@ -3,11 +3,16 @@
 use glam::Vec2;
 
 use super::arena::Arena;
+use super::blast::BLAST_REACH;
+use super::entities::{Goods, Mine, Pickup, Piece, Player, Prop, Shell, players};
+use super::flight::ROCKET_SPEED;
 use super::movement::RADIUS;
-use super::{Command, Piece, Player, RANGE, players};
+use super::turn::wants;
+use super::weapons::Weapon;
+use super::{Command, RANGE, avatar_of, ray_to_prop};
 use crate::game::Entities;
 use crate::ids::PlayerId;
-use crate::physics::{direction, in_sight, turns};
+use crate::physics::{direction, in_sight, ray_to_walls, turns};
 use crate::random::Random;
 use crate::replicate::turn_between;
 use crate::time::Rates;
@@ -22,9 +27,13 @@ pub struct Bot {
     /// Seconds for which it has seen the same target; it needs a moment before it shoots.
     seen_secs: f32,
     target: Option<PlayerId>,
+    /// Where it saw its target last, and how many seconds ago.
+    lost: Option<(Vec2, f32)>,
     strafe: f32,
     /// How far its aim is off at the moment, in turns.
     sway: f32,
+    /// What it feels like at the moment, 0 to 1: which weapon it prefers.
+    mood: f32,
     /// The keys that it holds, and for how many seconds.
     keys: (i16, i16),
     keys_secs: f32,
@@ -38,13 +47,27 @@ pub struct Bot {
 const PRESS_SECS: f32 = 0.12;
 /// Another target must be so much nearer than the present one to be taken instead.
 const TEMPTING: f32 = 0.7;
-
 /// Seconds from seeing somebody to shooting: a human's reaction time.
 const REACTION_SECS: f32 = 0.25;
 /// How fast it turns, in turns a second.
 const TURN_RATE: f32 = 1.1;
 /// It shoots when its aim is this near to where it wants it, in turns.
 const AIM_TOLERANCE: f32 = 0.02;
+/// Distances at which it likes rockets, in metres: out of the reach of its own splash, and near enough to hit.
+const ROCKETS: std::ops::Range<f32> = 4.5..14.0;
+/// Distances at which it throws a grenade after somebody who went out of sight.
+const GRENADES: std::ops::Range<f32> = 3.5..10.0;
+/// Below this it would rather have health than a fight.
+const LOW: u8 = 45;
+
+/// What it is about to do to somebody or something.
+#[derive(Clone, Copy)]
+struct Attack {
+    aim: f32,
+    weapon: Weapon,
+    /// Whether it is safe to pull the trigger once the aim is right.
+    safe: bool,
+}
 
 /// What the bot does next.
 pub(super) fn think(
@@ -56,17 +79,92 @@ pub(super) fn think(
     random: &mut Random,
 ) -> Command {
     let secs = rates.step_secs();
-    let Some(own) = seen.owned_by(me).find_map(|slot| slot.entity.player().copied()) else {
-        return Command::default();
-    };
+    let Some(own) = avatar_of(seen, me).copied() else { return Command::default() };
     let here = own.position();
     bot.rethink_secs -= secs;
     if own.health == 0 {
         *bot = Bot { aim: own.aim, ..Bot::default() };
         return Command { aim: own.aim, ..Command::default() };
     }
+    if bot.rethink_secs <= 0.0 {
+        bot.rethink_secs = random.range(0.4, 1.0);
+        bot.strafe = if random.chance(0.5) { 1.0 } else { -1.0 };
+        bot.sway = random.range(-0.025, 0.025);
+        bot.mood = random.unit();
+        let arrived = bot.goal.is_none_or(|goal| goal.distance(here) < 0.7);
+        let stuck = own.velocity().length() < 1.0;
+        if arrived || stuck || bot.goal.is_some_and(|goal| !walkable(arena, here, goal)) {
+            let wanted = fetch(arena, seen, &own).filter(|_| !stuck);
+            bot.goal = wanted.or_else(|| wander(arena, here, random));
+        }
+    }
 
-    let target = players(seen)
+    let target = target(bot, arena, seen, me, here);
+    let mut attack = None;
+    let wish = match &target {
+        Some((distance, who, enemy)) => {
+            bot.seen_secs = if bot.target == Some(*who) { bot.seen_secs + secs } else { 0.0 };
+            (bot.target, bot.lost) = (Some(*who), Some((enemy.position(), 0.0)));
+            attack = Some(choose(bot, arena, seen, &own, enemy));
+            let to = (enemy.position() - here) / distance.max(0.01);
+            // Who is low runs for health; else keep a fighting distance and never stand still.
+            let closer = if *distance > 9.0 {
+                0.8
+            } else if *distance < 4.5 {
+                -0.8
+            } else {
+                0.0
+            };
+            match bot.goal.filter(|_| own.health < LOW) {
+                Some(goal) => goal - here,
+                None => to * closer + to.perp() * bot.strafe,
+            }
+        }
+        None => {
+            bot.target = None;
+            bot.seen_secs = (bot.seen_secs - secs).max(0.0);
+            bot.lost = bot.lost.map(|(at, ago)| (at, ago + secs)).filter(|(_, ago)| *ago < 1.5);
+            attack = lob(bot, arena, &own).or(attack);
+            bot.goal.map_or(Vec2::ZERO, |goal| goal - here)
+        }
+    };
+    let wish = wish.normalize_or_zero() + flee(seen, me, here, target.is_some()) * 1.5;
+    let wish = around(seen, here, wish);
+
+    let ahead = if wish == Vec2::ZERO { bot.aim } else { turns(wish) };
+    let ideal = attack.map_or(ahead, |attack| attack.aim);
+    let most = TURN_RATE * secs;
+    bot.aim = (bot.aim + turn_between(bot.aim, ideal).clamp(-most, most)).rem_euclid(1.0);
+    let fire = attack.is_some_and(|attack| {
+        // Whoever shoots goes on for as long as the target is about there.
+        let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
+        let ready = own.weapon() == attack.weapon && attack.safe;
+        ready && turn_between(bot.aim, ideal).abs() < tolerance
+    });
+    let lays = target.is_none() && own.weapon() == Weapon::Mines && guards(arena, here);
+    let weapon = match attack {
+        Some(attack) => attack.weapon,
+        None if own.mines > 0 && guards(arena, here) => Weapon::Mines,
+        None => Weapon::Rifle,
+    };
+    press(bot, secs, wish, fire || lays);
+    let (right, down) = bot.keys;
+    let change = weapon != own.weapon() && own.ammunition(weapon) != Some(0);
+    // A rocket is not fired at what the rifle was meant for.
+    let fire = bot.fire && (fire || own.weapon() == Weapon::Rifle || lays);
+    let weapon = if change { weapon as u8 + 1 } else { 0 };
+    Command { right, down, aim: bot.aim, fire, grab: false, weapon }
+}
+
+/// The nearest of those in sight; rather the one that it is at already.
+fn target(
+    bot: &Bot,
+    arena: &Arena,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    here: Vec2,
+) -> Option<(f32, PlayerId, Player)> {
+    players(seen)
         .filter(|slot| slot.owner != Some(me) && slot.entity.health > 0)
         .filter_map(|slot| {
             let there = slot.entity.position();
@@ -82,47 +180,142 @@ pub(super) fn think(
                 if bot.target == Some(*who) { far * TEMPTING } else { *far }
             };
             tempts(a).total_cmp(&tempts(b))
-        });
+        })
+}
 
-    if bot.rethink_secs <= 0.0 {
-        bot.rethink_secs = random.range(0.4, 1.0);
-        bot.strafe = if random.chance(0.5) { 1.0 } else { -1.0 };
-        bot.sway = random.range(-0.025, 0.025);
-        let arrived = bot.goal.is_none_or(|goal| goal.distance(here) < 1.5);
-        let stuck = own.velocity().length() < 1.0;
-        if arrived || stuck || bot.goal.is_some_and(|goal| !walkable(arena, here, goal)) {
-            bot.goal = wander(arena, here, random);
-        }
+/// With what to go for somebody in sight, and where to aim.
+fn choose(
+    bot: &Bot,
+    arena: &Arena,
+    seen: &Entities<Piece>,
+    own: &Player,
+    enemy: &Player,
+) -> Attack {
+    let (here, there) = (own.position(), enemy.position());
+    let distance = here.distance(there);
+    let awake = bot.seen_secs > REACTION_SECS;
+    // A barrel beside it that is not beside oneself.
+    let barrel = seen.records::<Prop>().find(|slot| {
+        let (prop, at) = (&slot.entity, slot.entity.position());
+        let beside = at.distance(there) < 2.2 && at.distance(here) > BLAST_REACH + 0.6;
+        prop.barrel && prop.stands() && beside && in_sight(here, at, &arena.walls)
+    });
+    if let Some(barrel) = barrel {
+        let aim = turns(barrel.entity.position() - here) + bot.sway * 0.5;
+        return Attack { aim, weapon: Weapon::Rifle, safe: awake };
     }
+    if own.rockets > 0 && ROCKETS.contains(&distance) && bot.mood < 0.6 {
+        // Where it will be when the rocket is there, as well as one can tell.
+        let lead = enemy.velocity() * (distance / ROCKET_SPEED * 0.85);
+        let aim = turns(there + lead - here) + bot.sway;
+        let safe = awake && free_ahead(arena, seen, here, direction(aim)) > BLAST_REACH + 0.4;
+        return Attack { aim, weapon: Weapon::Rockets, safe };
+    }
+    Attack { aim: turns(there - here) + bot.sway, weapon: Weapon::Rifle, safe: awake }
+}
 
-    let mut fire = false;
-    let (wish, aim) = match target {
-        Some((distance, who, enemy)) => {
-            bot.seen_secs = if bot.target == Some(who) { bot.seen_secs + secs } else { 0.0 };
-            bot.target = Some(who);
-            let to = (enemy.position() - here) / distance.max(0.01);
-            let ideal = turns(to) + bot.sway;
-            // Whoever shoots goes on for as long as the target is about there.
-            let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
-            fire = bot.seen_secs > REACTION_SECS && turn_between(bot.aim, ideal).abs() < tolerance;
-            // Keep a fighting distance and never stand still.
-            let closer = if distance > 9.0 {
-                0.8
-            } else if distance < 4.0 {
-                -0.8
-            } else {
-                0.0
-            };
-            (to * closer + to.perp() * bot.strafe, ideal)
-        }
-        None => {
-            bot.target = None;
-            let to = bot.goal.map_or(Vec2::ZERO, |goal| goal - here);
-            (to, if to == Vec2::ZERO { bot.aim } else { turns(to) })
+/// A grenade after somebody who went around a corner.
+fn lob(bot: &Bot, arena: &Arena, own: &Player) -> Option<Attack> {
+    let (there, ago) = bot.lost?;
+    let to = there - own.position();
+    let may = own.grenades > 0 && bot.mood > 0.35 && ago < 1.2;
+    if !may || !GRENADES.contains(&to.length()) || !in_sight(own.position(), there, &arena.walls) {
+        return None;
+    }
+    Some(Attack { aim: turns(to) + bot.sway, weapon: Weapon::Grenades, safe: true })
+}
+
+/// How far it is to the first wall or prop.
+fn free_ahead(arena: &Arena, seen: &Entities<Piece>, here: Vec2, along: Vec2) -> f32 {
+    let wall = ray_to_walls(here, along, &arena.walls, RANGE);
+    let props = seen.records::<Prop>().filter(|slot| slot.entity.stands());
+    props.filter_map(|slot| ray_to_prop(here, along, &slot.entity)).fold(wall, f32::min)
+}
+
+/// Away from what is about to go off: others' rockets and grenades, mines, and barrels in a fight.
+fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 {
+    let mut away = Vec2::ZERO;
+    let mut shun = |place: Vec2, reach: f32| {
+        let from = here - place;
+        if from.length() < reach {
+            away += from.normalize_or_zero() * (1.2 - from.length() / reach);
         }
     };
-    let most = TURN_RATE * secs;
-    bot.aim = (bot.aim + turn_between(bot.aim, aim).clamp(-most, most)).rem_euclid(1.0);
+    for slot in seen.records::<Shell>().filter(|slot| slot.entity.burst == 0) {
+        let shell = &slot.entity;
+        if shell.grenade {
+            shun(shell.position(), BLAST_REACH + 0.5);
+        } else if slot.owner != Some(me) {
+            // To the side that it is not on.
+            let along = shell.velocity().normalize_or_zero();
+            let to = here - shell.position();
+            let (on, miss) = (to.dot(along), to.dot(along.perp()));
+            if (0.0..9.0).contains(&on) && miss.abs() < 1.5 {
+                shun(here - along.perp() * miss.signum(), 2.0);
+            }
+        }
+    }
+    for slot in seen.records::<Mine>().filter(|slot| slot.owner != Some(me)) {
+        shun(slot.entity.position(), 2.2);
+    }
+    for slot in seen.records::<Prop>().filter(|slot| slot.entity.barrel && !slot.entity.gone) {
+        let burns = slot.entity.fuse > 0 || slot.entity.wear > 0;
+        if fights || burns {
+            shun(slot.entity.position(), BLAST_REACH);
+        }
+    }
+    away
+}
+
+/// Past what stands right ahead, rather than against it.
+fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
+    let along = wish.normalize_or_zero();
+    let ahead = seen
+        .records::<Prop>()
+        .filter(|slot| slot.entity.stands())
+        .map(|slot| slot.entity.position() - here)
+        .filter(|to| to.dot(along) > 0.0 && to.length() < 1.9)
+        .filter(|to| to.dot(along.perp()).abs() < RADIUS + 0.6)
+        .min_by(|a, b| a.length().total_cmp(&b.length()));
+    match ahead {
+        Some(to) => {
+            let side = if to.dot(along.perp()) > 0.0 { -1.0 } else { 1.0 };
+            along * 0.3 + along.perp() * side
+        }
+        None => wish,
+    }
+}
+
+/// The nearest thing of use that can be walked to, as far as it is known to be there: health if that is low, else what
+/// is near.
+fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
+    let here = own.position();
+    let taken = |at: Vec2| {
+        let mut known = seen.records::<Pickup>();
+        known.any(|slot| slot.entity.taken && slot.entity.position().distance(at) < 0.1)
+    };
+    let low = own.health < LOW;
+    let useful = arena.goods.iter().filter(|(goods, at)| {
+        let reach = if low && *goods == Goods::Health { 30.0 } else { 9.0 };
+        let of_use = wants(own, *goods) && (!low || *goods == Goods::Health);
+        of_use && at.distance(here) < reach && !taken(*at)
+    });
+    let nearest = useful.min_by(|a, b| a.1.distance(here).total_cmp(&b.1.distance(here)))?.1;
+    if walkable(arena, here, nearest) {
+        return Some(nearest);
+    }
+    // By way of the point in reach that is nearest to it.
+    let points = arena.waypoints.iter().filter(|point| point.distance(here) > 2.0);
+    let reached = points.filter(|point| walkable(arena, here, **point));
+    reached.min_by(|a, b| a.distance(nearest).total_cmp(&b.distance(nearest))).copied()
+}
+
+/// Whether it stands where a mine is of use: beside something that others come for.
+fn guards(arena: &Arena, here: Vec2) -> bool {
+    arena.goods.iter().any(|(_, at)| at.distance(here) < 0.9)
+}
+
+fn press(bot: &mut Bot, secs: f32, wish: Vec2, fire: bool) {
     let keys = keys(wish, bot.keys);
     bot.keys_secs += secs;
     if keys != bot.keys && bot.keys_secs >= PRESS_SECS {
@@ -132,8 +325,6 @@ pub(super) fn think(
     if fire != bot.fire && bot.fire_secs >= PRESS_SECS {
         (bot.fire, bot.fire_secs) = (fire, 0.0);
     }
-    let (right, down) = bot.keys;
-    Command { right, down, aim: bot.aim, fire: bot.fire }
 }
 
 /// The keys that lead about nearest to a direction; those that are held stay so for a little longer, or

@@ -1,39 +1,63 @@
-//! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a
-//! rifle that hits at once.
+//! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a rifle that hits
+//! at once, rockets, grenades and mines; there are crates to push and barrels to blow up.
+//!
+//! A rifle's shots are judged where the shooter saw its targets. What flies is judged in the present: it is
+//! shown there, too, so that it can be dodged.
 
 pub mod arena;
+mod blast;
+mod bodies;
 mod bot;
 mod entities;
+pub mod flight;
 pub mod movement;
+pub mod props;
+mod shots;
 pub mod sight;
+mod turn;
+mod weapons;
 
 use std::sync::LazyLock;
 
 use glam::Vec2;
 
 use crate::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Relevance, Slot, World};
+use crate::games::rounds::{Lengths, Phase, Round, round};
 use crate::ids::{EntityId, PlayerId};
 use crate::motion::choice::Choice;
-use crate::physics::{in_sight, ray_to_circle, ray_to_walls};
 use crate::random::Random;
-use crate::rewind::{Favour, Past, Rewound, RewoundHit, View};
+use crate::replicate::Entity;
 use crate::time::{Rates, Tick};
 use crate::wire::model::Tables;
 
 use arena::Arena;
+pub use blast::BLAST_REACH;
+pub use bodies::Shape;
 pub use bot::Bot;
-pub use entities::{Command, Piece, Player, Score, player, players, scores};
-use movement::{RADIUS, foretell, movement};
-use sight::{REACH, relevance};
+pub use entities::{
+    Command, Goods, Mine, Pickup, Piece, Player, Prop, Score, Shell, player, players, scores,
+};
+use movement::foretell;
+pub use shots::{BARREL_WEAR, ray_to_prop};
+use sight::{REACH, relevance, thing_relevance};
+pub use turn::{ARMING_SECS, MINES_MAX, Scratch};
+pub use weapons::{Means, Weapon};
 
 /// How far a shot goes, in metres: across the arena.
 pub const RANGE: f32 = 40.0;
 /// Health of a fresh player.
 pub const HEALTH: u8 = 100;
-/// What a hit takes: five hits kill.
-const DAMAGE: u8 = 20;
 /// Seconds from death to return.
 pub const RESPAWN_SECS: f32 = 2.0;
+/// Frags that win a round.
+pub const FRAGS: u16 = 20;
+/// How long the parts of a round take.
+pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 8.0 };
+/// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and thrown things
+/// further.
+const SHARED_REACH: f32 = 4.5;
+/// The same of what one has just thrown.
+const THROWN_REACH: f32 = 12.0;
 
 /// The rules and the map.
 #[derive(Debug)]
@@ -43,25 +67,18 @@ pub struct Skirmish {
     rates: Rates,
 }
 
-/// Lists that each tick fills anew; kept for their memory.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    /// Who shot, and what it saw.
-    shooters: Vec<(EntityId, Option<View>)>,
-    returning: Vec<EntityId>,
-    /// Who hit whom.
-    hits: Vec<(EntityId, EntityId)>,
-    /// The players as the shooter saw them.
-    seen: Entities<Piece>,
-}
-
 impl Skirmish {
     /// Puts a player where it is safest: at the start furthest from the living, chosen among a few
     /// at random.
     fn put(&self, entities: &Entities<Piece>, random: &mut Random, player: &mut Player) {
         let safety = |spawn: Vec2| {
             let living = players(entities).filter(|slot| slot.entity.health > 0);
-            living.map(|slot| slot.entity.position().distance(spawn)).fold(f32::MAX, f32::min)
+            let far = living.map(|slot| slot.entity.position().distance(spawn));
+            // Not into a crate.
+            let stands = entities.records::<Prop>().filter(|slot| slot.entity.stands());
+            let taken =
+                stands.map(|slot| slot.entity.position().distance(spawn)).any(|far| far < 1.0);
+            far.fold(f32::MAX, f32::min) - if taken { 1000.0 } else { 0.0 }
         };
         let count = self.arena.spawns.len() as u32;
         let tried = (0..4).map(|_| self.arena.spawns[random.below(count) as usize]);
@@ -75,6 +92,10 @@ impl Skirmish {
             cooldown: 0,
             respawn: 0,
             spawns: player.spawns.wrapping_add(1),
+            hands: Weapon::Rifle as u8,
+            rockets: Weapon::Rockets.start(),
+            grenades: Weapon::Grenades.start(),
+            mines: Weapon::Mines.start(),
             ..*player
         };
     }
@@ -86,134 +107,47 @@ impl Skirmish {
         player
     }
 
-    /// One tick of the rules, which games with some of their own besides can build on.
-    pub fn advance<G>(&self, world: &mut World<G>, inputs: &Inputs<Command>)
-    where
-        G: Game<Entity = Piece, Memory = Scratch>,
-    {
-        let World { tick, entities, memory: scratch, random, past, .. } = world;
-        let Scratch { shooters, returning, hits, seen } = scratch;
-        shooters.clear();
-        returning.clear();
-        hits.clear();
-        for slot in entities.iter_mut() {
-            let command = slot.owner.map_or(Command::default(), |owner| inputs.get(owner));
-            let Piece::Player(player) = &mut slot.entity else { continue };
-            if player.health == 0 {
-                player.respawn = player.respawn.saturating_sub(1);
-                if player.respawn == 0 {
-                    returning.push(slot.id);
-                }
-                continue;
-            }
-            let shots = player.shots;
-            movement(&self.arena, self.rates, player, &command);
-            if player.shots != shots {
-                let view = slot.owner.and_then(|owner| inputs.view(owner));
-                shooters.push((slot.id, view));
-            }
-        }
-        // All have moved; now all shots of the tick count, whoever comes first in the list.
-        for (shooter, view) in shooters.iter() {
-            let target = match view {
-                Some(view) => self.rewound_hit(entities, past, seen, *tick, *shooter, *view),
-                None => self.hit(entities, entities, Favour::Shooter, *shooter),
-            };
-            hits.extend(target.map(|target| (*shooter, target)));
-        }
-        for (shooter, target) in hits.iter() {
-            self.damage(entities, *shooter, *target);
-        }
-        for &id in returning.iter() {
-            let Some(mut returned) = player(entities, id) else { continue };
-            self.put(entities, random, &mut returned);
-            if let Some(player) = player_mut(entities, id) {
-                *player = returned;
-            }
-        }
-    }
-
-    /// What a shot meets first: another living player, or none. It starts where the shooter is now, as its
-    /// client predicted, and meets the others where they are in `seen`. Who has died or returned to the
-    /// world since is not there to be hit.
-    fn hit(
-        &self,
-        entities: &Entities<Piece>,
-        seen: &Entities<Piece>,
-        favour: Favour,
-        shooter: EntityId,
-    ) -> Option<EntityId> {
-        let by = player(entities, shooter)?;
-        let (from, along) = (by.position(), by.facing());
-        let wall = ray_to_walls(from, along, &self.arena.walls, RANGE);
-        let there = |slot: &Slot<Player>| {
-            player(entities, slot.id).is_some_and(|now| {
-                let same = now.health > 0 && now.spawns == slot.entity.spawns;
-                let covered = || !in_sight(from, now.position(), &self.arena.walls);
-                same && (favour == Favour::Shooter || !covered())
-            })
-        };
-        players(seen)
-            .filter(|slot| slot.id != shooter && slot.entity.health > 0 && there(slot))
-            .filter_map(|slot| {
-                let far = ray_to_circle(from, along, slot.entity.position(), RADIUS)?;
-                (far < wall).then_some((far, slot.id))
-            })
-            .min_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, id)| id)
-    }
-
-    /// What a shot meets first in the world as the shooter saw it.
-    fn rewound_hit(
-        &self,
-        entities: &Entities<Piece>,
-        past: &mut Past<Piece>,
-        seen: &mut Entities<Piece>,
-        tick: Tick,
-        shooter: EntityId,
-        view: View,
-    ) -> Option<EntityId> {
-        past.at(view.at, entities, seen);
-        let target = self.hit(entities, seen, past.policy().favour, shooter);
-        let place = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
-        let hit = target.and_then(|target| {
-            let (then, now) = (place(seen, target)?, place(entities, target)?);
-            Some(RewoundHit { target, then, now })
-        });
-        if let Some(shooter) = entities.get(shooter).and_then(|slot| slot.owner) {
-            past.note(Rewound { shooter, tick, view, hit });
-        }
-        target
-    }
-
-    fn damage(&self, entities: &mut Entities<Piece>, shooter: EntityId, target: EntityId) {
-        let Some(by) = entities.get(shooter).and_then(|slot| slot.owner) else { return };
-        let Some(of) = entities.get(target).and_then(|slot| slot.owner) else { return };
-        let Some(victim) = player_mut(entities, target) else { return };
-        // Killed by another in the same tick.
-        if victim.health == 0 {
+    /// One tick of the round: everything in its place when it begins.
+    fn keep_round(&self, world: &mut World<Self>) {
+        let World { tick, entities, .. } = &mut *world;
+        let count = scores(entities).count();
+        let decided = scores(entities).any(|(_, score)| score.frags >= FRAGS);
+        let begun = entities
+            .records_mut::<Round>()
+            .next()
+            .and_then(|(_, _, round)| round.advance(*tick, self.rates, LENGTHS, count, decided));
+        if begun != Some(Phase::Play) {
             return;
         }
-        victim.health = victim.health.saturating_sub(DAMAGE);
-        let killed = victim.health == 0;
-        if killed {
-            victim.respawn = (RESPAWN_SECS * self.rates.tick_hz as f32) as u16;
-            (victim.vx, victim.vy) = (0.0, 0.0);
+        let over: Vec<_> = entities
+            .iter()
+            .filter(|slot| matches!(slot.entity, Piece::Shell(_) | Piece::Mine(_)))
+            .map(|slot| slot.id)
+            .collect();
+        for id in over {
+            world.despawn(id);
         }
-        if let Some(shooter) = player_mut(entities, shooter) {
-            shooter.hits = (shooter.hits + 1) % 16;
+        let World { entities, random, memory, .. } = world;
+        *memory = Scratch::default();
+        for ((_, _, prop), n) in entities.records_mut::<Prop>().zip(0..) {
+            *prop = self.prop(n, prop.puts);
         }
-        if !killed {
-            return;
+        for (_, _, pickup) in entities.records_mut::<Pickup>() {
+            pickup.taken = false;
         }
-        for slot in entities.iter_mut() {
-            let Piece::Score(score) = &mut slot.entity else { continue };
-            if slot.owner == Some(of) {
-                score.deaths = score.deaths.saturating_add(1);
-                score.killer = by.0.saturating_add(1);
-            }
-            if slot.owner == Some(by) {
-                score.frags = score.frags.saturating_add(1);
+        for (_, _, score) in entities.records_mut::<Score>() {
+            *score = Score::default();
+        }
+        // Each away from those who are put there already.
+        for (_, _, player) in entities.records_mut::<Player>() {
+            player.health = 0;
+        }
+        let all: Vec<_> = players(entities).map(|slot| slot.id).collect();
+        for id in all {
+            let Some(mut player) = player(entities, id) else { continue };
+            self.put(entities, random, &mut player);
+            if let Some(place) = entities.record_mut(id) {
+                *place = player;
             }
         }
     }
@@ -224,13 +158,9 @@ fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     entities.owned_by(player).find_map(|slot| slot.entity.player())
 }
 
-fn player_mut(entities: &mut Entities<Piece>, id: EntityId) -> Option<&mut Player> {
-    entities.get_mut(id)?.entity.player_mut()
-}
-
 impl Game for Skirmish {
     const NAME: &'static str = "skirmish";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     type Input = Command;
     type Entity = Piece;
     type Memory = Scratch;
@@ -240,6 +170,17 @@ impl Game for Skirmish {
         Self { arena: Arena::new(), rates }
     }
 
+    fn populate(&self, world: &mut World<Self>) {
+        world.spawn(None, Round::new(world.tick).into());
+        for n in 0..self.arena.props.len() {
+            world.spawn(None, self.prop(n, 0).into());
+        }
+        for (goods, at) in &self.arena.goods {
+            let sort = *goods as u8;
+            world.spawn(None, Pickup { sort, x: at.x, y: at.y, ..Pickup::default() }.into());
+        }
+    }
+
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
         let newcomer = self.newcomer(&world.entities, &mut world.random);
         world.spawn(Some(player), Piece::Player(newcomer));
@@ -247,6 +188,7 @@ impl Game for Skirmish {
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        self.keep_round(world);
         self.advance(world, inputs);
     }
 
@@ -255,13 +197,35 @@ impl Game for Skirmish {
         entities: &mut Entities<Piece>,
         own: EntityId,
         command: &Command,
-        _ahead: Ahead<'_>,
+        ahead: Ahead<'_>,
     ) {
-        if let Some(player) = player_mut(entities, own)
-            && player.health > 0
-        {
-            movement(&self.arena, self.rates, player, command);
+        self.ahead(entities, own, command, ahead);
+    }
+
+    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+        let Some(Slot { owner: Some(owner), entity: Piece::Player(player), .. }) =
+            entities.get(own)
+        else {
+            return false;
+        };
+        match &other.entity {
+            // Everybody else's are shown where they run forward to.
+            Piece::Shell(_) => other.owner == Some(*owner),
+            Piece::Prop(prop) if !prop.gone => {
+                let far = prop.position().distance(player.position());
+                let own = prop.last_by() == Some(*owner);
+                let thrown = own && !prop.held && prop.velocity() != Vec2::ZERO;
+                match prop.held {
+                    true => own,
+                    false => far < SHARED_REACH || (thrown && far < THROWN_REACH),
+                }
+            }
+            _ => false,
         }
+    }
+
+    fn foreseen(piece: &Piece) -> Option<u16> {
+        turn::foreseen(piece)
     }
 
     fn looks(command: &Command) -> bool {
@@ -269,32 +233,80 @@ impl Game for Skirmish {
     }
 
     fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
-            return Some(*base);
-        };
-        Some(Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks)))
-    }
-
-    fn presentation(_kind: u8) -> Choice {
-        // What is aimed at is shown where it was and rewound to; of that the bench of presentation finds this
-        // the best, or as good as the best (`tests/it/presentation.rs` holds it to that).
-        Choice::Hermite
-    }
-
-    fn cause(&self, predicted: &Piece, truth: &Piece, _entities: &Entities<Piece>) -> Cause {
-        // Nobody pushes anybody; only a shot that kills stops somebody.
-        match (predicted, truth) {
-            (Piece::Player(predicted), Piece::Player(truth))
-                if truth.health == 0 && predicted.health > 0 =>
-            {
-                Cause::Shot
+        let told = match (base, steering) {
+            (Piece::Player(base), Piece::Player(steering)) => {
+                Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks))
             }
-            _ => Cause::Unknown,
+            (Piece::Shell(base), _) => {
+                Piece::Shell(flight::foretell(&self.arena, self.rates, base, ticks))
+            }
+            (Piece::Prop(base), _) => {
+                Piece::Prop(props::foretell(&self.arena, self.rates, base, ticks))
+            }
+            _ => *base,
+        };
+        Some(told)
+    }
+
+    fn presentation(kind: u8) -> Choice {
+        // What flies does as foretold, so it is shown where it is (`tests/it/skirmish.rs` has the figures). What is
+        // aimed at is shown where it was and rewound to; of that the bench of presentation finds this the
+        // best, or as good as the best (`tests/it/presentation.rs` holds it to that). Props are shown at the time
+        // of those who push them.
+        let shell = Piece::Shell(Shell::default());
+        if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
+    }
+
+    fn cause(&self, predicted: &Piece, truth: &Piece, entities: &Entities<Piece>) -> Cause {
+        let (Piece::Player(predicted), Piece::Player(truth)) = (predicted, truth) else {
+            return Cause::Unknown;
+        };
+        if truth.health == 0 && predicted.health > 0 {
+            return Cause::Shot;
+        }
+        let moved = (truth.x, truth.y, truth.vx, truth.vy)
+            != (predicted.x, predicted.y, predicted.vx, predicted.vy);
+        let near = |place: Vec2, reach: f32| place.distance(truth.position()) < reach;
+        // Blown about, by what one is told of still burning.
+        let blown = |piece: &Piece| match piece {
+            Piece::Shell(shell) => shell.burst > 0 && near(shell.position(), BLAST_REACH + 1.0),
+            Piece::Mine(mine) => mine.burst > 0 && near(mine.position(), BLAST_REACH + 1.0),
+            _ => false,
+        };
+        let hurt = truth.health < predicted.health;
+        if moved && (hurt || entities.iter().any(|slot| blown(&slot.entity))) {
+            return Cause::Shot;
+        }
+        if !moved && truth.hands == predicted.hands {
+            return Cause::Unknown;
+        }
+        let props = || {
+            let there = entities.records::<Prop>().filter(|slot| !slot.entity.gone);
+            there.filter(|slot| near(slot.entity.position(), 1.6)).map(|slot| slot.entity)
+        };
+        // In somebody's hands, or pushed by one who stands there.
+        let others = |prop: &Prop| {
+            players(entities).any(|slot| {
+                let beside = slot.entity.position().distance(prop.position()) < 1.3;
+                slot.entity.health > 0 && beside && !near(slot.entity.position(), 0.5)
+            })
+        };
+        // What comes at one, or was in another's hands. What one pushes oneself explains nothing.
+        let comes = |prop: &Prop| {
+            let to = truth.position() - prop.position();
+            (prop.velocity() - truth.velocity()).dot(to) > 0.5 && prop.velocity().dot(to) > 0.0
+        };
+        if props().any(|prop| others(&prop)) {
+            Cause::Player
+        } else if props().any(|prop| comes(&prop)) {
+            Cause::Prop
+        } else {
+            Cause::Unknown
         }
     }
 
     fn place(&self, entity: &Piece) -> Option<Vec2> {
-        entity.player().map(Player::position)
+        entity.position()
     }
 
     fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
@@ -308,11 +320,15 @@ impl Game for Skirmish {
         player: PlayerId,
         other: &Slot<Piece>,
     ) -> Relevance {
-        // Scores are everybody's, and come when there is room.
-        let Piece::Player(other) = &other.entity else { return Relevance::Matters(1) };
-        match avatar_of(entities, player) {
-            Some(viewer) => relevance(&self.arena.walls, viewer, other),
-            None => Relevance::Secret,
+        let piece = &other.entity;
+        if matches!(piece, Piece::Score(_) | Piece::Round(_)) {
+            // Everybody's, and come when there is room.
+            return Relevance::Matters(1);
+        }
+        let Some(viewer) = avatar_of(entities, player) else { return Relevance::Secret };
+        match piece {
+            Piece::Player(other) => relevance(&self.arena.walls, viewer, other),
+            _ => thing_relevance(&self.arena.walls, viewer, piece),
         }
     }
 
@@ -335,7 +351,14 @@ impl Game for Skirmish {
             down: if missed <= 15 { last.down } else { 0 },
             aim: last.aim,
             fire: last.fire && missed <= 6,
+            // To let go is to throw, which is not to be guessed.
+            grab: last.grab,
+            weapon: 0,
         }
+    }
+
+    fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
     }
 
     fn bot(

@@ -4,6 +4,7 @@ use glam::Vec2;
 
 use super::arena::Arena;
 use super::entities::{Command, PACE, PLACE, Player};
+use super::weapons::{self, Weapon};
 use crate::limits::FORETOLD_TICKS_MAX;
 use crate::physics::slide_circle;
 use crate::replicate::Field;
@@ -17,13 +18,16 @@ pub const SPEED: f32 = 6.5;
 const ACCELERATION: f32 = 40.0;
 /// How fast a player who lets go comes to rest: half as fast, so that there is some momentum.
 const FRICTION: f32 = 20.0;
-/// Seconds from one shot to the next.
-const RELOAD_SECS: f32 = 0.16;
 /// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
 const HELD_MAX: u8 = 63;
 
-/// One tick of a living player: turn, run, slide along walls, pull the trigger.
-pub fn movement(arena: &Arena, rates: Rates, player: &mut Player, command: &Command) {
+/// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was fired.
+pub fn movement(
+    arena: &Arena,
+    rates: Rates,
+    player: &mut Player,
+    command: &Command,
+) -> Option<Weapon> {
     let secs = rates.step_secs();
     let ran_alike = (player.right, player.down) == (command.right, command.down);
     player.held = count(player.held, ran_alike);
@@ -42,11 +46,7 @@ pub fn movement(arena: &Arena, rates: Rates, player: &mut Player, command: &Comm
     (player.x, player.y) = position.into();
     (player.vx, player.vy) = velocity.into();
 
-    player.cooldown = player.cooldown.saturating_sub(1);
-    if command.fire && player.cooldown == 0 {
-        player.cooldown = (RELOAD_SECS * rates.tick_hz as f32).ceil() as u8;
-        player.shots = player.shots.wrapping_add(1);
-    }
+    weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
 }
 
 /// A counter of ticks, once more or from the start.
@@ -66,6 +66,11 @@ pub(super) fn foretell(
 ) -> Player {
     let ticks = ticks.min(FORETOLD_TICKS_MAX);
     let mut player = *base;
+    // Others are not told of ammunition; whoever has such a weapon in hand has some.
+    let unknown = base.ammunition(base.weapon()) == Some(0);
+    if let Some(left) = player.ammunition_mut(base.weapon()).filter(|_| unknown) {
+        *left = AMMUNITION_UNKNOWN;
+    }
     if base.health == 0 {
         player.respawn = base.respawn.saturating_sub(ticks as u16);
     } else {
@@ -74,7 +79,7 @@ pub(super) fn foretell(
         for tick in 1..=ticks {
             let Player { right, down, .. } = *at(steering.held, tick);
             let fire = at(steering.fire_held, tick).fire;
-            let command = Command { right, down, aim: base.aim, fire };
+            let command = Command { right, down, aim: base.aim, fire, ..Command::default() };
             movement(arena, rates, &mut player, &command);
             // As the world does after each step; whole numbers are on the grid anyway, and this is
             // asked for of everybody in every snapshot.
@@ -82,8 +87,14 @@ pub(super) fn foretell(
             (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
         }
     }
+    if let Some(left) = player.ammunition_mut(base.weapon()).filter(|_| unknown) {
+        *left = 0;
+    }
     player
 }
+
+/// More shots than anybody fires in as many ticks as are foretold.
+const AMMUNITION_UNKNOWN: u8 = 15;
 
 fn snapped(field: Field, value: f32) -> f32 {
     field.unpack(field.pack(value))

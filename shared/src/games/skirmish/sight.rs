@@ -7,8 +7,9 @@
 
 use glam::Vec2;
 
-use super::entities::Player;
+use super::entities::{Piece, Player};
 use super::movement::RADIUS;
+use super::turn::outline;
 use crate::game::Relevance;
 use crate::physics::{Aabb, ray_to_box, ray_to_walls};
 
@@ -42,6 +43,50 @@ pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Rele
     };
     let near = NEAR / to.length().max(NEAR);
     Relevance::Matters(if aimed_at { MOST } else { (f32::from(MOST) * near).round() as u16 })
+}
+
+/// How far a mine is seen by others than its owner, in metres: a step before it goes off.
+pub const MINE_SEEN: f32 = 4.5;
+
+/// How much a thing that is not the viewer's own matters to it: what is in sight, or will be in a moment; mines
+/// only when they are near, until they go off.
+pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) -> Relevance {
+    let Some((place, shape)) = outline(piece) else { return Relevance::Secret };
+    let (eye, far) = (viewer.position(), viewer.position().distance(place));
+    let hidden = match piece {
+        Piece::Mine(mine) => mine.burst == 0 && far > MINE_SEEN,
+        _ => false,
+    };
+    if hidden {
+        return Relevance::Secret;
+    }
+    let half = shape.half().min_element();
+    let aside = (place - eye).perp().normalize_or_zero() * half;
+    let eyes = [eye, soon(walls, viewer)];
+    // Where what flies is when the viewer will have heard of it.
+    let flies = match piece {
+        Piece::Shell(shell) => shell.velocity(),
+        Piece::Prop(prop) => prop.velocity(),
+        _ => Vec2::ZERO,
+    };
+    let speed = flies.length();
+    let later = if speed > 0.5 {
+        let along = flies / speed;
+        let most = speed * AHEAD_SECS + half;
+        place + along * (ray_to_walls(place, along, walls, most) - half).max(0.0)
+    } else {
+        place
+    };
+    let bodies = [place + aside, place - aside, later];
+    let count = if later == place { 2 } else { 3 };
+    let seen =
+        eyes.iter().any(|eye| bodies[..count].iter().any(|body| is_free(*eye, *body, walls)));
+    let weight = match piece {
+        Piece::Shell(_) => MOST,
+        Piece::Prop(_) | Piece::Mine(_) => (f32::from(MOST) * NEAR / far.max(NEAR)).round() as u16,
+        _ => 1,
+    };
+    if seen { Relevance::Matters(weight.max(1)) } else { Relevance::Secret }
 }
 
 /// Whether one player sees another, or will in a moment.
