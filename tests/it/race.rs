@@ -110,6 +110,9 @@ impl Seen {
     }
 }
 
+/// A frame: the time that the own car is at, the server's, and the gap.
+type Shown = (ServerTime, ServerTime, f32);
+
 /// Two drive side by side and one gets at the other; returns what each of them sees of it.
 fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen> {
     let mut sim = Sim::<Lane<SHARED>>::new(1, 0);
@@ -118,8 +121,7 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
         sim.join_over(&conditions(link), Skew::default(), press);
     }
     let mut touched = None;
-    // For each client and frame: the time that the own car is at, the server's, the gap.
-    let mut frames: Vec<Vec<(ServerTime, ServerTime, f32)>> = vec![Vec::new(); 2];
+    let mut frames: [Vec<Shown>; 2] = Default::default();
     sim.run_each(9.5, |sim| {
         let entities = &sim.room.world().entities;
         if touched.is_none() && entities.records::<Car>().any(|slot| slot.entity.bumps > 0) {

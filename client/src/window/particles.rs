@@ -2,8 +2,6 @@
 //!
 //! Nothing here is part of any world: games throw it when something happens.
 
-#![allow(dead_code, reason = "games take what they need of it")]
-
 use std::collections::VecDeque;
 
 use egui_macroquad::egui::epaint::Mesh;

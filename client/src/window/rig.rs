@@ -1,7 +1,5 @@
 //! What holds the camera: it follows with ease, leans, and trembles when something hits hard.
 
-#![allow(dead_code, reason = "games take what they need of it")]
-
 use egui_macroquad::egui::Rect;
 use glam::Vec2;
 
@@ -50,11 +48,6 @@ impl Rig {
         }
         self.middle = Some(camera.middle);
         camera
-    }
-
-    /// The world has moved beneath the camera by so much, as where it wraps; the picture stays.
-    pub(crate) fn shift(&mut self, by: Vec2) {
-        self.middle = self.middle.map(|middle| middle + by);
     }
 
     /// Something hit, from 0 to 1. Blows add up to 1 at most.

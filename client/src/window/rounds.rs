@@ -1,7 +1,5 @@
 //! What is written of a round: its clock, what begins, who has won.
 
-#![allow(dead_code, reason = "games take what they need of it")]
-
 use egui_macroquad::egui::{Align2, Painter, Rect, pos2, vec2};
 use phaselock_shared::games::rounds::{Phase, Round};
 use phaselock_shared::time::{Rates, Tick};

@@ -81,7 +81,6 @@ impl<G: Game> Scene<'_, G> {
         self.roster.get(&player).map_or("somebody", |seat| &seat.name)
     }
 
-    #[allow(dead_code, reason = "games without a round need no clock")]
     /// The tick that the own player is drawn at, with the part of the next one that has passed: what moves
     /// by the clock is drawn by it.
     pub(crate) fn own_tick(&self) -> TickTime {

@@ -114,7 +114,7 @@ impl GameView for Race {
 fn race_secs(scene: &Scene<'_, Race>) -> f32 {
     let now = scene.own_tick();
     let green = lights(&scene.view.entities).green;
-    (now.tick.span_24(green) as f32 + now.fraction as f32) * scene.rates.step_secs()
+    (now.tick.span_24(green) as f32 + now.fraction) * scene.rates.step_secs()
 }
 
 impl RaceScreen {

@@ -271,7 +271,10 @@ impl SkirmishScreen {
         if !scene.crowded {
             // Beside the health, or above it where there is no room beside.
             let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
-            draw_hint(painter, screen, Skirmish::CONTROLS, scene.age_secs, above);
+            // Where there is little room, those that one needs first.
+            let told = if screen.width() < 1200.0 { 6 } else { Skirmish::CONTROLS.len() };
+            let controls = &Skirmish::CONTROLS[..told.min(Skirmish::CONTROLS.len())];
+            draw_hint(painter, screen, controls, scene.age_secs, above);
         }
         if results {
             let best = board.rows.first();

@@ -161,18 +161,16 @@ fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     // |from + going t| = radius, the later root: that is where it leaves the circle.
     let along = from.dot(going);
     let inside = from.length_squared() - radius * radius;
-    let root = along * along - speed_squared * inside;
-    if root < 0.0 {
-        return None;
-    }
-    let secs = if inside >= 0.0 && from.min_element() > 0.0 {
-        if along <= 0.0 {
-            return None;
-        }
+    let secs = if inside >= 0.0 && from.min_element() > 0.0 && along > 0.0 {
         0.0
     } else {
+        // What has just left the wall is at its rim, by rounding within or without: its next contact is
+        // the other end of the chord.
+        let root = along * along - speed_squared * inside;
+        if root < 0.0 {
+            return None;
+        }
         let secs = (root.sqrt() - along) / speed_squared;
-        // From within it lies ahead, whatever rounding says.
         if inside <= 0.0 { secs.max(0.0) } else { secs }
     };
     if secs < 0.0 {

@@ -45,6 +45,8 @@ pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Rele
     Relevance::Matters(if aimed_at { MOST } else { (f32::from(MOST) * near).round() as u16 })
 }
 
+/// How far things are seen, in metres: what a camera shows to either side on a screen of 32 to 9, and what it leans.
+const THING_REACH: f32 = 25.0;
 /// How far a mine is seen by others than its owner, in metres: a step before it goes off.
 pub const MINE_SEEN: f32 = 4.5;
 
@@ -57,7 +59,7 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
         Piece::Mine(mine) => mine.burst == 0 && far > MINE_SEEN,
         _ => false,
     };
-    if hidden {
+    if hidden || far > THING_REACH {
         return Relevance::Secret;
     }
     let half = shape.half().min_element();
@@ -79,8 +81,7 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
     };
     let bodies = [place + aside, place - aside, later];
     let count = if later == place { 2 } else { 3 };
-    let seen =
-        eyes.iter().any(|eye| bodies[..count].iter().any(|body| is_free(*eye, *body, walls)));
+    let seen = any_free(walls, &eyes, &bodies[..count]);
     let weight = match piece {
         Piece::Shell(_) => MOST,
         Piece::Prop(_) | Piece::Mine(_) => (f32::from(MOST) * NEAR / far.max(NEAR)).round() as u16,
@@ -98,9 +99,15 @@ fn is_told(walls: &[Aabb], viewer: &Player, other: &Player) -> bool {
     let eyes = [eye, soon(walls, viewer)];
     let bodies = [body, body + aside, body - aside, soon(walls, other)];
 
+    any_free(walls, &eyes, &bodies)
+}
+
+/// Whether there is a free line from any of the eyes to any of the bodies.
+fn any_free(walls: &[Aabb], eyes: &[Vec2], bodies: &[Vec2]) -> bool {
     // Few walls are anywhere near.
-    let all = eyes.iter().chain(&bodies);
-    let (min, max) = all.fold((eye, eye), |(min, max), point| (min.min(*point), max.max(*point)));
+    let all = eyes.iter().chain(bodies);
+    let bounds = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+    let (min, max) = all.fold(bounds, |(min, max), point| (min.min(*point), max.max(*point)));
     let mut near = [Aabb { min: Vec2::ZERO, max: Vec2::ZERO }; WALLS_MAX];
     let mut count = 0;
     for wall in walls {
