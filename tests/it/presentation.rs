@@ -236,7 +236,6 @@ fn every_games_default_is_what_its_own_play_justifies() {
         let better = all
             .iter()
             .find(|other| other.error + 0.5 < 0.8 * own.error && other.jerk <= own.jerk.max(0.5));
-        println!("{motion}: {own:?}");
         assert_eq!(better, None, "{motion}: {own:?}; all: {all:#?}");
     }
 }

@@ -316,7 +316,8 @@ async fn a_server_takes_its_players_from_game_to_game() {
     };
     let mut handle = Handle::spawn_here(options, clock);
     let mut random = Random::new(9);
-    let (mut stay, mut seen): (Option<Box<dyn Stay>>, Vec<(&str, u64)>) = (None, Vec::new());
+    let mut stay: Option<Box<dyn Stay>> = None;
+    let mut seen: Vec<(&str, u64)> = Vec::new();
     let mut frame = Instant::now();
     // The rounds of both are over after ten minutes, however they go.
     let end = frame + Duration::from_secs(600);

@@ -8,7 +8,9 @@
 //! - Nothing that a client says is believed about state, time or identity: it says what its player
 //!   presses, what it received, and what its clock shows, and the last only affects itself.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod seating;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use phaselock_shared::game::{Game, Inputs, Late, World};
 use phaselock_shared::ids::PlayerId;
@@ -23,9 +25,9 @@ use phaselock_shared::snapshot::encodings::Encodings;
 use phaselock_shared::snapshot::history::History;
 use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use phaselock_shared::wire::control::{
-    ClientMessage, Hello, ServerMessage, Status, Welcome, clean_name, clip,
+    ClientMessage, Hello, ServerMessage, Status, clean_name, clip,
 };
-use phaselock_shared::wire::protocol::{game_hash, wire_hash};
+use phaselock_shared::wire::protocol::wire_hash;
 use phaselock_shared::wire::state::Codec;
 
 use super::interest::Interest;
@@ -204,40 +206,6 @@ impl<G: Game> Room<G> {
         self.config.rounds.is_some_and(|rounds| G::rounds_played(&self.world) >= rounds)
     }
 
-    /// Lets somebody in who was in the game before.
-    fn seat(&mut self, client: ClientId, guest: Guest) {
-        let (player, offset) = (guest.player, guest.welcome_offset);
-        let welcome = self.welcome(player, offset);
-        self.outputs.push_back(Output::Control { client, message: welcome });
-        let session = Session::new::<G>(guest, self.number, self.config.rates);
-        self.sessions.insert(client, session);
-        self.game.join(&mut self.world, player);
-    }
-
-    /// Whether a build that knows these games can play this one.
-    fn check_games(&self, games: &[(String, u64)]) -> Result<(), String> {
-        match games.iter().find(|(name, _)| name == G::NAME) {
-            Some((_, hash)) if *hash == game_hash::<G>() => Ok(()),
-            Some(_) => Err(format!("your build's rules of {} differ from this server's", G::NAME)),
-            None => Err(format!("this server plays {}, which your build lacks", G::NAME)),
-        }
-    }
-
-    fn welcome(&self, player: PlayerId, offset: Offset) -> ServerMessage {
-        ServerMessage::Welcome(Welcome {
-            server: self.config.name.clone(),
-            game: G::NAME.into(),
-            number: self.number,
-            seed: self.config.seed.wrapping_add(u64::from(self.number)),
-            rates: self.config.rates,
-            player,
-            tick: self.world.tick,
-            offset,
-            epoch: self.epoch_number,
-            unix_micros: self.config.unix_micros,
-        })
-    }
-
     fn server_time(&self, now: LocalTime) -> ServerTime {
         ServerTime((now - self.epoch).0)
     }
@@ -391,45 +359,6 @@ impl<G: Game> Room<G> {
         self.world.snap();
     }
 
-    fn roster(&self) -> Vec<ServerMessage> {
-        let people = self.sessions.values().map(|s| (s.player, s.name.clone(), false));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
-        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
-        people.chain(bots).map(joined).collect()
-    }
-
-    fn free_seat(&mut self) -> PlayerId {
-        let taken: BTreeSet<_> =
-            self.sessions.values().map(|s| s.player).chain(self.bots.keys().copied()).collect();
-        // The last number is left out, so that a game may store a seat plus one in 16 bits.
-        while taken.contains(&self.next_player) || self.next_player.0 == u16::MAX {
-            self.next_player.0 = self.next_player.0.wrapping_add(1);
-        }
-        let free = self.next_player;
-        self.next_player.0 = free.0.wrapping_add(1);
-        free
-    }
-
-    /// The name itself, or with a number if somebody has it already.
-    fn free_name(&self, wanted: String) -> String {
-        let taken: BTreeSet<&str> = self
-            .sessions
-            .values()
-            .map(|session| session.name.as_str())
-            .chain(self.bots.values().map(|seat| seat.name.as_str()))
-            .collect();
-        if !taken.contains(wanted.as_str()) {
-            return wanted;
-        }
-        let numbered = (2..=u32::MAX).map(|number| {
-            let suffix = format!(" {number}");
-            let room = phaselock_shared::limits::NAME_BYTES_MAX - suffix.len();
-            format!("{}{suffix}", clip(&wanted, room))
-        });
-        // There are fewer names taken than numbers.
-        numbered.into_iter().find(|name| !taken.contains(name.as_str())).unwrap_or(wanted)
-    }
-
     /// A datagram came. A bad one changes nothing; one that no honest client sends ends the
     /// session.
     pub fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
@@ -560,6 +489,7 @@ mod tests {
     use phaselock_shared::games::skirmish::Skirmish;
     use phaselock_shared::snapshot::store::Store;
     use phaselock_shared::wire::control::frame;
+    use phaselock_shared::wire::protocol::game_hash;
 
     use super::*;
 

@@ -138,7 +138,7 @@ fn barrels_go_off_one_after_the_other_and_come_back() {
         run(&game, &mut world, Command { fire: true, ..Command::default() }, 1);
         counts.push(gone(&world));
     }
-    assert!(counts.iter().any(|count| *count == 1), "the first alone: {counts:?}");
+    assert!(counts.contains(&1), "the first alone: {counts:?}");
     assert!(counts.last() > Some(&4), "the row: {counts:?}");
     let score = scores(&world.entities).find(|(of, _)| *of == PlayerId(1)).expect("it is there").1;
     assert_eq!((score.killed_by(), score.means()), (Some(PlayerId(0)), Means::Barrel));
