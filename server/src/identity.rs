@@ -216,6 +216,13 @@ impl Identity {
     }
 }
 
+/// The seed of maps that goes with a seed of the world, from which nobody can tell that.
+pub fn map_seed(seed: u64) -> u64 {
+    let text = [&b"phaselock map "[..], &seed.to_le_bytes()].concat();
+    let digest = ::aws_lc_rs::digest::digest(&::aws_lc_rs::digest::SHA256, &text);
+    digest.as_ref().iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}
+
 /// The digest by which clients know the certificate again.
 pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
     let digest = ::aws_lc_rs::digest::digest(&::aws_lc_rs::digest::SHA256, certificate);

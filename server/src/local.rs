@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::core::RoomConfig;
 use crate::host::{UnknownGame, check_games, host};
-use crate::identity::{Identity, IdentityError};
+use crate::identity::{Identity, IdentityError, map_seed};
 use crate::net::{BindError, Server};
 
 /// Why a server did not start.
@@ -51,6 +51,7 @@ impl LocalServer {
             name: "This computer".into(),
             rates: Rates::DEFAULT,
             seed,
+            map_seed: map_seed(seed),
             bots,
             players_max: 16,
             client_bytes_per_second: CLIENT_BYTES_DEFAULT,

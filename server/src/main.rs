@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use phaselock_server::config::{Command, Config, parse};
 use phaselock_server::core::RoomConfig;
 use phaselock_server::host::{check_games, host};
-use phaselock_server::identity::Identity;
+use phaselock_server::identity::{Identity, map_seed};
 use phaselock_server::net::Server;
 use phaselock_server::{health, logging};
 use phaselock_shared::time::{LocalTime, Micros, Rates};
@@ -57,6 +57,7 @@ fn serve(config: Config) -> Result<()> {
             name: config.name,
             rates,
             seed,
+            map_seed: map_seed(seed),
             bots: config.bots,
             players_max: config.max_players,
             client_bytes_per_second: config.client_bytes,

@@ -8,16 +8,20 @@
 //! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
 //! field.
 
+mod entities;
+
 use glam::Vec2;
 
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{ENTITIES_MAX, FORESEEN_INDEX_MIN, FORESEEN_MAX};
+use crate::limits::{ENTITIES_MAX, FORESEEN_INDEX_MIN};
 use crate::motion::choice::Choice;
 use crate::random::Random;
-use crate::replicate::{Entity, Holds, Record};
+use crate::replicate::{Entity, Record};
 use crate::rewind::{Past, Rewind, View};
 use crate::time::{Rates, Tick};
 use crate::wire::model::Tables;
+
+pub use entities::{Entities, Slot};
 
 /// A game's rules. The value itself holds what never changes during play, such as the map.
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
@@ -282,147 +286,6 @@ pub enum Relevance {
     Idle,
     /// It matters, so much more than what matters 1; 0 counts as 1.
     Matters(u16),
-}
-
-/// An entity in its place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slot<E> {
-    /// Its name.
-    pub id: EntityId,
-    /// The player it belongs to, if any.
-    pub owner: Option<PlayerId>,
-    /// Its state.
-    pub entity: E,
-}
-
-/// Entities in the order of their ids; at most one in a slot.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entities<E> {
-    slots: Vec<Slot<E>>,
-}
-
-impl<E> Default for Entities<E> {
-    fn default() -> Self {
-        Self { slots: Vec::new() }
-    }
-}
-
-impl<E: Entity> Entities<E> {
-    fn place(&self, index: u16) -> Result<usize, usize> {
-        self.slots.binary_search_by_key(&index, |slot| slot.id.index)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-
-    /// All, in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Slot<E>> + Clone {
-        self.slots.iter()
-    }
-
-    /// All, to change.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot<E>> {
-        self.slots.iter_mut()
-    }
-
-    /// The entity of that name.
-    pub fn get(&self, id: EntityId) -> Option<&Slot<E>> {
-        self.place(id.index).ok().map(|at| &self.slots[at]).filter(|slot| slot.id == id)
-    }
-
-    /// The entity of that name, to change.
-    pub fn get_mut(&mut self, id: EntityId) -> Option<&mut Slot<E>> {
-        self.place(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
-    }
-
-    /// The entity of whatever generation in that slot.
-    pub fn at(&self, index: u16) -> Option<&Slot<E>> {
-        self.place(index).ok().map(|at| &self.slots[at])
-    }
-
-    /// The entity of that name, if it is one of these.
-    pub fn record<R>(&self, id: EntityId) -> Option<&R>
-    where
-        E: Holds<R>,
-    {
-        self.get(id)?.entity.record()
-    }
-
-    /// The same, to change.
-    pub fn record_mut<R>(&mut self, id: EntityId) -> Option<&mut R>
-    where
-        E: Holds<R>,
-    {
-        self.get_mut(id)?.entity.record_mut()
-    }
-
-    /// All of one kind, each with its name and its owner.
-    pub fn records<R: Record>(&self) -> impl DoubleEndedIterator<Item = Slot<R>> + Clone
-    where
-        E: Holds<R>,
-    {
-        self.slots.iter().filter_map(|slot| {
-            Some(Slot { id: slot.id, owner: slot.owner, entity: *slot.entity.record()? })
-        })
-    }
-
-    /// All of one kind, to change.
-    pub fn records_mut<'e, R: 'e>(
-        &'e mut self,
-    ) -> impl Iterator<Item = (EntityId, Option<PlayerId>, &'e mut R)>
-    where
-        E: Holds<R>,
-    {
-        self.slots
-            .iter_mut()
-            .filter_map(|slot| Some((slot.id, slot.owner, slot.entity.record_mut()?)))
-    }
-
-    /// What belongs to a player.
-    pub fn owned_by(&self, player: PlayerId) -> impl Iterator<Item = &Slot<E>> {
-        self.slots.iter().filter(move |slot| slot.owner == Some(player))
-    }
-
-    /// Puts an entity in its place; a former tenant of the slot goes.
-    pub fn insert(&mut self, slot: Slot<E>) {
-        match self.place(slot.id.index) {
-            Ok(at) => self.slots[at] = slot,
-            Err(at) => self.slots.insert(at, slot),
-        }
-    }
-
-    /// Puts an entity there that a client foresees; see [`Game::foreseen`], whose number `number` is. Its
-    /// place is beyond all places of a world's, so that it is mistaken for nothing else.
-    pub fn foresee(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
-        let index = FORESEEN_INDEX_MIN + number % FORESEEN_MAX;
-        let id = EntityId { index, generation: (number / FORESEEN_MAX) as u8 };
-        self.insert(Slot { id, owner, entity });
-        id
-    }
-
-    /// Takes an entity away.
-    pub fn remove(&mut self, id: EntityId) -> Option<Slot<E>> {
-        let at = self.place(id.index).ok().filter(|&at| self.slots[at].id == id)?;
-        Some(self.slots.remove(at))
-    }
-
-    /// Takes all away and puts these there, which are in the order of their ids.
-    pub fn refill<'e>(&mut self, slots: impl Iterator<Item = &'e Slot<E>>) {
-        self.slots.clear();
-        self.slots.extend(slots.copied());
-    }
-
-    /// Takes all away.
-    pub fn clear(&mut self) {
-        self.slots.clear();
-    }
 }
 
 /// The server's world: what is replicated, and what only the server knows.

@@ -244,6 +244,7 @@ fn everybody_follows_to_the_next_game_and_back() {
     let before: Vec<_> = hall.players.iter().map(|player| stay(player).stats()).collect();
 
     let tick = room.tick();
+    let refused_before = room.session_stats(ClientId(0)).expect("a session").refused;
     // The word of the next game is slower than its first snapshots.
     hall.control = link.slowest() + Micros::from_ms(200);
     let mut room = Room::<Air>::open(room.close_game());
@@ -258,10 +259,13 @@ fn everybody_follows_to_the_next_game_and_back() {
         let refused = now.stats().refused - before.refused;
         assert!(refused > 2, "snapshots of the next game came first: {refused}");
         assert!(now.is_locked(), "the clock went on");
+        let lost = now.stats().tx_lost - before.tx_lost;
+        assert!(lost < 30, "what was lost before is not counted again: {lost}");
         let error = now.clock_error(hall.now);
         assert!(error < Micros::from_ms(25), "{error}");
     }
     let refused = room.session_stats(ClientId(0)).expect("a session").refused;
+    let refused = refused - refused_before;
     assert!(refused > 2, "inputs of the game before came after it: {refused}");
     let quiet = hall.players.iter().map(|player| stay(player).stats()).collect::<Vec<_>>();
     hall.run(&mut room, 10.0);

@@ -152,6 +152,7 @@ pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
         name: "test".into(),
         rates: Rates::DEFAULT,
         seed,
+        map_seed: seed,
         bots,
         players_max: 16,
         client_bytes_per_second: CLIENT_BYTES_DEFAULT,

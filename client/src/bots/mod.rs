@@ -183,10 +183,15 @@ pub async fn run(
                 }
                 Some(Event::Game { welcome, at }) => {
                     let Some(play) = playing.take() else { continue };
+                    add(&mut report, play.as_ref(), settled.take(), clock.now());
                     let from = From::Game(Box::new(play.leave_game()));
                     let begin = Begin { welcome: &welcome, from, at, seed, filter };
                     playing = games::visit(&welcome.game, begin);
-                    next_tick = clock.now();
+                    (welcomed, next_tick) = (at, clock.now());
+                    if playing.is_none() {
+                        report.handle_end(format!("no bot here plays {}", welcome.game));
+                        break;
+                    }
                 }
                 Some(Event::State(State::Connected)) => report.connected = true,
                 Some(Event::State(State::Waiting { reason, .. } | State::Ended { reason })) => {

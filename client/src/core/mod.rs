@@ -81,10 +81,10 @@ pub struct Carried {
     roster: BTreeMap<PlayerId, Seat>,
     pll: Pll,
     lead: Lead,
+    delay: Delay,
     round_trip: Micros,
     measured: bool,
     counter: Counter,
-    started: LocalTime,
 }
 
 /// A client in a game.
@@ -138,10 +138,10 @@ impl<G: Game> Client<G> {
             roster: BTreeMap::new(),
             pll: Pll::new(now, offset),
             lead: Lead::new(now, round_trip, welcome.rates.step()),
+            delay: Delay::new(now, round_trip, welcome.rates.snapshot_interval()),
             round_trip,
             measured: false,
             counter: Counter::new(round_trip),
-            started: now,
         };
         Self::follow(welcome, carried, now)
     }
@@ -150,9 +150,13 @@ impl<G: Game> Client<G> {
     pub fn follow(welcome: &Welcome, carried: Carried, now: LocalTime) -> Self {
         let rates = welcome.rates;
         let round_trip = carried.round_trip;
-        // How far ahead is counted in ticks.
-        let same = carried.rates == rates;
-        let lead = if same { carried.lead } else { Lead::new(now, round_trip, rates.step()) };
+        // Lead and delay are counted in ticks and snapshots.
+        let (lead, delay) = if carried.rates == rates {
+            (carried.lead, carried.delay)
+        } else {
+            let delay = Delay::new(now, round_trip, rates.snapshot_interval());
+            (Lead::new(now, round_trip, rates.step()), delay)
+        };
         Self {
             game: G::new(rates, welcome.seed),
             number: welcome.number,
@@ -164,7 +168,7 @@ impl<G: Game> Client<G> {
             store: Store::new(Codec::new(rates), welcome.player, welcome.tick),
             pll: carried.pll,
             lead,
-            delay: Delay::new(now, round_trip, rates.snapshot_interval()),
+            delay,
             presenter: Presenter::new(rates),
             prediction: Prediction::new(now, rates),
             shown: Entities::default(),
@@ -174,7 +178,7 @@ impl<G: Game> Client<G> {
             epoch: welcome.epoch,
             ticked: None,
             confirmed: welcome.tick,
-            started: carried.started,
+            started: now,
             heard: None,
             next_seq: 0,
             transmit: None,
@@ -190,10 +194,10 @@ impl<G: Game> Client<G> {
             roster: self.roster,
             pll: self.pll,
             lead: self.lead,
+            delay: self.delay,
             round_trip: self.counter.stats.round_trip,
             measured: self.measured,
             counter: self.counter.go_on(),
-            started: self.started,
         }
     }
 
@@ -210,6 +214,7 @@ impl<G: Game> Client<G> {
             return Err(StoreError::OtherGame);
         }
         let newest_before = self.store.newest();
+        let is_first = self.heard.is_none();
         let received = match self.store.handle_packet(&self.game, bytes) {
             Ok(received) => received,
             Err(error) => {
@@ -258,7 +263,8 @@ impl<G: Game> Client<G> {
         if self.counter.is_newest(&received) {
             self.heard = Some((header.sent, arrival));
         }
-        if received.tick > newest_before {
+        // What the welcome took to come is no age of a snapshot.
+        if received.tick > newest_before && !is_first {
             let age = self.pll.server_time(arrival) - self.rates.time_of(newest_before);
             self.delay.handle_arrival(arrival, age);
         }

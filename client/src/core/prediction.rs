@@ -322,8 +322,8 @@ impl<G: Game> Prediction<G> {
                 None => drop(self.scene.remove(id)),
             }
         }
-        if let Some(slot) = self.scene.get_mut(own) {
-            slot.owner = state.owner;
+        if let Some(slot) = self.scene.get(own).copied() {
+            self.scene.insert(Slot { owner: state.owner, ..slot });
         }
         self.trim(news.tick);
     }

@@ -122,10 +122,11 @@ impl Counter {
 
     /// The same for another game on the same server: packets are numbered anew.
     pub(super) fn go_on(self) -> Self {
-        let Self { mut stats, jittered, .. } = self;
+        // Of packets that were lost the server goes on to count.
+        let Self { mut stats, missing_low, jittered, .. } = self;
         stats.last_correction = None;
         let (round_trip, expected) = (stats.round_trip, stats.expected);
-        Self { stats, expected_before: expected, jittered, ..Self::new(round_trip) }
+        Self { stats, expected_before: expected, missing_low, jittered, ..Self::new(round_trip) }
     }
 
     pub(super) fn handle_received(&mut self, received: &Received) {

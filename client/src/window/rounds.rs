@@ -68,7 +68,8 @@ pub(crate) fn draw_clock(
     let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
     panel(painter, rect);
     let secs = round.secs_left(now, rates).ceil() as u32;
-    let clock = if round.is_waiting(now) {
+    // What is due a moment ago is only not heard of yet.
+    let clock = if round.is_waiting(now.minus(u64::from(rates.tick_hz))) {
         "-:--".to_owned()
     } else {
         format!("{}:{:02}", secs / 60, secs % 60)

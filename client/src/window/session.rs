@@ -1,5 +1,6 @@
 //! From joining a server to leaving it, however often it is lost in between.
 
+use std::collections::BTreeMap;
 use std::thread::JoinHandle;
 
 use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
@@ -18,7 +19,7 @@ use super::graph::{self, NetGraph};
 use super::hands::{Hands, KeyCode};
 use super::overlay::{self, Status};
 use super::play::{Frame, Play};
-use super::presentation::Panel;
+use super::presentation::{Kind, Panel};
 use super::view::From;
 use super::{background, developer, palette, view};
 
@@ -48,9 +49,16 @@ pub(crate) struct Session {
     filter: LoopFilter,
     graph: NetGraph,
     panel: Panel,
-    /// How others are shown, if not as the game would have it: from the start, or as last chosen.
+    /// How others are shown from the start, if not as the games would have it.
     presentation: Option<Choice>,
+    /// What was chosen of that in each game.
+    chosen: BTreeMap<&'static str, Vec<Kind>>,
+    /// When the game began.
+    begun: Option<LocalTime>,
 }
+
+/// No server goes on to another game sooner than that; one that does would keep the window from drawing.
+const GAME_LEAST: Micros = Micros::from_ms(1000);
 
 /// What becomes of a session after a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +127,8 @@ impl Session {
             graph: NetGraph::new(setup.net_graph),
             panel: Panel::new(setup.marks),
             presentation: setup.presentation,
+            chosen: BTreeMap::new(),
+            begun: None,
         })
     }
 
@@ -155,13 +165,17 @@ impl Session {
             }
             Event::Pinned(fingerprint) => self.pinned = Some((fingerprint, self.clock.now())),
             Event::Welcome { welcome, hello_sent, at } => {
-                let before = self.play.take();
-                self.begin(welcome, From::Hello(hello_sent), at, before.as_deref())?;
+                self.note_choices();
+                self.begin(welcome, From::Hello(hello_sent), at)?;
             }
             Event::Game { welcome, at } => {
                 // Without a game before there is no session, and nothing to go on with.
+                self.note_choices();
                 let Some(before) = self.play.take() else { return Ok(()) };
-                self.begin(welcome, From::Game(Box::new(before.leave_game())), at, None)?;
+                if self.begun.is_some_and(|begun| at - begun < GAME_LEAST) {
+                    return Err(format!("{} changes its game all the time", self.place));
+                }
+                self.begin(welcome, From::Game(Box::new(before.leave_game())), at)?;
             }
             Event::Message(message) => {
                 if let Some(play) = &mut self.play {
@@ -177,30 +191,30 @@ impl Session {
         Ok(())
     }
 
-    /// Begins a game; `before` is the stay in it that was lost, if this is another in the same.
-    fn begin(
-        &mut self,
-        welcome: Welcome,
-        from: From,
-        at: LocalTime,
-        before: Option<&dyn Play>,
-    ) -> Result<(), String> {
+    /// What was chosen lasts, also when the game is joined again, or comes again.
+    fn note_choices(&mut self) {
+        if let Some(play) = &self.play {
+            self.chosen.insert(play.title(), play.kinds());
+        }
+    }
+
+    fn begin(&mut self, welcome: Welcome, from: From, at: LocalTime) -> Result<(), String> {
         let Some(mut play) = view::start(&welcome, from, at) else {
             let game = &welcome.game;
             return Err(format!("{} plays {game}, which has no picture here", self.place));
         };
         play.set_loop_filter(self.clock.now(), self.filter);
-        // What was chosen lasts, also when the game is joined again.
-        match before.filter(|before| before.title() == play.title()) {
-            Some(before) => before.kinds().iter().for_each(|k| play.choose(k.kind, k.choice)),
-            None => {
+        match (self.chosen.get(play.title()), self.presentation) {
+            (Some(kinds), _) => kinds.iter().for_each(|it| play.choose(it.kind, it.choice)),
+            (None, Some(choice)) => {
                 let kinds = play.kinds();
-                let choice = self.presentation.iter();
-                choice.for_each(|c| kinds.iter().for_each(|k| play.choose(k.kind, *c)));
+                kinds.iter().for_each(|it| play.choose(it.kind, choice));
             }
+            (None, None) => {}
         }
         play.set_ghost(self.panel.ghost());
         self.play = Some(play);
+        self.begun = Some(at);
         self.server_name = welcome.server;
         Ok(())
     }

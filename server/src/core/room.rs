@@ -45,8 +45,10 @@ pub struct RoomConfig {
     pub name: String,
     /// Ticks and snapshots a second.
     pub rates: Rates,
-    /// Of the world's randomness.
+    /// Of the world's randomness; what will happen follows from it, so no client is told.
     pub seed: u64,
+    /// Of maps and rules, which clients make for themselves.
+    pub map_seed: u64,
     /// Bots that play along; at most [`PLAYERS_MAX`].
     pub bots: u16,
     /// Seats for people; at most [`PLAYERS_MAX`].
@@ -137,8 +139,9 @@ impl<G: Game> Room<G> {
             config, number, tick, epoch, epoch_number, guests, next_player, outputs, ..
         } = lobby;
         // A new game is a new world.
-        let seed = config.seed.wrapping_add(u64::from(number));
-        let game = G::new(config.rates, seed);
+        let [seed, map_seed] =
+            [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(number)));
+        let game = G::new(config.rates, map_seed);
         let mut world = World::new(seed);
         world.tick = tick;
         let most = config.rewind.unwrap_or(G::REWIND.most);
@@ -499,6 +502,7 @@ mod tests {
             name: "test".into(),
             rates: Rates::DEFAULT,
             seed: 1,
+            map_seed: 1,
             bots: 3,
             players_max: 2,
             client_bytes_per_second: 64_000,

@@ -78,6 +78,7 @@ pub(super) struct Guest {
     /// The number of the server's epoch.
     epoch: u8,
     path: Budget,
+    view: ViewEstimate,
 }
 
 impl Guest {
@@ -105,6 +106,7 @@ impl Guest {
             allowance: ALLOWANCE_TICKS,
             epoch,
             path: Budget::new(now, config.client_bytes_per_second, interval),
+            view: ViewEstimate::new(config.rates),
         }
     }
 }
@@ -150,14 +152,16 @@ impl<I: Record> Session<I> {
 
     /// A guest's stay in the server's game of that number.
     pub(super) fn new<G: Game<Input = I>>(guest: Guest, game: u8, rates: Rates) -> Self {
-        let Guest { player, path, .. } = guest;
+        let Guest { player, path, mut view, .. } = guest;
+        // Packets are numbered anew.
+        view.restart();
         Self {
             player,
             name: guest.name,
             games: guest.games,
             game,
             inputs: InputBuffer::new(G::LATE),
-            view: ViewEstimate::new(rates),
+            view,
             budget: guest.budget,
             heard_at: guest.heard_at,
             stats: guest.stats,
@@ -189,6 +193,7 @@ impl<I: Record> Session<I> {
             allowance: self.allowance,
             epoch: self.epoch,
             path: self.sender.into_budget(),
+            view: self.view,
         }
     }
 

@@ -98,6 +98,8 @@ pub struct Sender {
     sent: VecDeque<SentPacket>,
     priorities: Priorities,
     budget: Budget,
+    /// The first packet that arrived, as far as was known when the first one was heard of.
+    heard_from: Option<u64>,
     /// Of which snapshots any packet arrived.
     arrived: Frames,
     /// The entity that the next snapshot starts with: if the last one took several packets, what came in
@@ -171,6 +173,7 @@ impl Sender {
             sent: VecDeque::new(),
             priorities: Priorities::default(),
             budget,
+            heard_from: None,
             arrived: Frames::default(),
             cursor: 0,
             left_out: 0,
@@ -251,13 +254,18 @@ impl Sender {
 
     /// What was sent long enough before a packet that arrived is lost, unless it arrived too.
     fn lose(&mut self, now: LocalTime, newest: u64) {
+        // What came before the first that counts may have come before its reader was there.
+        let first = self.sent.iter().find(|packet| packet.fate == Fate::Arrived);
+        let heard_from = *self.heard_from.get_or_insert(first.map_or(newest, |packet| packet.seq));
         let end = self.sent.partition_point(|packet| packet.seq + REORDERED_MAX <= newest);
         for packet in self.sent.range_mut(..end) {
             if packet.fate != Fate::Unknown {
                 continue;
             }
             packet.fate = Fate::Lost;
-            self.budget.handle_lost(now, packet.at);
+            if packet.seq > heard_from {
+                self.budget.handle_lost(now, packet.at);
+            }
             packet.take_back(&mut self.tracks, &mut self.priorities);
         }
     }

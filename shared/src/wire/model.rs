@@ -14,7 +14,7 @@
 
 mod counts;
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::protocol::fnv1a;
 use super::range::{Coder, EVEN, Level, level_of};
@@ -253,10 +253,28 @@ fn len(kinds: &[usize]) -> usize {
         }
 }
 
+/// Tables that many may look in, without a copy for each.
+#[derive(Clone, Debug)]
+enum Held {
+    Included(&'static Tables),
+    Shared(Arc<Tables>),
+}
+
+impl std::ops::Deref for Held {
+    type Target = Tables;
+
+    fn deref(&self) -> &Tables {
+        match self {
+            Self::Included(tables) => tables,
+            Self::Shared(tables) => tables,
+        }
+    }
+}
+
 /// Where a game's decisions look, and the tables that they look in.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    tables: Cow<'static, Tables>,
+    tables: Held,
     /// For each kind the start of its entity's decisions.
     kinds: Vec<usize>,
 }
@@ -265,14 +283,19 @@ impl Layout {
     /// Of a game's kinds in its tables. Tables for other kinds are as good as none: the general ones then
     /// serve for every field.
     pub fn new(tables: &'static Tables, kinds: &[Kind]) -> Self {
-        Self::of(Cow::Borrowed(tables), kinds)
+        Self::holding(Held::Included(tables), kinds)
     }
 
     /// The same in tables of one's own.
-    pub fn of(tables: Cow<'static, Tables>, kinds: &[Kind]) -> Self {
+    pub fn of(tables: Tables, kinds: &[Kind]) -> Self {
+        Self::holding(Held::Shared(Arc::new(tables)), kinds)
+    }
+
+    fn holding(tables: Held, kinds: &[Kind]) -> Self {
         let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
+        let fit = tables.fit(kinds);
         let tables =
-            if tables.fit(kinds) { tables } else { Cow::Owned(Tables::general().spread(&fields)) };
+            if fit { tables } else { Held::Shared(Arc::new(Tables::general().spread(&fields))) };
         let mut start = HEADER;
         let starts = kinds.iter().map(|kind| {
             let here = start;

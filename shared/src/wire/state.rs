@@ -1,6 +1,5 @@
 //! An entity's state, as what it has that was not to be expected.
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::fields::{visible, without_hidden};
@@ -74,7 +73,7 @@ impl<G: Game> Codec<G> {
 
     /// With other tables than the game's: to measure what they are worth.
     pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
-        Self::with_layout(rates, Layout::of(Cow::Owned(tables.clone()), G::Entity::KINDS))
+        Self::with_layout(rates, Layout::of(tables.clone(), G::Entity::KINDS))
     }
 
     fn with_layout(rates: Rates, layout: Layout) -> Self {

@@ -38,6 +38,8 @@ const TRAIL_SECS: f32 = 0.35;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lean {
     by: Vec2,
+    /// The platform that it rode in the frame before, plus 1, and by how much that had it moved.
+    before: Option<(u8, Vec2)>,
 }
 
 impl Lean {
@@ -46,7 +48,8 @@ impl Lean {
     /// cycle.
     pub(super) fn advance(&mut self, ride: Option<(u8, f32)>, theirs: f32, ours: f32, secs: f32) {
         let platform = |(number, _): (u8, f32)| PLATFORMS.get(usize::from(number).checked_sub(1)?);
-        let Some((platform, left)) = ride.and_then(platform).zip(ride.map(|(_, left)| left)) else {
+        let Some((platform, (number, left))) = ride.and_then(platform).zip(ride) else {
+            self.before = None;
             self.by *= (1.0 - secs / BACK_SECS).clamp(0.0, 1.0);
             // A straight way back has an end.
             if self.by.length() < 0.01 {
@@ -55,6 +58,11 @@ impl Lean {
             return;
         };
         let wanted = platform.at(ours) - platform.at(theirs);
+        // It goes with the platform; what is still missing is made up for.
+        if let Some((_, before)) = self.before.replace((number, wanted)).filter(|it| it.0 == number)
+        {
+            self.by += wanted - before;
+        }
         let share = if left > 0.0 {
             // In equal steps until it is there.
             (secs / left).min(1.0)

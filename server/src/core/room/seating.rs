@@ -35,7 +35,7 @@ impl<G: Game> Room<G> {
             server: self.config.name.clone(),
             game: G::NAME.into(),
             number: self.number,
-            seed: self.config.seed.wrapping_add(u64::from(self.number)),
+            seed: self.config.map_seed.wrapping_add(u64::from(self.number)),
             rates: self.config.rates,
             player,
             tick: self.world.tick,

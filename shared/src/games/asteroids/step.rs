@@ -98,8 +98,9 @@ impl Asteroids {
         let place = clear_place(random, |place| clearance(entities, sector, place, true));
         let heading = random.unit();
         let ship = self.commission(&Ship { sector, ..Ship::default() }, place, heading);
-        world.spawn(Some(player), ship.into());
-        world.spawn(Some(player), Score::default().into());
+        if world.spawn(Some(player), ship.into()).is_some() {
+            world.spawn(Some(player), Score::default().into());
+        }
     }
 
     /// One tick of the truth.

@@ -86,6 +86,7 @@ impl Platformer {
         }
         match begins {
             Some(Phase::Play) => {
+                standings.began = *tick;
                 for (_, _, score) in entities.records_mut::<Score>() {
                     *score = Score { wins: score.wins, ..Score::default() };
                 }
@@ -125,13 +126,15 @@ impl Game for Platformer {
         let round = round(&world.entities);
         let newcomer = Player {
             race: race_at(&round, self.rates, world.tick, world.tick),
-            ran: ran_since_start(&round, self.rates, world.tick),
+            ran: ran_since_start(&round, world.memory.began, self.rates, world.tick),
             clock: level::clock_at(self.rates, world.tick, 0.0),
             pressed: Command::default().to_pressed(),
             ..Player::default()
         };
-        world.spawn(Some(player), movement::at_start(self.level, &newcomer).into());
-        world.spawn(Some(player), Score::default().into());
+        let player_id = world.spawn(Some(player), movement::at_start(self.level, &newcomer).into());
+        if player_id.is_some() {
+            world.spawn(Some(player), Score::default().into());
+        }
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {

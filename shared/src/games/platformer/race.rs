@@ -46,13 +46,10 @@ fn play_ticks(rates: Rates) -> u32 {
 }
 
 /// Ticks since the race began, for somebody who comes at a tick: as if it had stood at the start so far.
-pub(super) fn ran_since_start(round: &Round, rates: Rates, tick: Tick) -> u16 {
+pub(super) fn ran_since_start(round: &Round, began: Tick, rates: Rates, tick: Tick) -> u16 {
     match round.phase() {
-        Phase::Play => {
-            // Of the first tick 1 had run.
-            let ran = i64::from(play_ticks(rates)) - round.until.span_24(tick) + 1;
-            ran.clamp(0, i64::from(u16::MAX)) as u16
-        }
+        // Of the first tick 1 had run.
+        Phase::Play => u16::try_from(tick.since(began) + 1).unwrap_or(u16::MAX),
         // At leisure: nobody counts, and nobody has to stand.
         Phase::WarmUp | Phase::Results => ticks(rates, READY_SECS) as u16,
     }
@@ -78,6 +75,8 @@ struct Entry {
 /// Who is where; its lists are filled anew each tick and kept for their memory.
 #[derive(Debug, Default)]
 pub struct Standings {
+    /// When the newest race began.
+    pub(super) began: Tick,
     /// In the order of the owners.
     entries: Vec<Entry>,
     /// Who is in the goal, the first first.

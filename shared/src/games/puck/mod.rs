@@ -326,10 +326,10 @@ impl Game for ShufflePuck {
         for id in owned {
             world.despawn(id);
         }
-        // The first rink stays, to be played on.
+        // There is always a first rink; who comes to it next begins at nothing.
         let empty = seats::rinks(&world.entities)
             .into_iter()
-            .filter(|rink| *rink > 0 && seats::sides(&world.entities, *rink) == [0, 0]);
+            .filter(|rink| seats::sides(&world.entities, *rink) == [0, 0]);
         if empty.count() > 0 {
             seats::close_empty(world);
             seats::open(self.rates, world, 0);

@@ -48,9 +48,10 @@ impl Seat {
 
 /// How many play on a rink's left and right.
 pub fn sides(entities: &Entities<Piece>, rink: u8) -> [u8; 2] {
-    let mut sides = [0; 2];
+    let mut sides = [0_u8; 2];
     for slot in entities.records::<Mallet>().filter(|slot| slot.entity.rink == rink) {
-        sides[usize::from(slot.entity.right)] += 1;
+        let side = &mut sides[usize::from(slot.entity.right)];
+        *side = side.saturating_add(1);
     }
     sides
 }

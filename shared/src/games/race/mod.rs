@@ -36,7 +36,7 @@ use crate::time::{Rates, Tick};
 
 pub use bot::Bot;
 use contact::collide;
-use drive::{drive, foretell, put, ticks};
+use drive::{GHOST_SECS, drive, foretell, put, ticks};
 pub use entities::{Car, Command, Lights, Piece, Score};
 pub use score::Book;
 use track::Track;
@@ -102,8 +102,20 @@ impl Race {
             (car.hold, car.ghost) = (hold, 0);
             memory.enter(*player, self.track.progress(car.gates, car.place()));
         }
-        for (_, _, score) in entities.records_mut::<Score>() {
-            *score = Score::default();
+        Self::tell_gates(entities, Score::default());
+    }
+
+    /// States how far everybody is, in otherwise new scores or in those that there are.
+    fn tell_gates(entities: &mut Entities<Piece>, fresh: impl Into<Option<Score>>) {
+        let fresh = fresh.into();
+        let gates: Vec<_> = entities
+            .records::<Car>()
+            .filter_map(|slot| Some((slot.owner?, slot.entity.gates)))
+            .collect();
+        for (_, owner, score) in entities.records_mut::<Score>() {
+            let gates =
+                gates.iter().find(|(of, _)| Some(*of) == owner).map_or(0, |(_, gates)| *gates);
+            *score = Score { gates, ..fresh.unwrap_or(*score) };
         }
     }
 
@@ -117,7 +129,10 @@ impl Race {
     fn loosen(&self, entities: &mut Entities<Piece>) {
         for (_, _, car) in entities.records_mut::<Car>() {
             car.gates = self.track.gates_at(self.track.spot(car.place()).station);
+            // Who was done becomes solid again, wherever it is, and maybe within another.
+            car.ghost = car.ghost.max(ticks(self.rates, GHOST_SECS));
         }
+        Self::tell_gates(entities, None);
         for (_, _, score) in entities.records_mut::<Score>() {
             score.place = 0;
         }
@@ -231,8 +246,10 @@ impl Game for Race {
         let cars = world.entities.records::<Car>().count();
         let mut car = Car::default();
         self.put_in_slot(&mut car, cars, cars + 1);
+        // Lights of long ago may seem to be of the future.
         let lights = lights(&world.entities).ticks_left(world.tick);
-        car.hold = car.hold.max(u16::try_from(lights).unwrap_or(0));
+        let most = ticks(self.rates, COUNTDOWN_SECS);
+        car.hold = car.hold.max(u16::try_from(lights).ok().filter(|it| *it <= most).unwrap_or(0));
         world.memory.enter(player, self.track.progress(car.gates, car.place()));
         let score = Score { gates: car.gates, ..Score::default() };
         if world.spawn(Some(player), car.into()).is_some() {

@@ -154,7 +154,7 @@ record! {
         /// Whether somebody carries it.
         pub held: bool = Field::count(1),
         /// Who had it in hands last, or made it burn: the seat plus 1; 0 for nobody.
-        pub by: u16 = Field::count(10).server_only(),
+        pub by: u16 = Field::count(16).server_only(),
         /// Shots that a barrel has taken.
         pub wear: u8 = Field::count(2).server_only(),
         /// Ticks until a barrel that burns goes off.

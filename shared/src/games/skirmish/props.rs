@@ -75,6 +75,9 @@ impl Prop {
     }
 }
 
+/// Things that are looked at in a tick; a world has far fewer, unless a server lies. Arbitrary.
+const THINGS_MAX: usize = 256;
+
 /// Something glides on for a tick.
 fn glide(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, walls: &[Aabb]) {
     let speed = velocity.length();
@@ -163,13 +166,15 @@ impl Contacts {
                     let (place, velocity) = (player.position(), player.velocity());
                     self.walkers.push(Walker { id: slot.id, place, velocity });
                 }
-                Piece::Prop(prop) if prop.stands() => self.things.push(Thing {
-                    id: slot.id,
-                    shape: prop.shape(),
-                    place: prop.position(),
-                    velocity: prop.velocity(),
-                    moves: moves(slot.id),
-                }),
+                Piece::Prop(prop) if prop.stands() && self.things.len() < THINGS_MAX => {
+                    self.things.push(Thing {
+                        id: slot.id,
+                        shape: prop.shape(),
+                        place: prop.position(),
+                        velocity: prop.velocity(),
+                        moves: moves(slot.id),
+                    })
+                }
                 _ => {}
             }
         }

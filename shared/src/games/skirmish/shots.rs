@@ -7,7 +7,7 @@ use super::bodies::Shape;
 use super::entities::{Piece, Player, Prop, Score, player, players};
 use super::movement::RADIUS;
 use super::weapons::Means;
-use super::{RANGE, RESPAWN_SECS, Skirmish};
+use super::{RANGE, RESPAWN_SECS, SHARED_REACH, Skirmish};
 use crate::game::{Entities, Slot};
 use crate::ids::EntityId;
 use crate::physics::{Aabb, in_sight, ray_to_box, ray_to_circle, ray_to_walls};
@@ -47,9 +47,14 @@ impl Skirmish {
                 Some((far, slot.id))
             });
         let stands = |id| entities.record::<Prop>(id).is_some_and(Prop::stands);
-        let props = seen
-            .records::<Prop>()
-            .filter(|slot| slot.entity.stands() && stands(slot.id))
+        // What is near the shooter its client computes ahead, and shows it where it is now.
+        let is_near = |prop: &Prop| prop.position().distance(from) < SHARED_REACH;
+        let far = seen.records::<Prop>().filter(|slot| stands(slot.id));
+        let far = far.filter(|slot| entities.record(slot.id).is_some_and(|now| !is_near(now)));
+        let near = entities.records::<Prop>().filter(|slot| is_near(&slot.entity));
+        let props = near
+            .chain(far)
+            .filter(|slot| slot.entity.stands())
             .filter_map(|slot| Some((ray_to_prop(from, along, &slot.entity)?, slot.id)));
         bodies
             .chain(props)

@@ -1,0 +1,218 @@
+//! What a world consists of: entities in their places.
+
+use crate::ids::{EntityId, PlayerId};
+use crate::limits::{FORESEEN_INDEX_MIN, FORESEEN_MAX};
+use crate::replicate::{Entity, Holds, Record};
+
+/// An entity in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slot<E> {
+    /// Its name.
+    pub id: EntityId,
+    /// The player it belongs to, if any.
+    pub owner: Option<PlayerId>,
+    /// Its state.
+    pub entity: E,
+}
+
+/// Entities in the order of their ids; at most one in a slot. Name and owner of one that is there do not
+/// change: who wants that inserts it anew.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entities<E> {
+    slots: Vec<Slot<E>>,
+    /// What belongs to whom, in order: who is looked for is found fast, however many there are.
+    owned: Vec<(PlayerId, u16)>,
+}
+
+impl<E> Default for Entities<E> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), owned: Vec::new() }
+    }
+}
+
+impl<E: Entity> Entities<E> {
+    fn place(&self, index: u16) -> Result<usize, usize> {
+        self.slots.binary_search_by_key(&index, |slot| slot.id.index)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// All, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Slot<E>> + Clone {
+        self.slots.iter()
+    }
+
+    /// All, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot<E>> {
+        self.slots.iter_mut()
+    }
+
+    /// The entity of that name.
+    pub fn get(&self, id: EntityId) -> Option<&Slot<E>> {
+        self.place(id.index).ok().map(|at| &self.slots[at]).filter(|slot| slot.id == id)
+    }
+
+    /// The entity of that name, to change.
+    pub fn get_mut(&mut self, id: EntityId) -> Option<&mut Slot<E>> {
+        self.place(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
+    }
+
+    /// The entity of whatever generation in that slot.
+    pub fn at(&self, index: u16) -> Option<&Slot<E>> {
+        self.place(index).ok().map(|at| &self.slots[at])
+    }
+
+    /// The entity of that name, if it is one of these.
+    pub fn record<R>(&self, id: EntityId) -> Option<&R>
+    where
+        E: Holds<R>,
+    {
+        self.get(id)?.entity.record()
+    }
+
+    /// The same, to change.
+    pub fn record_mut<R>(&mut self, id: EntityId) -> Option<&mut R>
+    where
+        E: Holds<R>,
+    {
+        self.get_mut(id)?.entity.record_mut()
+    }
+
+    /// All of one kind, each with its name and its owner.
+    pub fn records<R: Record>(&self) -> impl DoubleEndedIterator<Item = Slot<R>> + Clone
+    where
+        E: Holds<R>,
+    {
+        self.slots.iter().filter_map(|slot| {
+            Some(Slot { id: slot.id, owner: slot.owner, entity: *slot.entity.record()? })
+        })
+    }
+
+    /// All of one kind, to change.
+    pub fn records_mut<'e, R: 'e>(
+        &'e mut self,
+    ) -> impl Iterator<Item = (EntityId, Option<PlayerId>, &'e mut R)>
+    where
+        E: Holds<R>,
+    {
+        self.slots
+            .iter_mut()
+            .filter_map(|slot| Some((slot.id, slot.owner, slot.entity.record_mut()?)))
+    }
+
+    /// What belongs to a player.
+    pub fn owned_by(&self, player: PlayerId) -> impl Iterator<Item = &Slot<E>> {
+        let from = self.owned.partition_point(|(owner, _)| *owner < player);
+        let indices = self.owned[from..].iter().take_while(move |(owner, _)| *owner == player);
+        indices.filter_map(|(_, index)| self.at(*index))
+    }
+
+    /// Puts an entity in its place; a former tenant of the slot goes.
+    pub fn insert(&mut self, slot: Slot<E>) {
+        let index = slot.id.index;
+        let before = match self.place(index) {
+            Ok(at) => std::mem::replace(&mut self.slots[at], slot).owner,
+            Err(at) => {
+                self.slots.insert(at, slot);
+                None
+            }
+        };
+        if before != slot.owner {
+            self.disown(before, index);
+            self.own(slot.owner, index);
+        }
+    }
+
+    fn own(&mut self, owner: Option<PlayerId>, index: u16) {
+        let Some(owner) = owner else { return };
+        if let Err(at) = self.owned.binary_search(&(owner, index)) {
+            self.owned.insert(at, (owner, index));
+        }
+    }
+
+    fn disown(&mut self, owner: Option<PlayerId>, index: u16) {
+        let Some(owner) = owner else { return };
+        if let Ok(at) = self.owned.binary_search(&(owner, index)) {
+            self.owned.remove(at);
+        }
+    }
+
+    /// Puts an entity there that a client foresees; see [`Game::foreseen`], whose number `number` is. Its
+    /// place is beyond all places of a world's, so that it is mistaken for nothing else.
+    pub fn foresee(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
+        let index = FORESEEN_INDEX_MIN + number % FORESEEN_MAX;
+        let id = EntityId { index, generation: (number / FORESEEN_MAX) as u8 };
+        self.insert(Slot { id, owner, entity });
+        id
+    }
+
+    /// Takes an entity away.
+    pub fn remove(&mut self, id: EntityId) -> Option<Slot<E>> {
+        let at = self.place(id.index).ok().filter(|&at| self.slots[at].id == id)?;
+        let slot = self.slots.remove(at);
+        self.disown(slot.owner, id.index);
+        Some(slot)
+    }
+
+    /// Takes all away and puts these there, which are in the order of their ids.
+    pub fn refill<'e>(&mut self, slots: impl Iterator<Item = &'e Slot<E>>) {
+        self.slots.clear();
+        self.slots.extend(slots.copied());
+        self.owned.clear();
+        let owned = self.slots.iter().filter_map(|slot| Some((slot.owner?, slot.id.index)));
+        self.owned.extend(owned);
+        self.owned.sort_unstable();
+    }
+
+    /// Takes all away.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.owned.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::record;
+
+    record! {
+        struct Thing {
+            x: u8 = Field::count(8),
+        }
+    }
+
+    #[test]
+    fn who_owns_what_is_known_whatever_comes_and_goes() {
+        let mut random = Random::new(4);
+        let mut entities = Entities::<Thing>::default();
+        for step in 0..5000 {
+            let id = EntityId { index: random.below(40) as u16, generation: random.below(2) as u8 };
+            let owner = Some(PlayerId(random.below(6) as u16)).filter(|_| random.chance(0.8));
+            match random.below(12) {
+                0..6 => entities.insert(Slot { id, owner, entity: Thing { x: step as u8 } }),
+                6..11 => {
+                    entities.remove(id);
+                }
+                _ => {
+                    let kept = entities.clone();
+                    entities.refill(kept.iter().skip(random.below(3) as usize));
+                }
+            }
+            for player in (0..7).map(PlayerId) {
+                let found: Vec<_> = entities.owned_by(player).collect();
+                let all = entities.iter().filter(|slot| slot.owner == Some(player));
+                assert_eq!(found, all.collect::<Vec<_>>(), "step {step}");
+            }
+        }
+    }
+}
