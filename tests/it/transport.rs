@@ -200,7 +200,7 @@ async fn no_controller_of_quinns_does_as_well() {
     ];
     println!("network | bots | controller | packets/s | median, 99 %, greatest age in ms");
     for (conditions, bots) in
-        [("delay=100ms,jitter=5ms,loss=5%,burst=2", 128), ("delay=20ms,rate=256kbit", 128)]
+        [("delay=100ms,jitter=5ms,loss=5%,burst=2", 128), ("delay=20ms,down.rate=64kbit", 128)]
     {
         let show = |name: &str, got: Got| {
             let Got { per_s, median_ms, p99_ms, max_ms } = got;

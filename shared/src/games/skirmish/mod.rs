@@ -273,7 +273,12 @@ impl Game for Skirmish {
             Piece::Mine(mine) => mine.burst > 0 && near(mine.position(), BLAST_REACH + 1.0),
             _ => false,
         };
-        let hurt = truth.health < predicted.health;
+        // A barrel leaves nothing but its place; and nothing else gives such a push.
+        let pushed = Vec2::new(truth.vx - predicted.vx, truth.vy - predicted.vy).length() > 1.5;
+        let burst =
+            |prop: &Prop| prop.barrel && prop.gone && near(prop.position(), BLAST_REACH + 1.0);
+        let barrel = || entities.records::<Prop>().any(|slot| burst(&slot.entity));
+        let hurt = truth.health < predicted.health || (pushed && barrel());
         if moved && (hurt || entities.iter().any(|slot| blown(&slot.entity))) {
             return Cause::Shot;
         }
