@@ -145,7 +145,7 @@ impl<E: Entity> Entities<E> {
         }
     }
 
-    /// Puts an entity there that a client foresees; see [`Game::foreseen`], whose number `number` is. Its
+    /// Puts an entity there that a client foresees; see [`Game::foreseen`](crate::game::Game::foreseen), whose number `number` is. Its
     /// place is beyond all places of a world's, so that it is mistaken for nothing else.
     pub fn foresee(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
         let index = FORESEEN_INDEX_MIN + number % FORESEEN_MAX;

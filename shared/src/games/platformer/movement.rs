@@ -2,7 +2,7 @@
 //!
 //! Within a tick everything goes by formulas that hold at any instant (speed rises evenly, gravity changes at
 //! the apex and not at the tick after it), so that a jump is as high and as far whatever the tick rate; only
-//! its beginning and its end are on ticks. Slow worlds take a tick in parts no longer than [`PART_SECS`].
+//! its beginning and its end are on ticks. Slow worlds take a tick in parts no longer than `PART_SECS`.
 
 use super::collide::{self, Body};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, PLACE_X, PLACE_Y, Player};

@@ -3,7 +3,7 @@
 //!
 //! In a tick all glide on, and then are parted in the order of their ids, a bounded number of times: what players
 //! walk into gives way, what stands in each other's way gives way by halves, and at last players give way
-//! to what could not. Nothing is ever moved but through [`shift`], which no wall lets through.
+//! to what could not. Nothing is ever moved but through `shift`, which no wall lets through.
 
 use glam::Vec2;
 
