@@ -183,6 +183,9 @@ fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
         file => file.map_err(io_error("open", path))?,
     };
+    // A line that another client writes just now may be there by half. Where files cannot be locked, that is
+    // as unlikely as it can be made.
+    let _ = file.lock_shared();
     // The limit holds even for what tells no length, such as a pipe.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
     let end = FileEnd {
@@ -248,6 +251,8 @@ fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(io_error("open", path))?;
+    // Nobody reads half of it.
+    let _ = file.lock();
     file.write_all(text.as_bytes()).map_err(io_error("write", path))
 }
 
