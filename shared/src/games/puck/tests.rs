@@ -187,14 +187,24 @@ proptest! {
                 at += 7;
             }
             slot.entity = Piece::unpack(slot.entity.kind(), &packed);
+            // All on one rink, or they would have nothing to do with each other.
+            match &mut slot.entity {
+                Piece::Mallet(mallet) => mallet.rink = 0,
+                Piece::Puck(puck) => puck.rink = 0,
+                _ => {}
+            }
         }
         let own = mallets(&world)[0].id;
         for slot in world.entities.clone().iter() {
             game.shares(&world.entities, own, slot);
             prop_assert!(game.foretell(&slot.entity, &slot.entity, 32).is_some());
         }
-        let ahead = Ahead { tick: Tick(1), ticks: 1, shared: &[] };
-        game.predict(&mut world.entities, own, &Command::default(), ahead);
+        let shared: Vec<_> = world.entities.iter().map(|slot| slot.id).filter(|id| *id != own).collect();
+        for ticks in 1..=100 {
+            let ahead = Ahead { tick: Tick(ticks), ticks, shared: &shared };
+            game.predict(&mut world.entities, own, &Command::default(), ahead);
+            world.snap();
+        }
     }
 
     #[test]
