@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use phaselock_client::lab::Contender;
 use phaselock_shared::game::Game;
 use phaselock_shared::games::race::Race;
 use phaselock_shared::games::skirmish::Skirmish;
@@ -11,13 +12,13 @@ use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::replicate::Entity;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::ranking::{best, ranking};
-use phaselock_tests::showing::{PROFILES, Plan, Presenter, Row};
+use phaselock_tests::showing::{PROFILES, Plan, Row};
 
 fn plan(seconds: f64) -> Plan {
     Plan {
         motions: Motion::ALL.to_vec(),
         profiles: PROFILES.map(Into::into).to_vec(),
-        presenters: Presenter::all().collect(),
+        contenders: Contender::playable().collect(),
         seconds,
         seed: 1,
     }
@@ -32,7 +33,7 @@ fn row(motion: Motion, profile: &str, method: &str) -> &'static Row {
     let found = TABLE.iter().find(|row| {
         row.motion == motion
             && row.profile == profile
-            && row.method.name() == method
+            && row.method.to_string() == method
             && row.sending == "every"
     });
     found.unwrap_or_else(|| panic!("{motion} over {profile} by {method} was not measured"))
@@ -46,8 +47,8 @@ fn all() -> impl Iterator<Item = (Motion, &'static str)> {
 #[test]
 fn every_method_is_measured_and_finite() {
     for (motion, profile) in all() {
-        for presenter in Presenter::all() {
-            let scores = row(motion, profile, presenter.name()).scores;
+        for contender in Contender::playable() {
+            let scores = row(motion, profile, &contender.to_string()).scores;
             let figures = [
                 scores.error_shown_mean,
                 scores.error_shown_max,
@@ -56,7 +57,7 @@ fn every_method_is_measured_and_finite() {
                 scores.jerk,
                 scores.jerk_max,
             ];
-            let what = format!("{motion} over {profile} by {presenter}: {scores:?}");
+            let what = format!("{motion} over {profile} by {contender}: {scores:?}");
             // A thousand kilometres off would be as bad as infinity.
             assert!(figures.iter().all(|figure| (0.0..1e6).contains(figure)), "{what}");
             assert!(scores.error_shown_p99 <= scores.error_shown_max, "{what}");
@@ -84,9 +85,9 @@ fn the_same_dice_give_the_same_table() {
 #[test]
 fn a_good_network_leaves_nothing_missing() {
     for motion in Motion::ALL {
-        for presenter in Presenter::all() {
-            let missing = row(*motion, "lan", presenter.name()).scores.missing_per_million;
-            assert!(missing <= 500.0, "{motion} by {presenter}: {missing} per million");
+        for contender in Contender::playable() {
+            let missing = row(*motion, "lan", &contender.to_string()).scores.missing_per_million;
+            assert!(missing <= 500.0, "{motion} by {contender}: {missing} per million");
         }
     }
 }
@@ -133,10 +134,10 @@ fn every_method_but_bare_extrapolation_is_smoother_than_none() {
     let short = ["lan", "cable", "wifi"];
     for (motion, profile) in all().filter(|(_, profile)| short.contains(profile)) {
         let newest = row(motion, profile, "newest-state").scores.jerk;
-        let eased = Presenter::all().skip(1).filter(|it| !it.name().starts_with("fir-"));
-        for presenter in eased {
-            let jerk = row(motion, profile, presenter.name()).scores.jerk;
-            assert!(jerk < newest, "{motion} over {profile} by {presenter}: {jerk}, {newest}");
+        let eased = Contender::playable().skip(1).filter(|it| !it.to_string().starts_with("fir-"));
+        for contender in eased {
+            let jerk = row(motion, profile, &contender.to_string()).scores.jerk;
+            assert!(jerk < newest, "{motion} over {profile} by {contender}: {jerk}, {newest}");
         }
     }
 }
@@ -173,11 +174,11 @@ fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
     for motion in Motion::ALL {
         for timeline in [Timeline::Past, Timeline::Present] {
             let standings = ranking(&TABLE, *motion, timeline);
-            let methods = Presenter::all().skip(1);
-            let shown = methods.filter(|presenter| presenter.timeline() == timeline);
+            let methods = Contender::playable().skip(1);
+            let shown = methods.filter(|contender| contender.timeline() == timeline);
             assert_eq!(standings.len(), shown.count());
             let Some(first) = standings.first() else { continue };
-            assert_eq!(Some(first.choice), best(&TABLE, *motion, timeline));
+            assert_eq!(Some(first.of), best(&TABLE, *motion, timeline));
             assert!(first.bearable, "{motion}: nothing is bearable");
             let least = standings.iter().filter(|standing| standing.bearable);
             let least = least.map(|standing| standing.error).fold(f64::MAX, f64::min);
@@ -192,7 +193,7 @@ fn a_games_default_is_what_the_table_justifies() {
     let chosen = Skirmish::presentation(0);
     assert_eq!(chosen.timeline(), Timeline::Past);
     let all = ranking(&TABLE, Motion::Shooter, Timeline::Past);
-    let of = |choice| all.iter().find(|standing| standing.choice == choice).copied();
+    let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
     let (best, chosen) = (all[0], of(chosen).expect("it was measured"));
     let near = |a: f64, b: f64| a <= b * 1.1 + 0.1;
     assert!(near(chosen.error, best.error) && near(chosen.jerk, best.jerk), "{chosen:?}, {best:?}");
@@ -212,7 +213,7 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
     }
     // Of what shows the present it is not the nearest, but within what anybody sees of it.
     let all = ranking(&TABLE, Motion::Car, Timeline::Present);
-    let chosen = all.iter().find(|it| it.choice == chosen).expect("it was measured");
+    let chosen = all.iter().find(|it| it.of == chosen).expect("it was measured");
     let least = all.iter().map(|it| it.error).fold(f64::MAX, f64::min);
     assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
 }
@@ -230,7 +231,7 @@ fn every_games_default_is_what_its_own_play_justifies() {
         let chosen = games::visit(played.game, Default { record: played.record });
         let chosen = chosen.expect("there is such a game");
         let all = ranking(&rows, motion, chosen.timeline());
-        let of = |choice| all.iter().find(|standing| standing.choice == choice).copied();
+        let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
         let own = of(chosen).expect("it was measured");
         // None of the others is both clearly nearer and as smooth.
         let better = all

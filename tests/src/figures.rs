@@ -2,6 +2,7 @@
 
 use phaselock_client::bots::{LockTimer, Summary};
 use phaselock_client::core::Stats;
+use phaselock_client::lab::scores::quantile;
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::games::skirmish::Skirmish;
 use phaselock_shared::link::Conditions;
@@ -43,13 +44,6 @@ pub struct ClockFigures {
     pub delay_ms_mean: f64,
     /// Frames in which something had no later state to move towards, per million.
     pub underruns_per_million: f64,
-}
-
-/// The magnitude that a part of the samples does not exceed; 0 if there is none.
-pub fn quantile(samples: &mut [f64], part: f64) -> f64 {
-    let Some(last) = samples.len().checked_sub(1) else { return 0.0 };
-    let at = ((last as f64 * part).ceil() as usize).min(last);
-    *samples.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
 /// Plays for so many seconds over a network, on a machine whose clock started three hours earlier

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use phaselock_client::lab::{Contender, Sending};
 use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock_shared::games::skirmish::{Bot, Command, Piece, Skirmish};
 use phaselock_shared::ids::PlayerId;
@@ -10,7 +11,7 @@ use phaselock_shared::random::Random;
 use phaselock_shared::replicate::{Entity, Record};
 use phaselock_shared::time::Tick;
 use phaselock_tests::motions::{Motion, RATES};
-use phaselock_tests::showing::{Carried, Crowd, Presenter, Sending};
+use phaselock_tests::showing::{Crowd, carry};
 
 /// Bodies on the screen at once.
 const BODIES: usize = 64;
@@ -23,7 +24,7 @@ const PASSES: usize = 5;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     /// Of what.
-    pub(crate) presenter: Presenter,
+    pub(crate) contender: Contender,
     /// With all that comes meanwhile.
     pub(crate) ns: f64,
     /// The same as a ratio to showing the newest state.
@@ -32,26 +33,26 @@ pub(crate) struct Cost {
 
 /// Shows players of Skirmish over an intercontinental network, where there is most to run forward; each of
 /// them at another point of the recording.
-pub(crate) fn measure(presenters: &[Presenter]) -> Vec<Cost> {
+pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     let secs = SECONDS + BODIES as f64 * Crowd::APART_SECS;
     let recording = Motion::Shooter.record((secs * 60.0) as u64, 1);
     let conditions = "intercontinental".parse().expect("it is a profile");
-    let carried = Carried::new(&recording, &conditions, Sending::Every, SECONDS, 1);
-    let time = |presenter: Presenter| {
+    let carried = carry(&recording, &conditions, Sending::Every, SECONDS, 1);
+    let time = |contender: Contender| {
         let pass = || {
-            let mut crowd = Crowd::new(&recording, &carried, presenter, BODIES);
+            let mut crowd = Crowd::new(&recording, &carried, contender, BODIES);
             let begin = Instant::now();
             black_box(crowd.run());
             begin.elapsed().as_nanos() as f64 / (BODIES * carried.frames()) as f64
         };
         (0..PASSES).map(|_| pass()).fold(f64::MAX, f64::min)
     };
-    let floor = time(Presenter::Newest);
-    let cost = |&presenter: &Presenter| {
-        let ns = if presenter == Presenter::Newest { floor } else { time(presenter) };
-        Cost { presenter, ns, ratio: ns / floor }
+    let floor = time(Contender::Newest);
+    let cost = |&contender: &Contender| {
+        let ns = if contender == Contender::Newest { floor } else { time(contender) };
+        Cost { contender, ns, ratio: ns / floor }
     };
-    presenters.iter().map(cost).collect()
+    contenders.iter().map(cost).collect()
 }
 
 /// Ticks that are replayed: a quarter of a second, as at a round trip of 200 ms.
@@ -117,7 +118,7 @@ pub(crate) fn replay() -> Replay {
         black_box(&scene);
         all.push(begin.elapsed().as_secs_f64() * 1e3);
     }
-    let quantile = phaselock_tests::figures::quantile;
+    let quantile = phaselock_client::lab::scores::quantile;
     Replay {
         ms: quantile(&mut all, 0.5),
         ms_p99: quantile(&mut all, 0.99),

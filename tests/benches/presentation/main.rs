@@ -17,9 +17,10 @@ mod table;
 
 use std::process::ExitCode;
 
+use phaselock_client::lab::Contender;
 use phaselock_shared::link::Conditions;
 use phaselock_tests::motions::Motion;
-use phaselock_tests::showing::{PROFILES, Plan, Presenter};
+use phaselock_tests::showing::{PROFILES, Plan};
 
 /// Seconds of play, unless told.
 const SECONDS: f64 = 120.0;
@@ -35,7 +36,7 @@ impl Args {
         let mut plan = Plan {
             motions: Vec::new(),
             profiles: Vec::new(),
-            presenters: Vec::new(),
+            contenders: Vec::new(),
             seconds: SECONDS,
             seed: 1,
         };
@@ -53,11 +54,8 @@ impl Args {
                     plan.profiles.push(profile);
                 }
                 "--method" => {
-                    let name = value()?;
-                    let found = Presenter::all().find(|presenter| presenter.name() == name);
-                    let names: Vec<_> = Presenter::all().map(Presenter::name).collect();
-                    let unknown = || format!("'{name}' is none of {}", names.join(", "));
-                    plan.presenters.push(found.ok_or_else(unknown)?);
+                    let contender = value()?.parse::<Contender>();
+                    plan.contenders.push(contender.map_err(|error| error.to_string())?);
                 }
                 "--seconds" => match value()?.parse() {
                     Ok(seconds) if (10.0..=3600.0).contains(&seconds) => plan.seconds = seconds,
@@ -83,8 +81,8 @@ impl Args {
             let wanted = if quick { quick_ones } else { &PROFILES };
             plan.profiles = wanted.iter().map(|profile| (*profile).into()).collect();
         }
-        if plan.presenters.is_empty() {
-            plan.presenters = Presenter::all().collect();
+        if plan.contenders.is_empty() {
+            plan.contenders = Contender::playable().collect();
         }
         if quick {
             plan.seconds = plan.seconds.min(SECONDS / 10.0);
@@ -93,7 +91,7 @@ impl Args {
     }
 
     fn run(&self) -> Result<(), String> {
-        let costs = cost::measure(&self.plan.presenters);
+        let costs = cost::measure(&self.plan.contenders);
         let replay = cost::replay();
         if !self.json {
             table::head(&self.plan);

@@ -1,8 +1,11 @@
 //! How the figures are printed.
 
+use phaselock_client::lab::Sending;
+use phaselock_client::lab::ranking::{BEARABLE, Standing};
 use phaselock_shared::motion::Timeline;
-use phaselock_tests::showing::ranking::{BEARABLE, Standing, rank, ranking};
-use phaselock_tests::showing::{Plan, Presenter, Row, Sending};
+use phaselock_shared::motion::choice::Choice;
+use phaselock_tests::showing::ranking::{rank, ranking};
+use phaselock_tests::showing::{Plan, Row};
 use serde_json::json;
 
 use super::cost::{Cost, PLAYERS, REPLAY_TICKS, Replay};
@@ -51,7 +54,7 @@ pub(crate) fn rows(rows: &[Row]) {
     for timeline in ["past", "present"] {
         for row in rows.iter().filter(|row| row.timeline == timeline) {
             let scores = &row.scores;
-            let mut name = row.method.name().to_owned();
+            let mut name = row.method.to_string();
             if row.sending != Sending::Every.name() {
                 name = format!("{name}, {}", row.sending);
             }
@@ -77,7 +80,7 @@ pub(crate) fn rows(rows: &[Row]) {
 /// The same for programs.
 pub(crate) fn json(rows: &[Row], costs: &[Cost]) {
     for row in rows {
-        let cost = costs.iter().find(|cost| cost.presenter == row.method);
+        let cost = costs.iter().find(|cost| cost.contender == row.method);
         let row = Row { ns_per_frame: cost.map(|cost| cost.ns), ..row.clone() };
         println!("{}", serde_json::to_string(&row).expect("figures are plain numbers"));
     }
@@ -96,10 +99,10 @@ pub(crate) fn replay_json(replay: &Replay) {
 }
 
 /// The first few of a ranking, with what they are ranked by.
-fn leaders(standings: &[Standing]) -> String {
+fn leaders(standings: &[Standing<Choice>]) -> String {
     let three = standings.iter().take(3).map(|standing| {
         let mark = if standing.bearable { "" } else { "!" };
-        format!("{}{mark} {:.1}/{:.2}", standing.choice, standing.error, standing.jerk)
+        format!("{}{mark} {:.1}/{:.2}", standing.of, standing.error, standing.jerk)
     });
     three.collect::<Vec<_>>().join(", ")
 }
@@ -133,8 +136,8 @@ pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
         "\nNanoseconds a body and frame: 64 players of Skirmish, a state of each in every second frame"
     );
     println!("{:<27} {:>7} {:>14}", "method", "ns", "x newest-state");
-    for Cost { presenter, ns, ratio } in costs {
-        println!("{:<27} {ns:>7.0} {ratio:>14.2}", Presenter::name(*presenter));
+    for Cost { contender, ns, ratio } in costs {
+        println!("{:<27} {ns:>7.0} {ratio:>14.2}", contender);
     }
     println!(
         "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms, p99 \

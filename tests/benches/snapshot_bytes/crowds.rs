@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use phaselock_client::lab::scores::quantile;
 use phaselock_server::core::RoomConfig;
 use phaselock_shared::game::{Entities, Game, Slot};
 use phaselock_shared::games::skirmish::{Piece, Player, Skirmish, players};
@@ -11,7 +12,6 @@ use phaselock_shared::replicate::Entity;
 use phaselock_shared::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use phaselock_shared::wire::model::Counts;
 use phaselock_tests::crowd::{CROWD, Open, crowd};
-use phaselock_tests::figures::quantile;
 use phaselock_tests::{Sim, room_config};
 
 use super::encode;

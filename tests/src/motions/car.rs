@@ -144,17 +144,17 @@ mod tests {
     fn the_car_keeps_to_its_track_at_speed_and_slips() {
         let recording = record(60 * 120, 3);
         let (mut speed, mut slip, mut braked) = (0.0, 0.0_f32, 0);
-        for state in &recording.states {
+        for state in &recording.samples {
             let car = <Car as Record>::from_values(&state.values);
             let place = Vec2::new(car.x, car.y);
             let off = (place.length() - track(turns(place)).length()).abs();
             assert!(off < 15.0, "it is {off} m beside the track");
             let velocity = Vec2::new(car.vx, car.vy);
-            speed += velocity.length() / recording.states.len() as f32;
+            speed += velocity.length() / recording.samples.len() as f32;
             slip = slip.max(velocity.dot(direction(car.heading).perp()).abs());
             braked += usize::from(car.throttle < -0.3);
         }
         assert!((15.0..50.0).contains(&speed) && slip > 1.0, "{speed} m/s, {slip} m/s across");
-        assert!(braked * 20 > recording.states.len(), "it brakes in {braked} ticks");
+        assert!(braked * 20 > recording.samples.len(), "it brakes in {braked} ticks");
     }
 }

@@ -15,12 +15,13 @@ mod shooter;
 use std::fmt;
 use std::str::FromStr;
 
+use phaselock_client::lab::{Recording, Sample};
 use phaselock_shared::games;
-use phaselock_shared::motion::interpolate::{TickTime, blend_values};
+use phaselock_shared::motion::interpolate::blend_values;
 use phaselock_shared::motion::sending::Tolerance;
-use phaselock_shared::motion::{HORIZON_SECS, Rules, Shape};
-use phaselock_shared::replicate::{self, Field, Record, Values};
-use phaselock_shared::time::Rates;
+use phaselock_shared::motion::{HORIZON_SECS, Rules};
+use phaselock_shared::replicate::{Field, Record, Values};
+use phaselock_shared::time::{Rates, Tick};
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
 pub const RATES: Rates = Rates::DEFAULT;
@@ -106,7 +107,7 @@ impl Motion {
 
     /// The first so many ticks from that seed, and one more.
     pub fn record(self, ticks: u64, seed: u64) -> Recording {
-        let recording = match self {
+        let mut recording = match self {
             Self::Flyer => flyer::record(ticks, seed),
             Self::Car => car::record(ticks, seed),
             Self::Shooter => shooter::record(ticks, seed),
@@ -119,8 +120,8 @@ impl Motion {
             }
         };
         // Arbitrary: what is just seen by who looks for it.
-        let tolerance = Tolerance { distance: 5.0 * self.pixel(), turns: 0.02 };
-        Recording { tolerance, ..recording }
+        recording.tolerance = Tolerance { distance: 5.0 * self.pixel(), turns: 0.02 };
+        recording
     }
 }
 
@@ -144,95 +145,24 @@ impl FromStr for Motion {
 
 /// A body at a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct State {
-    /// Its fields' values, on the grid.
-    pub values: Values,
-    /// Which uninterrupted course it is on; more by one after a teleport, or with another body.
-    pub course: u32,
+struct State {
+    values: Values,
+    course: u32,
 }
 
 /// A body at every tick from 0 on, and the rules that moved it.
-pub struct Recording {
-    /// How its fields move.
-    pub shape: Shape,
-    /// A state for each tick.
-    pub states: Vec<State>,
-    /// What becomes of a state while the keys that it holds are held.
-    pub rules: Box<dyn Rules>,
-    /// How far off it may be to who reckons where it is from what was sent.
-    pub tolerance: Tolerance,
-    place: [usize; 2],
-    turn: Option<usize>,
-}
-
-/// Where a body truly is at some time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Truth {
-    /// Across, and up or down, in metres.
-    pub place: [f64; 2],
-    /// Which way it points, in turns, if it points anywhere.
-    pub turn: Option<f64>,
-    /// On which course it is.
-    pub course: u32,
-}
-
-impl Recording {
-    fn new<B: Record>(states: Vec<State>, ahead: Ahead<B>) -> Self {
-        Self::of(B::FIELDS, states, Box::new(ahead))
-    }
-
-    fn of(fields: &'static [Field], states: Vec<State>, rules: Box<dyn Rules>) -> Self {
-        let at = |name| fields.iter().position(|field: &Field| field.name == name);
-        let place = [at("x"), at("y")].map(|at| at.expect("every body is somewhere"));
-        let points = |field: &Field| field.motion == replicate::Motion::Angle;
-        Self {
-            shape: Shape::new(fields),
-            states,
-            rules,
-            tolerance: Tolerance { distance: 0.0, turns: 0.0 },
-            place,
-            turn: fields.iter().position(points),
-        }
-    }
-
-    /// Which fields say where it is, in metres: across, and up or down.
-    pub fn place(&self) -> [usize; 2] {
-        self.place
-    }
-
-    /// Which field says where it points, in turns.
-    pub fn turn(&self) -> Option<usize> {
-        self.turn
-    }
-
-    /// The way from one place to another: the shorter one, where the world wraps.
-    pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
-        std::array::from_fn(|axis| {
-            let way = to[axis] - from[axis];
-            match self.shape.fields()[self.place[axis]].period().map(f64::from) {
-                Some(period) => way - period * (way / period).round(),
-                None => way,
-            }
-        })
-    }
-
-    /// Where it truly is between two ticks, in a straight line from one to the other. None across a cut, or
-    /// after the end.
-    pub fn truth(&self, at: TickTime) -> Option<Truth> {
-        let tick = usize::try_from(at.tick.0).ok()?;
-        let (from, to) = (self.states.get(tick)?, self.states.get(tick + 1)?);
-        let fields = self.shape.fields();
-        let blend = |at_field: usize| {
-            let values = [from, to].map(|state| state.values[at_field]);
-            let by = fields[at_field].way(values[0], values[1]);
-            f64::from(values[0]) + f64::from(by) * f64::from(at.fraction)
-        };
-        (from.course == to.course).then(|| Truth {
-            place: self.place.map(blend),
-            turn: self.turn.map(blend),
-            course: from.course,
-        })
-    }
+fn recording(
+    fields: &'static [Field],
+    states: &[State],
+    rules: Box<dyn Rules + Send + Sync>,
+) -> Recording {
+    let sample = |(tick, state): (u64, &State)| Sample {
+        time: RATES.time_of(Tick(tick)).0 as f64 / 1e6,
+        values: state.values,
+        course: state.course,
+    };
+    let samples = (0..).zip(states).map(sample).collect();
+    Recording::of(fields, samples, rules).expect("every body is somewhere")
 }
 
 /// Rules that run a body's own step with the keys that it holds.
@@ -281,7 +211,7 @@ fn run<B: Record>(
         body = ahead.next(&body.snapped());
         states.push(State { values: body.values(), course: 0 });
     }
-    Recording::new(states, ahead)
+    recording(B::FIELDS, &states, Box::new(ahead))
 }
 
 #[cfg(test)]
@@ -294,8 +224,8 @@ mod tests {
     fn a_seed_gives_the_same_recording_and_another_one_another() {
         for motion in Motion::ALL {
             let [a, b, c] = [1, 1, 2].map(|seed| motion.record(600, seed));
-            assert!(a.states == b.states && a.states != c.states, "{motion}");
-            assert_eq!(a.states.len(), 602);
+            assert!(a.samples == b.samples && a.samples != c.samples, "{motion}");
+            assert_eq!(a.samples.len(), 602);
             assert_eq!(motion.name().parse(), Ok(*motion));
         }
         assert!("walker".parse::<Motion>().is_err());
@@ -310,13 +240,13 @@ mod tests {
             let speed = |name| fields.iter().position(|field| field.name == name);
             let [vx, vy] = ["vx", "vy"].map(|name| speed(name).expect("it has a speed"));
             let (mut off, mut far, mut steps) = (0.0, 0.0_f64, 0.0);
-            for pair in recording.states.windows(2) {
+            for pair in recording.samples.windows(2) {
                 let [a, b] = [pair[0].values, pair[1].values];
                 for (field, value) in fields.iter().zip(b) {
                     assert_eq!(field.unpack(field.pack(value)), value, "{motion}.{}", field.name);
                     let packed = field.pack(value);
                     let edge = field.bits > 4 && (packed == 0 || packed + 1 == 1 << field.bits);
-                    let turns = field.motion == replicate::Motion::Angle;
+                    let turns = field.motion == phaselock_shared::replicate::Motion::Angle;
                     assert!(!edge || turns, "{motion} is beyond its field {}", field.name);
                 }
                 if pair[0].course != pair[1].course {
@@ -342,9 +272,9 @@ mod tests {
             let recording = motion.record(TICKS, 1);
             let fields = recording.shape.fields();
             let (mut right, mut all) = (0, 0);
-            for pair in recording.states.windows(2).filter(|pair| pair[0].course == pair[1].course)
+            for pair in recording.samples.windows(2).filter(|pair| pair[0].course == pair[1].course)
             {
-                let held = |state: &State| {
+                let held = |state: &Sample| {
                     let keys = fields.iter().zip(state.values).filter(|(field, _)| field.steering);
                     keys.map(|(_, value)| value).collect::<Vec<_>>()
                 };
@@ -360,8 +290,8 @@ mod tests {
             }
             // A puck is struck without keys.
             assert!(all > 1000 && right * 100 > all * 98, "{motion}: {right} of {all}");
-            let still = recording.rules.forward(&recording.states[9].values, f64::NAN);
-            assert_eq!(still, Some(recording.states[9].values));
+            let still = recording.rules.forward(&recording.samples[9].values, f64::NAN);
+            assert_eq!(still, Some(recording.samples[9].values));
         }
     }
 }

@@ -1,16 +1,15 @@
 //! The games themselves, as their bots play them: one entity of a kind is followed for as long as it is
 //! there, then another.
 
+use phaselock_client::lab::recording::{GameRules, kind_of};
 use phaselock_shared::game::{Game, Inputs, Late, World};
 use phaselock_shared::games::Visitor;
 use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::motion::Rules;
-use phaselock_shared::motion::foretelling::Foretelling;
 use phaselock_shared::random::Random;
-use phaselock_shared::replicate::{Entity, Motion, Record, Values};
+use phaselock_shared::replicate::{Entity, Motion, Record};
 use phaselock_shared::time::Tick;
 
-use super::{RATES, Recording, State};
+use super::{RATES, Recording, State, recording};
 
 /// Players of the game.
 const BOTS: u16 = 6;
@@ -29,23 +28,10 @@ impl Visitor for Follow {
     type Output = Recording;
 
     fn visit<G: Game>(self) -> Recording {
-        let kinds = G::Entity::KINDS.iter();
-        let kind = kinds.zip(0..).find(|(kind, _)| kind.name == self.record);
-        let kind = kind.expect("the game has such a record").1;
+        let kind = kind_of::<G>(self.record).expect("the game has such a record");
         let states = record::<G>(kind, self.ticks, self.seed);
-        let rules = Forward { game: G::new(RATES, self.seed), kind };
-        Recording::of(G::Entity::KINDS[usize::from(kind)].fields, states, Box::new(rules))
-    }
-}
-
-struct Forward<G> {
-    game: G,
-    kind: u8,
-}
-
-impl<G: Game> Rules for Forward<G> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        Foretelling::new(&self.game, RATES, self.kind).forward(values, secs)
+        let rules = GameRules::<G>::new(RATES, self.seed, kind);
+        recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
     }
 }
 

@@ -75,7 +75,7 @@ mod tests {
     fn the_puck_stays_on_the_table_and_is_kept_moving() {
         let recording = record(60 * 120, 1);
         let (mut strikes, mut bounces, mut speed) = (0, 0, 0.0);
-        for pair in recording.states.windows(2) {
+        for pair in recording.samples.windows(2) {
             let [a, b]: [Puck; 2] = [0, 1].map(|at| Record::from_values(&pair[at].values));
             assert!(b.x.abs() <= HALF.x + 1e-3 && b.y.abs() <= HALF.y + 1e-3, "{b:?}");
             let ([before, after], turned) = (
@@ -84,7 +84,7 @@ mod tests {
             );
             strikes += usize::from(after > before + 0.01);
             bounces += usize::from(turned && after < before);
-            speed += after / recording.states.len() as f32;
+            speed += after / recording.samples.len() as f32;
         }
         assert!(strikes > 30 && bounces > 100, "{strikes} strikes, {bounces} bounces");
         assert!((1.0..6.0).contains(&speed), "{speed} m/s");

@@ -104,7 +104,7 @@ mod tests {
     fn the_runner_jumps_lands_and_turns() {
         let recording = record(60 * 120, 1);
         let all: Vec<Runner> =
-            recording.states.iter().map(|state| Record::from_values(&state.values)).collect();
+            recording.samples.iter().map(|state| Record::from_values(&state.values)).collect();
         let count = |what: &dyn Fn(&Runner, &Runner) -> bool| {
             all.windows(2).filter(|pair| what(&pair[0], &pair[1])).count()
         };

@@ -11,7 +11,7 @@ use phaselock_shared::record;
 use phaselock_shared::replicate::Record;
 use phaselock_shared::time::Tick;
 
-use super::{Ahead, RATES, Recording, State};
+use super::{Ahead, RATES, Recording, State, recording};
 
 /// Players in the arena.
 const BOTS: u16 = 8;
@@ -80,7 +80,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
         movement(&game.arena, RATES, &mut player, &keys);
         Shooter::of(&player)
     });
-    Recording::new(states, ahead)
+    recording(Shooter::FIELDS, &states, Box::new(ahead))
 }
 
 #[cfg(test)]
@@ -98,9 +98,9 @@ mod tests {
             assert_eq!(grid(field), grid(of_game), "{}", field.name);
         }
         let recording = record(60 * 60, 1);
-        let lives = recording.states.last().map_or(0, |state| state.course);
+        let lives = recording.samples.last().map_or(0, |state| state.course);
         assert!((3..60).contains(&lives), "{lives} lives in a minute");
-        for pair in recording.states.windows(2).filter(|pair| pair[0].course == pair[1].course) {
+        for pair in recording.samples.windows(2).filter(|pair| pair[0].course == pair[1].course) {
             let [x, y] = recording.place().map(|at| pair[1].values[at] - pair[0].values[at]);
             // What is blown about goes at 15.5 m/s at most.
             assert!(x.hypot(y) < 0.27, "it jumps by {x}, {y} m within a life");

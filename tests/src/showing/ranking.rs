@@ -1,87 +1,64 @@
 //! Which method is best, by the table: what defaults are chosen by, and what holds them to it.
-//!
-//! There are two goals. *The past*, shown as it was: the least error against the true place at the time
-//! shown, and of those about alike the least jerk. *The present*, shown as it is: the least error against
-//! the true place now, among those whose jerk is bearable.
 
+use phaselock_client::lab::ranking::{BEARABLE, Standing, order};
+use phaselock_client::lab::{Contender, Sending};
 use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::choice::Choice;
 
-use super::{Presenter, Row, Sending};
+use super::Row;
 use crate::motions::Motion;
 
-/// Errors that differ by less than that are alike, and jerk decides. Arbitrary.
-pub const ALIKE: f64 = 1.05;
-/// Jerk up to this part of that of showing the newest state as it is counts as bearable. Arbitrary: who
-/// shows the present has no use for a method that stutters nearly as if there were none.
-pub const BEARABLE: f64 = 0.5;
-
-/// How a method did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
-    /// Which.
-    pub choice: Choice,
-    /// Its error by the goal, in pixels.
-    pub error: f64,
-    /// Its jerk in pixels.
-    pub jerk: f64,
-    /// Whether its jerk is bearable; always for the past.
-    pub bearable: bool,
-}
-
 /// The methods for a goal, best first, by all rows of a motion: over all its networks.
-pub fn ranking(rows: &[Row], motion: Motion, timeline: Timeline) -> Vec<Standing> {
+pub fn ranking(rows: &[Row], motion: Motion, timeline: Timeline) -> Vec<Standing<Choice>> {
     rank(rows.iter().filter(|row| row.motion == motion), timeline)
 }
 
 /// The best method for a motion, if any was measured.
 pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> {
-    ranking(rows, motion, timeline).first().map(|standing| standing.choice)
+    ranking(rows, motion, timeline).first().map(|standing| standing.of)
 }
 
 /// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of the
 /// figures in pixels; a pixel is added to each, since nobody sees what is below that.
-pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline) -> Vec<Standing> {
-    let of = |presenter: Presenter| {
+pub fn rank<'a>(
+    rows: impl Iterator<Item = &'a Row> + Clone,
+    timeline: Timeline,
+) -> Vec<Standing<Choice>> {
+    let of = |contender: Contender| {
         let rows = rows.clone();
-        rows.filter(move |row| row.method == presenter && row.sending == Sending::Every.name())
+        rows.filter(move |row| row.method == contender && row.sending == Sending::Every.name())
     };
-    let mean = |presenter: Presenter, figure: &dyn Fn(&Row) -> f64| {
-        let pixels = of(presenter).map(|row| figure(row) / row.motion.pixel());
+    let mean = |contender: Contender, figure: &dyn Fn(&Row) -> f64| {
+        let pixels = of(contender).map(|row| figure(row) / row.motion.pixel());
         let (sum, count) =
             pixels.fold((0.0, 0), |(sum, count), all| (sum + all.ln_1p(), count + 1));
         (count > 0).then(|| (sum / f64::from(count)).exp_m1())
     };
-    let floor = mean(Presenter::Newest, &|row| row.scores.jerk);
+    let floor = mean(Contender::Newest, &|row| row.scores.jerk);
     let methods = Choice::ALL.iter().filter(|choice| choice.timeline() == timeline);
     let mut all: Vec<_> = methods
         .filter_map(|&choice| {
-            let jerk = mean(Presenter::Method(choice), &|row| row.scores.jerk)?;
-            let error = mean(Presenter::Method(choice), &|row| match timeline {
+            let jerk = mean(Contender::Method(choice), &|row| row.scores.jerk)?;
+            let error = mean(Contender::Method(choice), &|row| match timeline {
                 Timeline::Past => row.scores.error_shown_mean,
                 Timeline::Present => row.scores.error_now_mean,
             })?;
             let bearable =
                 timeline == Timeline::Past || floor.is_none_or(|floor| jerk <= floor * BEARABLE);
-            Some(Standing { choice, error, jerk, bearable })
+            Some(Standing { of: choice, error, jerk, bearable })
         })
         .collect();
-    all.sort_by(|a, b| b.bearable.cmp(&a.bearable).then(a.error.total_cmp(&b.error)));
-    // Those about as good as the best, by their jerk.
-    let alike = all.first().map_or(0, |best| {
-        let (most, bearable) = ((best.error + 1.0) * ALIKE - 1.0, best.bearable);
-        all.iter().take_while(|it| it.bearable == bearable && it.error <= most).count()
-    });
-    all[..alike].sort_by(|a, b| a.jerk.total_cmp(&b.jerk));
+    order(&mut all);
     all
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Scores;
+    use phaselock_client::lab::Scores;
+
     use super::*;
 
-    fn row(method: Presenter, error: f64, jerk: f64) -> Row {
+    fn row(method: Contender, error: f64, jerk: f64) -> Row {
         let motion = Motion::Puck;
         let scores = Scores {
             error_shown_mean: error * motion.pixel(),
@@ -94,7 +71,7 @@ mod tests {
 
     #[test]
     fn jerk_decides_among_what_is_about_alike() {
-        let of = |choice, error, jerk| row(Presenter::Method(choice), error, jerk);
+        let of = |choice, error, jerk| row(Contender::Method(choice), error, jerk);
         let rows = [
             of(Choice::Linear, 10.0, 3.0),
             of(Choice::Hermite, 10.3, 1.0),
@@ -102,7 +79,7 @@ mod tests {
         ];
         let order = |rows: &[Row]| -> Vec<_> {
             let all = ranking(rows, Motion::Puck, Timeline::Past);
-            all.iter().map(|standing| standing.choice).collect()
+            all.iter().map(|standing| standing.of).collect()
         };
         assert_eq!(order(&rows), [Choice::Hermite, Choice::Linear, Choice::CatmullRom]);
         assert_eq!(order(&rows[..1]), [Choice::Linear]);

@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use phaselock_shared::motion::{Method, Moment, Path, Rules, Shape, Shown, Timeline};
 use phaselock_shared::replicate::Values;
 
-use super::Presenter;
+use super::Contender;
 
 /// A body's courses. A course ends at a teleport; each has a path and a method of its own.
+#[derive(Debug)]
 pub struct Screen {
     shape: Shape,
-    presenter: Presenter,
+    contender: Contender,
     timeline: Timeline,
     /// By their numbers, the one that is shown first.
     courses: VecDeque<Course>,
@@ -27,6 +28,7 @@ pub enum Seen {
     Shown(Shown, u32),
 }
 
+#[derive(Debug)]
 struct Course {
     number: u32,
     path: Path,
@@ -35,9 +37,9 @@ struct Course {
 
 impl Screen {
     /// An empty one for a kind of body.
-    pub fn new(shape: Shape, presenter: Presenter) -> Self {
-        let timeline = presenter.timeline();
-        Self { shape, presenter, timeline, courses: VecDeque::new() }
+    pub fn new(shape: Shape, contender: Contender) -> Self {
+        let timeline = contender.timeline();
+        Self { shape, contender, timeline, courses: VecDeque::new() }
     }
 
     /// A state came.
@@ -54,7 +56,7 @@ impl Screen {
             if at == 0 && !self.courses.is_empty() {
                 return;
             }
-            let (path, method) = (Path::new(self.shape), self.presenter.make());
+            let (path, method) = (Path::new(self.shape), self.contender.make());
             self.courses.insert(at, Course { number: course, path, method });
         }
         let Course { path, method, .. } = &mut self.courses[at];
@@ -90,30 +92,30 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::motions::{Motion, RATES};
     use phaselock_shared::motion::NoRules;
     use phaselock_shared::motion::choice::Choice;
+    use phaselock_shared::replicate::Record;
+
+    use crate::lab::recording::Dot;
 
     fn at(past: f64) -> Moment {
-        Moment { now: past + 0.1, past, interval: RATES.snapshot_interval().as_secs() }
+        Moment { now: past + 0.1, past, interval: 1.0 / 30.0 }
+    }
+
+    fn screen(contender: Contender) -> Screen {
+        Screen::new(Shape::new(Dot::FIELDS), contender)
     }
 
     #[test]
     fn nothing_is_shown_before_it_came_nor_across_a_cut_nor_again() {
-        let recording = Motion::Puck.record(10, 1);
-        let (shape, place) = (recording.shape, recording.place()[0]);
-        let values = |x: f32| {
-            let mut values = recording.states[0].values;
-            values[place] = x;
-            values
-        };
-        let mut screen = Screen::new(shape, Presenter::Method(Choice::Linear));
+        let values = |x: f32| Dot { x, y: 0.0 }.values();
+        let mut screen = screen(Contender::Method(Choice::Linear));
         assert!(matches!(screen.show(at(0.0), &NoRules), Seen::Nothing));
         for (course, time, x) in [(1, 1.0, 0.1), (1, 1.1, 0.3), (2, 1.3, 1.0), (2, 1.4, 1.1)] {
             screen.receive(course, (time, time), &values(x), &NoRules);
         }
         let mut x = |past: f64| match screen.show(at(past), &NoRules) {
-            Seen::Shown(shown, course) => Some((course, (shown.place[place] * 1e3).round())),
+            Seen::Shown(shown, course) => Some((course, (shown.place[0] * 1e3).round())),
             _ => None,
         };
         assert_eq!(x(0.9), None, "it is not there yet");
@@ -123,17 +125,15 @@ mod tests {
         // What was overtaken by a teleport is over.
         screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
         let Seen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else { panic!("it is there") };
-        assert!(shown.starved && (shown.place[place] - 1.1).abs() < 1e-3);
+        assert!(shown.starved && (shown.place[0] - 1.1).abs() < 1e-3);
     }
 
     #[test]
     fn the_present_is_that_of_the_newest_course() {
-        let recording = Motion::Puck.record(10, 1);
-        let mut screen = Screen::new(recording.shape, Presenter::Newest);
-        let values = &recording.states[0].values;
+        let mut screen = screen(Contender::Newest);
         for course in [1, 3, 2] {
             let time = f64::from(course);
-            screen.receive(course, (time, time), values, &NoRules);
+            screen.receive(course, (time, time), &Dot { x: 1.0, y: 1.0 }.values(), &NoRules);
         }
         assert!(matches!(screen.show(at(3.0), &NoRules), Seen::Shown(_, 3)));
     }

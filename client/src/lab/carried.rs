@@ -1,0 +1,187 @@
+//! What a network makes of a recording: what comes when, and the moments at which a client shows it.
+
+use std::collections::VecDeque;
+
+use phaselock_shared::clock::delay::Delay;
+use phaselock_shared::link::Link;
+use phaselock_shared::motion::{Moment, sending};
+use phaselock_shared::replicate::Values;
+use phaselock_shared::time::{LocalTime, Micros};
+
+use super::{DelayRule, Recording, Setup, Stamps};
+
+/// Bytes of an update packet; those of a few dozen players in sight. Arbitrary: no profile is too narrow.
+const PACKET_BYTES: usize = 300;
+
+/// A state that came.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// When it came, in seconds.
+    pub at: f64,
+    /// When it was sent.
+    pub sent: f64,
+    /// Of which time it is taken to be; see [`Stamps`].
+    pub time: f64,
+    /// On which course.
+    pub course: u32,
+    /// What it says.
+    pub values: Values,
+}
+
+/// A recording as it comes to a client.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// What comes, in the order in which it does.
+    pub arrivals: Vec<Arrival>,
+    /// The frames that are drawn.
+    pub frames: Vec<Moment>,
+    /// Times of the states that were sent, lost ones too.
+    pub sent: Vec<f64>,
+    /// States that were sent, a second.
+    pub sends_per_second: f64,
+    /// How far behind the present the past is shown, on average over the frames that are scored.
+    pub delay_mean: Micros,
+    /// The frames that are not scored.
+    pub warm_up: f64,
+}
+
+impl Carried {
+    /// Sends a recording over the network.
+    pub fn new(recording: &Recording, setup: &Setup) -> Self {
+        let (schedule, seed) = setup.network.schedule();
+        // As the conditioner seeds its way down.
+        let seed = (seed.wrapping_add(setup.seed) << 1) | 1;
+        let mut down: Link<(f64, Option<(Values, u32)>)> =
+            Link::starting(LocalTime(0), schedule, seed);
+        let secs = setup.secs.min(recording.secs());
+        let mut carried = Self {
+            arrivals: Vec::new(),
+            frames: Vec::new(),
+            sent: Vec::new(),
+            sends_per_second: 0.0,
+            delay_mean: Micros::ZERO,
+            warm_up: setup.warm_up,
+        };
+        let mut receiver = Receiver::new(setup);
+        let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;
+        let (mut number, mut behind, mut counted) = (0_u64, Micros::ZERO, 0_i64);
+        for frame in 1_u64.. {
+            let now = frame as f64 * setup.frame;
+            if now > secs {
+                break;
+            }
+            loop {
+                let time = number as f64 * setup.interval;
+                if time > now {
+                    break;
+                }
+                number += 1;
+                // A course has a sender of its own, which begins with sending.
+                let due = recording.state(time).filter(|(values, course)| {
+                    if sender.as_ref().is_none_or(|(last, _)| last != course) {
+                        sender = Some((*course, setup.sending.make(recording, setup.interval)));
+                    }
+                    sender.as_mut().is_some_and(|(_, sender)| sender.is_due(time, values))
+                });
+                carried.sent.extend(due.map(|_| time));
+                down.send(local(time), PACKET_BYTES, (time, due));
+            }
+            while let Some(arrival) = down.next_arrival().filter(|at| *at <= local(now)) {
+                let Some((sent, state)) = down.poll(arrival) else { break };
+                receiver.handle(sent, arrival);
+                let at = secs_of(arrival);
+                carried.arrivals.extend(state.map(|(values, course)| {
+                    let time = if setup.stamps == Stamps::Sent { sent } else { at };
+                    Arrival { at, sent, time, course, values }
+                }));
+            }
+            if let Some((delay, interval)) = receiver.advance(now) {
+                carried.frames.push(Moment { now, past: now - delay.as_secs(), interval });
+                if now >= setup.warm_up {
+                    (behind, counted) = (behind + delay, counted + 1);
+                }
+            }
+        }
+        carried.delay_mean = Micros(behind.0 / counted.max(1));
+        carried.sends_per_second = carried.sent.len() as f64 / secs.max(setup.frame);
+        carried
+    }
+
+    /// How many frames there are.
+    pub fn frames(&self) -> usize {
+        self.frames.len()
+    }
+}
+
+/// What the receiver makes of when updates come.
+struct Receiver {
+    interval: f64,
+    stamps: Stamps,
+    history: usize,
+    rule: DelayRule,
+    steered: Option<Delay>,
+    /// When the newest update was sent and when it came.
+    newest: Option<(f64, f64)>,
+    /// Seconds between the last arrivals of new newest ones, oldest first.
+    intervals: VecDeque<f64>,
+}
+
+impl Receiver {
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interval: setup.interval,
+            stamps: setup.stamps,
+            history: setup.history.min(Setup::HISTORY_MAX),
+            rule: setup.delay,
+            steered: None,
+            newest: None,
+            intervals: VecDeque::new(),
+        }
+    }
+
+    /// An update came, whether or not the state is in it.
+    fn handle(&mut self, sent: f64, arrival: LocalTime) {
+        let at = secs_of(arrival);
+        let known = |sent: f64, came: f64| if self.stamps == Stamps::Sent { sent } else { came };
+        let interval = Micros::from_f64(self.interval * 1e6);
+        // As the client does: from the round trip, then by each new newest snapshot.
+        let age = Micros::from_f64((at - known(sent, at)) * 1e6);
+        let steered =
+            self.steered.get_or_insert_with(|| Delay::new(arrival, Micros(age.0 * 2), interval));
+        let Some((before, came)) = self.newest else {
+            self.newest = Some((sent, at));
+            return;
+        };
+        if before < sent {
+            let age = at - known(before, came);
+            steered.handle_arrival(arrival, Micros::from_f64(age * 1e6));
+            self.newest = Some((sent, at));
+            self.intervals.push_back(at - came);
+            if self.intervals.len() > self.history {
+                self.intervals.pop_front();
+            }
+        }
+    }
+
+    /// How far behind the past is shown, and how long the next update is expected to take. None before the
+    /// first has come.
+    fn advance(&mut self, now: f64) -> Option<(Micros, f64)> {
+        let steered = self.steered.as_mut()?.advance(local(now));
+        let delay = match self.rule {
+            DelayRule::Steered => steered,
+            DelayRule::Fixed(delay) => delay,
+        };
+        let count = self.intervals.len();
+        let mean = self.intervals.iter().sum::<f64>() / count.max(1) as f64;
+        Some((delay, if count > 0 { mean } else { self.interval }))
+    }
+}
+
+/// The client's clock, which is perfect, reads the server's time.
+fn local(secs: f64) -> LocalTime {
+    LocalTime((secs * 1e6 + 1e-3).floor() as i64)
+}
+
+fn secs_of(time: LocalTime) -> f64 {
+    time.0 as f64 / 1e6
+}

@@ -1,0 +1,198 @@
+//! What is between the motion and the screen: when states are sent, what the network does to them, and how
+//! often a frame is drawn.
+
+use std::fmt;
+use std::str::FromStr;
+
+use phaselock_shared::link::{Conditions, ConditionsError, LinkConfig, PROFILES};
+use phaselock_shared::motion::sending;
+use phaselock_shared::time::Micros;
+
+use super::Recording;
+
+/// When a sender puts a body's state into an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// Into each.
+    Every,
+    /// When who reckons from the states sent is off by more than is tolerated.
+    Threshold,
+    /// The more seldom the better the body can be predicted.
+    Predictable,
+}
+
+impl Sending {
+    /// All there are.
+    pub const ALL: &'static [Self] = &[Self::Every, Self::Threshold, Self::Predictable];
+
+    /// What to call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::Threshold => "threshold",
+            Self::Predictable => "predictable",
+        }
+    }
+
+    /// A new sender for a course of a recording, updates being so many seconds apart.
+    pub(super) fn make(self, recording: &Recording, interval: f64) -> Box<dyn sending::Sending> {
+        let (shape, tolerance) = (recording.shape, recording.tolerance);
+        match self {
+            Self::Every => Box::new(sending::Every::new(interval)),
+            Self::Threshold => {
+                let heartbeat = sending::HEARTBEAT_SECS_MAX;
+                Box::new(sending::Threshold::new(shape, tolerance, heartbeat))
+            }
+            Self::Predictable => Box::new(sending::Predictable::new(shape, tolerance, interval)),
+        }
+    }
+}
+
+/// The way from the sender to the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Network {
+    /// As in the thesis (4.3.5): each update takes `latency`, and up to `jitter` more, evenly spread; never
+    /// less. That may make them overtake each other.
+    Latency {
+        /// What each takes at least.
+        latency: Micros,
+        /// What it takes more at most.
+        jitter: Micros,
+        /// Share that does not come at all: 0 to 1.
+        loss: f32,
+    },
+    /// The way down of a network that has a name or is written out.
+    Link(Conditions),
+}
+
+impl Network {
+    /// Nothing in between.
+    pub const PERFECT: Self =
+        Self::Latency { latency: Micros::ZERO, jitter: Micros::ZERO, loss: 0.0 };
+
+    /// All profiles of the conditioner.
+    pub fn profiles() -> impl Iterator<Item = Self> {
+        PROFILES.iter().filter_map(|(name, _)| name.parse().ok())
+    }
+
+    /// Latency and jitter in milliseconds, if that is what it is made of.
+    pub fn latency_jitter_ms(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Latency { latency, jitter, .. } => Some((latency.as_ms(), jitter.as_ms())),
+            Self::Link(_) => None,
+        }
+    }
+
+    /// What to configure a link with, and the seed of its own.
+    pub(super) fn schedule(&self) -> (phaselock_shared::link::Schedule, u64) {
+        match self {
+            &Self::Latency { latency, jitter, loss } => {
+                let half = Micros(jitter.0 / 2);
+                let delay = latency + half;
+                let config = LinkConfig { delay, jitter: half, loss, ..LinkConfig::PERFECT };
+                // The seed that a network without a seed has.
+                (config.into(), 1)
+            }
+            Self::Link(conditions) => (conditions.down.clone(), conditions.seed),
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Latency { latency, jitter, loss } => {
+                write!(f, "{}+{} ms", latency.as_ms(), jitter.as_ms())?;
+                if *loss > 0.0 {
+                    write!(f, ", {} % lost", (f64::from(*loss) * 1e4).round() / 1e2)?;
+                }
+                Ok(())
+            }
+            Self::Link(conditions) => {
+                // On one line, however it was written.
+                let text = conditions.to_string();
+                f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = ConditionsError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionsError> {
+        text.parse().map(Self::Link)
+    }
+}
+
+/// What a state's time is taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stamps {
+    /// The sender's, both clocks being one: what Phaselock does.
+    #[default]
+    Sent,
+    /// That of its arrival, as by who has no clock in common: whatever the network took is then an error.
+    Arrived,
+}
+
+/// How far behind the present the past is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum DelayRule {
+    /// As the client steers it.
+    #[default]
+    Steered,
+    /// Always so far.
+    Fixed(Micros),
+}
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// Seconds from one update to the next.
+    pub interval: f64,
+    /// When a state is in one.
+    pub sending: Sending,
+    /// What is between.
+    pub network: Network,
+    /// What times the states have.
+    pub stamps: Stamps,
+    /// How many past intervals between arrivals are averaged to expect the next; 0 if it is expected as the
+    /// sender intends.
+    pub history: usize,
+    /// How far behind the past is shown.
+    pub delay: DelayRule,
+    /// Seconds from one frame to the next.
+    pub frame: f64,
+    /// Seconds that are shown at most.
+    pub secs: f64,
+    /// Seconds at the beginning that are not scored.
+    pub warm_up: f64,
+    /// Of all chance.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// Updates a second: from one in two seconds to 240.
+    pub const SEND_HZ: (f64, f64) = (0.5, 240.0);
+    /// Frames a second.
+    pub const FRAME_HZ: (f64, f64) = (1.0, 1000.0);
+    /// Past intervals that are averaged at most.
+    pub const HISTORY_MAX: usize = 64;
+
+    /// Thirty updates a second over a perfect network, sixty frames, all of a recording. Of what is shorter
+    /// than 20 s the first quarter is not scored, else 5 s: by then the delay is what the network needs.
+    pub fn new(recording: &Recording) -> Self {
+        Self {
+            interval: 1.0 / 30.0,
+            sending: Sending::Every,
+            network: Network::PERFECT,
+            stamps: Stamps::Sent,
+            history: 0,
+            delay: DelayRule::Steered,
+            frame: 1.0 / 60.0,
+            secs: recording.secs(),
+            warm_up: (recording.secs() / 4.0).min(5.0),
+            seed: 1,
+        }
+    }
+}
