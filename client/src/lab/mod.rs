@@ -21,6 +21,7 @@ pub mod scores;
 pub mod screen;
 pub mod setup;
 pub mod shapes;
+pub mod sweep;
 
 pub use carried::Carried;
 pub use contender::Contender;

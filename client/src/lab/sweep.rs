@@ -1,0 +1,282 @@
+//! Every method over every combination of path, network and rates.
+//!
+//! A *cell* is one combination of all that is not a method; what the network does is drawn once for it, so
+//! that all methods are shown the same. Cells do not depend on each other, so they may be measured in any
+//! order and at once; the rows of a plan are the same whatever the order.
+
+use std::fmt;
+use std::sync::Arc;
+
+use phaselock_shared::time::Micros;
+use serde::{Serialize, Serializer};
+
+use super::scores::timeline_name;
+use super::{Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps};
+
+/// A recording with a name.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What to call it.
+    pub name: String,
+    /// What moves.
+    pub recording: Arc<Recording>,
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What moves.
+    pub subjects: Vec<Subject>,
+    /// Seconds from one update to the next.
+    pub intervals: Vec<f64>,
+    /// What is between.
+    pub networks: Vec<Network>,
+    /// Past intervals that are averaged to expect the next update.
+    pub histories: Vec<usize>,
+    /// Frames a second.
+    pub frame_rates: Vec<f64>,
+    /// What shows it.
+    pub contenders: Vec<Contender>,
+    /// When states are sent.
+    pub sending: Sending,
+    /// What times they have.
+    pub stamps: Stamps,
+    /// How far behind the past is shown.
+    pub delay: DelayRule,
+    /// How often each cell is measured, each time on other dice.
+    pub repeats: u64,
+    /// Of all chance.
+    pub seed: u64,
+    /// Seconds of each path that are shown at most.
+    pub secs: f64,
+}
+
+/// All of a plan but the method.
+#[derive(Clone, Debug)]
+pub struct Cell<'a> {
+    /// What moves.
+    pub subject: &'a Subject,
+    /// How it is sent and shown.
+    pub setup: Setup,
+}
+
+impl Plan {
+    /// Cells in all.
+    pub fn cells(&self) -> usize {
+        self.sizes().iter().product()
+    }
+
+    /// Rows in all.
+    pub fn rows(&self) -> usize {
+        self.cells().saturating_mul(self.contenders.len())
+    }
+
+    fn sizes(&self) -> [usize; 6] {
+        [
+            self.subjects.len(),
+            self.networks.len(),
+            self.intervals.len(),
+            self.histories.len(),
+            self.frame_rates.len(),
+            usize::try_from(self.repeats).unwrap_or(usize::MAX),
+        ]
+    }
+
+    /// A cell by its number, which is below [`cells`](Self::cells).
+    pub fn cell(&self, number: usize) -> Cell<'_> {
+        let mut rest = number;
+        let mut at = [0; 6];
+        for (at, size) in at.iter_mut().zip(self.sizes()).rev() {
+            (*at, rest) = (rest % size, rest / size);
+        }
+        let subject = &self.subjects[at[0]];
+        let setup = Setup {
+            interval: self.intervals[at[2]],
+            sending: self.sending,
+            network: self.networks[at[1]].clone(),
+            stamps: self.stamps,
+            history: self.histories[at[3]],
+            delay: self.delay,
+            frame: 1.0 / self.frame_rates[at[4]],
+            secs: self.secs,
+            seed: self.seed.wrapping_add(at[5] as u64),
+            ..Setup::new(&subject.recording)
+        };
+        Cell { subject, setup }
+    }
+
+    /// Measures a cell: a row for each method.
+    pub fn measure(&self, number: usize) -> Vec<Row> {
+        let Cell { subject, setup } = self.cell(number);
+        let recording = &*subject.recording;
+        let carried = Carried::new(recording, &setup);
+        let row = |&method: &Contender| Row {
+            path: subject.name.clone(),
+            network: setup.network.clone(),
+            interval_ms: setup.interval * 1e3,
+            history: setup.history,
+            frame_hz: 1.0 / setup.frame,
+            seed: setup.seed,
+            method,
+            timeline: timeline_name(method.timeline()),
+            delay_ms: Micros(carried.delay_mean.0).as_ms(),
+            sends_per_second: carried.sends_per_second,
+            scores: Scores::of(recording, &carried, method),
+        };
+        self.contenders.iter().map(row).collect()
+    }
+}
+
+/// How a method did in a cell. Distances are in the path's own unit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What moved.
+    pub path: String,
+    /// What was between.
+    #[serde(serialize_with = "by_name")]
+    pub network: Network,
+    /// Milliseconds from one update to the next.
+    pub interval_ms: f64,
+    /// Past intervals that were averaged to expect the next update; 0: none.
+    pub history: usize,
+    /// Frames a second.
+    pub frame_hz: f64,
+    /// The dice.
+    pub seed: u64,
+    /// What showed it.
+    #[serde(serialize_with = "by_name")]
+    pub method: Contender,
+    /// Which time that shows: `past` or `present`.
+    pub timeline: &'static str,
+    /// How far behind the present the past is shown, on average.
+    pub delay_ms: f64,
+    /// States a second that were sent.
+    pub sends_per_second: f64,
+    /// What was measured.
+    #[serde(flatten)]
+    pub scores: Scores,
+}
+
+fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(what)
+}
+
+/// Columns of the comma-separated values, in order.
+pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,interval_ms,history,frame_hz,seed,\
+    method,timeline,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
+    error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,frames";
+
+impl Row {
+    /// The row as comma-separated values.
+    pub fn csv(&self) -> String {
+        let (latency, jitter) = match self.network.latency_jitter_ms() {
+            Some((latency, jitter)) => (latency.to_string(), jitter.to_string()),
+            None => Default::default(),
+        };
+        let Scores { error_now_mean, error_now_p99, error_now_max, .. } = self.scores;
+        let Scores { error_shown_mean, error_shown_p99, error_shown_max, .. } = self.scores;
+        let Scores { jerk, jerk_max, missing_per_million, frames, .. } = self.scores;
+        let (path, network) = (quoted(&self.path), quoted(&self.network.to_string()));
+        let Self { interval_ms, history, frame_hz, seed, method, timeline, .. } = self;
+        let Self { delay_ms, sends_per_second, .. } = self;
+        format!(
+            "{path},{network},{latency},{jitter},{interval_ms},{history},{frame_hz},{seed},\
+             {method},{timeline},{delay_ms},{sends_per_second},{error_now_mean},{error_now_p99},\
+             {error_now_max},{error_shown_mean},{error_shown_p99},{error_shown_max},{jerk},\
+             {jerk_max},{missing_per_million},{frames}"
+        )
+    }
+}
+
+/// A text as one of comma-separated values (RFC 4180).
+pub fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shapes::Shape;
+    use super::*;
+
+    pub(crate) fn plan() -> Plan {
+        let subject = |shape: &Shape| Subject {
+            name: shape.name().into(),
+            recording: Arc::new(shape.record(4.0)),
+        };
+        let network = |latency, jitter| Network::Latency {
+            latency: Micros::from_ms(latency),
+            jitter: Micros::from_ms(jitter),
+            loss: 0.0,
+        };
+        Plan {
+            subjects: Shape::ALL[..2].iter().map(subject).collect(),
+            intervals: vec![0.05, 0.1],
+            networks: vec![network(0, 0), network(50, 50), "mobile".parse().expect("a profile")],
+            histories: vec![0, 4],
+            frame_rates: vec![60.0],
+            contenders: Contender::playable().collect(),
+            sending: Sending::Every,
+            stamps: Stamps::Sent,
+            delay: DelayRule::Steered,
+            repeats: 2,
+            seed: 1,
+            secs: 600.0,
+        }
+    }
+
+    #[test]
+    fn each_combination_is_a_cell_once_and_repeats_bit_for_bit() {
+        let plan = plan();
+        assert_eq!((plan.cells(), plan.rows()), (2 * 2 * 3 * 2 * 2, 48 * 17));
+        let mut seen = std::collections::BTreeSet::new();
+        for number in 0..plan.cells() {
+            let cell = plan.cell(number);
+            assert!(seen.insert(format!("{} {:?}", cell.subject.name, cell.setup)));
+        }
+        let text = |rows: Vec<Row>| rows.iter().map(Row::csv).collect::<Vec<_>>().join("\n");
+        // The last network draws delays, losses and all.
+        let number = (0..plan.cells())
+            .find(|number| matches!(plan.cell(*number).setup.network, Network::Link(_)))
+            .expect("there is one");
+        assert_eq!(text(plan.measure(number)), text(plan.measure(number)));
+        let other = plan.measure(number + 1);
+        assert_ne!(other[0].seed, plan.measure(number)[0].seed);
+        assert_ne!(other[1].scores, plan.measure(number)[1].scores, "on other dice");
+    }
+
+    #[test]
+    fn a_row_has_a_value_for_each_column() {
+        let plan = plan();
+        for number in [0, plan.cells() - 1] {
+            for row in plan.measure(number) {
+                let line = row.csv();
+                assert_eq!(line.split(',').count(), CSV_HEADER.split(',').count(), "{line}");
+            }
+        }
+        assert_eq!(quoted("a,b\"c"), "\"a,b\"\"c\"");
+    }
+
+    #[test]
+    fn latency_and_jitter_only_ever_make_it_later() {
+        let recording = Shape::Zigzag.record(20.0);
+        let network = Network::Latency {
+            latency: Micros::from_ms(50),
+            jitter: Micros::from_ms(50),
+            loss: 0.0,
+        };
+        let setup = Setup { network, interval: 0.01, ..Setup::new(&recording) };
+        let carried = Carried::new(&recording, &setup);
+        let took = carried.arrivals.iter().map(|state| state.at - state.sent);
+        let (least, most) =
+            took.fold((1.0_f64, 0.0_f64), |(least, most), it| (least.min(it), most.max(it)));
+        assert!(
+            (0.0499..0.052).contains(&least) && (0.098..=0.1001).contains(&most),
+            "{least} {most}"
+        );
+        assert!(carried.arrivals.len() > 1980);
+    }
+}
