@@ -17,6 +17,7 @@ pub mod carried;
 pub mod contender;
 pub mod ranking;
 pub mod recording;
+pub mod report;
 pub mod scores;
 pub mod screen;
 pub mod setup;
