@@ -4,13 +4,15 @@
 //! main, window (macroquad) ---+
 //! bots (headless, measuring) -+--> net (quinn, a thread or a task) <-- channels
 //!                             +--> core::Client (no I/O): packets and time in, packets and views out
+//! lab (no I/O): recorded motion in, figures out
 //! ```
 //!
-//! *Invariants:* `net` is the only module that names quinn; `core` does no I/O and reads no clock, and
-//! builds without the feature `net`.
+//! *Invariants:* `net` is the only module that names quinn; `core` and `lab` do no I/O and read no
+//! clock, and build without the feature `net`.
 
 #[cfg(feature = "net")]
 pub mod bots;
 pub mod core;
+pub mod lab;
 #[cfg(feature = "net")]
 pub mod net;
