@@ -57,7 +57,7 @@ fn every_source_says_what_it_is_for_and_is_one_room() {
 #[test]
 fn cores_do_no_io_and_read_no_clock() {
     let words = ["tokio", "quinn::", "macroquad", "std::net", "std::fs", "Instant", "SystemTime"];
-    for folder in ["shared/src", "server/src/core", "client/src/core"] {
+    for folder in ["shared/src", "server/src/core", "client/src/core", "client/src/lab"] {
         // The crate's map draws what lies around it.
         assert_absent(folder, &["lib.rs"], &words, "cores are told the time and fed packets");
     }

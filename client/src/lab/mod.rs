@@ -15,6 +15,7 @@
 
 pub mod carried;
 pub mod contender;
+pub mod file;
 pub mod ranking;
 pub mod recording;
 pub mod report;

@@ -3,12 +3,15 @@
 use std::fmt;
 
 use phaselock_shared::game::Game;
+use phaselock_shared::games::{self, Visitor};
 use phaselock_shared::motion::foretelling::Foretelling;
 use phaselock_shared::motion::interpolate::blend_values;
 use phaselock_shared::motion::sending::Tolerance;
 use phaselock_shared::motion::{Coords, NoRules, Rules, Shape};
 use phaselock_shared::replicate::{self, Field, Record, Values};
 use phaselock_shared::time::Rates;
+
+use super::file::{Motion, Point};
 
 /// A body at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,17 +21,6 @@ pub struct Sample {
     /// Its fields' values.
     pub values: Values,
     /// Which uninterrupted course it is on; more by one after a teleport, or with another body.
-    pub course: u32,
-}
-
-/// A point of a path, in whatever unit: pixels, metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
-    /// In seconds.
-    pub time: f64,
-    /// Across, and up or down.
-    pub place: [f64; 2],
-    /// As in [`Sample::course`].
     pub course: u32,
 }
 
@@ -118,13 +110,14 @@ impl Recording {
     }
 
     /// Of points, in order of time. None if there are no two, or not all are finite.
-    pub fn of_spots(spots: &[Spot]) -> Option<Self> {
+    pub fn of_points(points: &[Point]) -> Option<Self> {
         let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
-        for spot in spots {
-            if !spot.time.is_finite() || spot.place.iter().any(|value| !value.is_finite()) {
+        for point in points {
+            let values = [point.x, point.y];
+            if !point.time.is_finite() || values.iter().any(|value| !value.is_finite()) {
                 return None;
             }
-            for (bounds, value) in bounds.iter_mut().zip(spot.place) {
+            for (bounds, value) in bounds.iter_mut().zip(values) {
                 *bounds = [bounds[0].min(value), bounds[1].max(value)];
             }
         }
@@ -132,14 +125,29 @@ impl Recording {
         let extent = width.max(height);
         let scale = if extent > 0.0 { extent / EXTENT } else { 1.0 };
         let origin = bounds.map(|[least, most]| f64::midpoint(least, most));
-        let samples = spots.iter().map(|spot| {
-            let [x, y] = [0, 1].map(|axis| ((spot.place[axis] - origin[axis]) / scale) as f32);
-            Sample { time: spot.time, values: Dot { x, y }.values(), course: spot.course }
+        let samples = points.iter().map(|point| {
+            let [x, y] = [(point.x, origin[0]), (point.y, origin[1])]
+                .map(|(value, origin)| ((value - origin) / scale) as f32);
+            Sample { time: point.time, values: Dot { x, y }.values(), course: point.course }
         });
         let recording = Self::of(Dot::FIELDS, samples.collect(), Box::new(NoRules))?;
         let mut recording = Self { scale, origin, ..recording };
         recording.tolerance.distance = 5.0 * recording.pixel() / scale;
         Some(recording)
+    }
+
+    /// Of what a file says: of a recording of play with the game's own rules.
+    pub fn of_motion(motion: &Motion) -> Option<Self> {
+        let Some(source) = &motion.source else { return Self::of_points(&motion.points) };
+        let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| Sample {
+            time: point.time,
+            values: *values,
+            course: point.course,
+        });
+        let tick_hz = source.tick_hz.into();
+        let rates = Rates { tick_hz, snapshot_hz: tick_hz };
+        let rules = RulesOf { rates, seed: source.seed, kind: source.kind };
+        Self::of(source.fields, samples.collect(), games::visit(&source.game, rules)?)
     }
 
     /// Which fields say where it is: across, and up or down.
@@ -268,6 +276,21 @@ impl<G: Game> Rules for GameRules<G> {
     }
 }
 
+/// The rules of whichever game.
+struct RulesOf {
+    rates: Rates,
+    seed: u64,
+    kind: u8,
+}
+
+impl Visitor for RulesOf {
+    type Output = SharedRules;
+
+    fn visit<G: Game>(self) -> SharedRules {
+        Box::new(GameRules::<G>::new(self.rates, self.seed, self.kind))
+    }
+}
+
 /// The kind of that name among a game's entities.
 pub fn kind_of<G: Game>(record: &str) -> Option<u8> {
     let kinds = <G::Entity as replicate::Entity>::KINDS.iter().zip(0..);
@@ -279,13 +302,13 @@ pub fn kind_of<G: Game>(record: &str) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn spots(places: &[[f64; 3]]) -> Vec<Spot> {
-        places.iter().map(|&[time, x, y]| Spot { time, place: [x, y], course: 0 }).collect()
+    fn points(places: &[[f64; 3]]) -> Vec<Point> {
+        places.iter().map(|&[time, x, y]| Point { time, x, y, course: 0 }).collect()
     }
 
     #[test]
     fn between_two_points_it_is_on_the_line() {
-        let recording = Recording::of_spots(&spots(&[[5.0, 1e6, 2.0], [6.0, 1e6 + 4.0, 4.0]]));
+        let recording = Recording::of_points(&points(&[[5.0, 1e6, 2.0], [6.0, 1e6 + 4.0, 4.0]]));
         let recording = recording.expect("two points");
         for part in [0.0, 0.25, 1.0] {
             let place = recording.truth(part).expect("it is there").place;
@@ -299,9 +322,9 @@ mod tests {
 
     #[test]
     fn a_state_is_that_of_its_sample_or_between_two() {
-        let mut spots = spots(&[[0.0, 0.0, 0.0], [0.1, 1.0, 0.0], [0.2, 9.0, 9.0]]);
-        spots[2].course = 1;
-        let recording = Recording::of_spots(&spots).expect("three points");
+        let mut points = points(&[[0.0, 0.0, 0.0], [0.1, 1.0, 0.0], [0.2, 9.0, 9.0]]);
+        points[2].course = 1;
+        let recording = Recording::of_points(&points).expect("three points");
         let x = |time| recording.state(time).map(|(values, course)| (values[0], course));
         let [a, b, c] = [0, 1, 2].map(|at| recording.samples[at].values[0]);
         assert_eq!((x(0.0), x(0.1), x(0.2)), (Some((a, 0)), Some((b, 0)), Some((c, 1))));
@@ -313,10 +336,10 @@ mod tests {
 
     #[test]
     fn what_is_no_path_is_none() {
-        assert!(Recording::of_spots(&[]).is_none());
-        assert!(Recording::of_spots(&spots(&[[0.0, 1.0, 1.0]])).is_none());
-        assert!(Recording::of_spots(&spots(&[[0.0, 1.0, 1.0], [1.0, f64::NAN, 1.0]])).is_none());
-        let still = Recording::of_spots(&spots(&[[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]));
+        assert!(Recording::of_points(&[]).is_none());
+        assert!(Recording::of_points(&points(&[[0.0, 1.0, 1.0]])).is_none());
+        assert!(Recording::of_points(&points(&[[0.0, 1.0, 1.0], [1.0, f64::NAN, 1.0]])).is_none());
+        let still = Recording::of_points(&points(&[[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]));
         assert_eq!(still.expect("it stands").truth(0.5).expect("it is there").place, [1.0; 2]);
     }
 }

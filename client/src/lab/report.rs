@@ -37,9 +37,11 @@ pub fn table(head: &[String], lines: &[Vec<String>]) -> String {
         text.push_str("|\n");
     };
     line(&mut head.iter().cloned());
-    line(&mut widths.iter().enumerate().map(|(at, width)| {
-        if at == 0 { "-".repeat(*width) } else { "-".repeat(width - 1) + ":" }
-    }));
+    line(
+        &mut widths.iter().enumerate().map(|(at, width)| {
+            if at == 0 { "-".repeat(*width) } else { "-".repeat(width - 1) + ":" }
+        }),
+    );
     for cells in lines {
         line(&mut cells.iter().cloned());
     }
@@ -239,8 +241,8 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
 }
 
 fn methods(all: &[Means]) -> String {
-    let head =
-        ["method", "now", "now p99", "then", "then p99", "jerk", "behind ms", "missing"].map(String::from);
+    let head = ["method", "now", "now p99", "then", "then p99", "jerk", "behind ms", "missing"]
+        .map(String::from);
     let line = |means: &Means| {
         let behind =
             if means.behind_ms > 0.0 { format!("{:.0}", means.behind_ms) } else { "-".into() };
@@ -285,7 +287,16 @@ fn by(rows: &[&Row], all: &[Means], dimension: Dimension, values: &[String]) -> 
 /// Every row by itself.
 pub fn rows_table(rows: &[Row]) -> String {
     let head = [
-        "path", "network", "interval ms", "history", "frames/s", "method", "now", "now p99", "then", "jerk",
+        "path",
+        "network",
+        "interval ms",
+        "history",
+        "frames/s",
+        "method",
+        "now",
+        "now p99",
+        "then",
+        "jerk",
         "behind ms",
     ]
     .map(String::from);

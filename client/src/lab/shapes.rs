@@ -9,7 +9,8 @@ use std::f64::consts::TAU;
 use std::fmt;
 use std::str::FromStr;
 
-use super::recording::{Recording, Spot};
+use super::file::Point;
+use super::recording::Recording;
 
 /// A path by formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,12 +84,13 @@ impl Shape {
     pub fn record(self, secs: f64) -> Recording {
         let secs = if secs.is_finite() { secs.clamp(0.1, 600.0) } else { 0.1 };
         let steps = (secs / STEP_SECS).round() as u32;
-        let spots = (0..=steps).map(|step| {
+        let points = (0..=steps).map(|step| {
             let time = f64::from(step) * STEP_SECS;
-            Spot { time, place: self.at(time, secs), course: 0 }
+            let [x, y] = self.at(time, secs);
+            Point { time, x, y, course: 0 }
         });
-        let spots: Vec<_> = spots.collect();
-        Recording::of_spots(&spots).expect("it has a hundred points at least, all finite")
+        let points: Vec<_> = points.collect();
+        Recording::of_points(&points).expect("it has a hundred points at least, all finite")
     }
 }
 

@@ -1,0 +1,124 @@
+//! Motion files of JSON.
+//!
+//! Numbers are read from the text itself, which serde_json hands on as it stands: so that their place in the
+//! file is known, and that they are judged as those of other files are.
+
+use std::fmt;
+
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Deserializer;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use super::{FileError, Motion, Point, Problem, Quote, Taker, line_at, number};
+
+/// Reads a text that is an array of points.
+pub(super) fn read(text: &str) -> Result<Motion, FileError> {
+    let mut taker = Taker::default();
+    let mut problem = None;
+    let mut reader = Deserializer::from_str(text);
+    let points = Points { text, place: (0, 1), taker: &mut taker, problem: &mut problem };
+    let read = reader.deserialize_seq(points).and_then(|()| reader.end());
+    if let Some(problem) = problem {
+        return Err(problem);
+    }
+    read.map_err(|error| {
+        let problem = match error.classify() {
+            Category::Eof => Problem::JsonEnds,
+            Category::Io | Category::Syntax | Category::Data => Problem::Json(error.column()),
+        };
+        problem.at(error.line().max(1))
+    })?;
+    taker.finish(text.lines().count())
+}
+
+/// Takes the array's elements, as they come.
+struct Points<'t, 'a> {
+    text: &'t str,
+    /// The last element's place in the text: how many bytes before it, and the line.
+    place: (usize, usize),
+    taker: &'a mut Taker,
+    /// Why it was given up, if not for the JSON itself.
+    problem: &'a mut Option<FileError>,
+}
+
+impl<'t> Visitor<'t> for Points<'t, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of points")
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(mut self, mut elements: A) -> Result<(), A::Error> {
+        while let Some(element) = elements.next_element::<&'t RawValue>()? {
+            if let Err(problem) = self.take(element.get()) {
+                *self.problem = Some(problem);
+                return Err(A::Error::custom("no point"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'t> Points<'t, '_> {
+    fn take(&mut self, element: &'t str) -> Result<(), FileError> {
+        let (before, line) = self.place;
+        // It is a part of the text.
+        let offset = element.as_ptr().addr() - self.text.as_ptr().addr();
+        let between = self.text.as_bytes().get(before..offset).unwrap_or_default();
+        let line = line + line_at(between, between.len()) - 1;
+        self.place = (offset, line);
+
+        let mut reader = Deserializer::from_str(element);
+        let no_point = |_| Problem::NoPoint(Quote::of(element)).at(line);
+        let parts = match element.as_bytes().first() {
+            Some(b'[') => reader.deserialize_seq(Parts),
+            _ => reader.deserialize_map(Parts),
+        };
+        let [time, x, y] = parts.map_err(no_point)?;
+        let read = |what: &'static str, part: Option<&str>| {
+            let point = || Quote::of(element);
+            let part = part.ok_or_else(|| Problem::Lacks { point: point(), what }.at(line))?;
+            number(line, what, part).map_err(|FileError { problem, .. }| {
+                let offset = part.as_ptr().addr() - element.as_ptr().addr();
+                problem.at(line + line_at(element.as_bytes(), offset) - 1)
+            })
+        };
+        let (time, x, y) = (read("the time", time)?, read("x", x)?, read("y", y)?);
+        self.taker.take(line, Point { time, x, y, course: 0 })
+    }
+}
+
+/// Time, x and y of an element, as they are written.
+struct Parts;
+
+impl<'t> Visitor<'t> for Parts {
+    type Value = [Option<&'t str>; 3];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a point")
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+        let mut parts = [None; 3];
+        for part in &mut parts {
+            *part = elements.next_element::<&'t RawValue>()?.map(RawValue::get);
+        }
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(parts)
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut parts = [None; 3];
+        while let Some((key, value)) = entries.next_entry::<String, &'t RawValue>()? {
+            let part = match key.to_ascii_lowercase().as_str() {
+                "time" | "t" => 0,
+                "x" => 1,
+                "y" => 2,
+                _ => continue,
+            };
+            parts[part] = Some(value.get());
+        }
+        Ok(parts)
+    }
+}
