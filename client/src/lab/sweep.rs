@@ -105,8 +105,8 @@ impl Plan {
         Cell { subject, setup }
     }
 
-    /// Measures a cell: a row for each method.
-    pub fn measure(&self, number: usize) -> Vec<Row> {
+    /// Measures a cell: a row for each method, as long as `go_on`, which is asked after each, says so.
+    pub fn measure(&self, number: usize, mut go_on: impl FnMut() -> bool) -> Vec<Row> {
         let Cell { subject, setup } = self.cell(number);
         let recording = &*subject.recording;
         let carried = Carried::new(recording, &setup);
@@ -123,7 +123,14 @@ impl Plan {
             sends_per_second: carried.sends_per_second,
             scores: Scores::of(recording, &carried, method),
         };
-        self.contenders.iter().map(row).collect()
+        let mut rows = Vec::new();
+        for method in &self.contenders {
+            rows.push(row(method));
+            if !go_on() {
+                break;
+            }
+        }
+        rows
     }
 }
 
@@ -242,17 +249,18 @@ mod tests {
         let number = (0..plan.cells())
             .find(|number| matches!(plan.cell(*number).setup.network, Network::Link(_)))
             .expect("there is one");
-        assert_eq!(text(plan.measure(number)), text(plan.measure(number)));
-        let other = plan.measure(number + 1);
-        assert_ne!(other[0].seed, plan.measure(number)[0].seed);
-        assert_ne!(other[1].scores, plan.measure(number)[1].scores, "on other dice");
+        assert_eq!(text(plan.measure(number, || true)), text(plan.measure(number, || true)));
+        let other = plan.measure(number + 1, || true);
+        assert_ne!(other[0].seed, plan.measure(number, || true)[0].seed);
+        assert_eq!(plan.measure(number, || false).len(), 1, "told to stop");
+        assert_ne!(other[1].scores, plan.measure(number, || true)[1].scores, "on other dice");
     }
 
     #[test]
     fn a_row_has_a_value_for_each_column() {
         let plan = plan();
         for number in [0, plan.cells() - 1] {
-            for row in plan.measure(number) {
+            for row in plan.measure(number, || true) {
                 let line = row.csv();
                 assert_eq!(line.split(',').count(), CSV_HEADER.split(',').count(), "{line}");
             }

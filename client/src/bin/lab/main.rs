@@ -1,0 +1,35 @@
+//! The laboratory on the command line: which method shows a motion best over a network.
+//!
+//! ```text
+//! args -> files (motions in) -> run (threads, progress, Ctrl-C) -> lab (no I/O) -> files (tables, plots out)
+//! ```
+
+mod advise;
+mod args;
+mod files;
+mod run;
+mod sweep;
+mod thesis;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = match Args::parse(std::env::args_os()) {
+        Ok(args) => args,
+        Err(error) => return error.report(),
+    };
+    let done = match args.command {
+        Command::Sweep(args) => sweep::run(args),
+        Command::Thesis(args) => thesis::run(args),
+        Command::Advise(args) => advise::run(args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("phaselock-lab: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `phaselock-lab sweep`.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use phaselock_client::lab::shapes::Shape;
+use phaselock_client::lab::sweep::{CSV_HEADER, Plan, Row, Subject};
+use phaselock_client::lab::{Contender, DelayRule, Network, Stamps, figures, report};
+use phaselock_shared::motion::waypoints::Joining;
+use phaselock_shared::time::Micros;
+
+use super::args::SweepArgs;
+use super::files::{self, Output, Pictures};
+use super::run::{self, Stop};
+
+/// Seconds that paths by formula take, unless told.
+const SECONDS: f64 = 12.0;
+/// Runs of one sweep: what is kept of each takes about half a kilobyte.
+const ROWS_MAX: usize = 400_000;
+/// Latency and jitter in milliseconds, if nothing is said of the network.
+const LATENCIES: [f64; 4] = [0.0, 50.0, 100.0, 200.0];
+const JITTERS: [f64; 3] = [0.0, 50.0, 100.0];
+
+pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
+    let plan = plan(&args)?;
+    if plan.rows() > ROWS_MAX {
+        bail!(
+            "that makes {} runs; one sweep has at most {ROWS_MAX}, so leave some of it out",
+            plan.rows()
+        );
+    }
+    let csv = args.csv.as_deref().map(Output::open).transpose()?;
+    let json = args.json.as_deref().map(Output::open).transpose()?;
+    let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
+    let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
+
+    let rows = run::measure(&plan, jobs(args.jobs), &stop, "sweep");
+    let standard = [&csv, &json].into_iter().flatten().any(Output::is_standard);
+    if let Some(csv) = csv {
+        csv.write(&csv_of(&rows))?;
+    }
+    if let Some(json) = json {
+        let text = serde_json::to_string_pretty(&rows).context("cannot write JSON")?;
+        json.write(&(text + "\n"))?;
+    }
+    if let Some(plots) = plots {
+        for (name, picture) in figures::of_sweep(&plan, &rows) {
+            plots.write(&name, &picture)?;
+        }
+    }
+    if !standard {
+        let mut text = report::markdown(&plan, &rows);
+        if args.rows {
+            text.push_str("\n## Every run\n\n");
+            text.push_str(&report::rows_table(&rows));
+        }
+        files::print(&text)?;
+    }
+    // As a shell has it for who was interrupted.
+    Ok(if stop.is_told() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}
+
+/// As many threads as were asked for, or as there are cores.
+pub(crate) fn jobs(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+fn csv_of(rows: &[Row]) -> String {
+    let mut text = CSV_HEADER.to_owned() + "\n";
+    for row in rows {
+        text.push_str(&row.csv());
+        text.push('\n');
+    }
+    text
+}
+
+fn plan(args: &SweepArgs) -> Result<Plan> {
+    let secs = args.seconds.unwrap_or(SECONDS);
+    let all: Vec<_> = Shape::ALL.iter().map(|shape| OsString::from(shape.name())).collect();
+    let paths = if args.paths.is_empty() { &all } else { &args.paths };
+    let subjects: Result<Vec<Subject>> =
+        paths.iter().map(|path| files::subject(path, secs)).collect();
+    let mut subjects = subjects?;
+    files::tell_apart(&mut subjects);
+    Ok(Plan {
+        subjects,
+        intervals: args.interval.iter().map(|ms| ms / 1e3).collect(),
+        networks: networks(args)?,
+        histories: args.history.clone(),
+        frame_rates: args.frame_rate.clone(),
+        contenders: contenders(args)?,
+        sending: args.sending,
+        stamps: if args.no_clock { Stamps::Arrived } else { Stamps::Sent },
+        delay: args.delay.map_or(DelayRule::Steered, |ms| DelayRule::Fixed(micros(ms))),
+        repeats: args.repeats,
+        seed: args.seed,
+        secs: args.seconds.unwrap_or(f64::MAX),
+    })
+}
+
+fn micros(ms: f64) -> Micros {
+    Micros::from_f64(ms * 1e3)
+}
+
+/// Those that are named, and those of every latency, jitter and loss.
+fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
+    let mut all = Vec::new();
+    if args.link.is_empty() || !args.latency.is_empty() || !args.jitter.is_empty() {
+        let asked = !args.latency.is_empty() || !args.jitter.is_empty();
+        let or = |given: &[f64], default: &[f64]| match given {
+            [] if asked => vec![0.0],
+            [] => default.to_vec(),
+            given => given.to_vec(),
+        };
+        for &latency in &or(&args.latency, &LATENCIES) {
+            for &jitter in &or(&args.jitter, &JITTERS) {
+                all.extend(args.loss.iter().map(|percent| Network::Latency {
+                    latency: micros(latency),
+                    jitter: micros(jitter),
+                    loss: percent / 100.0,
+                }));
+            }
+        }
+    }
+    for link in &args.link {
+        if link == "all" {
+            all.extend(Network::profiles());
+        } else {
+            all.push(link.parse()?);
+        }
+    }
+    let mut known = Vec::new();
+    all.retain(|network| {
+        let fresh = !known.contains(network);
+        known.extend(fresh.then(|| network.clone()));
+        fresh
+    });
+    Ok(all)
+}
+
+fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
+    let mut all: Vec<Contender> = Vec::new();
+    for name in &args.method {
+        match name.as_str() {
+            "playable" => all.extend(Contender::playable()),
+            "combined" => all.extend(Contender::combined()),
+            "all" => all.extend(Contender::all()),
+            name => all.push(name.parse()?),
+        }
+    }
+    let joinings =
+        if args.interpolator.is_empty() { Joining::ALL } else { &args.interpolator[..] };
+    if args.extrapolator.is_empty() && !args.interpolator.is_empty() {
+        bail!("--interpolator needs --extrapolator: what says where the next update will have it");
+    }
+    for &extrapolator in &args.extrapolator {
+        all.extend(joinings.iter().map(|&joining| Contender::Waypoints(extrapolator, joining)));
+    }
+    if all.is_empty() {
+        all.extend(Contender::playable());
+    }
+    let mut known = std::collections::HashSet::new();
+    all.retain(|contender| known.insert(*contender));
+    Ok(all)
+}
