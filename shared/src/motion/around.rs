@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Choice, Moment, Path, Rules, Shape};
+use super::testing::Any;
+use super::{Moment, Path, Rules, Shape};
 use crate::replicate::{Record, Values, way_around, wrapped};
 
 const PERIOD: f32 = 64.0;
@@ -31,7 +32,7 @@ impl Rules for Straight {
 type Leg = (f64, f64, [f32; 2]);
 
 /// What a method shows of a course that begins at a place, each 7 ms.
-fn shown(choice: Choice, legs: &[Leg], start: f32) -> Vec<Values> {
+fn shown(choice: Any, legs: &[Leg], start: f32) -> Vec<Values> {
     let shape = Shape::new(Flier::FIELDS);
     let (mut path, mut method) = (Path::new(shape), choice.make());
     let mut states = Vec::new();
@@ -74,9 +75,9 @@ proptest! {
     fn across_an_edge_every_method_shows_the_same_curve_shifted(legs in legs(), late in 0_u8..16) {
         // Near an edge, and as far from it as can be.
         let near = f32::from(late) / 8.0 - 1.0;
-        for choice in Choice::ALL {
-            let across = shown(*choice, &legs, wrapped(near, PERIOD));
-            let inside = shown(*choice, &legs, near + 0.5 * PERIOD);
+        for choice in Any::all() {
+            let across = shown(choice, &legs, wrapped(near, PERIOD));
+            let inside = shown(choice, &legs, near + 0.5 * PERIOD);
             prop_assert_eq!(across.len(), inside.len());
             for (frame, (a, b)) in across.iter().zip(&inside).enumerate() {
                 for at in [0, 2] {
@@ -93,8 +94,8 @@ proptest! {
 fn it_is_never_drawn_across_the_field() {
     let legs: Vec<Leg> =
         (0..40).map(|n| (0.0625, 0.06, [15.0, if n % 8 < 4 { 9.0 } else { -9.0 }])).collect();
-    for choice in Choice::ALL {
-        let frames = shown(*choice, &legs, 60.0);
+    for choice in Any::all() {
+        let frames = shown(choice, &legs, 60.0);
         let crossed = frames.windows(2).filter(|two| (two[1][0] - two[0][0]).abs() > 32.0).count();
         assert!(crossed > 0, "{choice} never crosses");
         for two in frames.windows(2) {

@@ -116,3 +116,9 @@ pub(super) fn hermite(u: f64) -> [f64; 4] {
     let rest = 1.0 - u;
     [(1.0 + 2.0 * u) * rest * rest, u * rest * rest, u * u * (1.0 + 2.0 * rest), -(u * u * rest)]
 }
+
+/// What these change by as `u` does.
+pub(super) fn hermite_slopes(u: f64) -> [f64; 4] {
+    let (rest, hump) = (1.0 - u, 6.0 * u * (1.0 - u));
+    [-hump, rest * (1.0 - 3.0 * u), hump, u * (3.0 * u - 2.0)]
+}

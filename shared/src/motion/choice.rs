@@ -130,14 +130,12 @@ impl Choice {
             Self::CubicSpline => "Prediction thesis, 2.3.1, eq. 2.19, after N. Caldwell",
             Self::OneTwelfth => "Let's make a multiplayer game, part 7 (asteroid shooter)",
             Self::RunForward => "Gauntlets of Recursion, continued adventures in networking (2008)",
-            Self::FirLinear => "Prediction thesis, 2.3.2, eq. 2.26",
-            Self::FirThesisQuadratic => "Prediction thesis, 2.3.2, eq. 2.28 and 2.29",
-            Self::FirQuadratic => "Lagrange's parabola; corrects the thesis's eq. 2.29",
-            Self::FirCatmullRom => "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform",
-            Self::FirRichardsonPrinted => {
-                "Prediction thesis, 2.3.2, eq. 2.34, which does not follow from eq. 2.33"
-            }
-            Self::FirRichardson => "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it",
+            Self::FirLinear => Kind::Linear.source(),
+            Self::FirThesisQuadratic => Kind::ThesisQuadratic.source(),
+            Self::FirQuadratic => Kind::Quadratic.source(),
+            Self::FirCatmullRom => Kind::CatmullRom.source(),
+            Self::FirRichardsonPrinted => Kind::RichardsonPrinted.source(),
+            Self::FirRichardson => Kind::Richardson.source(),
             Self::Kalman => "Prediction thesis, 2.2.6 and 2.3.1, eq. 2.20 to 2.23",
             Self::DeadReckoning => "DIS (IEEE 1278.1); prediction thesis, 2.2.2",
             Self::Adaptive => "Prediction thesis, 4.4, future work",

@@ -56,6 +56,11 @@ const HASTE_MAX: f64 = 4.0;
 /// Bounds of the time of a correction in seconds, whatever a game calls an interval. Arbitrary.
 const OVER_SECS: (f64, f64) = (0.001, 1.0);
 
+/// An interval within them.
+pub(super) fn limited(interval: f64) -> f64 {
+    if interval.is_finite() { interval.clamp(OVER_SECS.0, OVER_SECS.1) } else { OVER_SECS.1 }
+}
+
 impl Ease {
     /// None yet.
     pub(super) fn new(curve: Curve) -> Self {
@@ -75,8 +80,7 @@ impl Ease {
     ) {
         shape.align(&mut old.0, &mut old.1, new.0);
         self.begin = begin;
-        self.over =
-            if over.is_finite() { over.clamp(OVER_SECS.0, OVER_SECS.1) } else { OVER_SECS.1 };
+        self.over = limited(over);
         self.is_over = true;
         let mut snaps = 0.0_f64;
         for at in shape.moving() {

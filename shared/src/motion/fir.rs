@@ -53,7 +53,7 @@ pub enum Kind {
 }
 
 /// The least span in seconds that a slope is taken over: server time has microseconds.
-const SPAN_MIN: f64 = 1e-6;
+pub(super) const SPAN_MIN: f64 = 1e-6;
 
 impl Kind {
     /// All of them.
@@ -65,6 +65,44 @@ impl Kind {
         Self::RichardsonPrinted,
         Self::Richardson,
     ];
+
+    /// Its name: lower case, words joined by hyphens, unique.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::ThesisQuadratic => "thesis-quadratic",
+            Self::Quadratic => "quadratic",
+            Self::CatmullRom => "catmull-rom",
+            Self::RichardsonPrinted => "richardson-printed",
+            Self::Richardson => "richardson",
+        }
+    }
+
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Linear => "Linear extrapolation",
+            Self::ThesisQuadratic => "Quadratic extrapolation as in the thesis",
+            Self::Quadratic => "Quadratic extrapolation",
+            Self::CatmullRom => "Catmull-Rom extrapolation",
+            Self::RichardsonPrinted => "Richardson extrapolation as printed",
+            Self::Richardson => "Richardson extrapolation",
+        }
+    }
+
+    /// Where it comes from, in a line.
+    pub fn source(self) -> &'static str {
+        match self {
+            Self::Linear => "Prediction thesis, 2.3.2, eq. 2.26",
+            Self::ThesisQuadratic => "Prediction thesis, 2.3.2, eq. 2.28 and 2.29",
+            Self::Quadratic => "Lagrange's parabola; corrects the thesis's eq. 2.29",
+            Self::CatmullRom => "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform",
+            Self::RichardsonPrinted => {
+                "Prediction thesis, 2.3.2, eq. 2.34, which does not follow from eq. 2.33"
+            }
+            Self::Richardson => "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it",
+        }
+    }
 
     /// `p` and `q` of the module's formula, for two spans.
     fn turning(self, h0: f64, h1: f64) -> (f64, f64) {
@@ -129,6 +167,32 @@ pub(super) fn forecast(
             (newest.rate[at], if older.is_some() { before.rate[at] } else { newest.rate[at] });
         forecast.rate[at] = d0 + p * (d0 - d1);
         forecast.bend[at] = q * (d0 - d1);
+    }
+    forecast
+}
+
+/// What the weights of equal steps foretell whatever the spacing is: their sum of places is taken for the
+/// place so many seconds after the newest knot, and the course for the straight line from there to it. With
+/// fewer knots as [`forecast`].
+pub(super) fn forecast_evenly(kind: Kind, path: &Path, newest: &Knot, secs: f64) -> Forecast {
+    let mut forecast = Forecast::reckoned(newest);
+    let Some(before) = path.back(1) else { return forecast };
+    let earlier = path.back(2);
+    let kind = if earlier.is_some() { kind } else { Kind::Linear };
+    let earlier = earlier.unwrap_or(before);
+    // The weights sum to 1: it is the newest place and these parts of the last two steps.
+    let [first, _, last] = uniform(kind);
+    let ahead = |newer: f64, older: f64| ((first - 1.0) * newer - last * older) / secs;
+    for at in path.shape().moving() {
+        let (newer, older) =
+            (newest.place[at] - before.place[at], before.place[at] - earlier.place[at]);
+        forecast.rate[at] = ahead(newer, older);
+    }
+    // Rotations lie on a sphere: their steps are those along it.
+    let h0 = (newest.time - before.time).max(SPAN_MIN);
+    let h1 = (before.time - earlier.time).max(SPAN_MIN);
+    for at in path.shape().rotations().flat_map(|at| at..at + 4) {
+        forecast.rate[at] = ahead(h0 * newest.rate[at], h1 * before.rate[at]);
     }
     forecast
 }

@@ -7,13 +7,15 @@
 //! what the game's rules make of a state, [`Rules`] say.
 //!
 //! ```text
-//! Path -> between (linear, hermite, catmull_rom)                      -> Shown, in the past
+//! Path -> between (linear, hermite, catmull_rom)                       -> Shown, in the past
 //! Path -> forecast (reckoned, by rules, fir, kalman, adaptive) -> ease -> Shown, in the present
+//!                  the same and hold, fir at equal steps -> waypoints  -> Shown, in the present
 //! Path -> projective                                                   -> Shown, in the present
 //! ```
 //!
-//! [`Choice`] names them all. A jump in what is known is hidden in one place (`ease`), by one of four curves;
-//! [`sending`] decides when a state is worth sending to a receiver that foretells.
+//! [`Choice`] names those that games are played with. A jump in what is known is hidden in one place (`ease`), by
+//! one of four curves. [`waypoints`] is the thesis's scheme, any extrapolator with any interpolator, for
+//! comparison: it leads from where a thing is shown to where it is expected at the next arrival. [`sending`] decides when a state is worth sending to a receiver that foretells.
 //!
 //! *Invariants:*
 //! - Whatever comes, and however it is spaced in time, what is shown is finite.
@@ -50,6 +52,7 @@ pub mod smoothing;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod waypoints;
 
 use std::fmt::Debug;
 
@@ -72,7 +75,7 @@ pub struct Moment {
     pub now: f64,
     /// The time to show what is shown in the past: `now` less the interpolation delay.
     pub past: f64,
-    /// Seconds from one state to the next, as the sender intends.
+    /// Seconds from one state to the next, as the sender intends or as past arrivals let expect.
     pub interval: f64,
 }
 

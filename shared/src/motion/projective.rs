@@ -20,6 +20,7 @@
 //! the factor before it is limited, and on beyond 1 as far as the horizon: so it lags by an interval and by
 //! the state's age, as Racer's does.
 
+use super::ease::limited;
 use super::eased::{begin, finish, present};
 use super::forecast::reach;
 use super::rotation::{four, slerp};
@@ -63,11 +64,6 @@ impl Track {
     fn age(&self, now: f64) -> f64 {
         reach(now - self.time, HORIZON_SECS).0
     }
-}
-
-/// Bounds of an interval in seconds, whatever a game calls one. Arbitrary.
-fn limited(interval: f64) -> f64 {
-    if interval.is_finite() { interval.clamp(0.001, 1.0) } else { 1.0 }
 }
 
 impl Blend {

@@ -1,7 +1,10 @@
 //! What the tests of methods have in common: a body with a field of each sort, and paths of it.
 
+use std::fmt::{self, Display};
+
 use super::path::{Path, Shape};
-use super::{Choice, Method, Moment, NoRules, Shown};
+use super::waypoints::{Extrapolator, Joining, waypoints};
+use super::{Choice, Method, Moment, NoRules, Shown, Timeline};
 use crate::replicate::Record;
 
 crate::record! {
@@ -65,15 +68,61 @@ pub(super) fn moment(time: f64) -> Moment {
     Moment { now: time, past: time, interval: 0.1 }
 }
 
+/// Any method there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Any {
+    Choice(Choice),
+    Waypoints(Extrapolator, Joining),
+}
+
+impl Any {
+    /// All, those with a name of their own first.
+    pub(super) fn all() -> Vec<Self> {
+        let choices = Choice::ALL.iter().copied().map(Self::Choice);
+        let pairs = Extrapolator::ALL.iter().flat_map(|extrapolator| {
+            Joining::ALL.iter().map(|joining| Self::Waypoints(*extrapolator, *joining))
+        });
+        choices.chain(pairs).collect()
+    }
+
+    pub(super) fn make(self) -> Box<dyn Method> {
+        match self {
+            Self::Choice(choice) => choice.make(),
+            Self::Waypoints(extrapolator, joining) => waypoints(extrapolator, joining),
+        }
+    }
+
+    pub(super) fn timeline(self) -> Timeline {
+        match self {
+            Self::Choice(choice) => choice.timeline(),
+            Self::Waypoints(..) => Timeline::Present,
+        }
+    }
+
+    /// Whether it takes steps for equal, or a thing for standing.
+    pub(super) fn is_crude(self) -> bool {
+        matches!(self, Self::Waypoints(Extrapolator::Hold | Extrapolator::Uniform(_), _))
+    }
+}
+
+impl Display for Any {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Choice(choice) => write!(f, "{choice}"),
+            Self::Waypoints(extrapolator, joining) => write!(f, "{extrapolator} and {joining}"),
+        }
+    }
+}
+
 /// Frames of a method fed with a motion: `(time, what is shown)`. States are taken and come at the given
 /// times; with an interpolation delay of 0.5 s for what shows the past.
 pub(super) fn play(
-    choice: Choice,
+    method: Any,
     sent: &[(f64, f64)],
     frames: impl IntoIterator<Item = f64>,
     motion: impl Fn(f64) -> Body,
 ) -> Vec<(f64, Shown)> {
-    let mut method = choice.make();
+    let mut method = method.make();
     play_with(&mut *method, sent, frames, motion)
 }
 

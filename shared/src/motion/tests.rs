@@ -5,7 +5,8 @@ use std::f64::consts::PI;
 use proptest::prelude::*;
 
 use super::path::{Path, TURNS_MAX};
-use super::testing::{Body, HEADING, Q, X, Y, play};
+use super::testing::{Any, Body, HEADING, Q, X, Y, play};
+use super::waypoints::{Extrapolator, Joining};
 use super::{Choice, HORIZON_SECS, Moment, NoRules, RECKONED_SECS, Rules, Shape, Timeline};
 use crate::replicate::Values;
 
@@ -31,8 +32,12 @@ fn frames(hz: f64, secs: f64) -> impl Iterator<Item = f64> {
 
 #[test]
 fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
-    for choice in Choice::ALL {
-        for (time, shown) in play(*choice, &ragged(), frames(97.0, 19.0), Body::uniform) {
+    for choice in Any::all() {
+        // What goes by equal steps keeps to the line, not to its times.
+        if choice.is_crude() || matches!(choice, Any::Waypoints(_, Joining::CatmullRom)) {
+            continue;
+        }
+        for (time, shown) in play(choice, &ragged(), frames(97.0, 19.0), Body::uniform) {
             // Warmed up; not when two states in a row are missing.
             if time < 6.0 || shown.starved {
                 continue;
@@ -43,7 +48,7 @@ fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
             // to single precision, which slopes over a tenth of a second magnify.
             assert!(off < 1e-3, "{choice} at {time}: {off}");
             // Racer's rotation lags by design.
-            if *choice != Choice::Projective {
+            if choice != Any::Choice(Choice::Projective) {
                 let turned = place[HEADING] - 0.5 * time;
                 assert!((turned - turned.round()).abs() < 1e-3, "{choice} at {time}: {turned}");
             }
@@ -58,14 +63,21 @@ fn uniform_turning_is_shown_as_it_is() {
         let (sin, cos) = (libm::sin(t * PI) as f32, libm::cos(t * PI) as f32);
         Body { qx: 0.6 * sin, qz: 0.8 * sin, qw: cos, ..Body::at(0.0) }
     };
-    for choice in Choice::ALL.iter().filter(|choice| **choice != Choice::Projective) {
+    for choice in Any::all() {
         let bound = match choice {
+            Any::Choice(Choice::Projective) => continue,
+            _ if choice.is_crude() => continue,
+            // They are in time only if states are.
+            Any::Waypoints(_, Joining::CatmullRom) => 0.03,
             // They take the arc's bend for a change of speed, and a filter's rates lag.
-            Choice::FirThesisQuadratic | Choice::FirQuadratic | Choice::FirCatmullRom => 0.02,
-            Choice::Kalman => 0.03,
+            Any::Choice(
+                Choice::FirThesisQuadratic | Choice::FirQuadratic | Choice::FirCatmullRom,
+            )
+            | Any::Waypoints(Extrapolator::Fir(_), _) => 0.02,
+            Any::Choice(Choice::Kalman) | Any::Waypoints(Extrapolator::Kalman, _) => 0.03,
             _ => 0.004,
         };
-        for (time, shown) in play(*choice, &ragged(), frames(97.0, 12.0), turning) {
+        for (time, shown) in play(choice, &ragged(), frames(97.0, 12.0), turning) {
             if time < 6.0 || shown.starved {
                 continue;
             }
@@ -83,7 +95,7 @@ fn uniform_turning_is_shown_as_it_is() {
 fn a_parabola_is_kept_by_what_takes_three_points_for_one() {
     let thrown = |t: f64| Body { y: (30.0 * t - 25.0 * t * t) as f32, ..Body::at(0.0) };
     let off = |choice: Choice| {
-        let shown = play(choice, &ragged(), frames(97.0, 8.0), thrown).into_iter();
+        let shown = play(Any::Choice(choice), &ragged(), frames(97.0, 8.0), thrown).into_iter();
         let warm = shown.filter(|(time, shown)| *time > 1.0 && !shown.starved);
         warm.map(|(time, shown)| (shown.place[Y] - (30.0 * time - 25.0 * time * time)).abs())
             .fold(0.0, f64::max)
@@ -117,27 +129,32 @@ const FINE_HZ: f64 = 4000.0;
 
 #[test]
 fn nothing_jumps_and_velocity_does_so_only_where_the_method_says_so() {
-    for choice in Choice::ALL {
-        let shown = play(*choice, &ragged(), frames(FINE_HZ, 6.0), swinging);
+    for choice in Any::all() {
+        let shown = play(choice, &ragged(), frames(FINE_HZ, 6.0), swinging);
         let warm = shown.iter().filter(|(time, _)| *time > 1.0);
         let places: Vec<_> = warm.map(|(_, shown)| [shown.place[X], shown.place[Y]]).collect();
         let (step, turn) = jumps(&places, FINE_HZ);
-        // 30 a second is 0.0075 a frame; corrections may be a few times faster.
-        assert!(step < 0.03, "{choice}: {step}");
-        let smooth = !matches!(
-            choice,
-            Choice::Linear
+        // 30 a second is 0.0075 a frame; corrections may be a few times faster, and those of what is wrong
+        // by more, too.
+        let most = if choice.is_crude() { (0.15, 15.0) } else { (0.03, 1.0) };
+        assert!(step < most.0, "{choice}: {step}");
+        let smooth = match choice {
+            Any::Choice(
+                Choice::Linear
                 | Choice::CatmullRom
                 | Choice::Projective
                 | Choice::OneTwelfth
                 | Choice::RunForward
-                | Choice::DeadReckoning
-        );
+                | Choice::DeadReckoning,
+            ) => false,
+            Any::Choice(_) => true,
+            Any::Waypoints(_, joining) => joining == Joining::CubicSpline,
+        };
         if smooth {
-            assert!(turn < 1.0, "{choice}: {turn}");
+            assert!(turn < most.1, "{choice}: {turn}");
         } else {
             assert!(
-                turn > 1.5 || *choice == Choice::CatmullRom,
+                turn > 1.5 || choice == Any::Choice(Choice::CatmullRom),
                 "{choice} is smoother than it says"
             );
         }
@@ -165,10 +182,10 @@ fn raw_extrapolation_jumps() {
 
 #[test]
 fn the_picture_does_not_depend_on_how_often_it_is_drawn() {
-    for choice in Choice::ALL {
+    for choice in Any::all() {
         // Catmull-Rom learns of arrivals by frames; with this delay none changes what is shown.
-        let slow = play(*choice, &ragged(), frames(30.0, 9.0), swinging);
-        let fast = play(*choice, &ragged(), frames(240.0, 9.0), swinging);
+        let slow = play(choice, &ragged(), frames(30.0, 9.0), swinging);
+        let fast = play(choice, &ragged(), frames(240.0, 9.0), swinging);
         let mut compared = 0;
         for (time, shown) in slow.iter().filter(|(time, _)| *time > 5.0) {
             let same = fast.iter().find(|(other, _)| (other - time).abs() < 1e-9);
@@ -213,10 +230,10 @@ fn curves_hide_what_a_famine_and_what_comes_late_would_show() {
 
 #[test]
 fn beyond_the_horizon_everything_stands() {
-    for choice in Choice::ALL {
-        let shown = play(*choice, &ragged()[..20], frames(10.0, 40.0), Body::uniform);
+    for choice in Any::all() {
+        let shown = play(choice, &ragged()[..20], frames(10.0, 40.0), Body::uniform);
         let newest = ragged()[..20].iter().map(|sent| sent.0).fold(0.0, f64::max);
-        let reckoned = *choice == Choice::DeadReckoning;
+        let reckoned = choice == Any::Choice(Choice::DeadReckoning);
         let horizon = if reckoned { RECKONED_SECS } else { HORIZON_SECS };
         for (time, shown) in &shown {
             let beyond = match choice.timeline() {
@@ -231,7 +248,9 @@ fn beyond_the_horizon_everything_stands() {
         let last: Vec<_> = shown.iter().rev().take(300).map(|(_, shown)| shown.place).collect();
         assert!(last.windows(2).all(|two| two[0] == two[1]), "{choice}");
         let off = (last[0][X] - 4.0 * newest).abs();
-        assert!(off <= 4.0 * horizon + 1e-3, "{choice} stands {off} off");
+        // What takes steps for equal may be faster.
+        let fast = if choice.is_crude() { 2.0 } else { 1.0 };
+        assert!(off <= fast * 4.0 * horizon + 1e-3, "{choice} stands {off} off");
     }
 }
 
@@ -294,7 +313,7 @@ fn hard() -> impl Strategy<Value = Hard> {
 }
 
 fn check_shown(
-    choice: Choice,
+    choice: Any,
     shape: &Shape,
     path: &Path,
     place: &[f64],
@@ -328,7 +347,7 @@ proptest! {
         steps in proptest::collection::vec(hard(), 1..60), wild: bool, interval in -1.0_f64..3.0,
     ) {
         let rules: &dyn Rules = if wild { &Wild } else { &NoRules };
-        for choice in Choice::ALL {
+        for choice in Any::all() {
             let mut method = choice.make();
             let mut path = Path::new(Body::shape());
             let mut now = 0.0;
@@ -350,7 +369,7 @@ proptest! {
                     let shown_now = if frame.is_nan() { f64::NAN } else { now };
                     let at = Moment { now: shown_now, past: shown_now - 0.1, interval };
                     let shown = method.show(&path, at, rules);
-                    check_shown(*choice, path.shape(), &path, &shown.place)?;
+                    check_shown(choice, path.shape(), &path, &shown.place)?;
                 }
             }
         }

@@ -1,0 +1,302 @@
+//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next one.
+//!
+//! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, whose program Cursorsimulation shows things this way. It
+//! has two stages, of which any can be combined with any:
+//!
+//! 1. An [`Extrapolator`] says where the thing will be when the next state comes. A state that came at `a`
+//!    lets the next one be expected at `a + interval` ([`Moment::interval`] as given with the last frame;
+//!    a caller who averages past arrivals for it has what the thesis calls time history). The *target*, the
+//!    next waypoint, is the forecast's place at that time.
+//! 2. A [`Joining`], the interpolator, leads from the *start*, where the thing is shown at `a`, to the target.
+//!
+//! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the interval that
+//! has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with these tangents by `u`:
+//!
+//! | joining | at the start | at the target |
+//! |---|---|---|
+//! | linear | `d` | `d` |
+//! | Catmull-Rom | `(P2 - P0) / 2` | `(3 P2 - 4 P1 + P0) / 2` |
+//! | Hermite | the velocity shown | that of the parabola through the three, at their times |
+//! | cubic spline, eq. 2.19 | the velocity shown | the forecast's |
+//!
+//! With the linear tangents the cubic is the straight line. Catmull-Rom is as the thesis has it, uniform in
+//! its parameter whatever the times are; its end formula is equation 2.2 with the indices and the sign
+//! mended. It so keeps to a straight course but not to its pace unless states come an interval apart, and it
+//! overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes of points close together.
+//! Hermite's end formula is the same at equal steps; where the segment before lasted otherwise it goes by the
+//! times, so that uniform motion is kept at any spacing. The cubic spline's control points are where these
+//! velocities lead to and come from in a third of the interval; where what is foretold is straight it is the
+//! same curve as [`Choice::CubicSpline`](super::Choice).
+//!
+//! If no state comes by then, the thing goes on along the forecast, on which the target lies, as far as the
+//! horizon. The first state is shown along its forecast. A gap between what is shown and what is now foretold
+//! beyond a field's snap distance is not hidden. Position is continuous but for that. Velocity is at arrivals
+//! for Hermite and the cubic spline, and for this at the target too; for the other two it jumps at arrivals.
+
+use super::adaptive::Adaptive;
+use super::between::{hermite, hermite_slopes};
+use super::ease::limited;
+use super::eased::{Foresee, Reckoned, begin, finish, present};
+use super::fir::{self, Fir, Kind, SPAN_MIN};
+use super::forecast::Forecast;
+use super::kalman::Kalman;
+use super::path::TURNS_MAX;
+use super::run_forward::RunForward;
+use super::{Coords, HORIZON_SECS, Knot, Method, Moment, Path, Rules, Shape, Shown, Timeline};
+use crate::limits::FIELDS_MAX;
+
+mod names;
+#[cfg(test)]
+mod tests;
+
+pub use names::{Extrapolator, Joining, UnknownExtrapolator, UnknownJoining};
+
+/// A new method made of the two stages, for one entity.
+pub fn waypoints(extrapolator: Extrapolator, joining: Joining) -> Box<dyn Method> {
+    Box::new(Waypoints::new(extrapolator, joining))
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Waypoints {
+    foretells: Foretells,
+    joining: Joining,
+    forecast: Option<Forecast>,
+    leg: Option<Leg>,
+    /// The last frame's time.
+    frame: Option<f64>,
+    /// The interval as last given, within bounds; anything before the first frame.
+    interval: f64,
+}
+
+/// The first stage.
+#[derive(Debug)]
+enum Foretells {
+    /// By the weights of equal steps, which are taken to be an interval long.
+    Evenly(Kind),
+    /// All that needs to know the path only.
+    Other(Box<dyn Foresee>),
+}
+
+/// It stays at the newest place.
+#[derive(Clone, Copy, Debug)]
+struct Hold;
+
+impl Foresee for Hold {
+    fn forecast(&mut self, _path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
+        Forecast::standing(newest)
+    }
+}
+
+impl Foretells {
+    fn new(extrapolator: Extrapolator) -> Self {
+        Self::Other(match extrapolator {
+            Extrapolator::Hold => Box::new(Hold),
+            Extrapolator::Fir(kind) => Box::new(Fir(kind)),
+            Extrapolator::Uniform(kind) => return Self::Evenly(kind),
+            Extrapolator::Reckoned => Box::new(Reckoned { horizon: HORIZON_SECS }),
+            Extrapolator::Kalman => Box::new(Kalman::new()),
+            Extrapolator::Rules => Box::new(RunForward),
+            Extrapolator::Adaptive => Box::new(Adaptive::new()),
+        })
+    }
+}
+
+/// What is shown from one arrival to the next.
+#[derive(Debug)]
+struct Leg {
+    /// When it begins.
+    begin: f64,
+    /// Where.
+    start: Coords,
+    /// How it leads to the target; none if it is the forecast from the beginning.
+    segment: Option<Segment>,
+}
+
+/// A cubic for each coordinate.
+#[derive(Debug)]
+struct Segment {
+    /// Seconds that it takes.
+    over: f64,
+    target: Coords,
+    /// By how much it would change over the whole of it if it went on as it leaves.
+    leave: Coords,
+    /// The same as it arrives.
+    arrive: Coords,
+}
+
+impl Leg {
+    /// The segment and the part of it that has passed, unless it is over since so many seconds.
+    fn segment(&self, time: f64, since: f64) -> Option<(&Segment, f64)> {
+        let segment = self.segment.as_ref()?;
+        let passed = time - self.begin;
+        // Below 0 only if the state is stamped beyond the present.
+        (passed < segment.over + since).then(|| (segment, (passed / segment.over).clamp(-1.0, 1.0)))
+    }
+
+    fn place(&self, shape: &Shape, rules: &dyn Rules, forecast: &Forecast, time: f64) -> Coords {
+        let Some((segment, u)) = self.segment(time, 0.0) else {
+            return forecast.at(shape, rules, time);
+        };
+        if u < 0.0 {
+            return self.sum(shape, segment, [1.0, u, 0.0, 0.0]);
+        }
+        self.sum(shape, segment, hermite(u))
+    }
+
+    /// At the target it is that of the arrival, however the times are rounded.
+    fn rate(&self, shape: &Shape, rules: &dyn Rules, forecast: &Forecast, time: f64) -> Coords {
+        let Some((segment, u)) = self.segment(time, SPAN_MIN) else {
+            return forecast.rate_at(shape, rules, time);
+        };
+        self.sum(shape, segment, hermite_slopes(u.max(0.0)).map(|slope| slope / segment.over))
+    }
+
+    /// Of the start, of its tangent, of the target, of its tangent.
+    fn sum(&self, shape: &Shape, segment: &Segment, weights: [f64; 4]) -> Coords {
+        let mut sum = [0.0; FIELDS_MAX];
+        for at in shape.moving() {
+            sum[at] = weights[0] * self.start[at]
+                + weights[1] * segment.leave[at]
+                + weights[2] * segment.target[at]
+                + weights[3] * segment.arrive[at];
+        }
+        sum
+    }
+}
+
+/// A change over one segment, within what a field can hold; what is no number came of nonsense.
+fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
+    let (least, most) = shape.range(at);
+    let period = shape.fields()[at].period();
+    let bound = period.map_or(most - least, |period| TURNS_MAX * f64::from(period));
+    if change.is_finite() { change.clamp(-bound, bound) } else { 0.0 }
+}
+
+impl Waypoints {
+    /// A new one, for one entity.
+    pub fn new(extrapolator: Extrapolator, joining: Joining) -> Self {
+        let foretells = Foretells::new(extrapolator);
+        Self { foretells, joining, forecast: None, leg: None, frame: None, interval: 1.0 }
+    }
+
+    /// When the next state is expected, in seconds of server time, and where the thing will be then; none
+    /// while it is shown along the forecast from its state on, first or beyond the snap distance.
+    pub fn target(&self) -> Option<(f64, &Coords)> {
+        let leg = self.leg.as_ref()?;
+        leg.segment.as_ref().map(|segment| (leg.begin + segment.over, &segment.target))
+    }
+
+    fn learn(&mut self, path: &Path, rules: &dyn Rules) {
+        let Some(newest) = path.newest() else { return };
+        if self.forecast.as_ref().is_some_and(|forecast| forecast.time == newest.time) {
+            return;
+        }
+        let next = match &mut self.foretells {
+            Foretells::Evenly(kind) => fir::forecast_evenly(*kind, path, newest, self.interval),
+            Foretells::Other(foresee) => foresee.forecast(path, newest, rules),
+        };
+        let leg = match (&self.forecast, &self.leg, self.frame) {
+            (Some(old), Some(leg), Some(shown)) => {
+                let begin = begin(newest.arrival, shown);
+                self.next_leg(path, rules, begin, (old, leg), (newest, &next))
+            }
+            // Nothing was shown yet.
+            _ => {
+                let begin = newest.arrival;
+                Leg { begin, start: next.at(path.shape(), rules, begin), segment: None }
+            }
+        };
+        self.leg = Some(leg);
+        self.forecast = Some(next);
+    }
+
+    /// From where the old leg leads to by its beginning.
+    fn next_leg(
+        &self,
+        path: &Path,
+        rules: &dyn Rules,
+        begin: f64,
+        (old, leg): (&Forecast, &Leg),
+        (newest, next): (&Knot, &Forecast),
+    ) -> Leg {
+        let shape = path.shape();
+        let mut start = leg.place(shape, rules, old, begin);
+        let mut rate = leg.rate(shape, rules, old, begin);
+        // Of the segment before, all that matters is by how much it led on.
+        let (mut step, mut same) = ([0.0; FIELDS_MAX], start);
+        for at in shape.moving() {
+            step[at] = start[at] - leg.start[at];
+        }
+        let mut here = next.at(shape, rules, begin);
+        shape.align(&mut same, &mut step, &here);
+        shape.align(&mut start, &mut rate, &here);
+        shape.tame(&mut start, &newest.place);
+        shape.tame(&mut here, &newest.place);
+        let snaps = |at: usize| {
+            let gap = start[at] - here[at];
+            gap.abs() > f64::from(shape.fields()[at].snap_distance)
+        };
+        if shape.moving().any(snaps) {
+            return Leg { begin, start: here, segment: None };
+        }
+        let (over, span) = (self.interval, begin - leg.begin);
+        let due = begin + over;
+        let mut target = next.at(shape, rules, due);
+        shape.tame(&mut target, &newest.place);
+        let end = match self.joining {
+            Joining::CubicSpline => next.rate_at(shape, rules, due),
+            _ => [0.0; FIELDS_MAX],
+        };
+        let (mut leave, mut arrive) = ([0.0; FIELDS_MAX], [0.0; FIELDS_MAX]);
+        for at in shape.moving() {
+            let change = target[at] - start[at];
+            let (from, to) = match self.joining {
+                Joining::Linear => (change, change),
+                Joining::CatmullRom => (0.5 * (change + step[at]), 0.5 * (3.0 * change - step[at])),
+                Joining::Hermite => {
+                    // By how much the slope turns, as long as the segment before has one.
+                    let turn = if span < SPAN_MIN {
+                        0.0
+                    } else {
+                        (change - step[at] * over / span) * over / (span + over)
+                    };
+                    (over * rate[at], change + turn)
+                }
+                Joining::CubicSpline => (over * rate[at], over * end[at]),
+            };
+            leave[at] = bounded(shape, at, from);
+            arrive[at] = bounded(shape, at, to);
+        }
+        Leg { begin, start, segment: Some(Segment { over, target, leave, arrive }) }
+    }
+}
+
+impl Method for Waypoints {
+    fn timeline(&self) -> Timeline {
+        Timeline::Present
+    }
+
+    fn observe(&mut self, path: &Path, rules: &dyn Rules) {
+        self.learn(path, rules);
+    }
+
+    fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown {
+        if self.frame.is_none() {
+            self.interval = limited(at.interval);
+            if matches!(self.foretells, Foretells::Evenly(_)) {
+                // How long a step is was not known until now.
+                self.forecast = None;
+            }
+        }
+        self.learn(path, rules);
+        let now = present(path, at.now);
+        self.frame = Some(now);
+        self.interval = limited(at.interval);
+        let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
+            return Shown { place: [0.0; FIELDS_MAX], starved: true };
+        };
+        let place = leg.place(path.shape(), rules, forecast, now);
+        finish(path, now, forecast.horizon, place)
+    }
+}
