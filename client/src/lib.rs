@@ -12,5 +12,6 @@
 #[cfg(feature = "net")]
 pub mod bots;
 pub mod core;
+pub mod lab;
 #[cfg(feature = "net")]
 pub mod net;
