@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use phaselock_shared::limits::FIELDS_MAX;
 use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::motion::waypoints::{self, Extrapolator, Joining};
 use phaselock_shared::motion::{HORIZON_SECS, Method, Moment, Path, Rules, Shown, Timeline};
 
 /// What shows a body.
@@ -15,6 +16,8 @@ pub enum Contender {
     Newest,
     /// One of those that games and players choose from.
     Method(Choice),
+    /// An extrapolator says where the next update will have it, an interpolator leads there.
+    Waypoints(Extrapolator, Joining),
 }
 
 impl Contender {
@@ -23,10 +26,22 @@ impl Contender {
         std::iter::once(Self::Newest).chain(Choice::ALL.iter().copied().map(Self::Method))
     }
 
+    /// Every extrapolator with every interpolator.
+    pub fn combined() -> impl Iterator<Item = Self> {
+        Extrapolator::ALL.iter().flat_map(|&extrapolator| {
+            Joining::ALL.iter().map(move |&joining| Self::Waypoints(extrapolator, joining))
+        })
+    }
+
+    /// All of these.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::playable().chain(Self::combined())
+    }
+
     /// Which time it shows.
     pub fn timeline(self) -> Timeline {
         match self {
-            Self::Newest => Timeline::Present,
+            Self::Newest | Self::Waypoints(..) => Timeline::Present,
             Self::Method(choice) => choice.timeline(),
         }
     }
@@ -36,6 +51,7 @@ impl Contender {
         match self {
             Self::Newest => Box::new(Newest),
             Self::Method(choice) => choice.make(),
+            Self::Waypoints(extrapolator, joining) => waypoints::waypoints(extrapolator, joining),
         }
     }
 
@@ -44,6 +60,9 @@ impl Contender {
         match self {
             Self::Newest => "Newest state".into(),
             Self::Method(choice) => choice.title().into(),
+            Self::Waypoints(extrapolator, joining) => {
+                format!("{} + {}", extrapolator.title(), joining.title())
+            }
         }
     }
 }
@@ -53,13 +72,22 @@ impl fmt::Display for Contender {
         match self {
             Self::Newest => f.pad("newest-state"),
             Self::Method(choice) => f.pad(choice.name()),
+            Self::Waypoints(extrapolator, joining) => {
+                f.pad(&format!("{}+{}", extrapolator.name(), joining.name()))
+            }
         }
     }
 }
 
 /// There is nothing of that name. The message says what there is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no method \"{0}\"; there are: {list}", list = list(Contender::playable()))]
+#[error(
+    "there is no method \"{0}\"; there are: {playable}; and an extrapolator and an interpolator joined by a plus, \
+     such as linear+catmull-rom: one of {extrapolators}, and one of {joinings}",
+    playable = list(Contender::playable()),
+    extrapolators = list(Extrapolator::ALL.iter()),
+    joinings = list(Joining::ALL.iter())
+)]
 pub struct UnknownContender(String);
 
 fn list(all: impl Iterator<Item = impl fmt::Display>) -> String {
@@ -72,8 +100,12 @@ impl FromStr for Contender {
     fn from_str(text: &str) -> Result<Self, UnknownContender> {
         let mut playable = Self::playable();
         let named = playable.find(|contender| contender.to_string() == text);
+        let combined = || {
+            let (extrapolator, joining) = text.split_once('+')?;
+            Some(Self::Waypoints(extrapolator.parse().ok()?, joining.parse().ok()?))
+        };
         let unknown = || UnknownContender(text.chars().take(32).collect());
-        named.ok_or_else(unknown)
+        named.or_else(combined).ok_or_else(unknown)
     }
 }
 
@@ -101,13 +133,13 @@ mod tests {
     #[test]
     fn each_is_found_by_its_name() {
         let mut names = std::collections::BTreeSet::new();
-        for contender in Contender::playable() {
+        for contender in Contender::all() {
             assert!(names.insert(contender.to_string()), "{contender} is there twice");
             assert_eq!(contender.to_string().parse(), Ok(contender));
             assert_eq!(contender.make().timeline(), contender.timeline(), "{contender}");
             assert!(!contender.title().is_empty());
         }
-        let error = "magic".parse::<Contender>().expect_err("there is no magic").to_string();
-        assert!(error.contains("\"magic\"") && error.contains("catmull-rom"), "{error}");
+        let error = "linear+magic".parse::<Contender>().expect_err("there is no magic").to_string();
+        assert!(error.contains("\"linear+magic\"") && error.contains("cubic-spline"), "{error}");
     }
 }

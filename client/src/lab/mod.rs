@@ -15,7 +15,9 @@
 
 pub mod carried;
 pub mod contender;
+pub mod figures;
 pub mod file;
+pub mod plot;
 pub mod ranking;
 pub mod recording;
 pub mod report;
@@ -23,6 +25,7 @@ pub mod scores;
 pub mod screen;
 pub mod setup;
 pub mod shapes;
+pub mod strokes;
 pub mod sweep;
 
 pub use carried::Carried;

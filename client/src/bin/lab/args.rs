@@ -267,7 +267,10 @@ mod tests {
                     --extrapolator linear,kalman --interpolator linear --sending threshold";
         let Ok(Args { command: Command::Sweep(args) }) = parse(line) else { panic!("it parses") };
         assert_eq!(args.paths, ["zigzag", "a.csv"]);
-        assert_eq!((args.latency, args.history, args.loss), (vec![0.0, 50.0], vec![0, 4], vec![1.0]));
+        assert_eq!(
+            (args.latency, args.history, args.loss),
+            (vec![0.0, 50.0], vec![0, 4], vec![1.0])
+        );
         assert_eq!(args.extrapolator.len(), 2);
         assert_eq!((args.interval, args.frame_rate), (vec![100.0], vec![60.0]));
         assert_eq!(args.sending, Sending::Threshold);

@@ -86,11 +86,7 @@ impl Progress {
         let line = format!("{what}: {done} of {all} ({percent} %), about {left:.0} s left");
         let mut err = io::stderr().lock();
         // Nobody is there to be told that it cannot be told.
-        let _ = if self.terminal {
-            write!(err, "\r{line}\x1b[K")
-        } else {
-            writeln!(err, "{line}")
-        };
+        let _ = if self.terminal { write!(err, "\r{line}\x1b[K") } else { writeln!(err, "{line}") };
     }
 
     fn end(&self) {

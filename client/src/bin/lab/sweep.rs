@@ -150,8 +150,7 @@ fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
             name => all.push(name.parse()?),
         }
     }
-    let joinings =
-        if args.interpolator.is_empty() { Joining::ALL } else { &args.interpolator[..] };
+    let joinings = if args.interpolator.is_empty() { Joining::ALL } else { &args.interpolator[..] };
     if args.extrapolator.is_empty() && !args.interpolator.is_empty() {
         bail!("--interpolator needs --extrapolator: what says where the next update will have it");
     }

@@ -1,0 +1,208 @@
+//! What a sweep found, as pictures: paths with what was shown, and errors against what was varied, as in the
+//! thesis's figures 14 to 22.
+
+use std::collections::BTreeMap;
+
+use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
+
+use super::plot::{self, Cloud, Curve, Panel, Paths, Scatter, Series};
+use super::report::{Dimension, Means, figure, means, values};
+use super::strokes::Stroke;
+use super::sweep::{Cell, Plan, Row, Subject};
+use super::{Carried, Contender, Scores, Seen, Watched, watch};
+
+/// Methods in one picture; more are not told apart.
+const METHODS_MAX: usize = 8;
+/// Seconds of a path in a picture.
+const SECS_MAX: f64 = 20.0;
+/// Points of a curve in a picture: every pixel of a wide one.
+const POINTS_MAX: usize = 4000;
+
+/// All pictures, with their names.
+pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (at, subject) in plan.subjects.iter().enumerate() {
+        let rows: Vec<_> = rows.iter().filter(|row| row.path == subject.name).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let mut best = means(rows.iter().copied());
+        best.sort_by(|a, b| a.now.total_cmp(&b.now));
+        best.truncate(METHODS_MAX);
+        let name = |what: &str| format!("{} {what}", subject.name);
+        let methods: Vec<_> = best.iter().map(|means| means.method).collect();
+        all.push((name("paths"), curves(&plan.cell(middle(plan, at)), &methods)));
+        all.extend(by_method(subject, &rows, &best).map(|picture| (name("methods"), picture)));
+        all.extend(by_extrapolator(subject, &rows).map(|it| (name("extrapolators"), it)));
+        all.extend(by_interpolator(subject, &rows).map(|it| (name("interpolators"), it)));
+    }
+    all
+}
+
+/// A cell of a subject amid all that is varied.
+fn middle(plan: &Plan, subject: usize) -> usize {
+    let each = plan.cells() / plan.subjects.len().max(1);
+    subject * each + each / 2
+}
+
+/// A path, and what some methods make of it.
+pub fn curves(cell: &Cell<'_>, methods: &[Contender]) -> String {
+    let (recording, setup) = (&*cell.subject.recording, &cell.setup);
+    let carried = Carried::new(recording, setup);
+    let secs = recording.secs().min(setup.secs).min(SECS_MAX);
+    let place = |time: f64| recording.truth(time).map(|truth| truth.place);
+    let steps = (secs / setup.frame) as usize;
+    let times = thinned(steps).map(|step| step as f64 * setup.frame);
+    let curve = |(number, &method): (usize, &Contender)| {
+        let scores = Scores::of(recording, &carried, method);
+        let frames = watch(recording, &carried, method).take_while(|frame| frame.at.now <= secs);
+        Curve {
+            name: method.to_string(),
+            stroke: Stroke::of(number),
+            points: pieces(frames, steps),
+            note: format!("mean {}", figure(scores.error_now_mean)),
+        }
+    };
+    plot::paths(&Paths {
+        title: format!("{}: what was shown", cell.subject.name),
+        subtitle: format!(
+            "{}, an update every {} ms, history {}, {} frames a second",
+            setup.network,
+            figure(setup.interval * 1e3),
+            setup.history,
+            figure(1.0 / setup.frame),
+        ),
+        unit: String::new(),
+        y_up: false,
+        truth: times.filter_map(place).collect(),
+        updates: carried
+            .sent
+            .iter()
+            .copied()
+            .take_while(|time| *time <= secs)
+            .filter_map(place)
+            .collect(),
+        curves: methods.iter().enumerate().map(curve).collect(),
+    })
+}
+
+/// Numbers up to a count, fewer if they are many.
+fn thinned(count: usize) -> impl Iterator<Item = usize> {
+    (0..=count).step_by(count / POINTS_MAX + 1)
+}
+
+/// Where something was shown, broken where it was not, and at cuts.
+fn pieces(frames: impl Iterator<Item = Watched>, count: usize) -> Vec<Vec<[f64; 2]>> {
+    let mut all: Vec<Vec<[f64; 2]>> = Vec::new();
+    let mut course = None;
+    for (number, frame) in frames.enumerate() {
+        let (Some(place), Seen::Shown(_, of)) = (frame.place, frame.seen) else {
+            course = None;
+            continue;
+        };
+        if course != Some(of) {
+            all.push(Vec::new());
+            course = Some(of);
+        } else if number % (count / POINTS_MAX + 1) != 0 {
+            continue;
+        }
+        all.last_mut().expect("one was just begun").push(place);
+    }
+    all
+}
+
+fn by_method(subject: &Subject, rows: &[&Row], best: &[Means]) -> Option<String> {
+    let playable: Vec<_> = best
+        .iter()
+        .filter(|means| !matches!(means.method, Contender::Waypoints(..)))
+        .map(|means| means.method)
+        .collect();
+    let of = |row: &Row| playable.iter().position(|method| *method == row.method);
+    let names: Vec<_> = playable.iter().map(ToString::to_string).collect();
+    scattered(&format!("{}: the best methods", subject.name), rows, &names, of)
+}
+
+fn by_extrapolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
+    let title = format!("{}: extrapolators", subject.name);
+    extrapolators(&title, rows)
+}
+
+/// Errors by extrapolator, whatever the interpolator.
+pub fn extrapolators(title: &str, rows: &[&Row]) -> Option<String> {
+    let here = |extrapolator: &Extrapolator| {
+        rows.iter().any(
+            |row| matches!(row.method, Contender::Waypoints(other, _) if other == *extrapolator),
+        )
+    };
+    let all: Vec<_> = Extrapolator::ALL.iter().copied().filter(here).collect();
+    let of = |row: &Row| match row.method {
+        Contender::Waypoints(extrapolator, _) => all.iter().position(|it| *it == extrapolator),
+        _ => None,
+    };
+    let names: Vec<_> = all.iter().map(ToString::to_string).collect();
+    scattered(title, rows, &names, of)
+}
+
+fn by_interpolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
+    let title = format!("{}: interpolators", subject.name);
+    interpolators(&title, rows)
+}
+
+/// Errors by interpolator, whatever the extrapolator.
+pub fn interpolators(title: &str, rows: &[&Row]) -> Option<String> {
+    let here = |joining: &Joining| {
+        rows.iter()
+            .any(|row| matches!(row.method, Contender::Waypoints(_, other) if other == *joining))
+    };
+    let all: Vec<_> = Joining::ALL.iter().copied().filter(here).collect();
+    let of = |row: &Row| match row.method {
+        Contender::Waypoints(_, joining) => all.iter().position(|it| *it == joining),
+        _ => None,
+    };
+    let names: Vec<_> = all.iter().map(ToString::to_string).collect();
+    scattered(title, rows, &names, of)
+}
+
+/// Errors against each thing that was varied; none if there are no two things to compare, or nothing varies.
+fn scattered(
+    title: &str,
+    rows: &[&Row],
+    names: &[String],
+    of: impl Fn(&Row) -> Option<usize>,
+) -> Option<String> {
+    let rows: Vec<_> = rows.iter().copied().filter(|row| of(row).is_some()).collect();
+    let panel = |&dimension: &Dimension| {
+        if dimension == Dimension::Network || values(&rows, dimension).len() < 2 {
+            return None;
+        }
+        let mut clouds: BTreeMap<(usize, u64), Cloud> = BTreeMap::new();
+        for row in &rows {
+            if let (Some(series), Some((value, _))) = (of(row), dimension.value(row)) {
+                let new = || Cloud { series, value, errors: Vec::new() };
+                // What is varied is never negative: its bits are in its order.
+                let cloud = clouds.entry((series, value.to_bits())).or_insert_with(new);
+                cloud.errors.push(row.scores.error_now_mean);
+            }
+        }
+        Some(Panel { label: dimension.title().into(), clouds: clouds.into_values().collect() })
+    };
+    let panels: Vec<_> = Dimension::ALL.iter().filter_map(panel).collect();
+    if names.len() < 2 || panels.is_empty() {
+        return None;
+    }
+    let series = |(number, name): (usize, &String)| {
+        let errors = rows.iter().filter(|row| of(row) == Some(number));
+        let (sum, count) =
+            errors.fold((0.0, 0), |(sum, count), row| (sum + row.scores.error_now_mean, count + 1));
+        let note = format!("mean {}", figure(sum / f64::from(count.max(1))));
+        Series { name: name.clone(), stroke: Stroke::of(number), note }
+    };
+    Some(plot::scatter(&Scatter {
+        title: title.into(),
+        subtitle: "each point is a run: the mean distance from where it truly was at the moment"
+            .into(),
+        y_label: "mean error".into(),
+        series: names.iter().enumerate().map(series).collect(),
+        panels,
+    }))
+}

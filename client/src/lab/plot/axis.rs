@@ -1,0 +1,196 @@
+//! Ranges of numbers, the ticks on them, and where they lie on the page.
+
+use super::MAGNITUDE_MAX;
+
+/// Whether a number can be drawn.
+pub(super) fn drawable(value: f64) -> bool {
+    value.abs() <= MAGNITUDE_MAX
+}
+
+/// From the least number to the greatest; of some length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Range {
+    /// Around all numbers that can be drawn, and 0 to 1 around none. Equal numbers are given room to both sides.
+    pub(super) fn around(values: impl Iterator<Item = f64>) -> Self {
+        let bounds = values.filter(|value| drawable(*value)).fold(None, |bounds, value| {
+            let (low, high) = bounds.unwrap_or((value, value));
+            Some((value.min(low), value.max(high)))
+        });
+        let Some((low, high)) = bounds else { return Self { low: 0.0, high: 1.0 } };
+        // Ticks closer than this would need more digits than a label shows.
+        let room = low.abs().max(high.abs()).max(1e-6) * 1e-6;
+        if high - low >= room {
+            return Self { low, high };
+        }
+        let half = if low == 0.0 && high == 0.0 { 0.5 } else { low.abs().max(high.abs()) * 0.1 };
+        let half = half.max(room);
+        Self { low: low - half, high: high + half }
+    }
+
+    pub(super) fn length(self) -> f64 {
+        self.high - self.low
+    }
+
+    /// With this share of its length more at both ends.
+    pub(super) fn grown(self, share: f64) -> Self {
+        let more = self.length() * share;
+        Self { low: self.low - more, high: self.high + more }
+    }
+
+    /// Of this length, around the same middle.
+    pub(super) fn of_length(self, length: f64) -> Self {
+        let middle = f64::midpoint(self.low, self.high);
+        Self { low: middle - length / 2.0, high: middle + length / 2.0 }
+    }
+
+    /// What lies in both, or `self` if nothing does.
+    pub(super) fn within(self, other: Self) -> Self {
+        let (low, high) = (self.low.max(other.low), self.high.min(other.high));
+        if low < high { Self { low, high } } else { self }
+    }
+
+    /// Out to the next ticks, and from 0 if that doubles it at most: the height of a curve then means something.
+    pub(super) fn rounded(self) -> Self {
+        let low = if self.low >= 0.0 && self.low <= self.high / 2.0 { 0.0 } else { self.low };
+        let step = step(self.high - low, TICKS);
+        let snug = 1e-9;
+        Self {
+            low: (low / step + snug).floor() * step,
+            high: (self.high / step - snug).ceil() * step,
+        }
+    }
+}
+
+/// About so many ticks to an axis.
+pub(super) const TICKS: f64 = 6.0;
+
+/// The distance between about `count` ticks on this length: 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers
+/// for graph labels", Graphics Gems, 1990).
+fn step(length: f64, count: f64) -> f64 {
+    let rough = length / count;
+    let power = 10f64.powf(rough.log10().floor());
+    let nice = match rough / power {
+        share if share < 1.5 => 1.0,
+        share if share < 3.5 => 2.0,
+        share if share < 7.5 => 5.0,
+        _ => 10.0,
+    };
+    nice * power
+}
+
+/// Where the ticks of an axis stand, and what they say.
+pub(super) fn ticks(range: Range, count: f64) -> Vec<(f64, String)> {
+    let step = step(range.length(), count);
+    let snug = range.length() * 1e-9;
+    let first = ((range.low - snug) / step).ceil();
+    let mut ticks = Vec::new();
+    for index in 0..64 {
+        // Multiples, rather than sums, keep the rounding from adding up.
+        let value = (first + f64::from(index)) * step;
+        if value > range.high + snug {
+            break;
+        }
+        ticks.push((value, number(value, step)));
+    }
+    ticks
+}
+
+/// A number with the digits that tell it from its neighbours at this distance, and a true minus sign.
+fn number(value: f64, step: f64) -> String {
+    let digits = -(step.log10() + 1e-9).floor();
+    let text = if value.abs() < step / 2.0 {
+        "0".into()
+    } else if digits > 6.0 || digits < -5.0 {
+        let places = (value.abs().log10().floor() + digits).clamp(0.0, 6.0);
+        format!("{value:.*e}", places as usize)
+    } else {
+        format!("{value:.*}", digits.max(0.0) as usize)
+    };
+    text.replace('-', "\u{2212}")
+}
+
+/// A parameter's value as short as it can be told.
+pub(super) fn value(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let digits = (3.0 - value.abs().log10().floor()).clamp(0.0, 6.0);
+    let text = if (1e-4..1e7).contains(&value.abs()) {
+        format!("{value:.*}", digits as usize)
+    } else {
+        return format!("{value:.2e}").replace('-', "\u{2212}");
+    };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.replace('-', "\u{2212}")
+}
+
+/// From a range to a span of the page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub(super) range: Range,
+    pub(super) from: f64,
+    pub(super) to: f64,
+}
+
+impl Scale {
+    pub(super) fn at(self, value: f64) -> f64 {
+        self.from + (value - self.range.low) / self.range.length() * (self.to - self.from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(low: f64, high: f64) -> String {
+        let ticks = ticks(Range { low, high }, TICKS);
+        ticks.into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn ticks_are_round_numbers_with_the_digits_that_they_need() {
+        assert_eq!(labels(0.0, 10.0), "0 2 4 6 8 10");
+        assert_eq!(labels(-0.31, 0.42), "\u{2212}0.3 \u{2212}0.2 \u{2212}0.1 0 0.1 0.2 0.3 0.4");
+        assert_eq!(labels(97.0, 161.0), "100 110 120 130 140 150 160");
+        assert_eq!(labels(0.0, 3.1e11), "0 5e10 1.0e11 1.5e11 2.0e11 2.5e11 3.0e11");
+        assert_eq!(labels(1e6, 1e6 + 4.0), "1000000 1000001 1000002 1000003 1000004");
+    }
+
+    #[test]
+    fn ranges_have_a_length_whatever_they_are_of() {
+        let nan = f64::NAN;
+        for values in [
+            &[][..],
+            &[3.0],
+            &[0.0, 0.0],
+            &[nan, f64::INFINITY],
+            &[-1e12, 1e12],
+            &[1e-300, 2e-300],
+            &[1e300],
+        ] {
+            let range = Range::around(values.iter().copied());
+            assert!(range.length() > 0.0 && range.length().is_finite(), "{values:?}: {range:?}");
+            let rounded = range.rounded();
+            assert!(
+                rounded.low <= range.low && rounded.high >= range.high && rounded.length() > 0.0
+            );
+            assert!((2..=16).contains(&ticks(rounded, TICKS).len()), "{values:?}");
+        }
+        assert_eq!(
+            Range::around([3.0, 97.0].into_iter()).rounded(),
+            Range { low: 0.0, high: 100.0 }
+        );
+    }
+
+    #[test]
+    fn values_are_told_shortly() {
+        let told = [0.0, 50.0, 0.25, 1e9, 12.5, -3.0, 1200.0].map(value).join(" ");
+        assert_eq!(told, "0 50 0.25 1.00e9 12.5 \u{2212}3 1200");
+    }
+}

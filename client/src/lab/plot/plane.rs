@@ -1,0 +1,98 @@
+//! Paths in the plane, with the same scale on both axes.
+
+use super::axis::{Range, drawable};
+use super::page::{Area, Entry, MARGIN, Page, Sample, WIDTH, placed};
+use super::{Curve, Paths};
+
+const LEGEND: f64 = 222.0;
+/// Left of the picture, for the vertical axis's numbers.
+const NUMBERS: f64 = 56.0;
+const HEIGHT_MIN: f64 = 240.0;
+const HEIGHT_MAX: f64 = 640.0;
+/// How much of the true path's extent is shown around it at most: a curve that runs away is cut off rather than
+/// making everything else small.
+const ASTRAY: f64 = 0.4;
+
+/// The plot of paths in the plane. Curves are cut off where they go far astray of the true path.
+#[must_use]
+pub fn paths(plot: &Paths) -> String {
+    let mut page = Page::new(WIDTH, &plot.title, &plot.subtitle);
+    let left = MARGIN + NUMBERS;
+    let width = WIDTH - left - LEGEND - MARGIN - 18.0;
+    let [x, y] = ranges(plot);
+    let (x, y) = (x.grown(0.05), y.grown(0.05));
+    let height = (width * y.length() / x.length()).clamp(HEIGHT_MIN, HEIGHT_MAX);
+    // The page's points to a unit of the data, as the axis that needs the more room has it.
+    let scale = (width / x.length()).min(height / y.length());
+    let area = Area { x: left, y: page.end, width, height };
+    let x = area.across(x.of_length(width / scale));
+    let mut y = area.up(y.of_length(height / scale));
+    if !plot.y_up {
+        (y.from, y.to) = (y.to, y.from);
+    }
+
+    let unit = plot.unit.trim();
+    let label = |axis: &str| if unit.is_empty() { axis.into() } else { format!("{axis} / {unit}") };
+    page.vertical(area, y, Some(&label("y")));
+    page.horizontal(area, x, &label("x"));
+    page.clip(area);
+    page.truth(&placed(std::slice::from_ref(&plot.truth), x, y));
+    page.rings(&placed(std::slice::from_ref(&plot.updates), x, y).concat());
+    for (index, curve) in plot.curves.iter().enumerate() {
+        // Shifted by the golden ratio's share, no two soon meet.
+        page.curve(&placed(&curve.points, x, y), &curve.stroke, (0.5 + index as f64 * 0.618) % 1.0);
+    }
+    page.unclip();
+    page.frame(area);
+
+    let truth = [Entry { sample: Sample::Truth, name: "true path", note: "" }];
+    let update = [Entry { sample: Sample::Update, name: "network update", note: "" }];
+    let drawn = |points: &[[f64; 2]]| usize::from(!points.is_empty());
+    let mut entries = Vec::new();
+    entries.extend(truth.into_iter().take(drawn(&plot.truth)));
+    entries.extend(update.into_iter().take(drawn(&plot.updates)));
+    entries.extend(plot.curves.iter().map(entry));
+    let legend = page.legend([area.x + area.width + 18.0, area.y], LEGEND + MARGIN, 1, &entries);
+    page.end = (area.y + area.height + 44.0).max(area.y + legend);
+    page.finish(&plot.title, &described(&plot.subtitle, "Paths beside the true one", &plot.curves))
+}
+
+/// Around what is to be seen, on both axes.
+fn ranges(plot: &Paths) -> [Range; 2] {
+    let known = || {
+        plot.truth
+            .iter()
+            .chain(&plot.updates)
+            .filter(|point| point.iter().all(|part| drawable(*part)))
+    };
+    let curves = || {
+        let points = plot.curves.iter().flat_map(|curve| curve.points.iter().flatten());
+        points.filter(|point| point.iter().all(|part| drawable(*part)))
+    };
+    let all = [0, 1].map(|axis| Range::around(known().chain(curves()).map(|point| point[axis])));
+    if known().next().is_none() {
+        return all;
+    }
+    let known = [0, 1].map(|axis| Range::around(known().map(|point| point[axis])));
+    let extent = known[0].length().max(known[1].length());
+    [0, 1].map(|axis| {
+        all[axis].within(known[axis].of_length(known[axis].length() + 2.0 * ASTRAY * extent))
+    })
+}
+
+/// A curve in the legend.
+pub(super) fn entry(curve: &Curve) -> Entry<'_> {
+    Entry { sample: Sample::Stroke(&curve.stroke), name: &curve.name, note: &curve.note }
+}
+
+/// A plot of curves in words.
+pub(super) fn described(subtitle: &str, what: &str, curves: &[Curve]) -> String {
+    let curves = curves.iter().map(|curve| match curve.note.as_str() {
+        "" => curve.name.clone(),
+        note => format!("{} ({note})", curve.name),
+    });
+    let curves = curves.collect::<Vec<_>>().join("; ");
+    format!("{subtitle} {what}: {}.", if curves.is_empty() { "none" } else { &curves })
+        .trim()
+        .into()
+}

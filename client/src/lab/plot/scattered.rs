@@ -1,0 +1,220 @@
+//! Clouds of errors against parameters, a panel for each parameter, with lines through the means.
+
+use std::fmt::Write;
+
+use super::axis::{Range, drawable, value};
+use super::page::{Area, Color, Entry, MARGIN, Page, Px, Sample, WIDTH};
+use super::{CLOUD_POINTS_MAX, Panel, Scatter};
+
+const NUMBERS: f64 = 60.0;
+const HEIGHT: f64 = 330.0;
+/// Between two panels.
+const GAP: f64 = 16.0;
+const PANEL_MIN: f64 = 230.0;
+/// The share of the distance between two values over which the series are spread, and of that a cloud's own.
+const SPREAD: f64 = 0.82;
+const LANE: f64 = 0.72;
+/// A cloud is drawn in so many layers, each of one element: where points of different layers lie on each other, it
+/// is darker. Arbitrary.
+const LAYERS: usize = 6;
+/// The vertical axis ends above this share of the points if the rest is far off: a few runaways, and the mean that
+/// they take along, do not make everything else small.
+const SHOWN: f64 = 0.99;
+/// How far off, as a multiple of what is shown.
+const FAR: f64 = 1.5;
+
+/// A series' errors at one of a panel's values.
+struct Group {
+    series: usize,
+    /// Of the value, among the panel's.
+    place: usize,
+    /// Sorted.
+    errors: Vec<f64>,
+    mean: f64,
+}
+
+/// A panel's values in order, and its groups.
+struct Grouped {
+    values: Vec<f64>,
+    groups: Vec<Group>,
+}
+
+/// The plot of clouds. Each series has its own lane beside each value; points are drawn half transparent, means are
+/// joined in the series' stroke. What is not drawn is counted in the subtitle.
+#[must_use]
+pub fn scatter(plot: &Scatter) -> String {
+    let panels: Vec<Grouped> =
+        plot.panels.iter().map(|panel| grouped(panel, plot.series.len())).collect();
+    let groups = || panels.iter().flat_map(|panel| &panel.groups);
+    let mut sorted: Vec<f64> = groups().flat_map(|group| group.errors.iter().copied()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let range = shown(&sorted, groups().map(|group| group.mean));
+
+    let count = plot.panels.len().max(1) as f64;
+    let left = MARGIN + NUMBERS;
+    let width = WIDTH.max(left + MARGIN + count * PANEL_MIN + (count - 1.0) * GAP);
+    let mut page = Page::new(width, &plot.title, &subtitle(plot, &panels, range));
+    let panel_width = (width - left - MARGIN - (count - 1.0) * GAP) / count;
+    let area = Area { x: left, y: page.end, width: panel_width, height: HEIGHT };
+    for (index, panel) in panels.iter().enumerate() {
+        let area = Area { x: area.x + index as f64 * (panel_width + GAP), ..area };
+        page.vertical(area, area.up(range), (index == 0).then_some(plot.y_label.as_str()));
+        draw(&mut page, area, range, panel, plot);
+        page.label_across(area, &plot.panels[index].label);
+    }
+    if panels.is_empty() {
+        page.vertical(area, area.up(range), Some(&plot.y_label));
+        page.frame(area);
+    }
+
+    let entries: Vec<Entry<'_>> = plot
+        .series
+        .iter()
+        .map(|series| Entry {
+            sample: Sample::Stroke(&series.stroke),
+            name: &series.name,
+            note: &series.note,
+        })
+        .collect();
+    let columns = ((width - left) / 205.0).floor();
+    let below = [left, area.y + area.height + 54.0];
+    page.end = below[1] + page.legend(below, (width - left) / columns, columns as usize, &entries);
+    let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
+    let labels: Vec<&str> = plot.panels.iter().map(|panel| panel.label.as_str()).collect();
+    let description = format!(
+        "{} {} against {}, for {}.",
+        plot.subtitle,
+        plot.y_label,
+        labels.join("; "),
+        names.join("; ")
+    );
+    page.finish(&plot.title, description.trim())
+}
+
+/// The panel's clouds by value and series.
+fn grouped(panel: &Panel, series: usize) -> Grouped {
+    let known =
+        || panel.clouds.iter().filter(|cloud| cloud.series < series && drawable(cloud.value));
+    // Adding 0 makes the negative zero the same as the other.
+    let mut values: Vec<f64> = known().map(|cloud| cloud.value + 0.0).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let mut groups = Vec::new();
+    for series in 0..series {
+        for (place, value) in values.iter().enumerate() {
+            let clouds = known().filter(|cloud| cloud.series == series && cloud.value == *value);
+            let errors = clouds.flat_map(|cloud| cloud.errors.iter().copied());
+            let mut errors: Vec<f64> = errors.filter(|error| drawable(*error)).collect();
+            if errors.is_empty() {
+                continue;
+            }
+            errors.sort_by(f64::total_cmp);
+            let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+            groups.push(Group { series, place, errors, mean });
+        }
+    }
+    Grouped { values, groups }
+}
+
+/// What the vertical axis shows of the sorted errors.
+fn shown(sorted: &[f64], means: impl Iterator<Item = f64>) -> Range {
+    let (Some(last), Some(first)) = (sorted.last(), sorted.first()) else {
+        return Range { low: 0.0, high: 1.0 };
+    };
+    let usual = sorted[((sorted.len() - 1) as f64 * SHOWN) as usize];
+    let usual = means.filter(|mean| *mean <= FAR * usual).fold(usual, f64::max);
+    let high = if *last > FAR * usual { usual } else { *last };
+    Range::around([*first, high].into_iter()).rounded()
+}
+
+/// The subtitle, and what is not drawn.
+fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
+    let mut text = plot.subtitle.clone();
+    let mut add = |sentence: String| {
+        if !text.is_empty() {
+            text.push_str(if text.ends_with('.') { " " } else { ". " });
+        }
+        text.push_str(&sentence);
+    };
+    let groups = || panels.iter().flat_map(|panel| &panel.groups);
+    if groups().any(|group| group.errors.len() > CLOUD_POINTS_MAX) {
+        add(format!(
+            "Of a series' points at a value at most {CLOUD_POINTS_MAX} are drawn; means are of all."
+        ));
+    }
+    let points = || groups().flat_map(|group| &group.errors);
+    let counted = points().count();
+    let above = points().filter(|error| **error > range.high).count();
+    if above > 0 {
+        let means = groups().filter(|group| group.mean > range.high).count();
+        let of = groups().count();
+        add(format!("Above the axis: {above} of {counted} points, {means} of {of} means."));
+    }
+    let given: usize =
+        plot.panels.iter().flat_map(|panel| &panel.clouds).map(|cloud| cloud.errors.len()).sum();
+    if given > counted {
+        add(format!(
+            "Left out, for want of a finite number: {} of {given} points.",
+            given - counted
+        ));
+    }
+    text
+}
+
+fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatter) {
+    let y = area.up(range);
+    let between = area.width / panel.values.len().max(1) as f64;
+    let middle = |place: usize| area.x + (place as f64 + 0.5) * between;
+    let lane = between * SPREAD / plot.series.len().max(1) as f64;
+    let lane_of = |group: &Group| {
+        let off_centre = group.series as f64 - (plot.series.len() - 1) as f64 / 2.0;
+        middle(group.place) + off_centre * lane
+    };
+    // Labels that would run into each other are left out evenly.
+    let labels: Vec<String> = panel.values.iter().map(|each| value(*each)).collect();
+    let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let every = ((longest as f64 * 6.6 + 6.0) / between).ceil().max(1.0) as usize;
+    for (place, label) in labels.iter().enumerate().step_by(every) {
+        page.tick_across(area, middle(place), label);
+    }
+    page.frame(area);
+
+    page.clip(area);
+    for group in &panel.groups {
+        let color = Color(plot.series[group.series].stroke.color);
+        let drawn = group.errors.len().min(CLOUD_POINTS_MAX);
+        let mut layers = vec![String::new(); LAYERS.min(drawn)];
+        for (index, error) in thinned(&group.errors).enumerate() {
+            // The golden ratio's multiples fill the lane evenly, however many there are.
+            let aside = (0.5 + index as f64 * 0.618_034) % 1.0 - 0.5;
+            let [x, y] = [lane_of(group) + aside * lane * LANE, y.at(error)];
+            write!(layers[index % LAYERS], "M{} {}h0", Px(x), Px(y))
+                .expect("a string takes any text");
+        }
+        // The narrower the lane the smaller the points, and the more there are the fainter.
+        let size = Px((lane * LANE * 0.45).clamp(1.8, 2.8));
+        let opacity = Px((0.24 + 6.0 / drawn as f64).min(0.38));
+        page.add(format_args!(
+            "<g stroke=\"{color}\" stroke-width=\"{size}\" stroke-linecap=\"round\" stroke-opacity=\"{opacity}\">"
+        ));
+        for layer in layers {
+            page.add(format_args!("<path d=\"{layer}\"/>"));
+        }
+        page.add(format_args!("</g>"));
+    }
+    page.unclip();
+    // A little beyond the frame, for markers on its border; a line that leads further up is cut.
+    page.clip(area.grown(6.0));
+    for (index, series) in plot.series.iter().enumerate() {
+        let groups = panel.groups.iter().filter(|group| group.series == index);
+        let means: Vec<[f64; 2]> = groups.map(|group| [lane_of(group), y.at(group.mean)]).collect();
+        page.means(&means, &series.stroke);
+    }
+    page.unclip();
+}
+
+/// At most [`CLOUD_POINTS_MAX`] of the sorted numbers, evenly chosen, with the least and the greatest.
+pub(super) fn thinned(sorted: &[f64]) -> impl Iterator<Item = f64> {
+    let kept = sorted.len().min(CLOUD_POINTS_MAX);
+    (0..kept).map(move |index| sorted[index * (sorted.len() - 1) / (kept - 1).max(1)])
+}
