@@ -193,7 +193,7 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
         }
         // The narrower the lane the smaller the points, and the more there are the fainter.
         let size = Px((lane * LANE * 0.45).clamp(1.8, 2.8));
-        let opacity = Px((0.24 + 6.0 / drawn as f64).min(0.38));
+        let opacity = Px((0.27 + 5.0 / drawn as f64).min(0.38));
         page.add(format_args!(
             "<g stroke=\"{color}\" stroke-width=\"{size}\" stroke-linecap=\"round\" stroke-opacity=\"{opacity}\">"
         ));
