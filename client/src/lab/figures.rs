@@ -39,6 +39,14 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
     all
 }
 
+/// Each path of a plan with what some methods make of it, amid all that is varied.
+pub fn of_paths(plan: &Plan, methods: &[Contender]) -> Vec<(String, String)> {
+    let picture = |(at, subject): (usize, &Subject)| {
+        (format!("{} paths", subject.name), curves(&plan.cell(middle(plan, at)), methods))
+    };
+    plan.subjects.iter().enumerate().map(picture).collect()
+}
+
 /// A cell of a subject amid all that is varied.
 fn middle(plan: &Plan, subject: usize) -> usize {
     let each = plan.cells() / plan.subjects.len().max(1);

@@ -27,6 +27,7 @@ pub mod setup;
 pub mod shapes;
 pub mod strokes;
 pub mod sweep;
+pub mod thesis;
 
 pub use carried::Carried;
 pub use contender::Contender;
