@@ -7,11 +7,8 @@
 //! Two things that the thesis leaves open decide much, so both are measured. *The clock*: whether a state
 //! has the time at which it was sent, both sides having a clock in common, or that of its arrival; the thesis
 //! had no time synchronisation (3.5), so the latter is the nearer reading of it. *The filters*: as its Table 1
-//! has them, where Richardson and Catmull-Rom reckon with equal steps whatever the spacing, or mended, for any
-//! spacing.
-
-mod findings;
-mod page;
+//! has them, where Catmull-Rom reckons with equal steps whatever the spacing and Richardson goes on from the
+//! place before the newest, or mended.
 
 mod findings;
 mod page;
@@ -49,7 +46,7 @@ pub const NAMES: [&str; 4] = ["Linear", "Quadratic", "Richardson", "Catmull-Rom"
 pub const PRINTED: [Extrapolator; 4] = [
     Extrapolator::Fir(Kind::Linear),
     Extrapolator::Fir(Kind::ThesisQuadratic),
-    Extrapolator::Uniform(Kind::RichardsonPrinted),
+    Extrapolator::Fir(Kind::RichardsonPrinted),
     Extrapolator::Uniform(Kind::CatmullRom),
 ];
 
@@ -228,17 +225,25 @@ fn mean<'a>(rows: impl Iterator<Item = &'a Row>) -> f64 {
 }
 
 /// The methods of section 2.3.1, by the figures that show them.
-pub const SCHEMES: [(Extrapolator, Joining, &str); 6] = [
-    (Extrapolator::Hold, Joining::Linear, "point to point"),
-    (Extrapolator::Fir(Kind::Linear), Joining::Linear, "linear, linear"),
-    (Extrapolator::Fir(Kind::ThesisQuadratic), Joining::Linear, "quadratic, linear (figure 6)"),
+pub const SCHEMES: [(Contender, &str); 6] = [
+    (Contender::Newest, "point to point"),
+    (Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::Linear), "linear, linear"),
     (
-        Extrapolator::Fir(Kind::ThesisQuadratic),
-        Joining::CatmullRom,
+        Contender::Waypoints(Extrapolator::Fir(Kind::ThesisQuadratic), Joining::Linear),
+        "quadratic, linear (figure 6)",
+    ),
+    (
+        Contender::Waypoints(Extrapolator::Fir(Kind::ThesisQuadratic), Joining::CatmullRom),
         "quadratic, Catmull-Rom (figure 7)",
     ),
-    (Extrapolator::Fir(Kind::ThesisQuadratic), Joining::Hermite, "quadratic, Hermite (figure 8)"),
-    (Extrapolator::Fir(Kind::Linear), Joining::CubicSpline, "linear, cubic spline (figure 9)"),
+    (
+        Contender::Waypoints(Extrapolator::Fir(Kind::ThesisQuadratic), Joining::Hermite),
+        "quadratic, Hermite (figure 8)",
+    ),
+    (
+        Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::CubicSpline),
+        "linear, cubic spline (figure 9)",
+    ),
 ];
 
 /// The functions of section 2.3.1.
@@ -249,12 +254,7 @@ pub const SPACINGS: [f64; 3] = [0.5, 1.0, 1.5];
 
 /// Section 2.3.1: a function is known at points so many units apart, at once; the error is the mean over
 /// hundredths of a unit up to 3 pi (equation 2.16), from when three points are known. In units.
-pub fn scheme(
-    function: Shape,
-    spacing: f64,
-    extrapolator: Extrapolator,
-    joining: Joining,
-) -> Scores {
+pub fn scheme(function: Shape, spacing: f64, contender: Contender) -> Scores {
     let secs = 3.0 * PI * UNIT_SECS;
     let points = (0..=(secs * 1e3) as u32).map(|step| {
         let time = f64::from(step) / 1e3;
@@ -270,7 +270,7 @@ pub fn scheme(
         ..Setup::new(&recording)
     };
     let carried = Carried::new(&recording, &setup);
-    Scores::of(&recording, &carried, Contender::Waypoints(extrapolator, joining))
+    Scores::of(&recording, &carried, contender)
 }
 
 /// Seconds from corner to corner of a zigzag, to see how much depends on it.

@@ -3,10 +3,12 @@
 use phaselock_shared::motion::fir::Kind;
 use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
 
+use super::super::Contender;
 use super::super::report::figure;
 use super::super::shapes::Shape;
 use super::{
-    FUNCTIONS, Measured, PATHS, Reading, SCHEMES, SPACINGS, TABLES, history, jitter, latency, scheme,
+    FUNCTIONS, Measured, PATHS, Reading, SCHEMES, SPACINGS, TABLES, history, jitter, latency,
+    scheme,
 };
 
 /// Errors about alike differ by less: the thesis calls 11 % "almost equally well".
@@ -33,11 +35,10 @@ pub fn findings(measured: &Measured) -> Vec<Finding> {
 }
 
 fn of_schemes() -> Vec<Finding> {
-    let [linear, quadratic] =
-        [Extrapolator::Fir(Kind::Linear), Extrapolator::Fir(Kind::ThesisQuadratic)];
-    let error = |function, spacing, extrapolator, joining| {
-        scheme(function, spacing, extrapolator, joining).error_now_mean
-    };
+    let with = |kind, joining| Contender::Waypoints(Extrapolator::Fir(kind), joining);
+    let straight = with(Kind::Linear, Joining::Linear);
+    let bent = with(Kind::ThesisQuadratic, Joining::Linear);
+    let error = |function, spacing, contender| scheme(function, spacing, contender).error_now_mean;
     let one = |text: &str, holds: bool, numbers: String| Finding {
         section: "2.3.1",
         text: text.into(),
@@ -45,23 +46,15 @@ fn of_schemes() -> Vec<Finding> {
         numbers,
     };
     let [sine, logarithm] = FUNCTIONS;
-    let pairs = SCHEMES.map(|(extrapolator, joining, _)| {
-        FUNCTIONS.map(|function| error(function, 1.0, extrapolator, joining))
-    });
-    let worst = FUNCTIONS.map(|function| {
-        let errors = SCHEMES.map(|(extrapolator, joining, _)| {
-            error(function, 1.0, extrapolator, joining)
-        });
-        errors[1..].iter().all(|error| *error < errors[0])
-    });
-    let by_spacing = SPACINGS.map(|spacing| {
-        error(sine, spacing, quadratic, Joining::Linear) / error(sine, spacing, linear, Joining::Linear)
-    });
-    let straight = scheme(sine, 1.0, quadratic, Joining::Linear);
-    let round = scheme(sine, 1.0, quadratic, Joining::Hermite);
-    let plain = scheme(sine, 1.0, linear, Joining::Linear);
-    let cubic = scheme(sine, 1.0, linear, Joining::CubicSpline);
-    let of_logarithm = scheme(logarithm, 1.0, linear, Joining::CubicSpline).error_now_mean;
+    let pairs =
+        SCHEMES.map(|(contender, _)| FUNCTIONS.map(|function| error(function, 1.0, contender)));
+    let by_spacing =
+        SPACINGS.map(|spacing| error(sine, spacing, bent) / error(sine, spacing, straight));
+    let plain = scheme(sine, 1.0, bent);
+    let round = scheme(sine, 1.0, with(Kind::ThesisQuadratic, Joining::Hermite));
+    let cornered = scheme(sine, 1.0, straight);
+    let cubic = scheme(sine, 1.0, with(Kind::Linear, Joining::CubicSpline));
+    let of_logarithm = error(logarithm, 1.0, with(Kind::Linear, Joining::CubicSpline));
     vec![
         one(
             "The sine is hard to foretell, the logarithm easy, by every method.",
@@ -69,9 +62,15 @@ fn of_schemes() -> Vec<Finding> {
             format!("linear, linear: {} and {}", figure(pairs[1][0]), figure(pairs[1][1])),
         ),
         one(
-            "Point to point, which foretells nothing, is the worst of all.",
-            worst == [true, true],
-            format!("{} and {}", figure(pairs[0][0]), figure(pairs[0][1])),
+            "Linear extrapolation is nearer than point to point, which foretells nothing.",
+            pairs[1][0] < pairs[0][0] && pairs[1][1] < pairs[0][1],
+            format!(
+                "sine: {} and {}; logarithm: {} and {}",
+                figure(pairs[1][0]),
+                figure(pairs[0][0]),
+                figure(pairs[1][1]),
+                figure(pairs[0][1])
+            ),
         ),
         one(
             "Quadratic extrapolation is better than linear while updates are close together, and worse when \
@@ -84,22 +83,22 @@ fn of_schemes() -> Vec<Finding> {
         ),
         one(
             "A smooth curve between the foretold points is smoother than a straight line, and further off.",
-            round.jerk < straight.jerk && round.error_now_mean > straight.error_now_mean,
+            round.jerk < plain.jerk && round.error_now_mean > plain.error_now_mean,
             format!(
                 "Hermite to linear on the sine: error x {}, jerk x {}",
-                figure(round.error_now_mean / straight.error_now_mean),
-                figure(round.jerk / straight.jerk)
+                figure(round.error_now_mean / plain.error_now_mean),
+                figure(round.jerk / plain.jerk)
             ),
         ),
         one(
             "The cubic spline has no corners, and swings wide where the foretelling is bad.",
-            cubic.jerk < plain.jerk
-                && cubic.error_now_p99 > plain.error_now_p99
+            cubic.jerk < cornered.jerk
+                && cubic.error_now_p99 > cornered.error_now_p99
                 && cubic.error_now_p99 > of_logarithm,
             format!(
                 "to straight lines on the sine: error x {}, jerk x {}",
-                figure(cubic.error_now_mean / plain.error_now_mean),
-                figure(cubic.jerk / plain.jerk)
+                figure(cubic.error_now_mean / cornered.error_now_mean),
+                figure(cubic.jerk / cornered.jerk)
             ),
         ),
     ]
@@ -144,9 +143,10 @@ fn of_paths(measured: &Measured) -> Vec<Finding> {
             let most = |errors: [f64; 4]| errors.iter().all(|error| errors[3] >= *error);
             of_ratios(zigzag, &most, reading)
         }),
-        finding("Zigzag: Catmull-Rom's is about twice that of linear (1.5 times at least).", &|reading| {
-            of_ratios(zigzag, &|errors| errors[3] > 1.5 * errors[0], reading)
-        }),
+        finding(
+            "Zigzag: Catmull-Rom's is about twice that of linear (1.5 times at least).",
+            &|reading| of_ratios(zigzag, &|errors| errors[3] > 1.5 * errors[0], reading),
+        ),
         finding("Smooth: Richardson has the least error.", &|reading| {
             of_ratios(smooth, &|errors| least(errors, 2), reading)
         }),
@@ -178,11 +178,14 @@ fn of_paths(measured: &Measured) -> Vec<Finding> {
             let errors = measured.by::<5>(accelerated, reading, history);
             (errors[1..].iter().all(|error| errors[0] < *error), list(&errors))
         }),
-        finding("Zigzag: the error is small without a history, more with some, less again with more.", &|reading| {
-            let errors = measured.by::<5>(zigzag, reading, history);
-            let most = errors.iter().copied().fold(0.0, f64::max);
-            (errors[0] < most && errors[4] < most, list(&errors))
-        }),
+        finding(
+            "Zigzag: the error is small without a history, more with some, less again with more.",
+            &|reading| {
+                let errors = measured.by::<5>(zigzag, reading, history);
+                let most = errors.iter().copied().fold(0.0, f64::max);
+                (errors[0] < most && errors[4] < most, list(&errors))
+            },
+        ),
         finding("Smooth: the time history matters little (by less than 5 %).", &|reading| {
             let errors = measured.by::<5>(smooth, reading, history);
             let least = errors.iter().copied().fold(f64::MAX, f64::min);

@@ -70,16 +70,17 @@ fn filters(text: &mut String) {
          1 and as far as *ahead*.\n\n",
     );
     let spacings = [(1.0, 1.0, 1.0), (0.5, 1.0, 1.0), (1.5, 0.5, 1.0), (1.0, 1.0, 0.5)];
-    let head = row(
-        "row",
-        spacings.map(|(h0, h1, ahead)| format!("steps {h1}, {h0}; ahead {ahead}")),
-    );
+    let head =
+        row("row", spacings.map(|(h0, h1, ahead)| format!("steps {h1}, {h0}; ahead {ahead}")));
     let lines = TABLE_1.map(|(name, weights)| {
-        row(name, spacings.map(|(h0, h1, ahead)| {
-            let [newest, before, earlier] = weights(h0, h1, ahead);
-            let led = -before * h0 - earlier * (h0 + h1);
-            format!("{}, {}", figure(newest + before + earlier), figure(led))
-        }))
+        row(
+            name,
+            spacings.map(|(h0, h1, ahead)| {
+                let [newest, before, earlier] = weights(h0, h1, ahead);
+                let led = -before * h0 - earlier * (h0 + h1);
+                format!("{}, {}", figure(newest + before + earlier), figure(led))
+            }),
+        )
     });
     text.push_str(&table(&head, &lines));
     text.push_str(
@@ -108,15 +109,16 @@ fn schemes(text: &mut String) {
     }
     let head = row(
         "method",
-        columns.iter().map(|(function, spacing)| format!("{function}, each {spacing}")).chain([
-            "jerk, sine, each 1".into(),
-        ]),
+        columns
+            .iter()
+            .map(|(function, spacing)| format!("{function}, each {spacing}"))
+            .chain(["jerk, sine, each 1".into()]),
     );
-    let lines = SCHEMES.map(|(extrapolator, joining, name)| {
+    let lines = SCHEMES.map(|(contender, name)| {
         let error = |(function, spacing): &(Shape, f64)| {
-            figure(scheme(*function, *spacing, extrapolator, joining).error_now_mean)
+            figure(scheme(*function, *spacing, contender).error_now_mean)
         };
-        let jerk = scheme(Shape::Sine, 1.0, extrapolator, joining).jerk;
+        let jerk = scheme(Shape::Sine, 1.0, contender).jerk;
         row(name, columns.iter().map(error).chain([format!("{jerk:.5}")]))
     });
     text.push_str(&table(&head, &lines));
@@ -152,7 +154,12 @@ fn paths(text: &mut String, measured: &Measured) {
         let joined = Reading::ALL.map(|reading| measured.by_joining(path.name(), reading));
         let head = row("interpolation", Reading::ALL.map(|reading| reading.name().into()));
         let lines = ["Linear", "Catmull-Rom"].iter().enumerate().map(|(of, name)| {
-            row(name, joined.map(|errors| format!("{} ({:.2})", figure(errors[of]), errors[of] / errors[0])))
+            row(
+                name,
+                joined.map(|errors| {
+                    format!("{} ({:.2})", figure(errors[of]), errors[of] / errors[0])
+                }),
+            )
         });
         text.push('\n');
         text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
@@ -168,11 +175,14 @@ fn strokes(text: &mut String, measured: &Measured) {
     let head = row("stroke", Reading::ALL.map(|reading| reading.name().into()));
     let lines = STROKES_SECS.map(|stroke| {
         let name = format!("{stroke} s");
-        row(&name, Reading::ALL.map(|reading| {
-            let errors = measured.by_extrapolator(&name, reading);
-            let [_, ratios @ ..] = errors.map(|error| format!("{:.2}", error / errors[0]));
-            ratios.join(", ")
-        }))
+        row(
+            &name,
+            Reading::ALL.map(|reading| {
+                let errors = measured.by_extrapolator(&name, reading);
+                let [_, ratios @ ..] = errors.map(|error| format!("{:.2}", error / errors[0]));
+                ratios.join(", ")
+            }),
+        )
     });
     text.push_str(&table(&head, &lines));
 }
