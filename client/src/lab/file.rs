@@ -32,7 +32,7 @@ use phaselock_shared::time::Rates;
 
 /// Points of a motion: four and a half hours at 60 a second. Arbitrary; it bounds what a file costs.
 pub const POINTS_MAX: usize = 1_000_000;
-/// Bytes of a file that is read. Arbitrary; a full recording of play takes about as much.
+/// Bytes of a file that is read. Arbitrary; a recording of play takes about 100 a point, so that it is two hours.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The greatest value, either way: beyond it an `f64` is no finer than a ten-millionth.
 pub const VALUE_MAX: f64 = 1e9;
