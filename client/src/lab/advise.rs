@@ -429,7 +429,10 @@ mod tests {
                 assert!(pick.visual_px + 1.0 <= (best + 1.0) * RATE_ALIKE, "{pick:?}");
             }
             assert!(advice.then.delay_ms > 0.0);
-            assert!(advice.then.error_px < advice.now.error_px, "the past is known");
+            if shape == Shape::Zigzag {
+                let known = |it: &AtRate| it.then.error_px < it.now.error_px;
+                assert!(advice.by_send_rate.iter().all(known), "corners are seen in the past");
+            }
             assert!(advice.by_delay.windows(2).all(|pair| pair[0].delay_ms < pair[1].delay_ms));
         }
     }
