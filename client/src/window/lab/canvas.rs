@@ -108,7 +108,7 @@ impl Canvas {
         let rows = || model.rows().iter().zip(&self.strands).enumerate();
         for (at, (row, strand)) in rows() {
             let Some(strand) = strand else { continue };
-            let strength = if ahead(at) { 0.3 } else { 0.06 };
+            let strength = if ahead(at) { 0.4 } else { 0.08 };
             let stroke = Stroke::new(1.0, fade(color(row.look), strength));
             lines(painter, strand.lines(0..usize::MAX), stroke);
         }
@@ -272,7 +272,7 @@ fn ring(painter: &Painter, at: Pos2, strength: f32) {
 }
 
 fn under_way(painter: &Painter, at: Pos2) {
-    painter.circle_stroke(at, 4.0, Stroke::new(1.0, fade(palette::WARN, 0.4)));
+    painter.circle_stroke(at, 4.0, Stroke::new(1.2, fade(palette::WARN, 0.5)));
 }
 
 fn lost(painter: &Painter, at: Pos2, strength: f32) {
@@ -313,7 +313,9 @@ fn key(painter: &Painter, rect: Rect, model: &Model) {
         let words = text(painter, after, Align2::LEFT_CENTER, words, 12.0, palette::TEXT_SOFT);
         at.x = words.right() + 26.0;
     };
-    entry("truth", &|at| body(painter, at));
+    entry("truth", &|at| {
+        painter.circle_filled(at, 6.0, palette::TEXT);
+    });
     entry("update that came", &|at| ring(painter, at, 1.0));
     entry("under way", &|at| under_way(painter, at));
     if model.updates().iter().any(|update| update.fate == Fate::Lost) {

@@ -1,6 +1,8 @@
 //! The laboratory's side: which path, which network, how often.
 
-use egui_macroquad::egui::{Align2, Button, Response, RichText, Sense, Slider, Stroke, Ui, vec2};
+use egui_macroquad::egui::{
+    Align, Align2, Button, Layout, Response, RichText, Sense, Slider, Stroke, Ui, vec2,
+};
 use phaselock_client::lab::shapes::Shape;
 use phaselock_shared::link::PROFILES;
 
@@ -42,7 +44,16 @@ pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
     heading(ui, "PATH");
     ui.horizontal_wrapped(|ui| paths(ui, model));
     let mut controls = model.controls().clone();
-    heading(ui, "NETWORK");
+    ui.horizontal(|ui| {
+        ui.vertical(|ui| heading(ui, "NETWORK"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let words = RichText::new("🎲 other luck").size(12.0).color(palette::TEXT_SOFT);
+            let luck = ui.add(Button::new(words).frame(false));
+            if luck.on_hover_text("Draws anew which updates are late or lost.").clicked() {
+                controls.seed = controls.seed % 1_000_000 + 1;
+            }
+        });
+    });
     ui.horizontal_wrapped(|ui| networks(ui, &mut controls));
     ui.add_space(2.0);
     sliders(ui, &mut controls);
@@ -87,9 +98,6 @@ fn networks(ui: &mut Ui, controls: &mut Controls) {
     }
     if chip(ui, controls.net == Net::Own, "Own").on_hover_text("As the sliders say.").clicked() {
         controls.set_sliders(controls.as_sliders().map(f64::round));
-    }
-    if chip(ui, false, "🎲").on_hover_text("Other luck: chance is drawn anew.").clicked() {
-        controls.seed = controls.seed % 1_000_000 + 1;
     }
 }
 
