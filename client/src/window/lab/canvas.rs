@@ -40,6 +40,8 @@ pub(crate) struct Options {
     pub(crate) against: Against,
     /// Which row the mouse points at; the others step back.
     pub(crate) pointed: Option<usize>,
+    /// How many times larger than what fits; 0 or 1 shows all, more follows the body.
+    pub(crate) zoom: f64,
 }
 
 /// Lines that are not worked out anew each frame.
@@ -55,14 +57,19 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    fn view(&self, model: &Model, rect: Rect) -> View {
-        if *model.origin() == Origin::Drawn {
+    fn view(&self, model: &Model, rect: Rect, zoom: f64) -> View {
+        let fits = if *model.origin() == Origin::Drawn {
             // What was drawn stays where it was drawn.
             let bounds = [[0.0, self.sheet.x.into()], [0.0, self.sheet.y.into()]];
-            return View::new(bounds, rect.center(), [rect.width(), rect.height()]);
+            View::new(bounds, rect.center(), [rect.width(), rect.height()])
+        } else {
+            let room = rect.size() - 2.0 * MARGIN;
+            View::new(model.recording().bounds(), rect.center(), [room.x, room.y])
+        };
+        match model.place_at_head() {
+            Some(place) if zoom > 1.0 => fits.nearer(zoom, place),
+            _ => fits,
         }
-        let room = rect.size() - 2.0 * MARGIN;
-        View::new(model.recording().bounds(), rect.center(), [room.x, room.y])
     }
 
     fn refresh(&mut self, model: &Model, view: View) {
@@ -94,7 +101,7 @@ impl Canvas {
     pub(crate) fn draw(&mut self, painter: &Painter, rect: Rect, model: &Model, options: Options) {
         let painter = &painter.with_clip_rect(rect);
         ground(painter, rect);
-        let view = self.view(model, rect);
+        let view = self.view(model, rect, options.zoom);
         self.refresh(model, view);
         let (head, frames) = (model.head(), model.frames());
         let since = if options.whole { 0.0 } else { head - TRAIL_SECS };
@@ -104,11 +111,13 @@ impl Canvas {
         let until = |time: f64| samples.partition_point(|sample| sample.time <= time);
         let pale = |strength: f32, width: f32| Stroke::new(width, fade(palette::TEXT, strength));
         lines(painter, self.truth.lines(0..until(model.secs())), pale(0.13, 7.0));
+        // Of a long path the lines lie on top of each other.
+        let faint = (5.0 / model.secs().max(1.0) as f32).clamp(0.1, 0.4);
         let ahead = |row: usize| options.pointed.is_none_or(|pointed| pointed == row);
         let rows = || model.rows().iter().zip(&self.strands).enumerate();
         for (at, (row, strand)) in rows() {
             let Some(strand) = strand else { continue };
-            let strength = if ahead(at) { 0.4 } else { 0.08 };
+            let strength = if ahead(at) { faint } else { 0.2 * faint };
             let stroke = Stroke::new(1.0, fade(color(row.look), strength));
             lines(painter, strand.lines(0..usize::MAX), stroke);
         }
@@ -327,7 +336,7 @@ fn key(painter: &Painter, rect: Rect, model: &Model) {
 fn words(painter: &Painter, rect: Rect, model: &Model) {
     let at = rect.left_top() + vec2(18.0, 14.0);
     let controls = model.controls();
-    let room = (rect.width() - 170.0).max(60.0);
+    let room = (rect.width() - super::CORNER_WIDTH - 40.0).max(60.0);
     let path = model.path_words().to_owned();
     let words = (17.0, palette::TEXT);
     let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);

@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_every_frame_and_method() {
         let mut model = Model::new(Shape::Sine, Controls::default(), None);
-        assert!(model.compute(|| true));
+        assert!(model.compute(|_| true));
         let csv = frames_csv(&model);
         let columns = csv.lines().next().expect("a header").split(',').count();
         assert!(csv.lines().all(|line| line.split(',').count() == columns));

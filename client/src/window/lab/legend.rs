@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn the_best_are_marked_of_those_shown() {
         let mut model = Model::new(Shape::Zigzag, Controls::default(), None);
-        assert!(model.compute(|| true));
+        assert!(model.compute(|_| true));
         model.score();
         assert_eq!(best(model.rows(), Against::Then), [None; 3], "nothing is scored yet");
         model.seek(9.0);

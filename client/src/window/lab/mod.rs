@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use egui_macroquad::egui::{
     Align, Align2, CentralPanel, Color32, Context, CursorIcon, Event, FontId, Frame, Key, Layout,
-    Margin, Modifiers, Rect, RichText, Sense, SidePanel, Stroke, TopBottomPanel, Ui, pos2, vec2,
+    Margin, Modifiers, Rect, RichText, Sense, SidePanel, Stroke, TopBottomPanel, Ui, vec2,
 };
 use phaselock_client::lab::file::Motion;
 use phaselock_client::lab::shapes::Shape;
@@ -47,10 +47,16 @@ use super::screenshot::Screenshot;
 const SIDE_WIDTH: f32 = 396.0;
 /// Height of what is below the picture.
 const TRANSPORT_HEIGHT: f32 = 76.0;
-/// What may be worked out in a frame: half of one at 60 a second.
-const WORK: Duration = Duration::from_millis(8);
+/// How long things may be worked out in a frame: a quarter of one at 60 a second.
+const WORK: Duration = Duration::from_millis(4);
+/// The same for what is seen: a frame that is late is better than methods that vanish for one.
+const WORK_SEEN: Duration = Duration::from_millis(40);
 /// Seconds from one look at the numbers to the next while time goes on; faster nobody reads them.
 const SCORES_SECS: f32 = 0.1;
+/// Room for what is in the picture's corner.
+const CORNER_WIDTH: f32 = 320.0;
+/// How many times larger than what fits the picture can be.
+const ZOOMS: [(f64, &str); 3] = [(1.0, "fit"), (4.0, "4×"), (16.0, "16×")];
 /// Seconds for which it is said what was written.
 const NOTICE_SECS: f32 = 6.0;
 
@@ -76,6 +82,8 @@ pub(crate) struct Lab {
     against: Against,
     /// Whether all of the past is painted strongly.
     whole: bool,
+    /// See [`Options::zoom`].
+    zoom: f64,
     combination: Combination,
     /// Seconds until the numbers are looked at again.
     unread_secs: f32,
@@ -114,6 +122,7 @@ impl Lab {
             drawing: None,
             against: Against::default(),
             whole: false,
+            zoom: 1.0,
             combination: Combination::default(),
             unread_secs: 0.0,
             folder: begin.export.clone().unwrap_or_default(),
@@ -161,12 +170,13 @@ impl Lab {
             self.model.advance(f64::from(secs));
         }
         let began = Instant::now();
-        self.model.compute(|| began.elapsed() < WORK);
+        self.model.compute(|on| began.elapsed() < if on { WORK_SEEN } else { WORK });
         self.unread_secs -= secs;
         if self.unread_secs <= 0.0 || !self.model.playing {
             self.model.score();
             self.unread_secs = SCORES_SECS;
         }
+        self.model.score_another();
         if let Some(notice) = &mut self.notice {
             notice.secs -= secs;
         }
@@ -181,27 +191,13 @@ impl Lab {
             Canvas::sketch(&painter, rect, drawing);
             return;
         }
-        let options = Options { whole: self.whole, against: self.against, pointed };
+        let Self { whole, against, zoom, .. } = *self;
+        let options = Options { whole, against, pointed, zoom };
         self.canvas.draw(&painter, rect, &self.model, options);
         if !self.model.has_drawn() && *self.model.origin() != Origin::Drawn {
             hint(ui, rect);
         }
-        let corner =
-            Rect::from_min_size(pos2(rect.right() - 152.0, rect.top() + 12.0), vec2(140.0, 26.0));
-        ui.put(corner, |ui: &mut Ui| {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.spacing_mut().item_spacing.x = 5.0;
-                if panel::chip(ui, self.whole, "all").clicked() {
-                    self.whole = true;
-                }
-                let words = format!("{:.0} s", canvas::TRAIL_SECS);
-                if panel::chip(ui, !self.whole, &words).clicked() {
-                    self.whole = false;
-                }
-                ui.label(RichText::new("Trail").size(13.0).color(palette::TEXT_SOFT));
-            })
-            .response
-        });
+        self.corner(ui, rect);
         if let Some(notice) = &self.notice {
             let font = FontId::proportional(14.0);
             let words =
@@ -211,6 +207,33 @@ impl Lab {
             board(&painter, area.expand2(vec2(14.0, 8.0)));
             painter.galley(area.min, words, notice.color);
         }
+    }
+
+    /// What of the picture can be changed, in its corner.
+    fn corner(&mut self, ui: &mut Ui, rect: Rect) {
+        let size = vec2(CORNER_WIDTH, 26.0);
+        let corner = Rect::from_min_size(rect.right_top() + vec2(-12.0 - size.x, 12.0), size);
+        ui.put(corner, |ui: &mut Ui| {
+            let row = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = 5.0;
+                let label = |words: &str| RichText::new(words).size(13.0).color(palette::TEXT_SOFT);
+                for (zoom, words) in ZOOMS.into_iter().rev() {
+                    if panel::chip(ui, self.zoom == zoom, words).clicked() {
+                        self.zoom = zoom;
+                    }
+                }
+                ui.label(label("Zoom"));
+                ui.add_space(10.0);
+                let secs = format!("{:.0} s", canvas::TRAIL_SECS);
+                for (whole, words) in [(true, "all"), (false, &secs)] {
+                    if panel::chip(ui, self.whole == whole, words).clicked() {
+                        self.whole = whole;
+                    }
+                }
+                ui.label(label("Trail"));
+            });
+            row.response
+        });
     }
 
     /// A path is drawn while the button is held on the picture.
@@ -242,7 +265,7 @@ impl Lab {
             self.drawing = None;
             match outcome {
                 Ok(recording) => {
-                    self.canvas.sheet = rect.size();
+                    (self.canvas.sheet, self.zoom) = (rect.size(), 1.0);
                     self.model.set_drawn(recording);
                     if full {
                         let words = format!("A path is {:.0} s at most.", model::SECS_MAX);
@@ -260,7 +283,7 @@ impl Lab {
 
     /// Writes the numbers now, and the picture once it is complete.
     fn export(&mut self) {
-        while !self.model.compute(|| true) {}
+        self.model.compute(|_| true);
         self.model.score();
         let written = Names::free(&self.folder).and_then(|names| {
             export::write_new(&names.frames, &export::frames_csv(&self.model))?;

@@ -64,6 +64,8 @@ pub(crate) struct Row {
     pub(crate) run: Option<Vec<Watched>>,
     /// How it did up to the time looked at.
     pub(crate) scores: Scores,
+    /// Of how many frames these are.
+    scored: Option<usize>,
 }
 
 /// All of it.
@@ -84,8 +86,8 @@ pub(crate) struct Model {
     /// How fast; 1 is as it was.
     pub(crate) speed: f64,
     version: u64,
-    /// What the scores are of: a version and a number of frames.
-    scored: Option<(u64, usize)>,
+    /// The row at which the next one to score is looked for.
+    turn: usize,
 }
 
 /// Methods that differ in what they are good and bad at: nothing, the past, a plain guess, a cautious one.
@@ -115,7 +117,7 @@ impl Model {
             playing: true,
             speed: 1.0,
             version: 0,
-            scored: None,
+            turn: 0,
         };
         model.carry();
         Contender::playable().for_each(|contender| model.add(contender, false));
@@ -172,6 +174,16 @@ impl Model {
     /// The time that is looked at.
     pub(crate) fn head(&self) -> f64 {
         self.head
+    }
+
+    /// Where the body truly is at that time; across a cut where it was before.
+    pub(crate) fn place_at_head(&self) -> Option<[f64; 2]> {
+        let recording = &self.recording;
+        if let Some(truth) = recording.truth(self.head) {
+            return Some(truth.place);
+        }
+        let (values, _) = recording.state(self.head)?;
+        Some(recording.place_of(&recording.shape.coords(&values, None)))
     }
 
     /// Changes whenever the path, the network or a method in the picture does.
@@ -250,7 +262,8 @@ impl Model {
         let known = self.rows.iter().position(|row| row.contender == contender);
         let at = known.unwrap_or_else(|| {
             let (title, scores) = (contender.title(), Scores::default());
-            self.rows.push(Row { contender, title, on: false, look: 0, run: None, scores });
+            let (on, look, run, scored) = (false, 0, None, None);
+            self.rows.push(Row { contender, title, on, look, run, scores, scored });
             self.rows.len() - 1
         });
         if on {
@@ -271,17 +284,20 @@ impl Model {
     }
 
     /// Works out what methods show that is not known yet, those in the picture first, one after the other while
-    /// there is `time`; at least one, so that it ends some day. Returns whether all is known.
-    pub(crate) fn compute(&mut self, mut time: impl FnMut() -> bool) -> bool {
+    /// there is `time`, which is asked whether the next one is in the picture. At least one, so that it ends
+    /// some day. Returns whether all is known.
+    pub(crate) fn compute(&mut self, mut time: impl FnMut(bool) -> bool) -> bool {
+        let mut first = true;
         for on in [true, false] {
-            while let Some(row) = self.rows.iter_mut().find(|row| row.run.is_none() && row.on == on)
-            {
-                row.run = Some(watch(&self.recording, &self.carried, row.contender).collect());
-                self.scored = None;
-                self.version += 1;
-                if !time() {
-                    return self.rows.iter().all(|row| row.run.is_some());
+            let next = |row: &&mut Row| row.run.is_none() && row.on == on;
+            while let Some(row) = self.rows.iter_mut().find(next) {
+                if !first && !time(on) {
+                    return false;
                 }
+                row.run = Some(watch(&self.recording, &self.carried, row.contender).collect());
+                row.scored = None;
+                self.version += 1;
+                first = false;
             }
         }
         true
@@ -293,16 +309,25 @@ impl Model {
         self.carried.frames.partition_point(|frame| frame.now <= self.head + 5e-7)
     }
 
-    /// Scores what is known, up to the time that is looked at.
+    /// Scores what is in the picture, up to the time that is looked at.
     pub(crate) fn score(&mut self) {
         let frames = self.frames();
-        if self.scored == Some((self.version, frames)) {
-            return;
+        for row in self.rows.iter_mut().filter(|row| row.on) {
+            row.score(&self.recording, &self.carried, frames);
         }
-        for row in &mut self.rows {
-            row.scores = scores(&self.recording, &self.carried, row.run.as_deref(), frames);
+    }
+
+    /// Scores one of those that are not. Returns whether there was one to score.
+    pub(crate) fn score_another(&mut self) -> bool {
+        let (frames, count) = (self.frames(), self.rows.len());
+        for _ in 0..count {
+            self.turn = (self.turn + 1) % count;
+            let row = &mut self.rows[self.turn];
+            if !row.on && row.score(&self.recording, &self.carried, frames) {
+                return true;
+            }
         }
-        self.scored = Some((self.version, frames));
+        false
     }
 
     /// A method's scores over the whole path.
@@ -332,6 +357,18 @@ impl Model {
         let Some(last) = self.carried.frames.len().checked_sub(1) else { return };
         let at = self.frames().saturating_sub(1).saturating_add_signed(by).min(last);
         self.head = self.carried.frames[at].now;
+    }
+}
+
+impl Row {
+    /// Returns whether there was anything to do.
+    fn score(&mut self, recording: &Recording, carried: &Carried, frames: usize) -> bool {
+        if self.scored == Some(frames) {
+            return false;
+        }
+        self.scores = scores(recording, carried, self.run.as_deref(), frames);
+        self.scored = Some(frames);
+        true
     }
 }
 

@@ -28,6 +28,10 @@ pub(super) fn heading(ui: &mut Ui, title: &str) {
 
 /// A small button that shows whether it is chosen.
 pub(super) fn chip(ui: &mut Ui, chosen: bool, words: &str) -> Response {
+    ui.add(chip_of(chosen, words))
+}
+
+fn chip_of(chosen: bool, words: &str) -> Button<'_> {
     let (fill, edge, ink) = if chosen {
         (fade(palette::OWN, 0.3), palette::OWN, palette::TEXT)
     } else {
@@ -35,7 +39,7 @@ pub(super) fn chip(ui: &mut Ui, chosen: bool, words: &str) -> Response {
     };
     let words = RichText::new(words).size(13.5).color(ink);
     let button = Button::new(words).fill(fill).stroke(Stroke::new(1.0, edge));
-    ui.add(button.min_size(vec2(28.0, 24.0)))
+    button.min_size(vec2(28.0, 24.0))
 }
 
 /// Paths, networks and rates.
@@ -76,12 +80,14 @@ fn paths(ui: &mut Ui, model: &mut Model) {
         }
     }
     let chosen = *model.origin() == Origin::Drawn;
-    ui.add_enabled_ui(model.has_drawn(), |ui| {
-        let yours = chip(ui, chosen, "Yours");
-        if yours.on_disabled_hover_text("Draw one with the mouse.").clicked() {
+    if model.has_drawn() {
+        if chip(ui, chosen, "Yours").clicked() {
             model.choose_drawn();
         }
-    });
+    } else {
+        let yours = ui.add_enabled(false, chip_of(false, "Yours"));
+        yours.on_disabled_hover_text("Draw one with the mouse.");
+    }
 }
 
 fn networks(ui: &mut Ui, controls: &mut Controls) {

@@ -162,6 +162,11 @@ impl View {
         Self { middle, centre, scale: fits[0].min(fits[1]) }
     }
 
+    /// The same so many times larger, around a place.
+    pub(crate) fn nearer(self, times: f64, centre: [f64; 2]) -> Self {
+        Self { centre, scale: self.scale * times, ..self }
+    }
+
     /// Where a place is.
     pub(crate) fn point(&self, place: [f64; 2]) -> Pos2 {
         // Far outside is far enough; an infinite point would spoil what else is painted.
@@ -240,6 +245,7 @@ mod tests {
         let view = View::new([[0.0, 100.0], [0.0, 10.0]], pos2(50.0, 50.0), [200.0, 100.0]);
         assert_eq!(view.point([0.0, 5.0]), pos2(-50.0, 50.0));
         assert_eq!(view.point([100.0, 10.0]), pos2(150.0, 60.0));
+        assert_eq!(view.nearer(3.0, [0.0, 5.0]).point([1.0, 5.0]), pos2(56.0, 50.0));
         let point = View::new([[1.0; 2]; 2], pos2(50.0, 50.0), [9.0; 2]).point([1.0, 1e300]);
         assert!(point.x == 50.0 && point.y.is_finite());
     }
