@@ -9,6 +9,8 @@ use phaselock_client::lab::Scores;
 use phaselock_client::lab::scores::timeline_name;
 use serde::Serialize;
 
+use super::canvas::Against;
+use super::errors::error;
 use super::model::{Fate, Model};
 
 /// Numbers that are tried for a name that is free.
@@ -82,12 +84,8 @@ pub(super) fn frames_csv(model: &Model) -> String {
             };
             pair(frame.then.map(|truth| truth.place));
             pair(frame.place);
-            for truth in [frame.then, frame.present] {
-                let error = frame.place.zip(truth).map(|(place, truth)| {
-                    let [x, y] = model.recording().way(truth.place, place);
-                    x.hypot(y)
-                });
-                let _ = match error {
+            for against in [Against::Then, Against::Now] {
+                let _ = match error(model, frame, against) {
                     Some(error) => write!(text, ",{error:.4}"),
                     None => write!(text, ","),
                 };

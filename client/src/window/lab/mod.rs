@@ -13,6 +13,7 @@
 mod canvas;
 mod controls;
 mod drawing;
+mod errors;
 mod export;
 mod legend;
 mod model;
@@ -36,6 +37,7 @@ use phaselock_shared::link::Conditions;
 use self::canvas::{Against, Canvas, Options};
 use self::controls::Controls;
 use self::drawing::Drawing;
+use self::errors::Errors;
 use self::export::{ExportError, Names};
 use self::legend::Combination;
 use self::model::{Model, Origin};
@@ -46,7 +48,7 @@ use super::screenshot::Screenshot;
 /// Width of the side, in points.
 const SIDE_WIDTH: f32 = 396.0;
 /// Height of what is below the picture.
-const TRANSPORT_HEIGHT: f32 = 76.0;
+const TRANSPORT_HEIGHT: f32 = 118.0;
 /// How long things may be worked out in a frame: a quarter of one at 60 a second.
 const WORK: Duration = Duration::from_millis(4);
 /// The same for what is seen: a frame that is late is better than methods that vanish for one.
@@ -78,6 +80,7 @@ pub(crate) struct Begin {
 pub(crate) struct Lab {
     model: Model,
     canvas: Canvas,
+    errors: Errors,
     drawing: Option<Drawing>,
     against: Against,
     /// Whether all of the past is painted strongly.
@@ -119,6 +122,7 @@ impl Lab {
         Self {
             model,
             canvas: Canvas::default(),
+            errors: Errors::default(),
             drawing: None,
             against: Against::default(),
             whole: false,
@@ -155,7 +159,8 @@ impl Lab {
         });
         let below = TopBottomPanel::bottom("lab transport").exact_height(TRANSPORT_HEIGHT);
         below.frame(frame.inner_margin(Margin::symmetric(14, 7))).show(ctx, |ui| {
-            export |= transport::draw(ui, &mut self.model);
+            let how = (self.against, pointed);
+            export |= transport::draw(ui, &mut self.model, &mut self.errors, how);
         });
         CentralPanel::default().frame(Frame::NONE).show(ctx, |ui| self.picture(ui, pointed));
         if export {

@@ -7,7 +7,7 @@ use egui_macroquad::egui::{Pos2, pos2};
 /// Points that lie nearer to the last one are left out of a line, in points of the window: nobody sees them.
 const APART: f32 = 1.2;
 /// Points of a line at most; of more, some are left out.
-const POINTS_MAX: usize = 2000;
+const POINTS_MAX: usize = 1000;
 /// Dashes of a curve at most; what is further back is painted without gaps.
 const DASHES_MAX: f32 = 350.0;
 

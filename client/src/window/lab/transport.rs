@@ -5,6 +5,8 @@ use egui_macroquad::egui::{
     StrokeKind, Ui, pos2, vec2,
 };
 
+use super::canvas::Against;
+use super::errors::Errors;
 use super::model::{Fate, Model};
 use super::panel::chip;
 use crate::window::paint::fade;
@@ -12,6 +14,8 @@ use crate::window::palette;
 
 /// How fast time can go, and what that is called.
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];
+/// Height of the bar, in points.
+const BAR_HEIGHT: f32 = 62.0;
 /// Marks of updates on the bar at most; of more none are painted, they would fill it.
 const TICKS_MAX: usize = 300;
 
@@ -39,8 +43,13 @@ pub(super) fn keys(ctx: &Context, model: &mut Model) -> bool {
 }
 
 /// Shows it. Returns whether the export was asked for.
-pub(super) fn draw(ui: &mut Ui, model: &mut Model) -> bool {
-    bar(ui, model);
+pub(super) fn draw(
+    ui: &mut Ui,
+    model: &mut Model,
+    errors: &mut Errors,
+    how: (Against, Option<usize>),
+) -> bool {
+    bar(ui, model, errors, how);
     ui.add_space(5.0);
     let mut export = false;
     ui.horizontal(|ui| {
@@ -130,9 +139,9 @@ fn button(ui: &mut Ui, words: &str, width: f32) -> Response {
     ui.add(Button::new(words).min_size(vec2(width, 28.0)))
 }
 
-/// The bar: how far it is, and when updates came.
-fn bar(ui: &mut Ui, model: &mut Model) {
-    let size = vec2(ui.available_width(), 20.0);
+/// The bar: how far it is, when updates came, and how far off everything was.
+fn bar(ui: &mut Ui, model: &mut Model, errors: &mut Errors, how: (Against, Option<usize>)) {
+    let size = vec2(ui.available_width(), BAR_HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let secs = model.secs().max(1e-6);
     if let Some(at) = response.interact_pointer_pos() {
@@ -141,23 +150,26 @@ fn bar(ui: &mut Ui, model: &mut Model) {
     }
     let x = |time: f64| rect.left() + (time / secs) as f32 * rect.width();
     let painter = ui.painter();
-    let track = Rect::from_center_size(rect.center(), vec2(rect.width(), 8.0));
-    painter.rect(track, 4.0, palette::FIELD, Stroke::new(1.0, palette::EDGE), StrokeKind::Inside);
-    let played = track.with_max_x(x(model.head()).max(track.left()));
-    painter.rect_filled(played, 4.0, fade(palette::OWN, 0.6));
+    let edge = Stroke::new(1.0, palette::EDGE);
+    painter.rect(rect, 4.0, palette::FIELD, edge, StrokeKind::Outside);
+    let played = rect.with_max_x(x(model.head()).max(rect.left()));
+    painter.rect_filled(played, 4.0, fade(palette::OWN, 0.13));
     // Not scored: everything settles first.
-    let warm = track.with_max_x(x(model.carried().warm_up));
-    painter.rect_filled(warm, 4.0, fade(palette::VOID, 0.45));
+    let warm = rect.with_max_x(x(model.carried().warm_up));
+    painter.rect_filled(warm, 4.0, fade(palette::VOID, 0.6));
     let came = |fate: Fate| if let Fate::Arrives(at) = fate { Some(at) } else { None };
     if model.updates().len() <= TICKS_MAX {
         for at in model.updates().iter().filter_map(|update| came(update.fate)) {
-            let strength = if at <= model.head() { 0.9 } else { 0.4 };
-            let ends = track.top() - 5.0..=track.top() - 1.0;
+            let strength = if at <= model.head() { 0.8 } else { 0.35 };
+            let ends = rect.bottom() - 5.0..=rect.bottom();
             painter.vline(x(at), ends, Stroke::new(1.0, fade(palette::WARN, strength)));
         }
     }
-    let knob = pos2(x(model.head()).clamp(rect.left(), rect.right()), rect.center().y);
+    let plot = Rect::from_min_max(rect.min + vec2(0.0, 3.0), rect.max - vec2(0.0, 6.0));
+    errors.draw(&painter.with_clip_rect(rect), plot, model, how);
+    let at = x(model.head()).clamp(rect.left(), rect.right());
+    painter.vline(at, rect.y_range(), Stroke::new(2.0, palette::TEXT));
     let hot = response.hovered() || response.dragged();
     let radius = if hot { 8.0 } else { 7.0 };
-    painter.circle(knob, radius, palette::TEXT, Stroke::new(2.0, palette::VOID));
+    painter.circle(pos2(at, rect.top()), radius, palette::TEXT, Stroke::new(2.0, palette::VOID));
 }
