@@ -74,10 +74,12 @@ pub(super) fn draw(
     against: &mut Against,
     combination: &mut Combination,
 ) -> Option<usize> {
+    ui.add_space(3.0);
     ui.horizontal(|ui| {
-        ui.vertical(|ui| heading(ui, "METHODS"));
+        let faint = |words: &str| RichText::new(words).size(12.0).color(palette::TEXT_FAINT);
+        ui.label(faint("METHODS"));
         ui.add_space(14.0);
-        ui.label(RichText::new("error to the truth").size(12.0).color(palette::TEXT_FAINT));
+        ui.label(faint("error to the truth"));
         let then = chip(ui, *against == Against::Then, "then").on_hover_text(
             "Where it was at the time that is shown: smoothly late counts as right.",
         );

@@ -46,7 +46,7 @@ use super::palette;
 use super::screenshot::Screenshot;
 
 /// Width of the side, in points.
-const SIDE_WIDTH: f32 = 396.0;
+const SIDE_WIDTH: f32 = 404.0;
 /// Height of what is below the picture.
 const TRANSPORT_HEIGHT: f32 = 118.0;
 /// How long things may be worked out in a frame: a quarter of one at 60 a second.
@@ -325,3 +325,6 @@ fn hint(ui: &Ui, rect: Rect) {
     let area = Align2::CENTER_BOTTOM.anchor_size(at, words.size());
     painter.galley(area.min, words, palette::TEXT);
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,7 +44,7 @@ fn chip_of(chosen: bool, words: &str) -> Button<'_> {
 
 /// Paths, networks and rates.
 pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
-    ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+    ui.spacing_mut().item_spacing = vec2(4.0, 5.0);
     heading(ui, "PATH");
     ui.horizontal_wrapped(|ui| paths(ui, model));
     let mut controls = model.controls().clone();
@@ -168,7 +168,8 @@ fn slider(
         let ink = if strong { palette::TEXT } else { palette::TEXT_FAINT };
         let (rect, _) = ui.allocate_exact_size(vec2(VALUE_WIDTH, ROW_HEIGHT), Sense::hover());
         text(ui.painter(), rect.left_center(), Align2::LEFT_CENTER, &value, 13.5, ink);
-        slider.changed()
+        // One that puts a value on its steps by itself was not moved.
+        slider.changed() && (slider.is_pointer_button_down_on() || slider.has_focus())
     });
     row.inner
 }

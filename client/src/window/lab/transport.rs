@@ -14,6 +14,8 @@ use crate::window::palette;
 
 /// How fast time can go, and what that is called.
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];
+/// Below that width in points there is no room for all: what keys and the bar do as well is left out.
+const ROOMY: f32 = 560.0;
 /// Height of the bar, in points.
 const BAR_HEIGHT: f32 = 62.0;
 /// Marks of updates on the bar at most; of more none are painted, they would fill it.
@@ -54,7 +56,8 @@ pub(super) fn draw(
     let mut export = false;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
-        if icon(ui, Icon::Start).on_hover_text("To the beginning (Home)").clicked() {
+        let roomy = ui.available_width() >= ROOMY;
+        if roomy && icon(ui, Icon::Start).on_hover_text("To the beginning (Home)").clicked() {
             model.seek(0.0);
         }
         if icon(ui, Icon::Back).on_hover_text("A frame back (←)").clicked() {
@@ -80,6 +83,9 @@ pub(super) fn draw(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let hint = "Writes the picture and the numbers to files here (E)";
             export = button(ui, "Export", 72.0).on_hover_text(hint).clicked();
+            if !roomy {
+                return;
+            }
             ui.add_space(6.0);
             let words = format!("{:.2} of {:.2} s", model.head(), model.secs());
             ui.label(RichText::new(words).monospace().size(13.0).color(palette::TEXT_SOFT));
