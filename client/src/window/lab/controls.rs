@@ -26,7 +26,7 @@ pub(crate) enum Net {
     /// A profile, by its index.
     Profile(usize),
     /// What the command line says.
-    Given(Conditions),
+    Given(Box<Conditions>),
 }
 
 /// All that is set.
@@ -71,7 +71,10 @@ impl Controls {
     pub(crate) fn over(link: Option<&Conditions>) -> Self {
         let net = link.map_or(Net::Own, |link| {
             let named = |(name, _): &(&str, &str)| *name == link.to_string().trim();
-            PROFILES.iter().position(named).map_or_else(|| Net::Given(link.clone()), Net::Profile)
+            PROFILES
+                .iter()
+                .position(named)
+                .map_or_else(|| Net::Given(link.clone().into()), Net::Profile)
         });
         Self { net, ..Self::default() }
     }
@@ -87,7 +90,7 @@ impl Controls {
         let network = match &self.net {
             Net::Own => own,
             Net::Profile(index) => Network::profiles().nth(*index).unwrap_or(own),
-            Net::Given(conditions) => Network::Link(conditions.clone()),
+            Net::Given(conditions) => Network::Link((**conditions).clone()),
         };
         let secs = recording.secs().min(secs_max);
         Setup {
@@ -113,7 +116,7 @@ impl Controls {
                     PROFILES.get(*index).and_then(|(name, _)| name.parse::<Conditions>().ok());
                 profile.as_ref()
             }
-            Net::Given(conditions) => Some(conditions),
+            Net::Given(conditions) => Some(&**conditions),
         };
         let Some(link) = link else { return [0.0; 3] };
         let first = &link.down.first;
@@ -147,7 +150,7 @@ impl Controls {
             Net::Profile(index) => {
                 PROFILES.get(*index).map_or(String::new(), |(name, _)| (*name).into())
             }
-            Net::Given(conditions) => Network::Link(conditions.clone()).to_string(),
+            Net::Given(conditions) => Network::Link((**conditions).clone()).to_string(),
         }
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Lab {
     /// See [`Options::zoom`].
     zoom: f64,
     combination: Combination,
+    /// Seconds since the beginning.
+    now: f64,
     /// Seconds until the numbers are looked at again.
     unread_secs: f32,
     folder: PathBuf,
@@ -109,15 +111,15 @@ impl Lab {
         let path = begin.path.unwrap_or(Shape::Zigzag);
         let mut model = Model::new(path, Controls::over(link), begin.methods.as_deref());
         let mut notice = None;
-        if let Some((name, motion)) = &begin.file {
-            if let Some(recording) = Recording::of_motion(motion) {
-                if recording.secs() > model::SECS_MAX {
-                    let mins = recording.secs() / 60.0;
-                    let words = format!("The first minute is shown, of {mins:.1}.");
-                    notice = Some(Notice { words, color: palette::WARN, secs: NOTICE_SECS });
-                }
-                model.set_file(name.clone(), recording);
+        let file = begin.file.as_ref();
+        let file = file.and_then(|(name, motion)| Some((name, Recording::of_motion(motion)?)));
+        if let Some((name, recording)) = file {
+            if recording.secs() > model::SECS_MAX {
+                let mins = recording.secs() / 60.0;
+                let words = format!("The first minute is shown, of {mins:.1}.");
+                notice = Some(Notice { words, color: palette::WARN, secs: NOTICE_SECS });
             }
+            model.set_file(name.clone(), recording);
         }
         Self {
             model,
@@ -128,6 +130,7 @@ impl Lab {
             whole: false,
             zoom: 1.0,
             combination: Combination::default(),
+            now: 0.0,
             unread_secs: 0.0,
             folder: begin.export.clone().unwrap_or_default(),
             picture: None,
@@ -171,6 +174,7 @@ impl Lab {
 
     /// Goes on with time, and with what there is to work out.
     fn work(&mut self, secs: f32) {
+        self.now += f64::from(secs);
         if self.drawing.is_none() {
             self.model.advance(f64::from(secs));
         }
@@ -249,14 +253,14 @@ impl Lab {
             let at = at.clamp(rect.min, rect.max) - rect.min;
             [f64::from(at.x), f64::from(at.y)]
         };
-        let (now, moved) = ui.input(|input| {
+        let moved: Vec<_> = ui.input(|input| {
             let moved = input.events.iter().filter_map(|event| match event {
                 Event::PointerMoved(at) => Some(place(*at)),
                 _ => None,
             });
-            (input.time, moved.collect::<Vec<_>>())
+            moved.collect()
         });
-        let at = response.interact_pointer_pos();
+        let (now, at) = (self.now, response.interact_pointer_pos());
         if let (true, Some(at)) = (response.drag_started(), at) {
             self.drawing = Some(Drawing::new(now, place(at)));
             self.notice = None;

@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(length(&strand.lines(0..9)), 23.0);
         assert_eq!(length(&strand.dashes(0..9, &[1000.0, 1.0])), 23.0);
         assert_eq!((strand.at(1), strand.at(2)), (Some(pos2(9.0, 0.0)), None));
-        assert!(strand.lines(7..3).is_empty() && strand.dashes(9..99, &[1.0, 1.0]).is_empty());
+        assert!(strand.lines(7..7).is_empty() && strand.dashes(9..99, &[1.0, 1.0]).is_empty());
     }
 
     #[test]
