@@ -16,3 +16,5 @@ pub mod core;
 pub mod lab;
 #[cfg(feature = "net")]
 pub mod net;
+#[cfg(feature = "net")]
+pub mod record;

@@ -121,7 +121,7 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> Result<ClockFigures, S
                     server.address().to_string().parse().map_err(|error| text(&error))?;
                 let pins = Pins::Fixed(server.fingerprint());
                 let options = Options::new(address, format!("Bot {number}"), pins);
-                bots.spawn(bots::run(options, clock, duration, number, filter));
+                bots.spawn(bots::run(options, clock, duration, number, filter, None));
             }
             Ok::<_, String>(bots.join_all().await.iter().map(Report::summary).collect::<Vec<_>>())
         });

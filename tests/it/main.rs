@@ -9,6 +9,7 @@ mod hostile;
 mod interest;
 mod join;
 mod late;
+mod motion;
 mod packets;
 mod platformer;
 mod play;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use clap::Parser;
 use phaselock_client::bots::{self, Summary};
 use phaselock_client::net::usage::sentence;
 use phaselock_client::net::{Address, Clock, Options, Pins};
+use phaselock_client::record::MotionFiles;
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::link::Conditions;
 
@@ -38,6 +40,10 @@ struct Arguments {
     /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot has losses of its own
     #[arg(long, value_name = "CONDITIONS")]
     link: Option<Conditions>,
+    /// Write the first bot's motion here, one line for each tick that the server confirmed; of further games
+    /// into FILE-2 and so on
+    #[arg(long, value_name = "FILE")]
+    record_motion: Option<PathBuf>,
 }
 
 /// The bots' network for one of them: bots do not lose the same packets.
@@ -70,6 +76,13 @@ fn main() -> ExitCode {
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("PHASELOCK_LOG_FILTER"))
         .with_writer(io::stderr)
         .try_init();
+    let files = match arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose() {
+        Ok(files) => files,
+        Err(error) => {
+            eprintln!("phaselock-bots: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -77,10 +90,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    runtime.block_on(play(arguments))
+    runtime.block_on(play(arguments, files))
 }
 
-async fn play(arguments: Arguments) -> ExitCode {
+async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode {
     let clock = Clock::start();
     let duration = Duration::from_secs_f64(arguments.seconds);
     let mut running = Vec::new();
@@ -95,6 +108,7 @@ async fn play(arguments: Arguments) -> ExitCode {
             duration,
             u64::from(number),
             arguments.clock,
+            files.take(),
         )));
     }
     let mut reports = Vec::new();

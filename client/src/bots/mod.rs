@@ -14,6 +14,7 @@ use phaselock_shared::wire::control::{ServerMessage, Welcome};
 
 use crate::core::{Carried, Client, Stats};
 use crate::net::{Clock, Event, Handle, Options, State};
+use crate::record::{MotionFiles, RecordError};
 pub use report::{LockTimer, Report, Summary};
 
 /// Everything is measured from so long after a welcome on: by then the clock must have locked, and lead
@@ -29,6 +30,8 @@ trait Play: Send {
     /// What the server's clock shows now by this client's reckoning, as Unix time.
     fn unix_micros(&self, now: LocalTime) -> i64;
     fn stats(&self) -> &Stats;
+    /// Writes down its motion, as far as that is known by now.
+    fn record(&mut self, files: &mut MotionFiles, now: LocalTime) -> Result<(), RecordError>;
     /// Leaves the game for the server's next.
     fn leave_game(self: Box<Self>) -> Carried;
     fn rates(&self) -> Rates;
@@ -72,6 +75,10 @@ impl<G: Game> Play for BotClient<G> {
         self.client.stats()
     }
 
+    fn record(&mut self, files: &mut MotionFiles, now: LocalTime) -> Result<(), RecordError> {
+        files.take_from(&mut self.client, now)
+    }
+
     fn leave_game(self: Box<Self>) -> Carried {
         self.client.leave_game()
     }
@@ -88,6 +95,8 @@ struct Begin<'a> {
     at: LocalTime,
     seed: u64,
     filter: LoopFilter,
+    /// Whether its motion is recorded.
+    recorded: bool,
 }
 
 /// Where it comes from.
@@ -106,6 +115,7 @@ impl Visitor for Begin<'_> {
             From::Game(carried) => Client::follow(self.welcome, *carried, self.at),
         };
         client.set_loop_filter(self.at, self.filter);
+        client.record_motion(self.recorded);
         Box::new(BotClient::<G> {
             client,
             shown: Entities::default(),
@@ -116,13 +126,14 @@ impl Visitor for Begin<'_> {
 }
 
 /// Joins, plays for a while, leaves, and reports. `seed` is of the bot's own whims, `filter` keeps its
-/// clock.
+/// clock, and its own motion goes into `files`.
 pub async fn run(
     options: Options,
     clock: Clock,
     duration: Duration,
     seed: u64,
     filter: LoopFilter,
+    mut files: Option<MotionFiles>,
 ) -> Report {
     let started = clock.now();
     let mut lock = LockTimer::default();
@@ -155,6 +166,7 @@ pub async fn run(
                 if now - welcomed > SETTLED {
                     settled.get_or_insert_with(|| (now, play.stats().clone()));
                 }
+                record(play.as_mut(), &mut files, now);
                 if let Some(error) = host_error(play.as_ref(), &clock) {
                     lock.observe(now, error);
                     if settled.is_some() {
@@ -176,16 +188,19 @@ pub async fn run(
                 }
                 Some(Event::Welcome { welcome, hello_sent, at }) => {
                     let from = From::Hello(hello_sent);
-                    let begin = Begin { welcome: &welcome, from, at, seed, filter };
+                    let recorded = begin_file(&mut files);
+                    let begin = Begin { welcome: &welcome, from, at, seed, filter, recorded };
                     playing = games::visit(&welcome.game, begin);
                     (welcomed, next_tick) = (at, clock.now());
                     settled = None;
                 }
                 Some(Event::Game { welcome, at }) => {
-                    let Some(play) = playing.take() else { continue };
+                    let Some(mut play) = playing.take() else { continue };
+                    record(play.as_mut(), &mut files, clock.now());
                     add(&mut report, play.as_ref(), settled.take(), clock.now());
                     let from = From::Game(Box::new(play.leave_game()));
-                    let begin = Begin { welcome: &welcome, from, at, seed, filter };
+                    let recorded = begin_file(&mut files);
+                    let begin = Begin { welcome: &welcome, from, at, seed, filter, recorded };
                     playing = games::visit(&welcome.game, begin);
                     (welcomed, next_tick) = (at, clock.now());
                     if playing.is_none() {
@@ -196,7 +211,8 @@ pub async fn run(
                 Some(Event::State(State::Connected)) => report.connected = true,
                 Some(Event::State(State::Waiting { reason, .. } | State::Ended { reason })) => {
                     report.handle_end(reason);
-                    if let Some(play) = playing.take() {
+                    if let Some(mut play) = playing.take() {
+                        record(play.as_mut(), &mut files, clock.now());
                         add(&mut report, play.as_ref(), settled.take(), clock.now());
                     }
                 }
@@ -205,13 +221,36 @@ pub async fn run(
             }
         }
     }
-    if let Some(play) = playing.take() {
+    if let Some(mut play) = playing.take() {
+        record(play.as_mut(), &mut files, clock.now());
         add(&mut report, play.as_ref(), settled.take(), clock.now());
     }
+    begin_file(&mut files);
     report.lock_secs = lock.locked().map(|at| (at - started).as_secs());
     // What ended by our own wish was no disconnection.
     handle.leave("the bots' time is over").await;
     report
+}
+
+/// Writes down what is known of a bot's motion by now.
+fn record(play: &mut dyn Play, files: &mut Option<MotionFiles>, now: LocalTime) {
+    if let Some(files) = files {
+        warn(play.record(files, now));
+    }
+}
+
+/// What is recorded from here on belongs into another file. Returns whether anything is.
+fn begin_file(files: &mut Option<MotionFiles>) -> bool {
+    let Some(files) = files else { return false };
+    warn(files.begin());
+    true
+}
+
+/// A recording that ends early is no reason to end the game.
+fn warn(recorded: Result<(), RecordError>) {
+    if let Err(error) = recorded {
+        tracing::error!("{error}");
+    }
 }
 
 /// How far the client's idea of the server's clock is from the host's clock, if both run on the

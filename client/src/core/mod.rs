@@ -15,6 +15,7 @@
 //! in a browser.
 
 mod prediction;
+mod recorder;
 mod seen;
 mod stats;
 
@@ -23,7 +24,7 @@ use std::collections::BTreeMap;
 use phaselock_shared::clock::delay::Delay;
 use phaselock_shared::clock::lead::Lead;
 use phaselock_shared::clock::pll::{LoopFilter, Pll};
-use phaselock_shared::game::{Entities, Game};
+use phaselock_shared::game::{Entities, Game, Late};
 use phaselock_shared::ids::{EntityId, PlayerId};
 use phaselock_shared::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX, SEATS_MAX};
 use phaselock_shared::motion::choice::Choice;
@@ -40,6 +41,8 @@ use phaselock_shared::wire::{Echo, is_of_game, mark_game};
 
 pub use prediction::Correction;
 use prediction::{News, Prediction};
+pub use recorder::Recorded;
+use recorder::Recorder;
 use seen::Seen;
 use stats::Counter;
 pub use stats::{Misses, Stats};
@@ -91,6 +94,7 @@ pub struct Carried {
 #[derive(Debug)]
 pub struct Client<G: Game> {
     game: G,
+    seed: u64,
     /// Which of the server's games it is.
     number: u8,
     rates: Rates,
@@ -124,6 +128,8 @@ pub struct Client<G: Game> {
     /// The newest packet, until it is sent.
     transmit: Option<Vec<u8>>,
     counter: Counter,
+    /// The own player's motion, if that is recorded.
+    recorder: Option<Recorder>,
 }
 
 impl<G: Game> Client<G> {
@@ -159,6 +165,7 @@ impl<G: Game> Client<G> {
         };
         Self {
             game: G::new(rates, welcome.seed),
+            seed: welcome.seed,
             number: welcome.number,
             rates,
             player: welcome.player,
@@ -183,6 +190,7 @@ impl<G: Game> Client<G> {
             next_seq: 0,
             transmit: None,
             counter: carried.counter,
+            recorder: None,
         }
     }
 
@@ -290,6 +298,13 @@ impl<G: Game> Client<G> {
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
         let tick = tick.minus(age_of(fields, &state.packed));
         state.packed = without_age(fields, &state.packed);
+        if let Some(recorder) = &mut self.recorder {
+            // An input that was replaced by another may lead to the same state in the end.
+            let sure = !late || G::LATE == Late::Wait;
+            let states = self.prediction.confirmed(own, tick, &state.packed);
+            let states = states.filter(|(at, _)| sure || *at == tick);
+            recorder.confirm::<G::Entity>(self.rates, (own, state.kind), states);
+        }
         let (store, shown) = (&self.store, &self.shown);
         let news = News { tick, own: (own, state), scene, store, shown, late };
         let reconciled = self.prediction.reconcile(&self.game, news);
@@ -490,6 +505,16 @@ impl<G: Game> Client<G> {
         self.presenter.traces(&self.game, moment)
     }
 
+    /// Records the own player's motion from now on, for [`poll_motion`](Self::poll_motion), or no longer.
+    pub fn record_motion(&mut self, on: bool) {
+        self.recorder = on.then(|| self.recorder.take().unwrap_or_default());
+    }
+
+    /// The next state of the recording. Some hundred wait to be fetched, of more the oldest are lost.
+    pub fn poll_motion(&mut self) -> Option<Recorded> {
+        self.recorder.as_mut()?.poll()
+    }
+
     /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
     pub fn newest(&self) -> Entities<G::Entity> {
         let mut entities = self.store.latest();
@@ -502,6 +527,11 @@ impl<G: Game> Client<G> {
     /// The rules.
     pub fn game(&self) -> &G {
         &self.game
+    }
+
+    /// What the rules were made with.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The own seat.

@@ -211,6 +211,21 @@ impl<G: Game> Prediction<G> {
         Some(Predicted { tick, own, others })
     }
 
+    /// The own entity's states that a server's word for a tick settles, up to that one: those that were
+    /// predicted since the last word, if they led there.
+    pub(super) fn confirmed(
+        &self,
+        own: EntityId,
+        tick: Tick,
+        packed: &Packed,
+    ) -> impl Iterator<Item = (Tick, Packed)> {
+        let predicted = self.states.iter().filter(move |_| self.own == Some(own));
+        let predicted = predicted.map(|predicted| (predicted.tick, predicted.own));
+        let led_there = predicted.clone().any(|state| state == (tick, *packed));
+        let between = predicted.filter(move |(at, _)| led_there && *at < tick);
+        between.chain([(tick, *packed)])
+    }
+
     /// The server states what there is. Returns what was predicted wrongly, if anything was.
     pub(super) fn reconcile(&mut self, game: &G, news: News<'_, G>) -> Reconciled {
         let (own, state) = news.own;

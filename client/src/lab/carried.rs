@@ -26,6 +26,8 @@ pub struct Arrival {
     pub course: u32,
     /// What it says.
     pub values: Values,
+    /// Seconds after which the next is expected from then on.
+    pub interval: f64,
 }
 
 /// A recording as it comes to a client.
@@ -89,10 +91,11 @@ impl Carried {
             while let Some(arrival) = down.next_arrival().filter(|at| *at <= local(now)) {
                 let Some((sent, state)) = down.poll(arrival) else { break };
                 receiver.handle(sent, arrival);
+                let interval = receiver.expected();
                 let at = secs_of(arrival);
                 carried.arrivals.extend(state.map(|(values, course)| {
                     let time = if setup.stamps == Stamps::Sent { sent } else { at };
-                    Arrival { at, sent, time, course, values }
+                    Arrival { at, sent, time, course, values, interval }
                 }));
             }
             if let Some((delay, interval)) = receiver.advance(now) {
@@ -171,9 +174,16 @@ impl Receiver {
             DelayRule::Steered => steered,
             DelayRule::Fixed(delay) => delay,
         };
+        Some((delay, self.expected()))
+    }
+
+    /// Seconds from one arrival to the next, as far as the past tells.
+    fn expected(&self) -> f64 {
         let count = self.intervals.len();
-        let mean = self.intervals.iter().sum::<f64>() / count.max(1) as f64;
-        Some((delay, if count > 0 { mean } else { self.interval }))
+        if count == 0 {
+            return self.interval;
+        }
+        self.intervals.iter().sum::<f64>() / count as f64
     }
 }
 

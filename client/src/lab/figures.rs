@@ -13,8 +13,8 @@ use super::{Carried, Contender, Scores, Seen, Watched, watch};
 
 /// Methods in one picture; more are not told apart.
 const METHODS_MAX: usize = 8;
-/// Seconds of a path in a picture.
-const SECS_MAX: f64 = 20.0;
+/// Seconds of a path in a picture: more lie on top of each other.
+const SECS_MAX: f64 = 6.0;
 /// Points of a curve in a picture: every pixel of a wide one.
 const POINTS_MAX: usize = 4000;
 
@@ -37,6 +37,14 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
         all.extend(by_interpolator(subject, &rows).map(|it| (name("interpolators"), it)));
     }
     all
+}
+
+/// Each path of a plan with what some methods make of it, amid all that is varied.
+pub fn of_paths(plan: &Plan, methods: &[Contender]) -> Vec<(String, String)> {
+    let picture = |(at, subject): (usize, &Subject)| {
+        (format!("{} paths", subject.name), curves(&plan.cell(middle(plan, at)), methods))
+    };
+    plan.subjects.iter().enumerate().map(picture).collect()
 }
 
 /// A cell of a subject amid all that is varied.

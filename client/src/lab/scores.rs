@@ -30,12 +30,20 @@ pub fn watch<'a>(
 ) -> impl Iterator<Item = Watched> + 'a {
     let mut screen = Screen::new(recording.shape, contender);
     let mut arrivals = carried.arrivals.iter().peekable();
+    let mut last = Moment { now: f64::NEG_INFINITY, past: f64::NEG_INFINITY, interval: f64::NAN };
     carried.frames.iter().map(move |&at| {
         while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {
+            // With a frame a method learns how long the next update is expected to take: if that changed,
+            // one is drawn for nobody when the state comes.
+            if state.interval != last.interval && last.now < state.at {
+                last = Moment { now: state.at, interval: state.interval, ..last };
+                screen.show(last, &*recording.rules);
+            }
             let times = (state.time, state.at);
             screen.receive(state.course, times, &state.values, &*recording.rules);
         }
         let seen = screen.show(at, &*recording.rules);
+        last = at;
         let time = contender.timeline().time(at);
         let place = match seen {
             Seen::Shown(shown, _) => Some(recording.place_of(&shown.place)),

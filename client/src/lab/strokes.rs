@@ -223,7 +223,7 @@ mod tests {
     fn outlines_fit_a_circle_and_a_sample_shows_a_whole_dash() {
         for index in 0..9 {
             let stroke = Stroke::of(index);
-            assert!(stroke.dash.len() % 2 == 0 && stroke.dash.iter().sum::<f32>() <= 42.0);
+            assert!(stroke.dash.len().is_multiple_of(2) && stroke.dash.iter().sum::<f32>() <= 42.0);
             let outline = stroke.marker.outline();
             assert!(outline.len() >= 3);
             for [x, y] in outline {

@@ -13,13 +13,14 @@ use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
 use phaselock_client::net::Clock;
+use phaselock_client::record::MotionFiles;
 
 use super::args::{Args, Start};
 use super::hands::{Hands, KeyCode};
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::screenshot::Screenshot;
-use super::session::{Next, Session};
+use super::session::{self, Next, Session};
 use super::{background, display, palette};
 
 /// The window's size that one point of the user interface is one pixel at.
@@ -36,6 +37,8 @@ const FRAME_LEAST: Duration = Duration::from_micros(3333);
 pub(crate) fn run(args: Args) -> Result<(), String> {
     let screenshot = args.screenshot.as_deref().map(Screenshot::prepare).transpose();
     let screenshot = screenshot.map_err(|error| error.to_string())?;
+    let motion = args.record_motion.as_deref().map(MotionFiles::prepare).transpose();
+    let motion = motion.map_err(|error| error.to_string())?;
     let conf = Conf {
         window_title: "Phaselock".into(),
         window_width: args.size.0.into(),
@@ -48,7 +51,7 @@ pub(crate) fn run(args: Args) -> Result<(), String> {
     };
     let outcome = Rc::new(Cell::new(Ok(())));
     let told = outcome.clone();
-    display::open(conf, async move { told.set(App::new(args, screenshot).frames().await) })
+    display::open(conf, async move { told.set(App::new(args, screenshot, motion).frames().await) })
         .map_err(|error| error.to_string())?;
     outcome.replace(Ok(()))
 }
@@ -57,6 +60,7 @@ struct App {
     args: Args,
     clock: Clock,
     screenshot: Option<Screenshot>,
+    motion: Option<MotionFiles>,
     menu: Menu,
     session: Option<Session>,
     lab: Option<Lab>,
@@ -67,10 +71,11 @@ struct App {
 }
 
 impl App {
-    fn new(args: Args, screenshot: Option<Screenshot>) -> Self {
+    fn new(args: Args, screenshot: Option<Screenshot>, motion: Option<MotionFiles>) -> Self {
         Self {
             clock: Clock::start(),
             screenshot,
+            motion,
             menu: Menu::new(args.name.clone(), &args.start, args.setup.link_words()),
             session: None,
             lab: None,
@@ -142,7 +147,7 @@ impl App {
         let pixels_per_point = pixels_per_point();
         self.hands.gather(pixels_per_point);
         if let Some(session) = &mut self.session {
-            let next = session.update(&mut self.hands);
+            let next = session.update(&mut self.hands, self.motion.as_mut());
             self.follow(next);
         }
 
@@ -214,6 +219,7 @@ impl App {
     }
 
     fn leave(&mut self) {
+        session::begin_file(self.motion.as_mut());
         if let Some(session) = self.session.take() {
             self.closing.extend(session.close("left"));
         }

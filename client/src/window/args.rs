@@ -38,6 +38,8 @@ pub(crate) struct Args {
     pub(crate) name: String,
     /// Where to keep a picture of the last frame.
     pub(crate) screenshot: Option<PathBuf>,
+    /// Where to record the player's motion.
+    pub(crate) record_motion: Option<PathBuf>,
     /// When to leave without being told.
     pub(crate) exit_after: Option<Duration>,
     /// Width and height of the window.
@@ -107,6 +109,7 @@ impl Args {
             start,
             name: cli.name.unwrap_or_else(default_name),
             screenshot: cli.screenshot,
+            record_motion: cli.record_motion,
             exit_after: cli.exit_after.or(implied),
             size: cli.window,
             fullscreen: cli.fullscreen,
@@ -153,6 +156,10 @@ struct Cli {
     /// Write a picture of the last frame here, after --exit-after or 5 seconds
     #[arg(long, global = true, value_name = "PNG")]
     screenshot: Option<PathBuf>,
+    /// Record your motion here, one line for each tick that the server confirmed; of further games into
+    /// FILE-2 and so on
+    #[arg(long, global = true, value_name = "FILE")]
+    record_motion: Option<PathBuf>,
     /// Leave by itself; fails if the game could not be joined by then
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     exit_after: Option<Duration>,
@@ -299,6 +306,9 @@ mod tests {
         let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
         assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0 });
         assert_eq!((args.exit_after, args.size), (Some(SCREENSHOT_AFTER), (800, 600)));
+        assert_eq!(args.record_motion, None);
+        let args = parse("play --game race --record-motion a/run.csv --exit-after 9").unwrap();
+        assert_eq!(args.record_motion, Some("a/run.csv".into()));
     }
 
     #[test]
@@ -347,6 +357,7 @@ mod tests {
             ("--exit-after -1", "unexpected argument '-1'"),
             ("--exit-after=-1", "not a time to wait"),
             ("--exit-after nan", "not a time to wait"),
+            ("play --record-motion", "a value is required for '--record-motion <FILE>'"),
             ("--frob", "unexpected argument '--frob'"),
             ("--link dsl", "'dsl' is neither a profile"),
             ("play --link delay=fast", "'fast' is no delay; write it as in delay=100ms"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock_client::core::{Carried, Client, Seat, Stats, View};
+use phaselock_client::record::{MotionFiles, RecordError};
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::game::Slot;
 use phaselock_shared::ids::PlayerId;
@@ -49,6 +50,10 @@ pub(crate) trait Play {
     /// By how many of the game's units others were lately drawn off where they were by then, where the picture is
     /// marked.
     fn shown_error(&self) -> Option<f32>;
+    /// Records the player's motion from now on, or not.
+    fn record_motion(&mut self, on: bool);
+    /// Writes it down, as far as it is known by now.
+    fn record(&mut self, files: &mut MotionFiles, now: LocalTime) -> Result<(), RecordError>;
     /// How it is going.
     fn readings(&self, now: LocalTime) -> Readings;
     /// Leaves the game for the server's next.
@@ -224,6 +229,14 @@ impl<G: GameView> Play for Playing<G> {
 
     fn shown_error(&self) -> Option<f32> {
         self.shown_error
+    }
+
+    fn record_motion(&mut self, on: bool) {
+        self.client.record_motion(on);
+    }
+
+    fn record(&mut self, files: &mut MotionFiles, now: LocalTime) -> Result<(), RecordError> {
+        files.take_from(&mut self.client, now)
     }
 
     fn readings(&self, now: LocalTime) -> Readings {

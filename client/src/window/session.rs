@@ -7,6 +7,7 @@ use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
 use macroquad::input::is_key_pressed;
 use phaselock_client::net::pins::KnownHosts;
 use phaselock_client::net::{Address, Clock, Event, Handle, Options, Pins, State};
+use phaselock_client::record::{MotionFiles, RecordError};
 use phaselock_server::local::LocalServer;
 use phaselock_shared::clock::pll::LoopFilter;
 use phaselock_shared::fingerprint::Fingerprint;
@@ -132,12 +133,20 @@ impl Session {
         })
     }
 
-    /// Takes in what has come, commands what is due and sends what is to be sent.
-    pub(crate) fn update(&mut self, hands: &mut Hands) -> Next {
-        while let Some(event) = self.handle.try_recv() {
-            if let Err(reason) = self.handle_event(event) {
-                return Next::Ended(reason);
-            }
+    /// Takes in what has come, commands what is due and sends what is to be sent. The player's motion goes
+    /// into the files.
+    pub(crate) fn update(
+        &mut self,
+        hands: &mut Hands,
+        mut files: Option<&mut MotionFiles>,
+    ) -> Next {
+        let mut handled = Ok(());
+        while let (Ok(()), Some(event)) = (&handled, self.handle.try_recv()) {
+            handled = self.handle_event(event, files.as_deref_mut());
+        }
+        self.record(files);
+        if let Err(reason) = handled {
+            return Next::Ended(reason);
         }
         self.handle_keys(hands);
         let connected = self.state == State::Connected;
@@ -150,7 +159,17 @@ impl Session {
         Next::Stay
     }
 
-    fn handle_event(&mut self, event: Event) -> Result<(), String> {
+    fn record(&mut self, files: Option<&mut MotionFiles>) {
+        if let (Some(play), Some(files)) = (&mut self.play, files) {
+            warn(play.record(files, self.clock.now()));
+        }
+    }
+
+    fn handle_event(
+        &mut self,
+        event: Event,
+        mut files: Option<&mut MotionFiles>,
+    ) -> Result<(), String> {
         match event {
             Event::State(State::Ended { reason }) => {
                 return Err(self.at_place(&reason));
@@ -166,16 +185,18 @@ impl Session {
             Event::Pinned(fingerprint) => self.pinned = Some((fingerprint, self.clock.now())),
             Event::Welcome { welcome, hello_sent, at } => {
                 self.note_choices();
-                self.begin(welcome, From::Hello(hello_sent), at)?;
+                self.record(files.as_deref_mut());
+                self.begin(welcome, From::Hello(hello_sent), at, files)?;
             }
             Event::Game { welcome, at } => {
                 // Without a game before there is no session, and nothing to go on with.
                 self.note_choices();
+                self.record(files.as_deref_mut());
                 let Some(before) = self.play.take() else { return Ok(()) };
                 if self.begun.is_some_and(|begun| at - begun < GAME_LEAST) {
                     return Err(format!("{} changes its game all the time", self.place));
                 }
-                self.begin(welcome, From::Game(Box::new(before.leave_game())), at)?;
+                self.begin(welcome, From::Game(Box::new(before.leave_game())), at, files)?;
             }
             Event::Message(message) => {
                 if let Some(play) = &mut self.play {
@@ -198,12 +219,19 @@ impl Session {
         }
     }
 
-    fn begin(&mut self, welcome: Welcome, from: From, at: LocalTime) -> Result<(), String> {
+    fn begin(
+        &mut self,
+        welcome: Welcome,
+        from: From,
+        at: LocalTime,
+        files: Option<&mut MotionFiles>,
+    ) -> Result<(), String> {
         let Some(mut play) = view::start(&welcome, from, at) else {
             let game = &welcome.game;
             return Err(format!("{} plays {game}, which has no picture here", self.place));
         };
         play.set_loop_filter(self.clock.now(), self.filter);
+        play.record_motion(begin_file(files));
         match (self.chosen.get(play.title()), self.presentation) {
             (Some(kinds), _) => kinds.iter().for_each(|it| play.choose(it.kind, it.choice)),
             (None, Some(choice)) => {
@@ -363,5 +391,19 @@ impl Session {
         };
         // Without a thread both are dropped, which stops them as well.
         std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
+    }
+}
+
+/// What is recorded from here on belongs into another file. Returns whether anything is.
+pub(crate) fn begin_file(files: Option<&mut MotionFiles>) -> bool {
+    let Some(files) = files else { return false };
+    warn(files.begin());
+    true
+}
+
+/// A recording that ends early is no reason to end the game.
+fn warn(recorded: Result<(), RecordError>) {
+    if let Err(error) = recorded {
+        eprintln!("phaselock: {error}");
     }
 }

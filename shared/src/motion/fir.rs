@@ -5,31 +5,32 @@
 //! `d1`, all of them are
 //!
 //! ```text
-//! x(t) = x0 + (t - t0) (d0 + p (d0 - d1)) + (t - t0)^2 q (d0 - d1)
+//! x(t) = x0 + (t - t0) d0 + (r + (t - t0) p + (t - t0)^2 q) (d0 - d1)
 //! ```
 //!
 //! and differ in what they make of the turn of the slope, `d0 - d1`:
 //!
-//! | kind | p | q | at equal steps, one step ahead |
-//! |---|---|---|---|
-//! | linear, eq. 2.26 | 0 | 0 | 2, -1, 0 |
-//! | thesis quadratic, eq. 2.28 | 0 | 1 / (h0 + h1) | 5/2, -2, 1/2 |
-//! | quadratic | h0 / (h0 + h1) | 1 / (h0 + h1) | 3, -3, 1 |
-//! | Catmull-Rom, eq. 2.31 | h0 / (h0 + h1) | 0 | 5/2, -2, 1/2 |
-//! | Richardson as printed, eq. 2.34 | 1/3 | 0 | 7/3, -5/3, 1/3 |
-//! | Richardson as derived, eq. 2.35 | h1 / (3 (h0 + h1)) | 0 | 13/6, -4/3, 1/6 |
+//! | kind | r | p | q | at equal steps, one step ahead |
+//! |---|---|---|---|---|
+//! | linear, eq. 2.26 | 0 | 0 | 0 | 2, -1, 0 |
+//! | thesis quadratic, eq. 2.28 | 0 | 0 | 1 / (h0 + h1) | 5/2, -2, 1/2 |
+//! | quadratic | 0 | h0 / (h0 + h1) | 1 / (h0 + h1) | 3, -3, 1 |
+//! | Catmull-Rom, eq. 2.31 | 0 | h0 / (h0 + h1) | 0 | 5/2, -2, 1/2 |
+//! | Richardson as printed, eq. 2.34 and 2.36 | h0 c | c | 0 | 7/3, -5/3, 1/3 |
+//! | Richardson as derived, eq. 2.35 | 0 | c | 0 | 13/6, -4/3, 1/6 |
 //!
-//! So the weights sum to 1 and are exact on uniform motion whatever the spacing, as none of them but the
-//! linear is in the thesis's table when the spacing varies.
+//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion whatever the spacing,
+//! as in the thesis's table only those of the linear row and of Richardson's for any spacing are.
 //!
 //! Where the thesis errs:
 //! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`, though it is
 //!   that of half a step before. A parabola through the three points is [`Kind::Quadratic`].
-//! - Equation 2.34 does not follow from 2.33: it takes `x1 - x2` where that has `(x0 - x2) / 2`.
+//! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at equal steps:
+//!   that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what it foretells for `t0` is
+//!   not `x0`, and it makes twice as much of a turn.
 //! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's step is
 //!   `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here a second time.
-//! - In Table 1's rows for any spacing, Richardson's has `t - t1` for `t - t0` and a `+ 1` on the weight of
-//!   `x1` instead of `x0`'s; the quadratic's has a factor too much.
+//! - Table 1's quadratic row for any spacing has a factor too much, and does not divide by the spans.
 
 use super::eased::Foresee;
 use super::forecast::Forecast;
@@ -46,7 +47,8 @@ pub enum Kind {
     Quadratic,
     /// On along that parabola's tangent in the newest, which is Catmull-Rom's for an end, eq. 2.30 and 2.31.
     CatmullRom,
-    /// By the slope that the thesis prints for Richardson's extrapolation, eq. 2.34.
+    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36. It does not
+    /// begin at the newest place.
     RichardsonPrinted,
     /// By the slope that follows from its equation for it, eq. 2.33 and 2.35.
     Richardson,
@@ -98,22 +100,23 @@ impl Kind {
             Self::Quadratic => "Lagrange's parabola; corrects the thesis's eq. 2.29",
             Self::CatmullRom => "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform",
             Self::RichardsonPrinted => {
-                "Prediction thesis, 2.3.2, eq. 2.34, which does not follow from eq. 2.33"
+                "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before"
             }
             Self::Richardson => "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it",
         }
     }
 
-    /// `p` and `q` of the module's formula, for two spans.
-    fn turning(self, h0: f64, h1: f64) -> (f64, f64) {
+    /// `r`, `p` and `q` of the module's formula, for two spans.
+    fn turning(self, h0: f64, h1: f64) -> (f64, f64, f64) {
         let both = h0 + h1;
+        let c = h1 / (3.0 * both);
         match self {
-            Self::Linear => (0.0, 0.0),
-            Self::ThesisQuadratic => (0.0, 1.0 / both),
-            Self::Quadratic => (h0 / both, 1.0 / both),
-            Self::CatmullRom => (h0 / both, 0.0),
-            Self::RichardsonPrinted => (1.0 / 3.0, 0.0),
-            Self::Richardson => (h1 / (3.0 * both), 0.0),
+            Self::Linear => (0.0, 0.0, 0.0),
+            Self::ThesisQuadratic => (0.0, 0.0, 1.0 / both),
+            Self::Quadratic => (0.0, h0 / both, 1.0 / both),
+            Self::CatmullRom => (0.0, h0 / both, 0.0),
+            Self::RichardsonPrinted => (h0 * c, c, 0.0),
+            Self::Richardson => (0.0, c, 0.0),
         }
     }
 }
@@ -122,10 +125,10 @@ impl Kind {
 /// They sum to 1. Spans below a microsecond count as one.
 pub fn coefficients(kind: Kind, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
     let (h0, h1) = ((t0 - t1).max(SPAN_MIN), (t1 - t2).max(SPAN_MIN));
-    let (p, q) = kind.turning(h0, h1);
+    let (r, p, q) = kind.turning(h0, h1);
     let ahead = t - t0;
     // Of the slopes.
-    let turned = ahead * (p + ahead * q);
+    let turned = r + ahead * (p + ahead * q);
     let (newer, older) = (ahead + turned, -turned);
     [1.0 + newer / h0, older / h1 - newer / h0, -older / h1]
 }
@@ -154,15 +157,17 @@ pub(super) fn forecast(
     let Some(before) = before else { return forecast };
     let h0 = (newest.time - before.time).max(SPAN_MIN);
     let older = earlier.map(|earlier| (earlier, (before.time - earlier.time).max(SPAN_MIN)));
-    let (p, q) = older.map_or((0.0, 0.0), |(_, h1)| kind.turning(h0, h1));
+    let (r, p, q) = older.map_or((0.0, 0.0, 0.0), |(_, h1)| kind.turning(h0, h1));
     for at in path.shape().moving() {
         let d0 = (newest.place[at] - before.place[at]) / h0;
         let d1 = older.map_or(d0, |(earlier, h1)| (before.place[at] - earlier.place[at]) / h1);
+        forecast.place[at] += r * (d0 - d1);
         forecast.rate[at] = d0 + p * (d0 - d1);
         forecast.bend[at] = q * (d0 - d1);
     }
-    // Rotations lie on a sphere: their slopes are those along it.
+    // Rotations lie on a sphere: their slopes are those along it, and they begin on it.
     for at in path.shape().rotations().flat_map(|at| at..at + 4) {
+        forecast.place[at] = newest.place[at];
         let (d0, d1) =
             (newest.rate[at], if older.is_some() { before.rate[at] } else { newest.rate[at] });
         forecast.rate[at] = d0 + p * (d0 - d1);

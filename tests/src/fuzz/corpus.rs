@@ -7,8 +7,10 @@ use std::io;
 use std::iter::once;
 
 use phaselock_client::core::Client;
+use phaselock_client::lab::file::{Source, header, line};
 use phaselock_server::core::{ClientId, Output, Room};
 use phaselock_shared::game::Game;
+use phaselock_shared::games::race::{Car, Race};
 use phaselock_shared::games::skirmish::{Command, Skirmish};
 use phaselock_shared::ids::PlayerId;
 use phaselock_shared::link::PROFILES;
@@ -108,6 +110,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "identity" => identities(),
         "input" => inputs(),
         "known_hosts" => known_hosts(),
+        "motion" => motions(),
         "room" => rooms(),
         "server_message" => server_messages(),
         "snapshot" => snapshots(),
@@ -179,6 +182,39 @@ fn fingerprints() -> Vec<Vec<u8>> {
     ]
     .map(String::into_bytes)
     .to_vec()
+}
+
+const MOTIONS: [&str; 14] = [
+    "time,x,y\n0,1,2\n0.5,1.5,-2\n1,3,-6e-1\n",
+    "# of a bird\n\n0;12.5;3\r\n0.04;12.75;3.5\r\n",
+    "y\tname\tTIME_MS\tx\n1\ta\t0\t2\n3\tb\t40\t4\n",
+    "\u{feff}\"t\",\"x\",\"y\"\n-1e9,1e9,-0.0\n-999999999.9,1e-300,7\n",
+    "[[0, 1, 2], [0.5, 1.5, -2, \"left\"], [1, 3, -6e-1]]",
+    "[{\"t\": 0, \"x\": 1, \"y\": 2},\n {\"y\": [], \"Y\": 2.5, \"x\": 1, \"time\": 0.25}]",
+    "[[0, 1, 2],\n[1, 2",
+    "[[0, 1, 2], [1, null, 2]]",
+    "{\"points\": [[0, 1, 2]]}",
+    "0,1,2\n1,nan,3\n",
+    "0,1,2\n0,1,2\n",
+    "0,1,2\n1,\u{202e}\u{1b}[31mleft\n",
+    "0,1,2\n90000,1,2\n",
+    "# phaselock motion 1: game=chess record=King ticks=60\ntime,course,x,y\n",
+];
+
+fn motions() -> Vec<Vec<u8>> {
+    let rates = Rates::DEFAULT;
+    let source = Source::of::<Race>(0, rates, 7).expect("cars move");
+    let lines = (0..4_u16).map(|tick| {
+        let x = f32::from(tick) * 0.75;
+        let car = Car { x, y: -2.5, vx: 45.0, puts: 1, ..Car::default() }.snapped();
+        line(&source, f64::from(tick) / 60.0, u32::from(tick) / 3, &car.values())
+    });
+    let recording: String = once(header(&source)).chain(lines).collect();
+    let edited = recording.replace('\n', "\r\n# said twice\r\n\r\n");
+    let old = recording.replace("heading", "azimuth");
+    let texts = [recording.clone(), edited, recording + "0.5,9,", old];
+    let texts = texts.into_iter().map(String::into_bytes);
+    texts.chain(MOTIONS.map(|text| text.as_bytes().to_vec())).collect()
 }
 
 fn known_hosts() -> Vec<Vec<u8>> {

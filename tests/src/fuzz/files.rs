@@ -1,12 +1,13 @@
-//! What is read from files: the server's settings and identity, the servers that a client knows.
+//! What is read from files: the server's settings and identity, the servers that a client knows, motion.
 //!
-//! They are read through files indeed, since that is the only way in; the files lie in the system's
-//! folder for temporary ones.
+//! But for motion they are read through files indeed, since that is the only way in; the files lie in the
+//! system's folder for temporary ones.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use phaselock_client::lab::file::{self, POINTS_MAX, VALUE_MAX};
 use phaselock_client::net::pins::KnownHosts;
 use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX};
 use phaselock_server::identity::Identity;
@@ -124,6 +125,30 @@ pub fn known_hosts(data: &[u8]) -> bool {
         }
         true
     })
+}
+
+/// Recorded motion.
+pub fn motion(data: &[u8]) -> bool {
+    let motion = match file::read(data) {
+        Ok(motion) => motion,
+        Err(error) => {
+            let lines = 1 + data.iter().filter(|byte| **byte == b'\n').count();
+            assert!((1..=lines).contains(&error.line), "{error}");
+            let sentence = error.to_string();
+            assert!(!sentence.contains(char::is_control) && sentence.chars().count() < 300);
+            return false;
+        }
+    };
+    let points = &motion.points;
+    assert!((2..=POINTS_MAX).contains(&points.len()));
+    // No point is shorter than `0,1,2` and the end of its line.
+    assert!(points.len() <= data.len().div_ceil(6) && points.capacity() <= data.len());
+    assert!(motion.values.capacity() <= data.len());
+    assert_eq!(motion.values.len(), motion.source.as_ref().map_or(0, |_| points.len()));
+    assert!(points.is_sorted_by(|a, b| a.time < b.time && a.course <= b.course));
+    assert!(points.iter().all(|at| [at.time, at.x, at.y].iter().all(|it| it.abs() <= VALUE_MAX)));
+    assert_eq!(file::read(motion.to_text().as_bytes()), Ok(motion));
+    true
 }
 
 /// The server's certificate and its key: each behind its length in two bytes.

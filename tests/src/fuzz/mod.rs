@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 pub use client::client;
 pub use control::{client_message, server_message};
-pub use files::{config, identity, known_hosts};
+pub use files::{config, identity, known_hosts, motion};
 pub use packets::{bits, input};
 pub use room::room;
 pub use snapshot::snapshot;
@@ -31,7 +31,7 @@ pub use texts::{address, conditions, fingerprint};
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.
-pub const TARGETS: [(&str, Body); 13] = [
+pub const TARGETS: [(&str, Body); 14] = [
     ("address", address),
     ("bits", bits),
     ("client", client),
@@ -42,6 +42,7 @@ pub const TARGETS: [(&str, Body); 13] = [
     ("identity", identity),
     ("input", input),
     ("known_hosts", known_hosts),
+    ("motion", motion),
     ("room", room),
     ("server_message", server_message),
     ("snapshot", snapshot),

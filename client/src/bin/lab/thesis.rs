@@ -1,5 +1,54 @@
-//! x
+//! `phaselock-lab thesis`.
+
 use std::process::ExitCode;
-pub(crate) fn run(_: super::args::ThesisArgs) -> anyhow::Result<ExitCode> {
+
+use anyhow::{Context, Result};
+use phaselock_client::lab::thesis::{self, Measured, PATHS};
+use phaselock_client::lab::{Stamps, figures};
+
+use super::args::ThesisArgs;
+use super::files::{self, Pictures};
+use super::run::{self, Stop};
+use super::sweep::jobs;
+
+pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
+    let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
+    let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
+    let measure = |stamps, what: [&'static str; 2]| {
+        let plans = [thesis::plan(stamps, args.seed), thesis::strokes_plan(stamps, args.seed)];
+        let [paths, strokes] = plans;
+        [
+            run::measure(&paths, jobs(args.jobs), &stop, what[0]),
+            run::measure(&strokes, jobs(args.jobs), &stop, what[1]),
+        ]
+    };
+    let measured = Measured {
+        arrived: measure(Stamps::Arrived, ["1 of 4, paths", "2 of 4, strokes"]),
+        sent: measure(Stamps::Sent, ["3 of 4, paths", "4 of 4, strokes"]),
+    };
+    if stop.is_told() {
+        // Its means are over all of a sweep: of a part they would be others.
+        anyhow::bail!("stopped; the evaluation is whole or not at all");
+    }
+    if let Some(plots) = plots {
+        for path in PATHS {
+            let rows: Vec<_> =
+                measured.arrived[0].iter().filter(|row| row.path == path.name()).collect();
+            let title = |what: &str| format!("{}: {what}", path.title());
+            for (what, picture) in [
+                ("extrapolators", figures::extrapolators(&title("extrapolators"), &rows)),
+                ("interpolators", figures::interpolators(&title("interpolators"), &rows)),
+            ] {
+                if let Some(picture) = picture {
+                    plots.write(&format!("{path} {what}"), &picture)?;
+                }
+            }
+        }
+        let plan = thesis::plan(Stamps::Arrived, args.seed);
+        for (name, picture) in figures::of_paths(&plan, &thesis::shown()) {
+            plots.write(&name, &picture)?;
+        }
+    }
+    files::print(&thesis::page(&measured))?;
     Ok(ExitCode::SUCCESS)
 }

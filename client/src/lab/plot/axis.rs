@@ -7,7 +7,7 @@ pub(super) fn drawable(value: f64) -> bool {
     value.abs() <= MAGNITUDE_MAX
 }
 
-/// From the least number to the greatest; of some length.
+/// From the least number to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     pub(super) low: f64,
@@ -15,21 +15,30 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Around all numbers that can be drawn, and 0 to 1 around none. Equal numbers are given room to both sides.
+    /// From the least to the greatest of the numbers that can be drawn, or 0 to 1 if there are none. Equal numbers
+    /// are given room to both sides.
     pub(super) fn around(values: impl Iterator<Item = f64>) -> Self {
-        let bounds = values.filter(|value| drawable(*value)).fold(None, |bounds, value| {
-            let (low, high) = bounds.unwrap_or((value, value));
-            Some((value.min(low), value.max(high)))
-        });
-        let Some((low, high)) = bounds else { return Self { low: 0.0, high: 1.0 } };
-        // Ticks closer than this would need more digits than a label shows.
-        let room = low.abs().max(high.abs()).max(1e-6) * 1e-6;
-        if high - low >= room {
-            return Self { low, high };
+        let range = Self::bounds(values);
+        if range.length() > 0.0 {
+            return range.at_least(0.0);
         }
-        let half = if low == 0.0 && high == 0.0 { 0.5 } else { low.abs().max(high.abs()) * 0.1 };
-        let half = half.max(room);
-        Self { low: low - half, high: high + half }
+        range.at_least(if range.low == 0.0 { 1.0 } else { range.low.abs() * 0.2 })
+    }
+
+    /// The same, of no length if the numbers are equal.
+    pub(super) fn bounds(values: impl Iterator<Item = f64>) -> Self {
+        let widest = |bounds: Option<Self>, value: f64| {
+            let Self { low, high } = bounds.unwrap_or(Self { low: value, high: value });
+            Some(Self { low: low.min(value), high: high.max(value) })
+        };
+        let bounds = values.filter(|value| drawable(*value)).fold(None, widest);
+        bounds.unwrap_or(Self { low: 0.0, high: 1.0 })
+    }
+
+    /// Of this length at least, around the same middle, and long enough for ticks to be told apart.
+    pub(super) fn at_least(self, length: f64) -> Self {
+        let length = length.max(self.low.abs().max(self.high.abs()).max(1e-6) * 1e-6);
+        if self.length() < length { self.of_length(length) } else { self }
     }
 
     pub(super) fn length(self) -> f64 {
@@ -105,7 +114,7 @@ fn number(value: f64, step: f64) -> String {
     let digits = -(step.log10() + 1e-9).floor();
     let text = if value.abs() < step / 2.0 {
         "0".into()
-    } else if digits > 6.0 || digits < -5.0 {
+    } else if !(-5.0..=6.0).contains(&digits) {
         let places = (value.abs().log10().floor() + digits).clamp(0.0, 6.0);
         format!("{value:.*e}", places as usize)
     } else {
@@ -130,6 +139,9 @@ pub(super) fn value(value: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
+/// What is further off the page is drawn as if it were here: viewers calculate with fewer digits than we do.
+const OFF_PAGE: f64 = 20_000.0;
+
 /// From a range to a span of the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
@@ -140,7 +152,8 @@ pub(super) struct Scale {
 
 impl Scale {
     pub(super) fn at(self, value: f64) -> f64 {
-        self.from + (value - self.range.low) / self.range.length() * (self.to - self.from)
+        let at = self.from + (value - self.range.low) / self.range.length() * (self.to - self.from);
+        at.clamp(-OFF_PAGE, OFF_PAGE)
     }
 }
 
@@ -159,7 +172,7 @@ mod tests {
         assert_eq!(labels(-0.31, 0.42), "\u{2212}0.3 \u{2212}0.2 \u{2212}0.1 0 0.1 0.2 0.3 0.4");
         assert_eq!(labels(97.0, 161.0), "100 110 120 130 140 150 160");
         assert_eq!(labels(0.0, 3.1e11), "0 5e10 1.0e11 1.5e11 2.0e11 2.5e11 3.0e11");
-        assert_eq!(labels(1e6, 1e6 + 4.0), "1000000 1000001 1000002 1000003 1000004");
+        assert_eq!(labels(1e6, 1e6 + 5.0), "1000000 1000001 1000002 1000003 1000004 1000005");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Curves of y over x.
 
 use super::Lines;
-use super::axis::Range;
+use super::axis::{Range, drawable};
 use super::page::{Area, MARGIN, Page, WIDTH, placed};
 use super::plane::{described, entry};
 
@@ -18,7 +18,7 @@ pub fn lines(plot: &Lines) -> String {
     let area =
         Area { x: left, y: page.end, width: WIDTH - left - LEGEND - MARGIN - 18.0, height: HEIGHT };
     let points = || plot.curves.iter().flat_map(|curve| curve.points.iter().flatten());
-    let whole = || points().filter(|point| point.iter().all(|part| super::axis::drawable(*part)));
+    let whole = || points().filter(|point| point.iter().all(|part| drawable(*part)));
     let x = area.across(Range::around(whole().map(|point| point[0])).grown(0.03));
     let y = area.up(Range::around(whole().map(|point| point[1])).rounded());
 

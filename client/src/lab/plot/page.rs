@@ -15,8 +15,11 @@ const FRAME: &str = "#9aa1ab";
 const FONTS: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
 /// Of the lines of curves.
 const STROKE_WIDTH: f64 = 1.9;
-/// The radius of markers.
+/// The radius of markers at measured values, and along curves that have none.
 const MARKER: f64 = 4.0;
+const MARKER_ALONG: f64 = 3.3;
+/// Of markers along a curve, at most so many; arbitrary.
+const MARKERS_MAX: usize = 100;
 /// Points of a path nearer than this to the last one drawn are left out: no eye would find them.
 const NEAR: f64 = 0.2;
 /// The length of a legend's line, which holds any dash once, and the gap behind it.
@@ -234,8 +237,9 @@ impl Page {
     pub(super) fn curve(&mut self, pieces: &[Vec<[f64; 2]>], stroke: &Stroke, phase: f64) {
         self.path(pieces, format_args!("{}", Line(stroke)));
         let few = pieces.iter().map(Vec::len).sum::<usize>() <= 24;
-        let places = if few { pieces.concat() } else { along(pieces, phase) };
-        self.markers(&places, stroke);
+        let (places, radius) =
+            if few { (pieces.concat(), MARKER) } else { (along(pieces, phase), MARKER_ALONG) };
+        self.markers(&places, stroke, radius);
     }
 
     /// A line through means, with a marker for each, however many they are.
@@ -247,7 +251,7 @@ impl Page {
             format_args!("stroke=\"#fff\" stroke-width=\"4.2\" stroke-opacity=\"0.75\""),
         );
         self.path(&line, format_args!("{}", Line(stroke)));
-        self.markers(points, stroke);
+        self.markers(points, stroke, MARKER);
     }
 
     /// A line through points of the page, for each piece, in the given style.
@@ -274,7 +278,7 @@ impl Page {
     }
 
     /// A stroke's markers, with a white rim that keeps them apart from the lines below.
-    fn markers(&mut self, places: &[[f64; 2]], stroke: &Stroke) {
+    fn markers(&mut self, places: &[[f64; 2]], stroke: &Stroke, radius: f64) {
         if places.is_empty() {
             return;
         }
@@ -285,7 +289,7 @@ impl Page {
         for [x, y] in places {
             if stroke.marker == Marker::Circle {
                 self.add(format_args!(
-                    "<circle cx=\"{}\" cy=\"{}\" r=\"{MARKER}\"/>",
+                    "<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
                     Px(*x),
                     Px(*y)
                 ));
@@ -295,7 +299,7 @@ impl Page {
                 .marker
                 .outline()
                 .iter()
-                .map(|corner| corner.map(|part| f64::from(part) * MARKER * 1.2));
+                .map(|corner| corner.map(|part| f64::from(part) * radius * 1.2));
             let data: Vec<String> =
                 corners.map(|[dx, dy]| format!("{} {}", Px(x + dx), Px(y + dy))).collect();
             self.add(format_args!("<path d=\"M{}Z\"/>", data.join("L")));
@@ -360,7 +364,7 @@ impl Page {
         match sample {
             Sample::Stroke(stroke) => {
                 self.path(&line, format_args!("{}", Line(stroke)));
-                self.markers(&[middle], stroke);
+                self.markers(&[middle], stroke, MARKER);
             }
             Sample::Truth => self.truth(&line),
             Sample::Update => self.rings(&[middle]),
@@ -420,18 +424,21 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Some twelve places along a curve, at even distances of at least 60; the phase, of 0 to 1, shifts them, so that
-/// the markers of curves that run together do not cover each other.
+/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about twelve; the phase,
+/// of 0 to 1, shifts them, so that the markers of curves that run together do not cover each other.
 fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
-    let steps = || pieces.iter().flat_map(|piece| piece.windows(2)).map(|step| (step[0], step[1]));
+    let on_page = |point: [f64; 2]| point.iter().all(|part| (0.0..=2.0 * WIDTH).contains(part));
+    let steps = || {
+        let steps = pieces.iter().flat_map(|piece| piece.windows(2)).map(|step| (step[0], step[1]));
+        steps.filter(|(from, to)| on_page(*from) && on_page(*to))
+    };
     let length: f64 = steps().map(|(from, to)| distance(from, to)).sum();
-    let every = (length / 12.0).max(60.0);
+    let every = (length / 12.0).clamp(60.0, 200.0);
     let (mut next, mut walked) = (every * phase, 0.0);
     let mut places = Vec::new();
     for (from, to) in steps() {
         let step = distance(from, to);
-        // Each turn goes on by a twelfth of the whole: there are few, however long a step is.
-        while next <= walked + step && step > 0.0 {
+        while next <= walked + step && step > 0.0 && places.len() < MARKERS_MAX {
             let share = (next - walked) / step;
             places.push([from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share]);
             next += every;

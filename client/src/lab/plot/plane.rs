@@ -45,12 +45,13 @@ pub fn paths(plot: &Paths) -> String {
     page.unclip();
     page.frame(area);
 
-    let truth = [Entry { sample: Sample::Truth, name: "true path", note: "" }];
-    let update = [Entry { sample: Sample::Update, name: "network update", note: "" }];
-    let drawn = |points: &[[f64; 2]]| usize::from(!points.is_empty());
     let mut entries = Vec::new();
-    entries.extend(truth.into_iter().take(drawn(&plot.truth)));
-    entries.extend(update.into_iter().take(drawn(&plot.updates)));
+    if !plot.truth.is_empty() {
+        entries.push(Entry { sample: Sample::Truth, name: "true path", note: "" });
+    }
+    if !plot.updates.is_empty() {
+        entries.push(Entry { sample: Sample::Update, name: "network update", note: "" });
+    }
     entries.extend(plot.curves.iter().map(entry));
     let legend = page.legend([area.x + area.width + 18.0, area.y], LEGEND + MARGIN, 1, &entries);
     page.end = (area.y + area.height + 44.0).max(area.y + legend);
@@ -59,25 +60,21 @@ pub fn paths(plot: &Paths) -> String {
 
 /// Around what is to be seen, on both axes.
 fn ranges(plot: &Paths) -> [Range; 2] {
-    let known = || {
-        plot.truth
-            .iter()
-            .chain(&plot.updates)
-            .filter(|point| point.iter().all(|part| drawable(*part)))
-    };
-    let curves = || {
-        let points = plot.curves.iter().flat_map(|curve| curve.points.iter().flatten());
-        points.filter(|point| point.iter().all(|part| drawable(*part)))
-    };
-    let all = [0, 1].map(|axis| Range::around(known().chain(curves()).map(|point| point[axis])));
-    if known().next().is_none() {
-        return all;
+    let whole = |point: &&[f64; 2]| point.iter().all(|part| drawable(*part));
+    let known = || plot.truth.iter().chain(&plot.updates).filter(whole);
+    let curves =
+        || plot.curves.iter().flat_map(|curve| curve.points.iter().flatten()).filter(whole);
+    let mut ranges =
+        [0, 1].map(|axis| Range::bounds(known().chain(curves()).map(|point| point[axis])));
+    if known().next().is_some() {
+        let known = [0, 1].map(|axis| Range::bounds(known().map(|point| point[axis])));
+        let margin = ASTRAY * known[0].length().max(known[1].length());
+        let near = known.map(|range| range.of_length(range.length() + 2.0 * margin));
+        ranges = [ranges[0].within(near[0]), ranges[1].within(near[1])];
     }
-    let known = [0, 1].map(|axis| Range::around(known().map(|point| point[axis])));
-    let extent = known[0].length().max(known[1].length());
-    [0, 1].map(|axis| {
-        all[axis].within(known[axis].of_length(known[axis].length() + 2.0 * ASTRAY * extent))
-    })
+    // A straight path along an axis takes a strip, and a single point a square.
+    let extent = ranges[0].length().max(ranges[1].length());
+    ranges.map(|range| range.at_least(if extent > 0.0 { extent * 0.1 } else { 1.0 }))
 }
 
 /// A curve in the legend.

@@ -14,6 +14,8 @@ const PANEL_MIN: f64 = 230.0;
 /// The share of the distance between two values over which the series are spread, and of that a cloud's own.
 const SPREAD: f64 = 0.82;
 const LANE: f64 = 0.72;
+/// Where there is room, a series still stands near its value.
+const LANE_MAX: f64 = 24.0;
 /// A cloud is drawn in so many layers, each of one element: where points of different layers lie on each other, it
 /// is darker. Arbitrary.
 const LAYERS: usize = 6;
@@ -165,7 +167,7 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
     let y = area.up(range);
     let between = area.width / panel.values.len().max(1) as f64;
     let middle = |place: usize| area.x + (place as f64 + 0.5) * between;
-    let lane = between * SPREAD / plot.series.len().max(1) as f64;
+    let lane = (between * SPREAD / plot.series.len().max(1) as f64).min(LANE_MAX);
     let lane_of = |group: &Group| {
         let off_centre = group.series as f64 - (plot.series.len() - 1) as f64 / 2.0;
         middle(group.place) + off_centre * lane
@@ -193,7 +195,7 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
         }
         // The narrower the lane the smaller the points, and the more there are the fainter.
         let size = Px((lane * LANE * 0.45).clamp(1.8, 2.8));
-        let opacity = Px((0.24 + 6.0 / drawn as f64).min(0.38));
+        let opacity = Px((0.27 + 5.0 / drawn as f64).min(0.6));
         page.add(format_args!(
             "<g stroke=\"{color}\" stroke-width=\"{size}\" stroke-linecap=\"round\" stroke-opacity=\"{opacity}\">"
         ));

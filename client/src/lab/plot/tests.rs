@@ -109,33 +109,213 @@ fn over_rate() -> Lines {
     }
 }
 
-#[test]
-fn pictures() {
-    let dir = std::env::var("PLOTS_OUT").unwrap();
-    let mut rate40 = over_rate();
-    rate40.curves = (0..40)
-        .map(|i| Curve {
-            stroke: Stroke::of(i),
-            name: format!("look {i}"),
-            note: String::new(),
-            points: vec![
-                (0..30).map(|k| [k as f64, (k as f64 * 0.1).sin() * 3.0 + i as f64]).collect(),
-            ],
-        })
-        .collect();
-    let mut log = clouds(4, 6, 40);
-    log.panels[0].clouds[5].errors[3] = 4e4;
-    log.panels[0].clouds[5].errors[4] = f64::NAN;
-    for (name, text) in [
-        ("paths", paths(&zigzag())),
-        ("scatter", scatter(&clouds(4, 6, 40))),
-        ("scatter-big", scatter(&clouds(8, 6, 1000))),
-        ("lines", lines(&over_rate())),
-        ("forty", lines(&rate40)),
-        ("astray", scatter(&log)),
-        ("empty", scatter(&Scatter::default())),
-        ("emptyp", paths(&Paths::default())),
-    ] {
-        std::fs::write(format!("{dir}/{name}.svg"), text).unwrap();
+/// Fails unless the text is one well-formed XML element with the rules of XML that our writer could break: tags that
+/// match, quoted attributes named once, no bare `&` or `<`, no control characters, and no `NaN` for a number.
+fn assert_valid(svg: &str) {
+    let allowed = |letter: char| letter >= ' ' || letter == '\n';
+    assert!(svg.chars().all(allowed), "a control character");
+    for unfit in ["NaN", "inf", "--", "=\"\""] {
+        assert!(!svg.contains(unfit), "{unfit} in {svg}");
     }
+    for entity in svg.split('&').skip(1) {
+        assert!(
+            ["amp;", "lt;", "gt;", "quot;", "#39;"].iter().any(|known| entity.starts_with(known)),
+            "&{entity}"
+        );
+    }
+    let mut open = Vec::new();
+    let mut parts = svg.split('<');
+    assert_eq!(parts.next(), Some(""));
+    for part in parts {
+        let (tag, text) = part.split_once('>').expect("a tag is closed");
+        assert!(!text.contains('>'), "a bare > in {text}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else {
+            let own = tag.strip_suffix('/');
+            let (name, attributes) =
+                own.unwrap_or(tag).split_once(' ').unwrap_or((own.unwrap_or(tag), ""));
+            assert!(
+                !name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase()),
+                "<{tag}>"
+            );
+            let mut names = Vec::new();
+            let mut rest = attributes;
+            while !rest.is_empty() {
+                let (name, after) = rest.split_once("=\"").expect("an attribute is quoted");
+                let (_, after) = after.split_once('"').expect("a quote is closed");
+                assert!(
+                    name.chars().all(|letter| letter.is_ascii_alphabetic() || letter == '-'),
+                    "{name}"
+                );
+                assert!(!names.contains(&name), "{name} twice in <{tag}>");
+                names.push(name);
+                rest = after.strip_prefix(' ').unwrap_or(after);
+            }
+            if own.is_none() {
+                open.push(name);
+            }
+        }
+        assert!(!open.is_empty() || text.trim().is_empty(), "text outside: {text}");
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+}
+
+fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
+
+#[test]
+fn plots_are_valid_and_the_same_each_time() {
+    for draw in [
+        || paths(&zigzag()),
+        || scatter(&clouds(4, 6, 40)),
+        || scatter(&Scatter::default()),
+        || lines(&over_rate()),
+        || lines(&Lines::default()),
+        || paths(&Paths::default()),
+    ] {
+        let svg = draw();
+        assert_valid(&svg);
+        assert_eq!(svg, draw());
+        assert!(svg.contains("role=\"img\"") && svg.contains("<title>") && svg.contains("<desc>"));
+    }
+}
+
+#[test]
+fn names_that_look_like_markup_are_text() {
+    let evil = "a<b> & \"c\" 'd' ]]> \u{1}\u{b}é";
+    let (mut plane, mut cloud, mut plain) = (zigzag(), clouds(2, 2, 3), over_rate());
+    for text in [&mut plane.title, &mut plane.subtitle, &mut plane.unit, &mut plane.curves[0].name]
+    {
+        *text = evil.into();
+    }
+    for text in [
+        &mut cloud.title,
+        &mut cloud.y_label,
+        &mut cloud.panels[0].label,
+        &mut cloud.series[0].note,
+    ] {
+        *text = evil.into();
+    }
+    for text in
+        [&mut plain.title, &mut plain.x_label, &mut plain.y_label, &mut plain.curves[1].note]
+    {
+        *text = evil.into();
+    }
+    for svg in [paths(&plane), scatter(&cloud), lines(&plain)] {
+        assert_valid(&svg);
+        assert!(svg.contains(
+            "<title>a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39; ]]&gt; \u{fffd}\u{fffd}é</title>"
+        ));
+    }
+}
+
+#[test]
+fn odd_numbers_draw_what_can_be_drawn() {
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let odd: [&[[f64; 2]]; 9] = [
+        &[],
+        &[[5.0, 5.0]],
+        &[[nan, 1.0]],
+        &[[0.0, 0.0], [nan, nan], [1.0, inf], [2.0, 3.0], [3.0, 1.0]],
+        &[[7.0, 7.0]; 50],
+        &[[0.0, 1e5], [10.0, 1e5]],
+        &[[-1e12, 1e12], [1e12, -1e12]],
+        &[[f64::MAX, f64::MIN], [-0.0, 5e-324]],
+        &[[1e-300, 0.0], [2e-300, 0.0]],
+    ];
+    for points in odd {
+        let curve = |index| Curve {
+            name: String::new(),
+            stroke: Stroke::of(index),
+            points: vec![points.to_vec(), Vec::new()],
+            note: String::new(),
+        };
+        let curves: Vec<Curve> = (0..3).map(curve).collect();
+        assert_valid(&lines(&Lines { curves: curves.clone(), ..Lines::default() }));
+        let (truth, updates) = (points.to_vec(), points.to_vec());
+        assert_valid(&paths(&Paths { curves: curves.clone(), ..Paths::default() }));
+        assert_valid(&paths(&Paths { truth, updates, curves, y_up: true, ..Paths::default() }));
+        let cloud =
+            |point: &[f64; 2]| Cloud { series: 0, value: point[0], errors: vec![point[1]; 3] };
+        let mut plot = clouds(1, 0, 0);
+        plot.panels[0].clouds = points.iter().map(cloud).collect();
+        plot.panels[0].clouds.push(Cloud { series: 9, value: 1.0, errors: vec![1.0] });
+        assert_valid(&scatter(&plot));
+    }
+}
+
+#[test]
+fn a_straight_path_fills_the_picture_and_a_runaway_does_not_shrink_it() {
+    let truth: Vec<[f64; 2]> = (0..100).map(|i| [f64::from(i), 1e5]).collect();
+    let mut plot = Paths { truth, ..Paths::default() };
+    // The numbers at the axis tell the scale.
+    assert!(paths(&plot).contains(">80</text>"));
+    let stroke = Stroke::of(0);
+    let points = vec![vec![[0.0, 1e5], [50.0, -1e9], [99.0, 1e5]]];
+    plot.curves.push(Curve { name: "astray".into(), stroke, points, note: String::new() });
+    assert!(paths(&plot).contains(">80</text>"));
+}
+
+#[test]
+fn y_grows_as_it_is_told() {
+    let height_of = |y_up: bool| {
+        let svg = paths(&Paths { y_up, ..zigzag() });
+        let ring = svg.split("<circle").nth(1).expect("a first update");
+        let at = ring.split("cy=\"").nth(1).and_then(|rest| rest.split('"').next());
+        at.expect("a height").parse::<f64>().expect("a number")
+    };
+    // The zigzag begins at its greatest y.
+    assert!(height_of(true) + 50.0 < height_of(false));
+}
+
+#[test]
+fn strokes_are_drawn_with_their_dashes_and_curves_broken_where_they_are_cut() {
+    let svg = paths(&zigzag());
+    // In the plot and in the legend.
+    assert_eq!(count(&svg, "stroke-dasharray=\"8 4\""), 2);
+    assert_eq!(count(&svg, "stroke=\"#d55e00\""), 2);
+    let curve = svg.lines().find(|line| line.contains("#d55e00")).expect("the curve");
+    assert_eq!(count(curve, "M"), 2, "two pieces");
+    for name in ["linear", "Richardson", "mean 4.2 px, worst 60 px"] {
+        assert!(svg.contains(&format!(">{name}</text>")), "{name}");
+    }
+}
+
+#[test]
+fn large_clouds_are_thinned_evenly_and_that_is_said() {
+    let drawn = |svg: &str| count(svg, "h0");
+    let few = scatter(&clouds(2, 3, CLOUD_POINTS_MAX));
+    assert!(!few.contains("at most"));
+    let many = scatter(&clouds(2, 3, 3 * CLOUD_POINTS_MAX));
+    assert!(many.contains("at most 400 are drawn"));
+    assert_eq!(drawn(&many), 3 * 2 * 3 * CLOUD_POINTS_MAX);
+    assert_eq!(drawn(&many), drawn(&few));
+
+    let sorted: Vec<f64> = (0..1000).map(f64::from).collect();
+    let thinned: Vec<f64> = scattered::thinned(&sorted).collect();
+    assert_eq!((thinned.len(), thinned[0], thinned[399]), (400, 0.0, 999.0));
+    assert!(thinned.windows(2).all(|pair| (2.0..=3.0).contains(&(pair[1] - pair[0]))));
+}
+
+#[test]
+fn what_a_scatter_plot_leaves_out_it_counts() {
+    let mut plot = clouds(4, 6, 40);
+    let errors = &mut plot.panels[0].clouds[0].errors;
+    (errors[0], errors[1], errors[2]) = (f64::NAN, f64::INFINITY, 1e9);
+    let svg = scatter(&plot);
+    assert!(svg.contains("1 of 72 means"), "the mean that one run took along");
+    assert!(svg.contains("2 of 2880 points"));
+}
+
+#[test]
+fn clouds_of_one_series_and_value_count_as_one() {
+    let whole = clouds(1, 1, 20);
+    let mut halves = whole.clone();
+    for panel in &mut halves.panels {
+        let half = panel.clouds[0].errors.split_off(10);
+        panel.clouds.insert(0, Cloud { errors: half, ..panel.clouds[0].clone() });
+    }
+    assert_eq!(scatter(&whole), scatter(&halves));
 }
