@@ -13,8 +13,8 @@ use super::{Carried, Contender, Scores, Seen, Watched, watch};
 
 /// Methods in one picture; more are not told apart.
 const METHODS_MAX: usize = 8;
-/// Seconds of a path in a picture.
-const SECS_MAX: f64 = 20.0;
+/// Seconds of a path in a picture: more lie on top of each other.
+const SECS_MAX: f64 = 6.0;
 /// Points of a curve in a picture: every pixel of a wide one.
 const POINTS_MAX: usize = 4000;
 

@@ -34,8 +34,9 @@ use phaselock_shared::time::Rates;
 pub const POINTS_MAX: usize = 1_000_000;
 /// Bytes of a file that is read. Arbitrary; a recording of play takes about 100 a point, so that it is two hours.
 pub const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// The greatest value, either way: beyond it an `f64` is no finer than a ten-millionth.
-pub const VALUE_MAX: f64 = 1e9;
+/// The greatest value, either way: room for Unix time in milliseconds. An `f64` is no finer than two thousandths
+/// there.
+pub const VALUE_MAX: f64 = 1e13;
 /// Hours from the first point to the last. Arbitrary.
 pub const SPAN_HOURS_MAX: u32 = 24;
 /// What a quote from a file is cut off at, in characters.
@@ -143,7 +144,7 @@ pub enum Problem {
         quote: Quote,
     },
     /// Beyond [`VALUE_MAX`].
-    #[error("{what} is {quote}, beyond 1e9; use a larger unit or count from nearer by")]
+    #[error("{what} is {quote}, beyond 1e13; use a larger unit or count from nearer by")]
     Far {
         /// Which number.
         what: &'static str,

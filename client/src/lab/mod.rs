@@ -13,6 +13,7 @@
 //! - No I/O, no clock: text and numbers in, text and numbers out. All chance is drawn from seeds.
 //! - Nothing of the methods is rebuilt in here: what is measured is what is played with.
 
+pub mod advise;
 pub mod carried;
 pub mod contender;
 pub mod figures;

@@ -194,6 +194,19 @@ impl Recording {
         bounds
     }
 
+    /// How far it moves in a second on average, teleports left out, in the recording's own unit.
+    pub fn speed(&self) -> f64 {
+        let place =
+            |sample: &Sample| self.place.map(|at| f64::from(sample.values[at]) * self.scale);
+        let (mut way, mut secs) = (0.0, 0.0);
+        for pair in self.samples.windows(2).filter(|pair| pair[0].course == pair[1].course) {
+            let [x, y] = self.way(place(&pair[0]), place(&pair[1]));
+            way += (x * x + y * y).sqrt();
+            secs += pair[1].time - pair[0].time;
+        }
+        if secs > 0.0 { way / secs } else { 0.0 }
+    }
+
     /// What counts as a pixel, in the recording's own unit: a thousandth of the longer side of what the path
     /// covers.
     pub fn pixel(&self) -> f64 {
@@ -318,6 +331,7 @@ mod tests {
         assert_eq!(recording.secs(), 1.0);
         assert_eq!((recording.truth(-0.1), recording.truth(1.1)), (None, None));
         assert!((recording.pixel() - 0.004).abs() < 1e-9);
+        assert!((recording.speed() - 20.0_f64.sqrt()).abs() < 1e-6);
     }
 
     #[test]

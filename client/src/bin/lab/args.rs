@@ -156,9 +156,9 @@ pub(crate) struct AdviseArgs {
     /// What counts as a pixel, in the motion's own unit [default: a thousandth of its extent]
     #[arg(long, value_name = "SIZE", value_parser = pixel)]
     pub(crate) pixel: Option<f64>,
-    /// How often each is measured, on other dice
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub(crate) repeats: u64,
+    /// How often each is measured, on other dice [default: for two minutes of play, twice at least]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) repeats: Option<u64>,
     /// Of all chance
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -17,7 +17,7 @@ use super::files::{self, Output, Pictures};
 use super::run::{self, Stop};
 
 /// Seconds that paths by formula take, unless told.
-const SECONDS: f64 = 12.0;
+pub(crate) const SECONDS: f64 = 12.0;
 /// Runs of one sweep: what is kept of each takes about half a kilobyte.
 const ROWS_MAX: usize = 400_000;
 /// Networks of one sweep; arbitrary, but each is compared with each.

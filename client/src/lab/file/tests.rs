@@ -56,7 +56,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("0,1,2\nNaN,2,3\n", "line 2: the time is 'NaN'; only finite"),
         ("0,1,2\n1,-inf,3\n", "line 2: x is '-inf'; only finite"),
         ("0,1,2\n1,2,1e999\n", "line 2: y is '1e999'; only finite"),
-        ("0,1,2\n1,2,-1000000001\n", "line 2: y is '-1000000001', beyond 1e9"),
+        ("0,1,2\n1,2,-10000000000001\n", "line 2: y is '-10000000000001', beyond 1e13"),
         (
             "0,1,2\n\n0.5,1,2\n# again\n0.5,1,2\n",
             "line 5: the time 0.5 s does not rise above the 0.5 s of line 3",
