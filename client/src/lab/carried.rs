@@ -70,7 +70,7 @@ impl Carried {
         let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;
         let (mut number, mut behind, mut counted) = (0_u64, Micros::ZERO, 0_i64);
         for frame in 1_u64.. {
-            let now = moment(frame, setup.frame);
+            let now = secs_of(local((frame as f64 + setup.phase) * setup.frame));
             if now > secs {
                 break;
             }
@@ -95,6 +95,9 @@ impl Carried {
                 receiver.handle(sent, arrival);
                 let interval = receiver.expected();
                 let at = secs_of(arrival);
+                if setup.stamps == Stamps::Arrived && receiver.is_overtaken(sent) {
+                    continue;
+                }
                 carried.arrivals.extend(state.map(|(values, course)| {
                     let time = if setup.stamps == Stamps::Sent { sent } else { at };
                     Arrival { at, sent, time, course, values, interval }
@@ -167,6 +170,11 @@ impl Receiver {
                 self.intervals.pop_front();
             }
         }
+    }
+
+    /// Whether something that was sent later has come.
+    fn is_overtaken(&self, sent: f64) -> bool {
+        self.newest.is_some_and(|(newest, _)| sent < newest)
     }
 
     /// How far behind the past is shown. None before the first update has come.
