@@ -29,6 +29,8 @@ const DESIGN: (f32, f32) = (1280.0, 720.0);
 const LEAST: (f32, f32) = (800.0, 600.0);
 /// Pixels a point, on a display of usual density, below which letters are hard to read.
 const READABLE: f32 = 0.8;
+/// Points that a notch of the wheel moves lists by, as egui has it.
+const NOTCH: f32 = 40.0;
 /// Frames come no faster than this where nothing else holds them up, 300 a second: without a
 /// display's rhythm the window would take a whole core for frames that nobody sees.
 const FRAME_LEAST: Duration = Duration::from_micros(3333);
@@ -158,6 +160,7 @@ impl App {
         let (mut wish, mut left) = (None, false);
         egui_macroquad::ui(|ctx| {
             ctx.set_pixels_per_point(pixels_per_point);
+            turn_wheel(ctx);
             match (&mut self.session, &mut self.lab) {
                 (Some(session), _) => next = session.draw(ctx, &mut self.hands, secs),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
@@ -242,6 +245,21 @@ fn pixels_per_point() -> f32 {
     let fits = (fits * 20.0).round() / 20.0;
     let room = (width / LEAST.0).min(height / LEAST.1);
     fits.max(READABLE * dpi_scale()).min(room).clamp(0.4, 6.0)
+}
+
+/// A notch of the wheel moves lists by as many points as elsewhere. egui-macroquad divides by 90 what X11 and
+/// Wayland count in notches, so that it would be half a point.
+fn turn_wheel(ctx: &Context) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    ctx.input_mut(|input| {
+        let turned = input.events.iter().map(|event| match event {
+            egui::Event::MouseWheel { delta, .. } => (delta.y * 90.0).clamp(-1.0, 1.0),
+            _ => 0.0,
+        });
+        input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
+    });
 }
 
 fn style(ctx: &Context) {

@@ -27,7 +27,8 @@ use std::time::{Duration, Instant};
 
 use egui_macroquad::egui::{
     Align, Align2, CentralPanel, Color32, Context, CursorIcon, Event, FontId, Frame, Key, Layout,
-    Margin, Modifiers, Rect, RichText, Sense, SidePanel, Stroke, TopBottomPanel, Ui, vec2,
+    Margin, Modifiers, PointerButton, Rect, RichText, Sense, SidePanel, Stroke, TopBottomPanel, Ui,
+    vec2,
 };
 use phaselock_client::lab::file::Motion;
 use phaselock_client::lab::shapes::Shape;
@@ -253,12 +254,24 @@ impl Lab {
             let at = at.clamp(rect.min, rect.max) - rect.min;
             [f64::from(at.x), f64::from(at.y)]
         };
-        let moved: Vec<_> = ui.input(|input| {
-            let moved = input.events.iter().filter_map(|event| match event {
-                Event::PointerMoved(at) => Some(place(*at)),
-                _ => None,
-            });
-            moved.collect()
+        // Where it went while the button was held: not on the way there, nor after it was let go.
+        let mut held = self.drawing.is_some();
+        let mut moved = Vec::new();
+        ui.input(|input| {
+            for event in &input.events {
+                match event {
+                    Event::PointerButton {
+                        button: PointerButton::Primary, pressed, pos, ..
+                    } => {
+                        if held {
+                            moved.push(place(*pos));
+                        }
+                        held = *pressed;
+                    }
+                    Event::PointerMoved(at) if held => moved.push(place(*at)),
+                    _ => {}
+                }
+            }
         });
         let (now, at) = (self.now, response.interact_pointer_pos());
         if let (true, Some(at)) = (response.drag_started(), at) {
