@@ -65,7 +65,10 @@ struct App {
     motion: Option<MotionFiles>,
     menu: Menu,
     session: Option<Session>,
+    /// Stays as it was left.
     lab: Option<Lab>,
+    /// Whether that is shown.
+    in_lab: bool,
     hands: Hands,
     fullscreen: bool,
     /// Sessions that are saying goodbye.
@@ -81,6 +84,7 @@ impl App {
             menu: Menu::new(args.name.clone(), &args.start, args.setup.link_words()),
             session: None,
             lab: None,
+            in_lab: false,
             hands: Hands::default(),
             fullscreen: args.fullscreen,
             closing: Vec::new(),
@@ -99,7 +103,7 @@ impl App {
                 let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
             }
-            Start::Lab(begin) => self.lab = Some(Lab::new(&begin, self.args.setup.link.as_ref())),
+            Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
         let mut last = began;
@@ -161,7 +165,7 @@ impl App {
         egui_macroquad::ui(|ctx| {
             ctx.set_pixels_per_point(pixels_per_point);
             turn_wheel(ctx);
-            match (&mut self.session, &mut self.lab) {
+            match (&mut self.session, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(session), _) => next = session.draw(ctx, &mut self.hands, secs),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
                 (None, None) => wish = self.menu.draw(ctx),
@@ -171,7 +175,7 @@ impl App {
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
-        self.lab.take_if(|_| left);
+        self.in_lab &= !left;
         self.follow(next);
         match wish {
             None => {}
@@ -181,17 +185,17 @@ impl App {
                 let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
             }
-            Some(Wish::Experiment) => {
-                // What the command line brought is there each time.
-                let begin = match &self.args.start {
-                    Start::Lab(begin) => begin.clone(),
-                    _ => Begin::default(),
-                };
-                self.lab = Some(Lab::new(&begin, self.args.setup.link.as_ref()));
-            }
+            Some(Wish::Experiment) => self.experiment(&Begin::default()),
             Some(Wish::Quit) => return Stop::Quit,
         }
         Stop::No
+    }
+
+    /// Opens the laboratory, as it was left if it was open before.
+    fn experiment(&mut self, begin: &Begin) {
+        let link = self.args.setup.link.as_ref();
+        self.lab.get_or_insert_with(|| Lab::new(begin, link));
+        self.in_lab = true;
     }
 
     fn host(&mut self, games: &[String], bots: u16) {
