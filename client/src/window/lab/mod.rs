@@ -273,7 +273,8 @@ impl Lab {
                 }
             }
         });
-        let (now, at) = (self.now, response.interact_pointer_pos());
+        // It may have moved on since.
+        let (now, at) = (self.now, ui.input(|input| input.pointer.press_origin()));
         if let (true, Some(at)) = (response.drag_started(), at) {
             self.drawing = Some(Drawing::new(now, place(at)));
             self.notice = None;
