@@ -43,18 +43,20 @@ pub struct Carried {
     pub sends_per_second: f64,
     /// How far behind the present the past is shown, on average over the frames that are scored.
     pub delay_mean: Micros,
-    /// The frames that are not scored.
+    /// Seconds at the beginning whose frames are not scored.
     pub warm_up: f64,
 }
 
 impl Carried {
     /// Sends a recording over the network.
     pub fn new(recording: &Recording, setup: &Setup) -> Self {
+        let setup = &setup.bounded();
         let (schedule, seed) = setup.network.schedule();
         // As the conditioner seeds its way down.
         let seed = (seed.wrapping_add(setup.seed) << 1) | 1;
         let mut down: Link<(f64, Option<(Values, u32)>)> =
             Link::starting(LocalTime(0), schedule, seed);
+        // What is no number is left to the recording.
         let secs = setup.secs.min(recording.secs());
         let mut carried = Self {
             arrivals: Vec::new(),
@@ -68,12 +70,12 @@ impl Carried {
         let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;
         let (mut number, mut behind, mut counted) = (0_u64, Micros::ZERO, 0_i64);
         for frame in 1_u64.. {
-            let now = frame as f64 * setup.frame;
+            let now = moment(frame, setup.frame);
             if now > secs {
                 break;
             }
             loop {
-                let time = number as f64 * setup.interval;
+                let time = moment(number, setup.interval);
                 if time > now {
                     break;
                 }
@@ -98,11 +100,12 @@ impl Carried {
                     Arrival { at, sent, time, course, values, interval }
                 }));
             }
-            if let Some((delay, interval)) = receiver.advance(now) {
-                carried.frames.push(Moment { now, past: now - delay.as_secs(), interval });
-                if now >= setup.warm_up {
-                    (behind, counted) = (behind + delay, counted + 1);
-                }
+            // Before anything has come there is nothing to be behind, and frames miss all that they need.
+            let delay = receiver.advance(now);
+            let past = now - delay.unwrap_or(Micros::ZERO).as_secs();
+            carried.frames.push(Moment { now, past, interval: receiver.expected() });
+            if let Some(delay) = delay.filter(|_| now >= setup.warm_up) {
+                (behind, counted) = (behind + delay, counted + 1);
             }
         }
         carried.delay_mean = Micros(behind.0 / counted.max(1));
@@ -134,7 +137,7 @@ impl Receiver {
         Self {
             interval: setup.interval,
             stamps: setup.stamps,
-            history: setup.history.min(Setup::HISTORY_MAX),
+            history: setup.history,
             rule: setup.delay,
             steered: None,
             newest: None,
@@ -166,15 +169,13 @@ impl Receiver {
         }
     }
 
-    /// How far behind the past is shown, and how long the next update is expected to take. None before the
-    /// first has come.
-    fn advance(&mut self, now: f64) -> Option<(Micros, f64)> {
+    /// How far behind the past is shown. None before the first update has come.
+    fn advance(&mut self, now: f64) -> Option<Micros> {
         let steered = self.steered.as_mut()?.advance(local(now));
-        let delay = match self.rule {
+        Some(match self.rule {
             DelayRule::Steered => steered,
             DelayRule::Fixed(delay) => delay,
-        };
-        Some((delay, self.expected()))
+        })
     }
 
     /// Seconds from one arrival to the next, as far as the past tells.
@@ -187,9 +188,15 @@ impl Receiver {
     }
 }
 
+/// The time of the n-th of moments that are so many seconds apart, in whole microseconds as server time is: so
+/// frames, updates and arrivals that fall together do, and no frame misses an update by how its time is rounded.
+fn moment(number: u64, apart: f64) -> f64 {
+    secs_of(local(number as f64 * apart))
+}
+
 /// The client's clock, which is perfect, reads the server's time.
 fn local(secs: f64) -> LocalTime {
-    LocalTime((secs * 1e6 + 1e-3).floor() as i64)
+    LocalTime((secs * 1e6).round() as i64)
 }
 
 fn secs_of(time: LocalTime) -> f64 {

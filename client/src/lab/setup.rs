@@ -62,7 +62,7 @@ pub enum Network {
         loss: f32,
     },
     /// The way down of a network that has a name or is written out.
-    Link(Conditions),
+    Link(Box<Conditions>),
 }
 
 impl Network {
@@ -121,7 +121,7 @@ impl FromStr for Network {
     type Err = ConditionsError;
 
     fn from_str(text: &str) -> Result<Self, ConditionsError> {
-        text.parse().map(Self::Link)
+        text.parse().map(|conditions| Self::Link(Box::new(conditions)))
     }
 }
 
@@ -145,10 +145,10 @@ pub enum DelayRule {
     Fixed(Micros),
 }
 
-/// All of it.
+/// All of it. What is beyond the bounds is measured as the nearest within.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// Seconds from one update to the next.
+    /// Seconds from one update to the next, within [`SEND_HZ`](Self::SEND_HZ).
     pub interval: f64,
     /// When a state is in one.
     pub sending: Sending,
@@ -161,9 +161,9 @@ pub struct Setup {
     pub history: usize,
     /// How far behind the past is shown.
     pub delay: DelayRule,
-    /// Seconds from one frame to the next.
+    /// Seconds from one frame to the next, within [`FRAME_HZ`](Self::FRAME_HZ).
     pub frame: f64,
-    /// Seconds that are shown at most.
+    /// Seconds that are shown at most; see also [`longest`](Self::longest).
     pub secs: f64,
     /// Seconds at the beginning that are not scored.
     pub warm_up: f64,
@@ -178,10 +178,22 @@ impl Setup {
     pub const FRAME_HZ: (f64, f64) = (1.0, 1000.0);
     /// Past intervals that are averaged at most.
     pub const HISTORY_MAX: usize = 64;
+    /// How far behind the past is shown at most, and what latency and jitter are at most. Arbitrary.
+    pub const DELAY_MAX: Micros = Micros::from_ms(5000);
+    /// Frames that are drawn at most: a day of them at 60 a second, and 150 MB.
+    pub const FRAMES_MAX: u32 = 24 * 3600 * 60;
+    /// Updates that are sent at most, which take about as much: a day of them at eleven a second.
+    pub const SENDS_MAX: u32 = 1_000_000;
 
     /// Thirty updates a second over a perfect network, sixty frames, all of a recording. Of what is shorter
     /// than 20 s the first quarter is not scored, else 5 s: by then the delay is what the network needs.
     pub fn new(recording: &Recording) -> Self {
+        Self::lasting(recording, f64::INFINITY)
+    }
+
+    /// The same of no more than so many seconds of it.
+    pub fn lasting(recording: &Recording, secs: f64) -> Self {
+        let secs = secs.min(recording.secs());
         Self {
             interval: 1.0 / 30.0,
             sending: Sending::Every,
@@ -190,9 +202,48 @@ impl Setup {
             history: 0,
             delay: DelayRule::Steered,
             frame: 1.0 / 60.0,
-            secs: recording.secs(),
-            warm_up: (recording.secs() / 4.0).min(5.0),
+            secs,
+            warm_up: (secs / 4.0).min(5.0),
             seed: 1,
         }
+    }
+
+    /// What is measured of it: the nearest within bounds, and for what is no number what [`new`](Self::new)
+    /// has. So it comes to an end and takes no more than some hundred megabytes, whatever is asked for.
+    pub(super) fn bounded(&self) -> Self {
+        let within = |secs: f64, (least, most): (f64, f64), default: f64| {
+            if secs.is_nan() { default } else { secs.clamp(1.0 / most, 1.0 / least) }
+        };
+        let interval = within(self.interval, Self::SEND_HZ, 1.0 / 30.0);
+        let frame = within(self.frame, Self::FRAME_HZ, 1.0 / 60.0);
+        let delay = |delay: Micros| delay.clamp(Micros::ZERO, Self::DELAY_MAX);
+        Self {
+            interval,
+            sending: self.sending,
+            network: match self.network {
+                Network::Latency { latency, jitter, loss } => Network::Latency {
+                    latency: delay(latency),
+                    jitter: delay(jitter),
+                    loss: if loss.is_nan() { 0.0 } else { loss.clamp(0.0, 1.0) },
+                },
+                // It was checked when it was read.
+                Network::Link(ref conditions) => Network::Link(conditions.clone()),
+            },
+            stamps: self.stamps,
+            history: self.history.min(Self::HISTORY_MAX),
+            delay: match self.delay {
+                DelayRule::Steered => DelayRule::Steered,
+                DelayRule::Fixed(fixed) => DelayRule::Fixed(delay(fixed)),
+            },
+            frame,
+            secs: Self::longest(interval, frame).min(self.secs),
+            warm_up: self.warm_up.max(0.0),
+            seed: self.seed,
+        }
+    }
+
+    /// Seconds that are shown at most at such an update interval and such frames.
+    pub fn longest(interval: f64, frame: f64) -> f64 {
+        (f64::from(Self::FRAMES_MAX) * frame).min(f64::from(Self::SENDS_MAX) * interval)
     }
 }

@@ -63,7 +63,7 @@ pub struct Cell<'a> {
 impl Plan {
     /// Cells in all.
     pub fn cells(&self) -> usize {
-        self.sizes().iter().product()
+        self.sizes().into_iter().fold(1, usize::saturating_mul)
     }
 
     /// Rows in all.
@@ -98,9 +98,8 @@ impl Plan {
             history: self.histories[at[3]],
             delay: self.delay,
             frame: 1.0 / self.frame_rates[at[4]],
-            secs: self.secs,
             seed: self.seed.wrapping_add(at[5] as u64),
-            ..Setup::new(&subject.recording)
+            ..Setup::lasting(&subject.recording, self.secs)
         };
         Cell { subject, setup }
     }
@@ -113,9 +112,9 @@ impl Plan {
         let row = |&method: &Contender| Row {
             path: subject.name.clone(),
             network: setup.network.clone(),
-            interval_ms: setup.interval * 1e3,
+            interval_ms: tidied(setup.interval * 1e3),
             history: setup.history,
-            frame_hz: 1.0 / setup.frame,
+            frame_hz: tidied(1.0 / setup.frame),
             seed: setup.seed,
             method,
             timeline: timeline_name(method.timeline()),
@@ -162,6 +161,11 @@ pub struct Row {
     /// What was measured.
     #[serde(flatten)]
     pub scores: Scores,
+}
+
+/// Without what reckoning with seconds added in the last digits.
+fn tidied(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }
 
 fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::Error> {

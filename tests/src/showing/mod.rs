@@ -44,7 +44,7 @@ pub fn carry(
     let setup = Setup {
         interval: 1.0 / f64::from(RATES.snapshot_hz),
         frame: FRAME,
-        network: Network::Link(conditions.clone()),
+        network: Network::Link(Box::new(conditions.clone())),
         sending,
         secs,
         warm_up: WARM_UP_SECS,

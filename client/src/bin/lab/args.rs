@@ -10,6 +10,8 @@ use phaselock_client::net::usage::sentence;
 use phaselock_shared::link::PROFILES;
 use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
 
+use super::run;
+
 /// Which method shows a motion best over a network: every method of Phaselock, measured.
 #[derive(Debug, Parser)]
 #[command(name = "phaselock-lab", version)]
@@ -40,7 +42,7 @@ impl ArgsError {
             let _ = self.0.print();
             return ExitCode::SUCCESS;
         }
-        eprintln!("phaselock-lab: {}; see --help", sentence(&self.0));
+        run::tell(&format!("{}; see --help", sentence(&self.0)));
         ExitCode::from(2)
     }
 }
@@ -219,7 +221,7 @@ fn interval(text: &str) -> Result<f64, String> {
 }
 
 fn latency(text: &str) -> Result<f64, String> {
-    number(text, (0.0, 5000.0), "a number of milliseconds")
+    number(text, (0.0, Setup::DELAY_MAX.as_ms()), "a number of milliseconds")
 }
 
 fn percent(text: &str) -> Result<f32, String> {

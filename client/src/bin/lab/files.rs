@@ -1,16 +1,20 @@
 //! Motions from files, and results into files.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use phaselock_client::lab::Recording;
 use phaselock_client::lab::file::{self, FILE_BYTES_MAX};
 use phaselock_client::lab::shapes::Shape;
 use phaselock_client::lab::sweep::Subject;
+
+/// Seconds that a motion takes at least. Arbitrary: a few updates and some dozen frames.
+const SECS_MIN: f64 = 0.5;
 
 /// Reads a motion; one byte more than may be is enough to know.
 pub(crate) fn read(path: &Path) -> Result<Recording> {
@@ -34,11 +38,19 @@ pub(crate) fn subject(name: &OsStr, secs: f64) -> Result<Subject> {
         return Err(anyhow!("{} is neither a file nor a path by formula: {names}", path.display()));
     }
     let name = path.file_stem().map_or_else(|| path.display().to_string(), stem);
-    Ok(Subject { name, recording: Arc::new(read(path)?) })
+    let recording = read(path)?;
+    if recording.secs() < SECS_MIN {
+        bail!(
+            "{}: the motion takes {} s; what takes less than {SECS_MIN} s cannot be measured",
+            path.display(),
+            recording.secs()
+        );
+    }
+    Ok(Subject { name, recording: Arc::new(recording) })
 }
 
 fn stem(name: &OsStr) -> String {
-    name.to_string_lossy().chars().filter(|letter| !letter.is_control()).take(60).collect()
+    name.to_string_lossy().chars().filter(|letter| !letter.is_control()).take(48).collect()
 }
 
 /// Gives those that have the same name numbers.
@@ -54,50 +66,54 @@ pub(crate) fn tell_apart(subjects: &mut [Subject]) {
     }
 }
 
-/// Where a result goes. It is opened beforehand, so that a path that cannot be written is known before
-/// hours of measuring; nothing in it is touched until then.
+/// Where a result goes. Whether it can be written is tried beforehand, so that it is known before hours of
+/// measuring; nothing is there or changed until then.
 #[derive(Debug)]
 pub(crate) struct Output {
-    path: PathBuf,
     /// None: the standard output.
-    file: Option<File>,
-    /// Whether there was no such file before.
-    fresh: bool,
+    path: Option<PathBuf>,
 }
 
 impl Output {
     /// `-` is the standard output.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
-            return Ok(Self { path: path.to_owned(), file: None, fresh: false });
+            return Ok(Self { path: None });
         }
-        let fresh = !path.exists();
+        let fresh = fs::symlink_metadata(path).is_err();
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self { path: path.to_owned(), file: Some(file), fresh })
+        file.with_context(|| format!("cannot write {}", path.display()))?;
+        if fresh {
+            // Whether the empty file can be removed changes nothing.
+            let _ = fs::remove_file(path);
+        }
+        Ok(Self { path: Some(path.to_owned()) })
     }
 
     /// Whether it is the standard output.
     pub(crate) fn is_standard(&self) -> bool {
-        self.file.is_none()
+        self.path.is_none()
     }
 
     /// Puts a text there, in place of what there was.
-    pub(crate) fn write(mut self, text: &str) -> Result<()> {
-        self.fresh = false;
-        let what = || format!("cannot write {}", self.path.display());
-        let Some(file) = &mut self.file else { return print(text) };
-        file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).with_context(what)
+    pub(crate) fn write(&self, text: &str) -> Result<()> {
+        let Some(path) = &self.path else { return print(text) };
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if self.fresh {
-            // Nobody wants an empty file; whether it can be removed changes nothing.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
+/// Whether two paths lead to the same file, whether or not it is there yet.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    // What is not there yet is named by its directory, which is.
+    let whole = |path: &Path| {
+        let within = || {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            Some(parent.join(path.file_name()?))
+        };
+        path.canonicalize().ok().or_else(within)
+    };
+    one == other || whole(one).is_some_and(|one| whole(other) == Some(one))
 }
 
 /// Writes to the standard output; that its reader has gone is no error.
@@ -111,20 +127,59 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// A directory for pictures.
 #[derive(Debug)]
-pub(crate) struct Pictures(PathBuf);
+pub(crate) struct Pictures {
+    directory: PathBuf,
+    /// The files written so far, without their extension, in small letters.
+    names: HashSet<String>,
+}
 
 impl Pictures {
     /// Makes sure that there is one.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the directory {}", path.display()))?;
-        Ok(Self(path.to_owned()))
+        Ok(Self { directory: path.to_owned(), names: HashSet::new() })
     }
 
-    /// Puts one there, under a name that any file system takes.
-    pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
-        let tame = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
-        let path = self.0.join(name.chars().map(tame).collect::<String>()).with_extension("svg");
+    /// Puts one there, under a name that any file system takes and no other picture has.
+    pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<()> {
+        let name = self.free(name);
+        let path = self.directory.join(name).with_extension("svg");
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn free(&mut self, name: &str) -> String {
+        let tame = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
+        let tame: String = name.chars().map(tame).collect();
+        let mut free = tame.clone();
+        let mut number = 1;
+        while !self.names.insert(free.to_lowercase()) {
+            number += 1;
+            free = format!("{tame}-{number}");
+        }
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_picture_takes_another_ones_place() {
+        let mut pictures = Pictures { directory: PathBuf::new(), names: HashSet::new() };
+        let names = ["a b.c", "a-b c", "A-B-C", "a-b-c 2"].map(|name| pictures.free(name));
+        assert_eq!(names, ["a-b-c", "a-b-c-2", "A-B-C-3", "a-b-c-2-2"]);
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_whatever_path() {
+        let directory = tempfile::tempdir().expect("there is room");
+        let path = directory.path().join("a.csv");
+        let other = directory.path().join(".").join("a.csv");
+        assert!(is_same(&path, &other), "it is not there yet");
+        fs::write(&path, "").expect("there is room");
+        assert!(is_same(&path, &other) && !is_same(&path, directory.path()));
+        assert!(!is_same(&path, &directory.path().join("b.csv")));
     }
 }

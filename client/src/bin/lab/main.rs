@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("phaselock-lab: {error:#}");
+            run::tell(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }

@@ -13,7 +13,12 @@ const TOLD_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_se
 /// Who is done sooner need not be told how far it is.
 const TOLD_AFTER: Duration = Duration::from_secs(2);
 /// The status of a program that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Says something to the user on a line of its own. That nobody listens any more is no error.
+pub(crate) fn tell(what: &str) {
+    let _ = writeln!(io::stderr(), "phaselock-lab: {what}");
+}
 
 /// Whether Ctrl-C was pressed, or the program was told to end.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +30,21 @@ impl Stop {
         let stop = Self::default();
         let told = stop.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let mut signals = {
+            // Here, and not on the thread, so that none is missed from now on.
+            let _inside = runtime.enter();
+            Signals::new()?
+        };
         let listen = async move {
-            while told_to_end().await.is_ok() {
+            while signals.next().await.is_some() {
                 if told.0.swap(true, Ordering::Relaxed) {
-                    std::process::exit(INTERRUPTED);
+                    std::process::exit(INTERRUPTED.into());
                 }
-                eprintln!("\nphaselock-lab: stopping; what is done is kept (again: at once)");
+                if io::stderr().is_terminal() {
+                    // After the progress, or what the terminal shows of Ctrl-C.
+                    let _ = writeln!(io::stderr());
+                }
+                tell("stopping; what is done is kept (again: at once)");
             }
         };
         thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;
@@ -43,19 +57,38 @@ impl Stop {
     }
 }
 
+/// Ctrl-C, and being told to end.
 #[cfg(unix)]
-async fn told_to_end() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        told = tokio::signal::ctrl_c() => told,
-        _ = terminate.recv() => Ok(()),
+struct Signals([tokio::signal::unix::Signal; 2]);
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]))
+    }
+
+    async fn next(&mut self) -> Option<()> {
+        let [interrupt, terminate] = &mut self.0;
+        tokio::select! {
+            told = interrupt.recv() => told,
+            told = terminate.recv() => told,
+        }
     }
 }
 
 #[cfg(not(unix))]
-async fn told_to_end() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> Option<()> {
+        tokio::signal::ctrl_c().await.ok()
+    }
 }
 
 /// How far it is.
@@ -91,7 +124,7 @@ impl Progress {
 
     fn end(&self) {
         if self.terminal && self.told.is_some() {
-            eprint!("\r\x1b[K");
+            let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
 }

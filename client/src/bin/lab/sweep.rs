@@ -1,13 +1,14 @@
 //! `phaselock-lab sweep`.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
 use phaselock_client::lab::shapes::Shape;
 use phaselock_client::lab::sweep::{CSV_HEADER, Plan, Row, Subject};
-use phaselock_client::lab::{Contender, DelayRule, Network, Stamps, figures, report};
+use phaselock_client::lab::{Contender, DelayRule, Network, Setup, Stamps, figures, report};
 use phaselock_shared::motion::waypoints::Joining;
 use phaselock_shared::time::Micros;
 
@@ -19,6 +20,8 @@ use super::run::{self, Stop};
 pub(crate) const SECONDS: f64 = 12.0;
 /// Runs of one sweep: what is kept of each takes about half a kilobyte.
 const ROWS_MAX: usize = 400_000;
+/// Networks of one sweep; arbitrary, but each is compared with each.
+const NETWORKS_MAX: usize = 10_000;
 /// Latency and jitter in milliseconds, if nothing is said of the network.
 const LATENCIES: [f64; 4] = [0.0, 50.0, 100.0, 200.0];
 const JITTERS: [f64; 3] = [0.0, 50.0, 100.0];
@@ -31,6 +34,7 @@ pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
             plan.rows()
         );
     }
+    check_outputs(&args)?;
     let csv = args.csv.as_deref().map(Output::open).transpose()?;
     let json = args.json.as_deref().map(Output::open).transpose()?;
     let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
@@ -45,7 +49,7 @@ pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
         let text = serde_json::to_string_pretty(&rows).context("cannot write JSON")?;
         json.write(&(text + "\n"))?;
     }
-    if let Some(plots) = plots {
+    if let Some(mut plots) = plots {
         for (name, picture) in figures::of_sweep(&plan, &rows) {
             plots.write(&name, &picture)?;
         }
@@ -59,7 +63,28 @@ pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
         files::print(&text)?;
     }
     // As a shell has it for who was interrupted.
-    Ok(if stop.is_told() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if stop.is_told() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// No two results in one place, and none in place of a motion.
+fn check_outputs(args: &SweepArgs) -> Result<()> {
+    let outputs: Vec<&Path> =
+        [&args.csv, &args.json].into_iter().flatten().map(AsRef::as_ref).collect();
+    if let [csv, json] = outputs[..]
+        && files::is_same(csv, json)
+    {
+        bail!("--csv and --json both write {}; give each a file of its own", csv.display());
+    }
+    for output in outputs {
+        if args
+            .paths
+            .iter()
+            .any(|path| Path::new(path).exists() && files::is_same(Path::new(path), output))
+        {
+            bail!("{} is a motion that is read; write the results elsewhere", output.display());
+        }
+    }
+    Ok(())
 }
 
 /// As many threads as were asked for, or as there are cores.
@@ -84,6 +109,7 @@ fn plan(args: &SweepArgs) -> Result<Plan> {
         paths.iter().map(|path| files::subject(path, secs)).collect();
     let mut subjects = subjects?;
     files::tell_apart(&mut subjects);
+    check_lengths(args, &subjects)?;
     Ok(Plan {
         subjects,
         intervals: args.interval.iter().map(|ms| ms / 1e3).collect(),
@@ -100,6 +126,23 @@ fn plan(args: &SweepArgs) -> Result<Plan> {
     })
 }
 
+/// That each is measured to its end.
+fn check_lengths(args: &SweepArgs, subjects: &[Subject]) -> Result<()> {
+    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let frame = 1.0 / args.frame_rate.iter().copied().fold(0.0, f64::max);
+    let most = Setup::longest(least(&args.interval) / 1e3, frame);
+    for Subject { name, recording } in subjects {
+        let secs = recording.secs().min(args.seconds.unwrap_or(f64::INFINITY));
+        if secs > most {
+            bail!(
+                "{name} takes {secs:.0} s, and {most:.0} s can be shown at so many updates and frames a second; \
+                 shorten it with --seconds"
+            );
+        }
+    }
+    Ok(())
+}
+
 fn micros(ms: f64) -> Micros {
     Micros::from_f64(ms * 1e3)
 }
@@ -114,8 +157,13 @@ fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
             [] => default.to_vec(),
             given => given.to_vec(),
         };
-        for &latency in &or(&args.latency, &LATENCIES) {
-            for &jitter in &or(&args.jitter, &JITTERS) {
+        let (latencies, jitters) = (or(&args.latency, &LATENCIES), or(&args.jitter, &JITTERS));
+        let count = latencies.len().saturating_mul(jitters.len()).saturating_mul(args.loss.len());
+        if count > NETWORKS_MAX {
+            bail!("that makes {count} networks; one sweep has at most {NETWORKS_MAX}");
+        }
+        for &latency in &latencies {
+            for &jitter in &jitters {
                 all.extend(args.loss.iter().map(|percent| Network::Latency {
                     latency: micros(latency),
                     jitter: micros(jitter),

@@ -28,9 +28,10 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
     };
     if stop.is_told() {
         // Its means are over all of a sweep: of a part they would be others.
-        anyhow::bail!("stopped; the evaluation is whole or not at all");
+        run::tell("stopped; the evaluation is whole or not at all");
+        return Ok(ExitCode::from(run::INTERRUPTED));
     }
-    if let Some(plots) = plots {
+    if let Some(mut plots) = plots {
         for path in PATHS {
             let rows: Vec<_> =
                 measured.arrived[0].iter().filter(|row| row.path == path.name()).collect();
