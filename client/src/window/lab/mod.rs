@@ -57,7 +57,7 @@ const WORK_SEEN: Duration = Duration::from_millis(40);
 /// Seconds from one look at the numbers to the next while time goes on; faster nobody reads them.
 const SCORES_SECS: f32 = 0.1;
 /// Room for what is in the picture's corner.
-const CORNER_WIDTH: f32 = 320.0;
+const CORNER_WIDTH: f32 = 252.0;
 /// How many times larger than what fits the picture can be.
 const ZOOMS: [(f64, &str); 3] = [(1.0, "fit"), (4.0, "4×"), (16.0, "16×")];
 /// Seconds for which it is said what was written.
@@ -223,6 +223,7 @@ impl Lab {
     fn corner(&mut self, ui: &mut Ui, rect: Rect) {
         let size = vec2(CORNER_WIDTH, 26.0);
         let corner = Rect::from_min_size(rect.right_top() + vec2(-12.0 - size.x, 12.0), size);
+        ui.painter().rect_filled(corner.expand(5.0), 6.0, fade(palette::VOID, 0.75));
         ui.put(corner, |ui: &mut Ui| {
             let row = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 5.0;
