@@ -29,6 +29,8 @@ const DESIGN: (f32, f32) = (1280.0, 720.0);
 const LEAST: (f32, f32) = (800.0, 600.0);
 /// Pixels a point, on a display of usual density, below which letters are hard to read.
 const READABLE: f32 = 0.8;
+/// Points that a notch of the wheel moves lists by, as egui has it.
+const NOTCH: f32 = 40.0;
 /// Frames come no faster than this where nothing else holds them up, 300 a second: without a
 /// display's rhythm the window would take a whole core for frames that nobody sees.
 const FRAME_LEAST: Duration = Duration::from_micros(3333);
@@ -63,7 +65,10 @@ struct App {
     motion: Option<MotionFiles>,
     menu: Menu,
     session: Option<Session>,
+    /// Stays as it was left.
     lab: Option<Lab>,
+    /// Whether that is shown.
+    in_lab: bool,
     hands: Hands,
     fullscreen: bool,
     /// Sessions that are saying goodbye.
@@ -79,6 +84,7 @@ impl App {
             menu: Menu::new(args.name.clone(), &args.start, args.setup.link_words()),
             session: None,
             lab: None,
+            in_lab: false,
             hands: Hands::default(),
             fullscreen: args.fullscreen,
             closing: Vec::new(),
@@ -97,7 +103,7 @@ impl App {
                 let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
             }
-            Start::Lab(begin) => self.lab = Some(Lab::new(&begin, self.args.setup.link.as_ref())),
+            Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
         let mut last = began;
@@ -158,7 +164,8 @@ impl App {
         let (mut wish, mut left) = (None, false);
         egui_macroquad::ui(|ctx| {
             ctx.set_pixels_per_point(pixels_per_point);
-            match (&mut self.session, &mut self.lab) {
+            turn_wheel(ctx);
+            match (&mut self.session, self.lab.as_mut().filter(|_| self.in_lab)) {
                 (Some(session), _) => next = session.draw(ctx, &mut self.hands, secs),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
                 (None, None) => wish = self.menu.draw(ctx),
@@ -168,7 +175,7 @@ impl App {
         if let Some(lab) = &mut self.lab {
             lab.painted();
         }
-        self.lab.take_if(|_| left);
+        self.in_lab &= !left;
         self.follow(next);
         match wish {
             None => {}
@@ -178,17 +185,17 @@ impl App {
                 let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
             }
-            Some(Wish::Experiment) => {
-                // What the command line brought is there each time.
-                let begin = match &self.args.start {
-                    Start::Lab(begin) => begin.clone(),
-                    _ => Begin::default(),
-                };
-                self.lab = Some(Lab::new(&begin, self.args.setup.link.as_ref()));
-            }
+            Some(Wish::Experiment) => self.experiment(&Begin::default()),
             Some(Wish::Quit) => return Stop::Quit,
         }
         Stop::No
+    }
+
+    /// Opens the laboratory, as it was left if it was open before.
+    fn experiment(&mut self, begin: &Begin) {
+        let link = self.args.setup.link.as_ref();
+        self.lab.get_or_insert_with(|| Lab::new(begin, link));
+        self.in_lab = true;
     }
 
     fn host(&mut self, games: &[String], bots: u16) {
@@ -242,6 +249,21 @@ fn pixels_per_point() -> f32 {
     let fits = (fits * 20.0).round() / 20.0;
     let room = (width / LEAST.0).min(height / LEAST.1);
     fits.max(READABLE * dpi_scale()).min(room).clamp(0.4, 6.0)
+}
+
+/// A notch of the wheel moves lists by as many points as elsewhere. egui-macroquad divides by 90 what X11 and
+/// Wayland count in notches, so that it would be half a point.
+fn turn_wheel(ctx: &Context) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    ctx.input_mut(|input| {
+        let turned = input.events.iter().map(|event| match event {
+            egui::Event::MouseWheel { delta, .. } => (delta.y * 90.0).clamp(-1.0, 1.0),
+            _ => 0.0,
+        });
+        input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
+    });
 }
 
 fn style(ctx: &Context) {

@@ -90,7 +90,7 @@ impl Controls {
         let network = match &self.net {
             Net::Own => own,
             Net::Profile(index) => Network::profiles().nth(*index).unwrap_or(own),
-            Net::Given(conditions) => Network::Link((**conditions).clone()),
+            Net::Given(conditions) => Network::Link(conditions.clone()),
         };
         let secs = recording.secs().min(secs_max);
         Setup {
@@ -150,7 +150,7 @@ impl Controls {
             Net::Profile(index) => {
                 PROFILES.get(*index).map_or(String::new(), |(name, _)| (*name).into())
             }
-            Net::Given(conditions) => Network::Link((**conditions).clone()).to_string(),
+            Net::Given(conditions) => Network::Link(conditions.clone()).to_string(),
         }
     }
 }

@@ -24,6 +24,10 @@ const SAMPLE_WIDTH: f32 = 46.0;
 const ON_HEIGHT: f32 = 36.0;
 const OFF_HEIGHT: f32 = 25.0;
 
+/// Height of what is below the list, and width of its button.
+const COMBINATIONS_HEIGHT: f32 = 58.0;
+const ADD_WIDTH: f32 = 52.0;
+
 /// The combination that can be added.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Combination {
@@ -76,6 +80,7 @@ pub(super) fn draw(
 ) -> Option<usize> {
     ui.add_space(3.0);
     ui.horizontal(|ui| {
+        ui.set_min_height(24.0);
         let faint = |words: &str| RichText::new(words).size(12.0).color(palette::TEXT_FAINT);
         ui.label(faint("METHODS"));
         ui.add_space(14.0);
@@ -101,7 +106,8 @@ pub(super) fn draw(
         let row = &model.rows()[*at];
         if row.on { (0, row.look) } else { (1, *at) }
     });
-    let scrolled = ScrollArea::vertical().auto_shrink([false, false]);
+    let below = ui.available_height() - COMBINATIONS_HEIGHT;
+    let scrolled = ScrollArea::vertical().auto_shrink([false, false]).max_height(below);
     scrolled.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for at in order {
@@ -109,11 +115,10 @@ pub(super) fn draw(
             pointed = pointed.or(hovered.then_some(at));
             turned = turned.or(clicked.then_some(at));
         }
-        ui.add_space(4.0);
-        if let Some(contender) = combinations(ui, combination) {
-            model.add(contender, true);
-        }
     });
+    if let Some(contender) = combinations(ui, combination) {
+        model.add(contender, true);
+    }
     if let Some(at) = turned {
         let on = !model.rows()[at].on;
         model.turn(at, on);
@@ -187,14 +192,22 @@ fn row(
     let room = cell(rect, 0).left() - left - 2.0;
     let (ink, size) = if row.on { (palette::TEXT, 13.5) } else { (palette::TEXT_SOFT, 13.0) };
     let format = TextFormat::simple(FontId::proportional(size), ink);
-    let mut job = LayoutJob::single_section(row.title.clone(), format);
+    // Of a combination each half has a line.
+    let title = match row.contender {
+        Contender::Waypoints(extrapolator, _) if row.on => extrapolator.title().to_owned(),
+        _ => row.title.clone(),
+    };
+    let mut job = LayoutJob::single_section(title, format);
     job.wrap = TextWrapping::truncate_at_width(room);
     let title = painter.layout_job(job);
     if row.on {
         painter.galley(pos2(left, rect.top() + 3.0), title, ink);
         let below = pos2(left, rect.bottom() - 4.0);
         let font = FontId::proportional(11.5);
-        let words = time_words(model, row);
+        let words = match row.contender {
+            Contender::Waypoints(_, joining) => format!("+ {}", joining.title()),
+            _ => time_words(model, row),
+        };
         painter.text(below, Align2::LEFT_BOTTOM, words, font, palette::TEXT_FAINT);
     } else {
         painter.galley(pos2(left, rect.center().y - title.size().y / 2.0), title, ink);
@@ -227,31 +240,27 @@ fn row(
 /// Two lists and a button: one of each, to be added.
 fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender> {
     heading(ui, "EXTRAPOLATOR + INTERPOLATOR");
-    let width = ui.available_width();
-    ComboBox::from_id_salt("extrapolator")
-        .width(width - 12.0)
-        .selected_text(combination.extrapolator.title())
-        .show_ui(ui, |ui| {
+    let row = ui.horizontal(|ui| {
+        let list = |id: &str, chosen: &str, width: f32| {
+            let chosen = RichText::new(chosen).size(13.0);
+            ComboBox::from_id_salt(id).width(width).height(320.0).truncate().selected_text(chosen)
+        };
+        let room = ui.available_width() - ADD_WIDTH;
+        let Combination { extrapolator, joining } = combination;
+        list("extrapolator", extrapolator.title(), room * 0.55).show_ui(ui, |ui| {
             for one in Extrapolator::ALL {
-                ui.selectable_value(&mut combination.extrapolator, *one, one.title())
-                    .on_hover_text(one.source());
+                ui.selectable_value(extrapolator, *one, one.title()).on_hover_text(one.source());
             }
         });
-    ui.horizontal(|ui| {
-        ComboBox::from_id_salt("interpolator")
-            .width(width - 80.0)
-            .selected_text(combination.joining.title())
-            .show_ui(ui, |ui| {
-                for one in Joining::ALL {
-                    ui.selectable_value(&mut combination.joining, *one, one.title())
-                        .on_hover_text(one.source());
-                }
-            });
-        let add = chip(ui, false, "Add").on_hover_text("Shows that combination.");
-        let Combination { extrapolator, joining } = *combination;
-        add.clicked().then_some(Contender::Waypoints(extrapolator, joining))
-    })
-    .inner
+        list("interpolator", joining.title(), room * 0.45).show_ui(ui, |ui| {
+            for one in Joining::ALL {
+                ui.selectable_value(joining, *one, one.title()).on_hover_text(one.source());
+            }
+        });
+        let add = chip(ui, false, "Add").on_hover_text("Shows this combination with the others.");
+        add.clicked().then_some(Contender::Waypoints(*extrapolator, *joining))
+    });
+    row.inner
 }
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ use std::time::{Duration, Instant};
 
 use egui_macroquad::egui::{
     Align, Align2, CentralPanel, Color32, Context, CursorIcon, Event, FontId, Frame, Key, Layout,
-    Margin, Modifiers, Rect, RichText, Sense, SidePanel, Stroke, TopBottomPanel, Ui, vec2,
+    Margin, Modifiers, PointerButton, Rect, RichText, Sense, SidePanel, Stroke, TopBottomPanel, Ui,
+    vec2,
 };
 use phaselock_client::lab::file::Motion;
 use phaselock_client::lab::shapes::Shape;
@@ -56,7 +57,7 @@ const WORK_SEEN: Duration = Duration::from_millis(40);
 /// Seconds from one look at the numbers to the next while time goes on; faster nobody reads them.
 const SCORES_SECS: f32 = 0.1;
 /// Room for what is in the picture's corner.
-const CORNER_WIDTH: f32 = 320.0;
+const CORNER_WIDTH: f32 = 252.0;
 /// How many times larger than what fits the picture can be.
 const ZOOMS: [(f64, &str); 3] = [(1.0, "fit"), (4.0, "4×"), (16.0, "16×")];
 /// Seconds for which it is said what was written.
@@ -222,6 +223,7 @@ impl Lab {
     fn corner(&mut self, ui: &mut Ui, rect: Rect) {
         let size = vec2(CORNER_WIDTH, 26.0);
         let corner = Rect::from_min_size(rect.right_top() + vec2(-12.0 - size.x, 12.0), size);
+        ui.painter().rect_filled(corner.expand(5.0), 6.0, fade(palette::VOID, 0.75));
         ui.put(corner, |ui: &mut Ui| {
             let row = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 5.0;
@@ -253,14 +255,27 @@ impl Lab {
             let at = at.clamp(rect.min, rect.max) - rect.min;
             [f64::from(at.x), f64::from(at.y)]
         };
-        let moved: Vec<_> = ui.input(|input| {
-            let moved = input.events.iter().filter_map(|event| match event {
-                Event::PointerMoved(at) => Some(place(*at)),
-                _ => None,
-            });
-            moved.collect()
+        // Where it went while the button was held: not on the way there, nor after it was let go.
+        let mut held = self.drawing.is_some();
+        let mut moved = Vec::new();
+        ui.input(|input| {
+            for event in &input.events {
+                match event {
+                    Event::PointerButton {
+                        button: PointerButton::Primary, pressed, pos, ..
+                    } => {
+                        if held {
+                            moved.push(place(*pos));
+                        }
+                        held = *pressed;
+                    }
+                    Event::PointerMoved(at) if held => moved.push(place(*at)),
+                    _ => {}
+                }
+            }
         });
-        let (now, at) = (self.now, response.interact_pointer_pos());
+        // It may have moved on since.
+        let (now, at) = (self.now, ui.input(|input| input.pointer.press_origin()));
         if let (true, Some(at)) = (response.drag_started(), at) {
             self.drawing = Some(Drawing::new(now, place(at)));
             self.notice = None;
