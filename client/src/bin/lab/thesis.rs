@@ -31,7 +31,7 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
         run::tell("stopped; the evaluation is whole or not at all");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
-    if let Some(mut plots) = plots {
+    if let Some(plots) = plots {
         for path in PATHS {
             let rows: Vec<_> =
                 measured.arrived[0].iter().filter(|row| row.path == path.name()).collect();
