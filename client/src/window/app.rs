@@ -17,6 +17,7 @@ use phaselock_client::record::MotionFiles;
 
 use super::args::{Args, Start};
 use super::hands::{Hands, KeyCode};
+use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::screenshot::Screenshot;
 use super::session::{self, Next, Session};
@@ -62,6 +63,7 @@ struct App {
     motion: Option<MotionFiles>,
     menu: Menu,
     session: Option<Session>,
+    lab: Option<Lab>,
     hands: Hands,
     fullscreen: bool,
     /// Sessions that are saying goodbye.
@@ -76,6 +78,7 @@ impl App {
             motion,
             menu: Menu::new(args.name.clone(), &args.start, args.setup.link_words()),
             session: None,
+            lab: None,
             hands: Hands::default(),
             fullscreen: args.fullscreen,
             closing: Vec::new(),
@@ -94,6 +97,7 @@ impl App {
                 let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
             }
+            Start::Lab(begin) => self.lab = Some(Lab::new(&begin, self.args.setup.link.as_ref())),
         }
         let began = Instant::now();
         let mut last = began;
@@ -125,7 +129,7 @@ impl App {
     /// Whether what was asked for on the command line has come about.
     fn verdict(&self) -> Result<(), String> {
         match (&self.args.start, &self.session) {
-            (Start::Menu, _) => Ok(()),
+            (Start::Menu | Start::Lab(_), _) => Ok(()),
             (_, Some(session)) if session.is_playing() => Ok(()),
             (_, Some(session)) => Err(format!("not in the game: {}", session.trouble())),
             (_, None) => {
@@ -151,15 +155,20 @@ impl App {
         let [r, g, b, a] = backdrop.to_array();
         clear_background(Color::from_rgba(r, g, b, a));
         let mut next = Next::Stay;
-        let mut wish = None;
+        let (mut wish, mut left) = (None, false);
         egui_macroquad::ui(|ctx| {
             ctx.set_pixels_per_point(pixels_per_point);
-            match &mut self.session {
-                Some(session) => next = session.draw(ctx, &mut self.hands, secs),
-                None => wish = self.menu.draw(ctx),
+            match (&mut self.session, &mut self.lab) {
+                (Some(session), _) => next = session.draw(ctx, &mut self.hands, secs),
+                (None, Some(lab)) => left = lab.draw(ctx, secs),
+                (None, None) => wish = self.menu.draw(ctx),
             }
         });
         egui_macroquad::draw();
+        if let Some(lab) = &mut self.lab {
+            lab.painted();
+        }
+        self.lab.take_if(|_| left);
         self.follow(next);
         match wish {
             None => {}
@@ -168,6 +177,14 @@ impl App {
                 let name = self.menu.name();
                 let started = Session::join(address, name, self.clock, &self.args.setup);
                 self.begin(started);
+            }
+            Some(Wish::Experiment) => {
+                // What the command line brought is there each time.
+                let begin = match &self.args.start {
+                    Start::Lab(begin) => begin.clone(),
+                    _ => Begin::default(),
+                };
+                self.lab = Some(Lab::new(&begin, self.args.setup.link.as_ref()));
             }
             Some(Wish::Quit) => return Stop::Quit,
         }

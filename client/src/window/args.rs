@@ -1,11 +1,17 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use phaselock_client::lab::Contender;
+use phaselock_client::lab::file::{self, FILE_BYTES_MAX, Motion};
+use phaselock_client::lab::shapes::Shape;
 use phaselock_client::net::Address;
 use phaselock_client::net::usage::sentence;
 use phaselock_shared::clock::pll::LoopFilter;
@@ -13,6 +19,8 @@ use phaselock_shared::games;
 use phaselock_shared::link::{Conditions, PROFILES};
 use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::wire::control::clean_name;
+
+use super::lab::Begin;
 
 /// Bots that a player can have on this computer; with the player they fill its server's 16 seats.
 pub(crate) const BOTS_MAX: u16 = 15;
@@ -75,6 +83,8 @@ pub(crate) enum Start {
     Play { games: Vec<String>, bots: u16 },
     /// A game on another server.
     Join { address: Address },
+    /// The laboratory.
+    Lab(Begin),
 }
 
 /// Why there are no arguments: something is wrong with them, or help was asked for.
@@ -89,6 +99,10 @@ impl Args {
             None => Start::Menu,
             Some(Sub::Play { game, bots }) => Start::Play { games: game, bots },
             Some(Sub::Join { address }) => Start::Join { address },
+            Some(Sub::Lab { file, path, methods, export }) => {
+                let file = file.map(|file| (file.name, file.motion));
+                Start::Lab(Begin { file, path, methods, export })
+            }
         };
         let implied = cli.screenshot.is_some().then_some(SCREENSHOT_AFTER);
         Ok(Self {
@@ -210,6 +224,39 @@ enum Sub {
         #[arg(value_name = "ADDR")]
         address: Address,
     },
+    /// Draw a motion, or take one, and see what networks and methods make of it
+    Lab {
+        /// A motion: CSV or JSON of times, x and y, or a recording of play
+        #[arg(value_name = "FILE", value_parser = motion)]
+        file: Option<MotionFile>,
+        /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default: zigzag]
+        #[arg(long, value_name = "NAME", conflicts_with = "file")]
+        path: Option<Shape>,
+        /// The methods that are shown, with commas between, as in newest-state,linear,hold+catmull-rom
+        #[arg(long, value_name = "METHODS", value_delimiter = ',')]
+        methods: Option<Vec<Contender>>,
+        /// The folder that exports go to [default: the current one]
+        #[arg(long, value_name = "DIR")]
+        export: Option<PathBuf>,
+    },
+}
+
+/// A motion and what its file is called.
+#[derive(Clone, Debug)]
+struct MotionFile {
+    name: String,
+    motion: Arc<Motion>,
+}
+
+fn motion(path: &str) -> Result<MotionFile, String> {
+    let mut bytes = Vec::new();
+    // One more than is allowed, so that the reader sees that there are too many.
+    let read = File::open(path)
+        .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("it cannot be read: {error}"))?;
+    let motion = file::read(&bytes).map_err(|error| error.to_string())?;
+    let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(MotionFile { name, motion: Arc::new(motion) })
 }
 
 fn name(text: &str) -> Result<String, &'static str> {
@@ -278,6 +325,28 @@ mod tests {
     }
 
     #[test]
+    fn the_laboratory_begins_with_what_is_asked_for() {
+        assert_eq!(parse("lab").unwrap().start, Start::Lab(Begin::default()));
+        let line = "lab --path sine --methods linear,hold+catmull-rom --export out --link wifi";
+        let Start::Lab(begin) = parse(line).unwrap().start else { panic!("it is the laboratory") };
+        assert_eq!((begin.path, begin.export), (Some(Shape::Sine), Some("out".into())));
+        let methods = begin.methods.unwrap_or_default();
+        let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["linear", "hold+catmull-rom"]);
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("motion.csv");
+        std::fs::write(&path, "time,x,y\n0,1,2\n1,3,4\n").unwrap();
+        let line = format!("lab {}", path.display());
+        let Start::Lab(begin) = parse(&line).unwrap().start else { panic!("it is the laboratory") };
+        let (name, motion) = begin.file.expect("a file");
+        assert_eq!((name.as_str(), motion.points.len()), ("motion.csv", 2));
+        std::fs::write(&path, "time,x,y\n0,1,2\n0,3,4\n").unwrap();
+        let sentence = sentence(&parse(&line).unwrap_err().0);
+        assert!(sentence.contains("motion.csv' for '[FILE]': line 3: the time"), "{sentence}");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_in_a_sentence() {
         for (line, says) in [
             ("join a:b", "'a:b' is no address"),
@@ -295,6 +364,9 @@ mod tests {
             ("--link loss=200%", "loss"),
             ("--clock pid", "the clock's loop is one of pll and leaky"),
             ("--presentation magic", "there is no method"),
+            ("lab nowhere.csv", "'nowhere.csv' for '[FILE]': it cannot be read: "),
+            ("lab --path circle", "there is no path \"circle\""),
+            ("lab --methods linear,magic", "there is no method \"magic\""),
             ("dance", "unrecognized subcommand 'dance'"),
         ] {
             let sentence = sentence(&parse(line).unwrap_err().0);

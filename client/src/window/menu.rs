@@ -26,8 +26,12 @@ const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
 const CARD_HEIGHT: f32 = 226.0;
 /// Height of a card's button.
 const ACTION_HEIGHT: f32 = 42.0;
+/// Height of the buttons below the cards.
+const FOOT_HEIGHT: f32 = 44.0;
+/// Width of the one that quits.
+const QUIT_WIDTH: f32 = 120.0;
 /// Height of all that lies below the title, with room for what is at the foot.
-const HEIGHT: f32 = 446.0;
+const HEIGHT: f32 = 454.0;
 /// Height of the error's box beyond its text.
 const BANNER_PADDING: f32 = 22.0;
 /// Room between what lies one below the other.
@@ -61,6 +65,8 @@ pub(crate) enum Wish {
     Play { games: Vec<String>, bots: u16 },
     /// To play elsewhere.
     Join(Address),
+    /// To draw motions in the laboratory.
+    Experiment,
     /// To stop.
     Quit,
 }
@@ -85,7 +91,7 @@ impl Menu {
             link,
         };
         match start {
-            Start::Menu => {}
+            Start::Menu | Start::Lab(_) => {}
             Start::Play { games, bots } => (menu.games, menu.bots) = (games.clone(), *bots),
             Start::Join { address } => {
                 (menu.address, menu.enter) = (address.to_string(), Enter::Join);
@@ -144,10 +150,12 @@ impl Menu {
                     wish = self.play_card(ui);
                     wish = wish.take().or(self.join_card(ui));
                 });
-                ui.add_space(2.0);
-                ui.vertical_centered(|ui| {
+                ui.horizontal(|ui| {
+                    if laboratory(ui).clicked() {
+                        wish = Some(Wish::Experiment);
+                    }
                     let quit = Button::new(RichText::new("Quit").size(15.0));
-                    if ui.add(quit.min_size(vec2(120.0, 34.0))).clicked() {
+                    if ui.add(quit.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
                         wish = Some(Wish::Quit);
                     }
                 });
@@ -315,6 +323,22 @@ fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
     let rest = CARD_HEIGHT - ui.min_rect().height() - ACTION_HEIGHT - ui.spacing().item_spacing.y;
     ui.add_space(rest.max(0.0));
     action(ui, label, primary)
+}
+
+/// The button that leads to the laboratory, and what that is.
+fn laboratory(ui: &mut Ui) -> Response {
+    let width = WIDTH - QUIT_WIDTH - GAP;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());
+    let look = ui.style().interact(&response);
+    let (fill, edge) = (look.bg_fill, look.bg_stroke);
+    let painter = ui.painter();
+    painter.rect(rect, 8.0, fade(fill, 0.94), edge, StrokeKind::Inside);
+    let at = rect.left_center() + vec2(PADDING, 0.0);
+    let title = text(painter, at, Align2::LEFT_CENTER, "Laboratory", 17.0, palette::TEXT);
+    let after = title.right_center() + vec2(14.0, 1.0);
+    let what = "Draw a motion, see what networks make of it.";
+    text(painter, after, Align2::LEFT_CENTER, what, 14.0, palette::TEXT_FAINT);
+    response.on_hover_cursor(CursorIcon::PointingHand)
 }
 
 fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {

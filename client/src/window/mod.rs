@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! args -> display -> app -+-> menu
+//!                         +-> lab
 //!                         +-> session -> play (one game's Client) -> skirmish, ... (GameView)
 //!                                |
 //!                                +-> overlay, developer, graph
@@ -23,6 +24,7 @@ mod developer;
 mod display;
 mod graph;
 mod hands;
+mod lab;
 mod menu;
 mod meter;
 mod overlay;

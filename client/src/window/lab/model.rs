@@ -1,0 +1,415 @@
+//! What the laboratory shows, but for the picture: a path, what a network makes of it, what each method makes
+//! of that, and the time up to which it is looked at.
+
+use std::rc::Rc;
+
+use phaselock_client::lab::scores::Tally;
+use phaselock_client::lab::shapes::Shape;
+use phaselock_client::lab::{Carried, Contender, Recording, Scores, Watched, watch};
+use phaselock_shared::motion::Choice;
+
+use super::controls::Controls;
+
+/// The longest path, in seconds; of a longer one that is the part that is shown. Arbitrary: it bounds what is
+/// painted and remembered.
+pub(crate) const SECS_MAX: f64 = 60.0;
+/// How long the paths by formula are. Arbitrary: soon seen, and long enough to be scored.
+const SHAPE_SECS: f64 = 10.0;
+
+/// Where a path is from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Origin {
+    /// A formula.
+    Shape(Shape),
+    /// The mouse.
+    Drawn,
+    /// A file, by its name.
+    File,
+}
+
+/// An update that was sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Update {
+    /// When, in seconds.
+    pub(crate) sent: f64,
+    /// Where the body was then.
+    pub(crate) place: [f64; 2],
+    /// What becomes of it.
+    pub(crate) fate: Fate,
+}
+
+/// What becomes of an update.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fate {
+    /// It comes at that time.
+    Arrives(f64),
+    /// It does not.
+    Lost,
+    /// The path ends before that is known.
+    Open,
+}
+
+/// A method, and how it does.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Which.
+    pub(crate) contender: Contender,
+    /// What to call it.
+    pub(crate) title: String,
+    /// Whether it is in the picture.
+    pub(crate) on: bool,
+    /// Which of the looks it has.
+    pub(crate) look: usize,
+    /// What it shows in each frame, once that is known.
+    pub(crate) run: Option<Vec<Watched>>,
+    /// How it did up to the time looked at.
+    pub(crate) scores: Scores,
+    /// Of how many frames these are.
+    scored: Option<usize>,
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(crate) struct Model {
+    origin: Origin,
+    recording: Rc<Recording>,
+    drawn: Option<Rc<Recording>>,
+    file: Option<(String, Rc<Recording>)>,
+    controls: Controls,
+    secs: f64,
+    carried: Carried,
+    updates: Vec<Update>,
+    rows: Vec<Row>,
+    head: f64,
+    /// Whether time goes on.
+    pub(crate) playing: bool,
+    /// How fast; 1 is as it was.
+    pub(crate) speed: f64,
+    version: u64,
+    /// The row at which the next one to score is looked for.
+    turn: usize,
+}
+
+/// Methods that differ in what they are good and bad at: nothing, the past, a plain guess, a cautious one.
+const FIRST: [Contender; 4] = [
+    Contender::Newest,
+    Contender::Method(Choice::Linear),
+    Contender::Method(Choice::FirLinear),
+    Contender::Method(Choice::Projective),
+];
+
+impl Model {
+    /// A path by formula, over a network, and a few methods; or those given.
+    pub(crate) fn new(shape: Shape, controls: Controls, methods: Option<&[Contender]>) -> Self {
+        let recording = Rc::new(shape.record(SHAPE_SECS));
+        let carried = Carried::new(&recording, &controls.setup(&recording, SECS_MAX));
+        let mut model = Self {
+            origin: Origin::Shape(shape),
+            recording,
+            drawn: None,
+            file: None,
+            controls,
+            secs: SHAPE_SECS,
+            carried,
+            updates: Vec::new(),
+            rows: Vec::new(),
+            head: 0.0,
+            playing: true,
+            speed: 1.0,
+            version: 0,
+            turn: 0,
+        };
+        model.carry();
+        Contender::playable().for_each(|contender| model.add(contender, false));
+        for contender in methods.unwrap_or(&FIRST) {
+            model.add(*contender, true);
+        }
+        model
+    }
+
+    /// Where the path is from.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What the path is called.
+    pub(crate) fn path_words(&self) -> &str {
+        match &self.origin {
+            Origin::Shape(shape) => shape.title(),
+            Origin::Drawn => "Yours",
+            Origin::File => self.file.as_ref().map_or("", |(name, _)| name),
+        }
+    }
+
+    /// The path.
+    pub(crate) fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// What came of it.
+    pub(crate) fn carried(&self) -> &Carried {
+        &self.carried
+    }
+
+    /// The updates that were sent, in that order.
+    pub(crate) fn updates(&self) -> &[Update] {
+        &self.updates
+    }
+
+    /// What is set.
+    pub(crate) fn controls(&self) -> &Controls {
+        &self.controls
+    }
+
+    /// The methods.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Seconds that are shown.
+    pub(crate) fn secs(&self) -> f64 {
+        self.secs
+    }
+
+    /// The time that is looked at.
+    pub(crate) fn head(&self) -> f64 {
+        self.head
+    }
+
+    /// Where the body truly is at that time; across a cut where it was before.
+    pub(crate) fn place_at_head(&self) -> Option<[f64; 2]> {
+        let recording = &self.recording;
+        if let Some(truth) = recording.truth(self.head) {
+            return Some(truth.place);
+        }
+        let (values, _) = recording.state(self.head)?;
+        Some(recording.place_of(&recording.shape.coords(&values, None)))
+    }
+
+    /// Changes whenever the path, the network or a method in the picture does.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether a path was drawn.
+    pub(crate) fn has_drawn(&self) -> bool {
+        self.drawn.is_some()
+    }
+
+    /// The name of the file, if one was opened.
+    pub(crate) fn file(&self) -> Option<&str> {
+        self.file.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    /// Shows a path by formula.
+    pub(crate) fn choose_shape(&mut self, shape: Shape) {
+        self.choose(Origin::Shape(shape), Rc::new(shape.record(SHAPE_SECS)));
+    }
+
+    /// Shows what was just drawn.
+    pub(crate) fn set_drawn(&mut self, recording: Recording) {
+        self.drawn = Some(Rc::new(recording));
+        self.choose_drawn();
+    }
+
+    /// Shows what was drawn before, if anything was.
+    pub(crate) fn choose_drawn(&mut self) {
+        if let Some(drawn) = self.drawn.clone() {
+            self.choose(Origin::Drawn, drawn);
+        }
+    }
+
+    /// Shows what was in a file.
+    pub(crate) fn set_file(&mut self, name: String, recording: Recording) {
+        self.file = Some((name, Rc::new(recording)));
+        self.choose_file();
+    }
+
+    /// Shows that again.
+    pub(crate) fn choose_file(&mut self) {
+        if let Some((_, recording)) = self.file.clone() {
+            self.choose(Origin::File, recording);
+        }
+    }
+
+    fn choose(&mut self, origin: Origin, recording: Rc<Recording>) {
+        (self.origin, self.recording) = (origin, recording);
+        (self.head, self.playing) = (0.0, true);
+        self.carry();
+    }
+
+    /// Sets the network and the rates.
+    pub(crate) fn set_controls(&mut self, controls: Controls) {
+        if controls != self.controls {
+            self.controls = controls;
+            self.carry();
+        }
+    }
+
+    /// Sends the path anew, and forgets what was made of it.
+    fn carry(&mut self) {
+        let setup = self.controls.setup(&self.recording, SECS_MAX);
+        self.carried = Carried::new(&self.recording, &setup);
+        self.secs = setup.secs;
+        self.head = self.head.min(self.secs);
+        self.updates = updates(&self.recording, &self.carried, self.secs);
+        self.rows.iter_mut().for_each(|row| row.run = None);
+        self.version += 1;
+    }
+
+    /// Adds a method, or finds it, and shows it if it is to be on.
+    pub(crate) fn add(&mut self, contender: Contender, on: bool) {
+        let known = self.rows.iter().position(|row| row.contender == contender);
+        let at = known.unwrap_or_else(|| {
+            let (title, scores) = (contender.title(), Scores::default());
+            let (on, look, run, scored) = (false, 0, None, None);
+            self.rows.push(Row { contender, title, on, look, run, scores, scored });
+            self.rows.len() - 1
+        });
+        if on {
+            self.turn(at, true);
+        }
+    }
+
+    /// Shows a method or hides it. A look is kept while it is shown, and given to the next one then.
+    pub(crate) fn turn(&mut self, at: usize, on: bool) {
+        let taken = |look: usize| self.rows.iter().any(|row| row.on && row.look == look);
+        let free = (0..).find(|look| !taken(*look)).unwrap_or(0);
+        let Some(row) = self.rows.get_mut(at).filter(|row| row.on != on) else { return };
+        row.on = on;
+        if on {
+            row.look = free;
+        }
+        self.version += 1;
+    }
+
+    /// Works out what methods show that is not known yet, those in the picture first, one after the other while
+    /// there is `time`, which is asked whether the next one is in the picture. At least one, so that it ends
+    /// some day. Returns whether all is known.
+    pub(crate) fn compute(&mut self, mut time: impl FnMut(bool) -> bool) -> bool {
+        let mut first = true;
+        for on in [true, false] {
+            let next = |row: &&mut Row| row.run.is_none() && row.on == on;
+            while let Some(row) = self.rows.iter_mut().find(next) {
+                if !first && !time(on) {
+                    return false;
+                }
+                row.run = Some(watch(&self.recording, &self.carried, row.contender).collect());
+                row.scored = None;
+                self.version += 1;
+                first = false;
+            }
+        }
+        true
+    }
+
+    /// Frames up to the time that is looked at.
+    pub(crate) fn frames(&self) -> usize {
+        // Half a microsecond, for times that were added up.
+        self.carried.frames.partition_point(|frame| frame.now <= self.head + 5e-7)
+    }
+
+    /// Scores what is in the picture, up to the time that is looked at.
+    pub(crate) fn score(&mut self) {
+        let frames = self.frames();
+        for row in self.rows.iter_mut().filter(|row| row.on) {
+            row.score(&self.recording, &self.carried, frames);
+        }
+    }
+
+    /// Scores one of those that are not. Returns whether there was one to score.
+    pub(crate) fn score_another(&mut self) -> bool {
+        let (frames, count) = (self.frames(), self.rows.len());
+        for _ in 0..count {
+            self.turn = (self.turn + 1) % count;
+            let row = &mut self.rows[self.turn];
+            if !row.on && row.score(&self.recording, &self.carried, frames) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A method's scores over the whole path.
+    pub(crate) fn scores_of_all(&self, row: &Row) -> Scores {
+        scores(&self.recording, &self.carried, row.run.as_deref(), usize::MAX)
+    }
+
+    /// Time goes on, if it does, and starts over at the end.
+    pub(crate) fn advance(&mut self, secs: f64) {
+        if !self.playing || !secs.is_finite() {
+            return;
+        }
+        let head = self.head + secs * self.speed;
+        self.head = if head > self.secs { 0.0 } else { head.max(0.0) };
+    }
+
+    /// Looks at another time.
+    pub(crate) fn seek(&mut self, time: f64) {
+        if time.is_finite() {
+            self.head = time.clamp(0.0, self.secs);
+        }
+    }
+
+    /// Stops, and looks at another frame: so many later, or earlier.
+    pub(crate) fn step(&mut self, by: isize) {
+        self.playing = false;
+        let Some(last) = self.carried.frames.len().checked_sub(1) else { return };
+        let at = self.frames().saturating_sub(1).saturating_add_signed(by).min(last);
+        self.head = self.carried.frames[at].now;
+    }
+}
+
+impl Row {
+    /// Returns whether there was anything to do.
+    fn score(&mut self, recording: &Recording, carried: &Carried, frames: usize) -> bool {
+        if self.scored == Some(frames) {
+            return false;
+        }
+        self.scores = scores(recording, carried, self.run.as_deref(), frames);
+        self.scored = Some(frames);
+        true
+    }
+}
+
+/// What became of all that was sent.
+fn updates(recording: &Recording, carried: &Carried, secs: f64) -> Vec<Update> {
+    let mut came = vec![f64::INFINITY; carried.sent.len()];
+    let mut slowest = 0.0_f64;
+    for arrival in &carried.arrivals {
+        if let Ok(at) = carried.sent.binary_search_by(|sent| sent.total_cmp(&arrival.sent)) {
+            came[at] = came[at].min(arrival.at);
+            slowest = slowest.max(arrival.at - arrival.sent);
+        }
+    }
+    let update = |(&sent, came): (&f64, f64)| {
+        let (values, _) = recording.state(sent)?;
+        let place = recording.place_of(&recording.shape.coords(&values, None));
+        let fate = if came.is_finite() {
+            Fate::Arrives(came)
+        } else if sent + slowest < secs {
+            Fate::Lost
+        } else {
+            Fate::Open
+        };
+        Some(Update { sent, place, fate })
+    };
+    carried.sent.iter().zip(came).filter_map(update).collect()
+}
+
+/// Of the first so many frames, but for those before everything has settled.
+fn scores(
+    recording: &Recording,
+    carried: &Carried,
+    run: Option<&[Watched]>,
+    frames: usize,
+) -> Scores {
+    let mut tally = Tally::new(recording);
+    let settled = |frame: &&Watched| frame.at.now >= carried.warm_up;
+    let run = run.unwrap_or_default().iter();
+    run.take(frames).filter(settled).for_each(|frame| tally.push(frame));
+    tally.scores()
+}
+
+#[cfg(test)]
+mod tests;
