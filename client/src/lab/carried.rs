@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use phaselock_shared::clock::delay::Delay;
+use phaselock_shared::limits::INTERPOLATION_DELAY_MAX;
 use phaselock_shared::link::Link;
 use phaselock_shared::motion::{Moment, sending};
 use phaselock_shared::replicate::Values;
@@ -152,7 +153,8 @@ impl Receiver {
     fn handle(&mut self, sent: f64, arrival: LocalTime) {
         let at = secs_of(arrival);
         let known = |sent: f64, came: f64| if self.stamps == Stamps::Sent { sent } else { came };
-        let interval = Micros::from_f64(self.interval * 1e6);
+        // The delay is never longer than its bound, however seldom updates come.
+        let interval = Micros::from_f64(self.interval * 1e6).min(INTERPOLATION_DELAY_MAX);
         // As the client does: from the round trip, then by each new newest snapshot.
         let age = Micros::from_f64((at - known(sent, at)) * 1e6);
         let steered =

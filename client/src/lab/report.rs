@@ -21,6 +21,11 @@ pub fn figure(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
+/// To thousandths: what was asked for, not what was measured.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
 /// A table; the first column is of words, the others of numbers.
 pub fn table(head: &[String], lines: &[Vec<String>]) -> String {
     let widths: Vec<_> = (0..head.len())
@@ -174,7 +179,7 @@ impl Dimension {
 
     /// Its value for a row, to sort by and to show; none if the row has none.
     pub fn value(self, row: &Row) -> Option<(f64, String)> {
-        let number = |value: f64| (value, (value * 1e3).round() / 1e3);
+        let number = |value: f64| (value, rounded(value));
         let (sort, value) = match self {
             Self::Latency => number(row.latency_ms?),
             Self::Jitter => number(row.jitter_ms?),
@@ -307,6 +312,7 @@ pub fn rows_table(rows: &[Row]) -> String {
         "interval ms",
         "history",
         "frames/s",
+        "seed",
         "method",
         "now",
         "now p99",
@@ -321,9 +327,10 @@ pub fn rows_table(rows: &[Row]) -> String {
         vec![
             row.path.clone(),
             row.network.to_string(),
-            figure(row.interval_ms),
+            rounded(row.interval_ms).to_string(),
             row.history.to_string(),
-            figure(row.frame_hz),
+            rounded(row.frame_hz).to_string(),
+            row.seed.to_string(),
             row.method.to_string(),
             figure(row.scores.error_now_mean),
             figure(row.scores.error_now_p99),

@@ -38,7 +38,7 @@ pub(crate) fn run(args: AdviseArgs) -> Result<ExitCode> {
     let Some(advice) = question.answer(&rows, &by_delay) else {
         bail!("nothing to advise by: over this network nothing of this motion was seen");
     };
-    if let Some(mut plots) = plots {
+    if let Some(plots) = plots {
         plots.write(&format!("{} send rates", advice.path), &advice.picture())?;
     }
     let text = if args.json {

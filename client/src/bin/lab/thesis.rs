@@ -31,7 +31,7 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
         run::tell("stopped; the evaluation is whole or not at all");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
-    if let Some(mut plots) = plots {
+    if let Some(plots) = plots {
         for (name, picture) in thesis::pictures(&measured, args.seed) {
             plots.write(&name, &picture)?;
         }
