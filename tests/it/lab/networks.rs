@@ -184,7 +184,7 @@ fn every_method_is_measured_on_every_path_over_every_network_and_again_the_same(
     let plan = plan(1);
     let order: Vec<_> = (0..plan.cells()).collect();
     let rows = measure(&plan, &order, 2);
-    assert_eq!(rows.len(), 5 * 7 * 2 * (17 + 17 * 4));
+    assert_eq!(rows.len(), 5 * 7 * 2 * (17 + 17 * 5));
     for row in &rows {
         let Scores { error_now_mean, error_now_p99, error_now_max, .. } = row.scores;
         let Scores { error_shown_mean, error_shown_p99, error_shown_max, .. } = row.scores;
