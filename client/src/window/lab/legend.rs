@@ -66,7 +66,7 @@ pub(super) fn digits(value: f64) -> String {
         _ if value >= 99_999.5 => format!("{value:.0e}"),
         _ if value >= 99.95 => format!("{value:.0}"),
         _ if value >= 9.995 => format!("{value:.1}"),
-        _ if value >= 0.0095 || value == 0.0 => format!("{value:.2}"),
+        _ if !(1e-6..0.0095).contains(&value) => format!("{value:.2}"),
         _ => format!("{value:.0e}"),
     }
 }
@@ -273,6 +273,7 @@ mod tests {
     fn numbers_fit_their_column() {
         for (value, words) in [
             (0.0, "0.00"),
+            (1e-9, "0.00"),
             (0.004, "4e-3"),
             (0.0999, "0.10"),
             (9.994, "9.99"),
