@@ -8,6 +8,7 @@ mod fuzz;
 mod hostile;
 mod interest;
 mod join;
+mod lab;
 mod late;
 mod motion;
 mod packets;

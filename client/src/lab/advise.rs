@@ -112,6 +112,8 @@ pub struct Advice {
     pub now: Pick,
     /// The best to show how it moved.
     pub then: Pick,
+    /// A shorter, fixed delay that would do as well for the latter, if one of those tried does.
+    pub delay_enough_ms: Option<f64>,
     /// The best by send rate.
     pub by_send_rate: Vec<AtRate>,
     /// The best for then at its send rate, by delay.
@@ -182,7 +184,7 @@ impl Question {
 
     /// The answers by what was measured; none if too little was.
     pub fn answer(&self, rows: &[Row], by_delay: &[Vec<Row>]) -> Option<Advice> {
-        let (now, mut then) = self.picks(rows)?;
+        let (now, then) = self.picks(rows)?;
         let delays = self.delay_plans(rows);
         let at_delay = |(plan, rows): (&Plan, &Vec<Row>)| {
             let DelayRule::Fixed(delay) = plan.delay else { return None };
@@ -202,15 +204,14 @@ impl Question {
                 && it.error_px + 1.0 <= DELAY_ALIKE * (then.error_px + 1.0)
                 && it.jerk_px + 1.0 <= DELAY_ALIKE * (then.jerk_px + 1.0)
         };
-        if let Some(shorter) = by_delay.iter().find(enough) {
-            then.delay_ms = shorter.delay_ms;
-        }
+        let delay_enough_ms = by_delay.iter().find(enough).map(|shorter| shorter.delay_ms);
         Some(Advice {
             path: self.subject.name.clone(),
             network: self.network.to_string(),
             pixel: self.pixel,
             now,
             then,
+            delay_enough_ms,
             by_send_rate: self.by_rate(rows),
             by_delay,
         })
@@ -245,7 +246,7 @@ impl Question {
         let visual = |means: &Means| (error(means) + JERK_WEIGHT * means.jerk) / self.pixel;
         let mut ranked: Vec<_> = all
             .iter()
-            .filter(|means| means.method != Contender::Newest)
+            .filter(|means| means.method != Contender::Newest && means.rows > 0)
             .filter(|means| shown.is_none_or(|shown| means.method.timeline() == shown))
             .collect();
         ranked.sort_by(|a, b| visual(a).total_cmp(&visual(b)));
@@ -284,15 +285,17 @@ impl Pick {
         let Some(next) = &self.next else { return "There is no other.".into() };
         let Next { method, error_px, jerk_px, visual_px, margin } = next;
         let of_next = format!("{method} ({} px, jerk {})", figure(*error_px), figure(*jerk_px));
-        match margin {
-            _ if self.visual_px < 1.0 && *visual_px < 1.0 => {
-                format!("The next, {of_next}, is not seen to be off either.")
-            }
-            Some(margin) if *margin >= ALIKE => {
-                format!("The next is {of_next}: {} times the visual error.", figure(*margin))
-            }
-            _ => format!("The next, {of_next}, is about as good."),
-        }
+        let times = margin.map_or_else(String::new, |margin| {
+            format!(", {} times the visual error", figure(margin))
+        });
+        let alike = if self.visual_px < 1.0 && *visual_px < 1.0 {
+            ": neither is seen to be off"
+        } else if margin.is_some_and(|margin| margin < ALIKE) {
+            ": about as good"
+        } else {
+            ""
+        };
+        format!("The next is {of_next}{times}{alike}.")
     }
 }
 
@@ -326,6 +329,12 @@ impl Advice {
             figure(then.jerk_px),
             then.against_next(),
         );
+        if let Some(enough) = self.delay_enough_ms {
+            let _ = writeln!(
+                text,
+                "That is the delay the client steers to; {enough:.0} ms would do as well."
+            );
+        }
         text.push_str(
             "\nThe best by send rate: pixels from where it is now, and from where it was then. What is least is \
              the visual error, the distance and twice the jerk; the lowest rate is taken that is within a tenth \

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use phaselock_shared::clock::delay::Delay;
+use phaselock_shared::limits::INTERPOLATION_DELAY_MAX;
 use phaselock_shared::link::Link;
 use phaselock_shared::motion::{Moment, sending};
 use phaselock_shared::replicate::Values;
@@ -70,7 +71,7 @@ impl Carried {
         let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;
         let (mut number, mut behind, mut counted) = (0_u64, Micros::ZERO, 0_i64);
         for frame in 1_u64.. {
-            let now = moment(frame, setup.frame);
+            let now = secs_of(local((frame as f64 + setup.phase) * setup.frame));
             if now > secs {
                 break;
             }
@@ -95,6 +96,9 @@ impl Carried {
                 receiver.handle(sent, arrival);
                 let interval = receiver.expected();
                 let at = secs_of(arrival);
+                if setup.stamps == Stamps::Arrived && receiver.is_overtaken(sent) {
+                    continue;
+                }
                 carried.arrivals.extend(state.map(|(values, course)| {
                     let time = if setup.stamps == Stamps::Sent { sent } else { at };
                     Arrival { at, sent, time, course, values, interval }
@@ -149,7 +153,8 @@ impl Receiver {
     fn handle(&mut self, sent: f64, arrival: LocalTime) {
         let at = secs_of(arrival);
         let known = |sent: f64, came: f64| if self.stamps == Stamps::Sent { sent } else { came };
-        let interval = Micros::from_f64(self.interval * 1e6);
+        // The delay is never longer than its bound, however seldom updates come.
+        let interval = Micros::from_f64(self.interval * 1e6).min(INTERPOLATION_DELAY_MAX);
         // As the client does: from the round trip, then by each new newest snapshot.
         let age = Micros::from_f64((at - known(sent, at)) * 1e6);
         let steered =
@@ -167,6 +172,11 @@ impl Receiver {
                 self.intervals.pop_front();
             }
         }
+    }
+
+    /// Whether something that was sent later has come.
+    fn is_overtaken(&self, sent: f64) -> bool {
+        self.newest.is_some_and(|(newest, _)| sent < newest)
     }
 
     /// How far behind the past is shown. None before the first update has come.

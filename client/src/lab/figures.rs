@@ -130,13 +130,9 @@ fn by_method(subject: &Subject, rows: &[&Row], best: &[Means]) -> Option<String>
     scattered(&format!("{}: the best methods", subject.name), rows, &names, of)
 }
 
+/// Errors by extrapolator, whatever the interpolator.
 fn by_extrapolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
     let title = format!("{}: extrapolators", subject.name);
-    extrapolators(&title, rows)
-}
-
-/// Errors by extrapolator, whatever the interpolator.
-pub fn extrapolators(title: &str, rows: &[&Row]) -> Option<String> {
     let here = |extrapolator: &Extrapolator| {
         rows.iter().any(
             |row| matches!(row.method, Contender::Waypoints(other, _) if other == *extrapolator),
@@ -148,16 +144,12 @@ pub fn extrapolators(title: &str, rows: &[&Row]) -> Option<String> {
         _ => None,
     };
     let names: Vec<_> = all.iter().map(ToString::to_string).collect();
-    scattered(title, rows, &names, of)
-}
-
-fn by_interpolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
-    let title = format!("{}: interpolators", subject.name);
-    interpolators(&title, rows)
+    scattered(&title, rows, &names, of)
 }
 
 /// Errors by interpolator, whatever the extrapolator.
-pub fn interpolators(title: &str, rows: &[&Row]) -> Option<String> {
+fn by_interpolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
+    let title = format!("{}: interpolators", subject.name);
     let here = |joining: &Joining| {
         rows.iter()
             .any(|row| matches!(row.method, Contender::Waypoints(_, other) if other == *joining))
@@ -168,11 +160,11 @@ pub fn interpolators(title: &str, rows: &[&Row]) -> Option<String> {
         _ => None,
     };
     let names: Vec<_> = all.iter().map(ToString::to_string).collect();
-    scattered(title, rows, &names, of)
+    scattered(&title, rows, &names, of)
 }
 
 /// Errors against each thing that was varied; none if there are no two things to compare, or nothing varies.
-fn scattered(
+pub(super) fn scattered(
     title: &str,
     rows: &[&Row],
     names: &[String],
@@ -184,7 +176,7 @@ fn scattered(
             return None;
         }
         let mut clouds: BTreeMap<(usize, u64), Cloud> = BTreeMap::new();
-        for row in &rows {
+        for row in rows.iter().filter(|row| row.is_measured()) {
             if let (Some(series), Some((value, _))) = (of(row), dimension.value(row)) {
                 let new = || Cloud { series, value, errors: Vec::new() };
                 // What is varied is never negative: its bits are in its order.
@@ -199,7 +191,7 @@ fn scattered(
         return None;
     }
     let series = |(number, name): (usize, &String)| {
-        let errors = rows.iter().filter(|row| of(row) == Some(number));
+        let errors = rows.iter().filter(|row| of(row) == Some(number) && row.is_measured());
         let (sum, count) =
             errors.fold((0.0, 0), |(sum, count), row| (sum + row.scores.error_now_mean, count + 1));
         let note = format!("mean {}", figure(sum / f64::from(count.max(1))));

@@ -6,8 +6,11 @@ use std::fmt::Write;
 use super::sweep::{Plan, Row};
 use super::{Contender, Network};
 
-/// A number with four digits that count.
+/// A number with four digits that count; a dash for what is none.
 pub fn figure(value: f64) -> String {
+    if value.is_nan() {
+        return "-".into();
+    }
     let digits = match value.abs() {
         at_least if at_least >= 999.95 => 0,
         at_least if at_least >= 99.995 => 1,
@@ -16,6 +19,11 @@ pub fn figure(value: f64) -> String {
         _ => 4,
     };
     format!("{value:.digits$}")
+}
+
+/// To thousandths: what was asked for, not what was measured.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
 }
 
 /// A table; the first column is of words, the others of numbers.
@@ -53,7 +61,7 @@ pub fn table(head: &[String], lines: &[Vec<String>]) -> String {
 pub struct Means {
     /// Which.
     pub method: Contender,
-    /// Rows that are in it.
+    /// Rows in which anything was shown: of the others no error is known.
     pub rows: usize,
     /// Mean errors from the true place at the present.
     pub now: f64,
@@ -74,6 +82,7 @@ pub struct Means {
 /// Means for each method, in the order in which they come.
 pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
     let mut all: Vec<Means> = Vec::new();
+    let mut seen: Vec<u32> = Vec::new();
     for row in rows {
         let at = all.iter().position(|means| means.method == row.method);
         let at = at.unwrap_or_else(|| {
@@ -89,9 +98,15 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
                 missing: 0.0,
             };
             all.push(zero);
+            seen.push(0);
             all.len() - 1
         });
         let (sum, scores) = (&mut all[at], &row.scores);
+        seen[at] += 1;
+        sum.missing += scores.missing_per_million;
+        if !row.is_measured() {
+            continue;
+        }
         sum.rows += 1;
         sum.now += scores.error_now_mean;
         sum.now_p99 += scores.error_now_p99;
@@ -99,9 +114,10 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
         sum.shown_p99 += scores.error_shown_p99;
         sum.jerk += scores.jerk;
         sum.behind_ms += if row.timeline == "past" { row.delay_ms } else { 0.0 };
-        sum.missing += scores.missing_per_million;
     }
-    for means in &mut all {
+    for (means, seen) in all.iter_mut().zip(seen) {
+        means.missing /= f64::from(seen);
+        // Of none it is no number.
         let count = means.rows as f64;
         for sum in [
             &mut means.now,
@@ -110,7 +126,6 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
             &mut means.shown_p99,
             &mut means.jerk,
             &mut means.behind_ms,
-            &mut means.missing,
         ] {
             *sum /= count;
         }
@@ -125,6 +140,8 @@ pub enum Dimension {
     Latency,
     /// Milliseconds that it takes more at most.
     Jitter,
+    /// Percent that do not come.
+    Loss,
     /// The network, of those that are not made of these two.
     Network,
     /// Milliseconds between updates.
@@ -140,6 +157,7 @@ impl Dimension {
     pub const ALL: &'static [Self] = &[
         Self::Latency,
         Self::Jitter,
+        Self::Loss,
         Self::Network,
         Self::Interval,
         Self::History,
@@ -151,6 +169,7 @@ impl Dimension {
         match self {
             Self::Latency => "latency in ms",
             Self::Jitter => "jitter in ms",
+            Self::Loss => "loss in percent",
             Self::Network => "network",
             Self::Interval => "update interval in ms",
             Self::History => "time history in updates",
@@ -160,10 +179,11 @@ impl Dimension {
 
     /// Its value for a row, to sort by and to show; none if the row has none.
     pub fn value(self, row: &Row) -> Option<(f64, String)> {
-        let number = |value: f64| (value, (value * 1e3).round() / 1e3);
+        let number = |value: f64| (value, rounded(value));
         let (sort, value) = match self {
-            Self::Latency => number(row.network.latency_jitter_ms()?.0),
-            Self::Jitter => number(row.network.latency_jitter_ms()?.1),
+            Self::Latency => number(row.latency_ms?),
+            Self::Jitter => number(row.jitter_ms?),
+            Self::Loss => number(row.loss? * 100.0),
             Self::Network => {
                 return match &row.network {
                     Network::Link(_) => Some((0.0, row.network.to_string())),
@@ -268,7 +288,7 @@ fn by(rows: &[&Row], all: &[Means], dimension: Dimension, values: &[String]) -> 
         let method = all.iter().position(|means| means.method == row.method);
         let value = dimension.value(row);
         let value = value.and_then(|(_, value)| values.iter().position(|known| *known == value));
-        if let (Some(method), Some(value)) = (method, value) {
+        if let (Some(method), Some(value), true) = (method, value, row.is_measured()) {
             let sum = sums.entry((method, value)).or_default();
             *sum = (sum.0 + row.scores.error_now_mean, sum.1 + 1);
         }
@@ -292,6 +312,7 @@ pub fn rows_table(rows: &[Row]) -> String {
         "interval ms",
         "history",
         "frames/s",
+        "seed",
         "method",
         "now",
         "now p99",
@@ -306,9 +327,10 @@ pub fn rows_table(rows: &[Row]) -> String {
         vec![
             row.path.clone(),
             row.network.to_string(),
-            figure(row.interval_ms),
+            rounded(row.interval_ms).to_string(),
             row.history.to_string(),
-            figure(row.frame_hz),
+            rounded(row.frame_hz).to_string(),
+            row.seed.to_string(),
             row.method.to_string(),
             figure(row.scores.error_now_mean),
             figure(row.scores.error_now_p99),

@@ -30,20 +30,13 @@ pub fn watch<'a>(
 ) -> impl Iterator<Item = Watched> + 'a {
     let mut screen = Screen::new(recording.shape, contender);
     let mut arrivals = carried.arrivals.iter().peekable();
-    let mut last = Moment { now: f64::NEG_INFINITY, past: f64::NEG_INFINITY, interval: f64::NAN };
     carried.frames.iter().map(move |&at| {
         while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {
-            // With a frame a method learns how long the next update is expected to take: if that changed,
-            // one is drawn for nobody when the state comes.
-            if state.interval != last.interval && last.now < state.at {
-                last = Moment { now: state.at, interval: state.interval, ..last };
-                screen.show(last, &*recording.rules);
-            }
+            screen.expect(state.interval);
             let times = (state.time, state.at);
             screen.receive(state.course, times, &state.values, &*recording.rules);
         }
         let seen = screen.show(at, &*recording.rules);
-        last = at;
         let time = contender.timeline().time(at);
         let place = match seen {
             Seen::Shown(shown, _) => Some(recording.place_of(&shown.place)),
@@ -54,7 +47,8 @@ pub fn watch<'a>(
     })
 }
 
-/// What was measured; distances in the recording's own unit.
+/// What was measured; distances in the recording's own unit. What was never shown has no errors: they are no
+/// numbers.
 ///
 /// *Jerk* is what the eye sees as stutter: the root mean square, over frames, of the change from frame to
 /// frame of the error's own step, the error being what is shown less the truth at the time shown. What moves
@@ -155,19 +149,22 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// What has been counted so far.
-    pub fn scores(&self) -> Scores {
-        let (mut shown, mut now) = (self.shown.clone(), self.now.clone());
-        let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len().max(1) as f64;
-        let turned = self.turns / shown.len().max(1) as f64;
+    /// What has been counted.
+    pub fn scores(self) -> Scores {
+        let Self { mut shown, mut now, .. } = self;
+        let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
+        let most = |errors: &mut [f64], part: f64| {
+            if errors.is_empty() { f64::NAN } else { quantile(errors, part) }
+        };
+        let turned = self.turns / shown.len() as f64;
         Scores {
             error_shown_mean: mean(&shown),
-            error_shown_p99: quantile(&mut shown, 0.99),
-            error_shown_max: quantile(&mut shown, 1.0),
+            error_shown_p99: most(&mut shown, 0.99),
+            error_shown_max: most(&mut shown, 1.0),
             error_now_mean: mean(&now),
-            error_now_p99: quantile(&mut now, 0.99),
-            error_now_max: quantile(&mut now, 1.0),
-            jerk: (self.jerks.squares / self.jerks.count.max(1) as f64).sqrt(),
+            error_now_p99: most(&mut now, 0.99),
+            error_now_max: most(&mut now, 1.0),
+            jerk: (self.jerks.squares / self.jerks.count as f64).sqrt(),
             jerk_max: self.jerks.most,
             turned_shown_mean: self.recording.turn().map(|_| turned),
             missing_per_million: self.missing as f64 * 1e6 / self.frames.max(1) as f64,

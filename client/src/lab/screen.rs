@@ -65,6 +65,11 @@ impl Screen {
         }
     }
 
+    /// From now on the next state is expected so many seconds after the newest.
+    pub fn expect(&mut self, interval: f64) {
+        self.courses.iter_mut().for_each(|course| course.method.expect(interval));
+    }
+
     /// Where to show it at a moment.
     pub fn show(&mut self, at: Moment, rules: &dyn Rules) -> Seen {
         let time = self.timeline.time(at);

@@ -83,6 +83,15 @@ impl Network {
         }
     }
 
+    /// Share that does not come, if that is what it is made of.
+    pub fn loss(&self) -> Option<f64> {
+        match self {
+            // By its decimals: a tenth is a tenth.
+            Self::Latency { loss, .. } => loss.to_string().parse().ok(),
+            Self::Link(_) => None,
+        }
+    }
+
     /// What to configure a link with, and the seed of its own.
     pub(super) fn schedule(&self) -> (phaselock_shared::link::Schedule, u64) {
         match self {
@@ -131,8 +140,19 @@ pub enum Stamps {
     /// The sender's, both clocks being one: what Phaselock does.
     #[default]
     Sent,
-    /// That of its arrival, as by who has no clock in common: whatever the network took is then an error.
+    /// That of its arrival, as by who has no clock in common: whatever the network took is then an error. What
+    /// was overtaken is left out, for updates have numbers.
     Arrived,
+}
+
+impl Stamps {
+    /// What to call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Arrived => "arrived",
+        }
+    }
 }
 
 /// How far behind the present the past is shown.
@@ -163,6 +183,9 @@ pub struct Setup {
     pub delay: DelayRule,
     /// Seconds from one frame to the next, within [`FRAME_HZ`](Self::FRAME_HZ).
     pub frame: f64,
+    /// By how much of that frames come after the updates' beat: 0 to 1. At 0 what takes whole frames is seen
+    /// at once.
+    pub phase: f64,
     /// Seconds that are shown at most; see also [`longest`](Self::longest).
     pub secs: f64,
     /// Seconds at the beginning that are not scored.
@@ -202,6 +225,7 @@ impl Setup {
             history: 0,
             delay: DelayRule::Steered,
             frame: 1.0 / 60.0,
+            phase: 0.0,
             secs,
             warm_up: (secs / 4.0).min(5.0),
             seed: 1,
@@ -236,6 +260,7 @@ impl Setup {
                 DelayRule::Fixed(fixed) => DelayRule::Fixed(delay(fixed)),
             },
             frame,
+            phase: if self.phase.is_nan() { 0.0 } else { self.phase.clamp(0.0, 1.0) },
             secs: Self::longest(interval, frame).min(self.secs),
             warm_up: self.warm_up.max(0.0),
             seed: self.seed,

@@ -23,7 +23,7 @@ pub enum Shape {
     Smooth,
     /// A sine, of which hardly more than six points are known in a period.
     Sine,
-    /// A logarithm.
+    /// The logarithm of 1 more than the argument, so that it begins at 0.
     Logarithm,
 }
 
@@ -70,7 +70,10 @@ impl Shape {
             Self::Accelerated => {
                 [100.0 + to_and_fro(time, 700.0, 800.0), 50.0 + to_and_fro(time, 250.0, 500.0)]
             }
-            Self::Zigzag => [swing(150.0 * time, 900.0), 60.0 + swing(632.0 * time, 460.0)],
+            Self::Zigzag => {
+                let [x, y] = zigzag(time, 460.0 / 632.0);
+                [x, 60.0 + y]
+            }
             Self::Smooth => {
                 let angle = TAU * time / 8.0;
                 [500.0 + 380.0 * libm::sin(angle), 300.0 + 180.0 * libm::sin(2.0 * angle + 0.6)]
@@ -108,6 +111,11 @@ fn to_and_fro(time: f64, acceleration: f64, distance: f64) -> f64 {
         distance - acceleration * rest * rest / 2.0
     };
     if back { distance - gone } else { gone }
+}
+
+/// Strokes of so many seconds at 650 pixels a second, up and down and slowly across.
+pub(super) fn zigzag(time: f64, stroke: f64) -> [f64; 2] {
+    [swing(150.0 * time, 900.0), swing(632.0 * time, 632.0 * stroke)]
 }
 
 /// Over a distance and back, steadily.

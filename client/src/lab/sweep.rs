@@ -7,6 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use phaselock_shared::random::Random;
 use phaselock_shared::time::Micros;
 use serde::{Serialize, Serializer};
 
@@ -90,6 +91,7 @@ impl Plan {
             (*at, rest) = (rest % size, rest / size);
         }
         let subject = &self.subjects[at[0]];
+        let seed = self.seed.wrapping_add(at[5] as u64);
         let setup = Setup {
             interval: self.intervals[at[2]],
             sending: self.sending,
@@ -98,7 +100,8 @@ impl Plan {
             history: self.histories[at[3]],
             delay: self.delay,
             frame: 1.0 / self.frame_rates[at[4]],
-            seed: self.seed.wrapping_add(at[5] as u64),
+            phase: Random::new(seed).unit().into(),
+            seed,
             ..Setup::lasting(&subject.recording, self.secs)
         };
         Cell { subject, setup }
@@ -111,7 +114,12 @@ impl Plan {
         let carried = Carried::new(recording, &setup);
         let row = |&method: &Contender| Row {
             path: subject.name.clone(),
+            latency_ms: setup.network.latency_jitter_ms().map(|(latency, _)| tidied(latency)),
+            jitter_ms: setup.network.latency_jitter_ms().map(|(_, jitter)| tidied(jitter)),
+            loss: setup.network.loss().map(tidied),
             network: setup.network.clone(),
+            sending: setup.sending.name(),
+            stamps: setup.stamps.name(),
             interval_ms: tidied(setup.interval * 1e3),
             history: setup.history,
             frame_hz: tidied(1.0 / setup.frame),
@@ -141,6 +149,16 @@ pub struct Row {
     /// What was between.
     #[serde(serialize_with = "by_name")]
     pub network: Network,
+    /// What each update takes at least, if the network is made of latency, jitter and loss.
+    pub latency_ms: Option<f64>,
+    /// What it takes more at most, likewise.
+    pub jitter_ms: Option<f64>,
+    /// Share that does not come, likewise.
+    pub loss: Option<f64>,
+    /// When states were sent.
+    pub sending: &'static str,
+    /// What times they had: `sent` or `arrived`.
+    pub stamps: &'static str,
     /// Milliseconds from one update to the next.
     pub interval_ms: f64,
     /// Past intervals that were averaged to expect the next update; 0: none.
@@ -173,29 +191,49 @@ fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::E
 }
 
 /// Columns of the comma-separated values, in order.
-pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,interval_ms,history,frame_hz,seed,\
-    method,timeline,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
+pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,\
+    frame_hz,seed,method,timeline,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
     error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,frames";
 
 impl Row {
-    /// The row as comma-separated values.
+    /// Whether anything was shown, so that its errors are known.
+    pub fn is_measured(&self) -> bool {
+        [self.scores.error_now_mean, self.scores.error_shown_mean].iter().all(|it| it.is_finite())
+    }
+
+    /// The row as comma-separated values; what is not known is empty.
     pub fn csv(&self) -> String {
-        let (latency, jitter) = match self.network.latency_jitter_ms() {
-            Some((latency, jitter)) => (latency.to_string(), jitter.to_string()),
-            None => Default::default(),
-        };
-        let Scores { error_now_mean, error_now_p99, error_now_max, .. } = self.scores;
-        let Scores { error_shown_mean, error_shown_p99, error_shown_max, .. } = self.scores;
-        let Scores { jerk, jerk_max, missing_per_million, frames, .. } = self.scores;
-        let (path, network) = (quoted(&self.path), quoted(&self.network.to_string()));
-        let Self { interval_ms, history, frame_hz, seed, method, timeline, .. } = self;
-        let Self { delay_ms, sends_per_second, .. } = self;
-        format!(
-            "{path},{network},{latency},{jitter},{interval_ms},{history},{frame_hz},{seed},\
-             {method},{timeline},{delay_ms},{sends_per_second},{error_now_mean},{error_now_p99},\
-             {error_now_max},{error_shown_mean},{error_shown_p99},{error_shown_max},{jerk},\
-             {jerk_max},{missing_per_million},{frames}"
-        )
+        let number = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
+        let known = |value: Option<f64>| value.map(number).unwrap_or_default();
+        let scores = &self.scores;
+        [
+            quoted(&self.path),
+            quoted(&self.network.to_string()),
+            known(self.latency_ms),
+            known(self.jitter_ms),
+            known(self.loss),
+            self.sending.into(),
+            self.stamps.into(),
+            number(self.interval_ms),
+            self.history.to_string(),
+            number(self.frame_hz),
+            self.seed.to_string(),
+            self.method.to_string(),
+            self.timeline.into(),
+            number(self.delay_ms),
+            number(self.sends_per_second),
+            number(scores.error_now_mean),
+            number(scores.error_now_p99),
+            number(scores.error_now_max),
+            number(scores.error_shown_mean),
+            number(scores.error_shown_p99),
+            number(scores.error_shown_max),
+            number(scores.jerk),
+            number(scores.jerk_max),
+            number(scores.missing_per_million),
+            scores.frames.to_string(),
+        ]
+        .join(",")
     }
 }
 

@@ -5,14 +5,15 @@
 //! ratios and orders. The page says of each of the thesis's findings whether it is found here too.
 //!
 //! Two things that the thesis leaves open decide much, so both are measured. *The clock*: whether a state
-//! has the time at which it was sent, both sides having a clock in common, or that of its arrival; the thesis
-//! had no time synchronisation (3.5), so the latter is the nearer reading of it. *The filters*: as its Table 1
+//! has the time at which it was sent, both sides having a clock in common, or that of its arrival. *The
+//! filters*: as its Table 1
 //! has them, where Catmull-Rom reckons with equal steps whatever the spacing and Richardson goes on from the
 //! place before the newest, or mended.
 
 mod findings;
 mod page;
 
+use std::collections::BTreeSet;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
@@ -21,9 +22,11 @@ use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
 use phaselock_shared::time::Micros;
 
 use super::file::Point;
-use super::shapes::{Shape, UNIT_PIXELS, UNIT_SECS};
+use super::shapes::{self, Shape, UNIT_PIXELS, UNIT_SECS};
 use super::sweep::{Plan, Row, Subject};
-use super::{Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps};
+use super::{
+    Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps, figures,
+};
 
 pub use findings::{Finding, findings};
 pub use page::page;
@@ -42,7 +45,8 @@ pub const TABLES: [[f64; 4]; 3] = [
 /// The four extrapolators in the order of the tables.
 pub const NAMES: [&str; 4] = ["Linear", "Quadratic", "Richardson", "Catmull-Rom"];
 
-/// As the thesis's Table 1 has them.
+/// As the thesis's Table 1 has them, but for the stray factor of its quadratic, which is also divided by the
+/// spans here: as printed its weights do not sum to 1.
 pub const PRINTED: [Extrapolator; 4] = [
     Extrapolator::Fir(Kind::Linear),
     Extrapolator::Fir(Kind::ThesisQuadratic),
@@ -71,7 +75,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// All four, the nearest to the thesis first.
+    /// All four.
     pub const ALL: [Self; 4] = [
         Self { stamps: Stamps::Arrived, filters: PRINTED },
         Self { stamps: Stamps::Arrived, filters: MENDED },
@@ -95,7 +99,9 @@ pub const LATENCIES_MS: [i64; 5] = [0, 50, 100, 150, 200];
 /// Jitters in milliseconds; likewise.
 pub const JITTERS_MS: [i64; 5] = [0, 25, 50, 75, 100];
 /// How many of the last intervals are averaged; likewise.
-pub const HISTORIES: [usize; 5] = [1, 2, 4, 8, 16];
+pub const HISTORIES: [usize; 4] = [1, 2, 4, 8];
+/// How often all is measured, each time on other dice: what is found by some of them only is not found.
+pub const REPEATS: u64 = 4;
 /// Milliseconds between updates: those of Quake 2, which the thesis names (4.4).
 pub const INTERVAL_MS: f64 = 100.0;
 /// Seconds of each path; ours.
@@ -129,14 +135,14 @@ pub fn plan(stamps: Stamps, seed: u64) -> Plan {
         sending: Sending::Every,
         stamps,
         delay: DelayRule::Steered,
-        repeats: 1,
+        repeats: REPEATS,
         seed,
         secs: SECS,
     }
 }
 
 /// What is drawn of each path: the four extrapolators with straight lines, and one with curves.
-pub fn shown() -> Vec<Contender> {
+fn shown() -> Vec<Contender> {
     let straight = PRINTED.map(|filter| Contender::Waypoints(filter, Joining::Linear));
     let round = Contender::Waypoints(PRINTED[0], Joining::CatmullRom);
     straight.into_iter().chain([round]).collect()
@@ -152,40 +158,58 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The rows of a path by a reading.
-    pub fn rows<'a>(
-        &'a self,
-        path: &'a str,
+    /// What was measured on some of the dice, each by itself.
+    pub fn by_seed(&self) -> Vec<Self> {
+        let seeds: BTreeSet<_> = self.arrived.iter().flatten().map(|row| row.seed).collect();
+        let of = |rows: &[Vec<Row>; 2], seed: u64| {
+            [0, 1]
+                .map(|at: usize| rows[at].iter().filter(|row| row.seed == seed).cloned().collect())
+        };
+        let one = |seed| Self { arrived: of(&self.arrived, seed), sent: of(&self.sent, seed) };
+        seeds.into_iter().map(one).collect()
+    }
+
+    /// The mean error over some rows of a path by a reading.
+    pub fn mean(&self, path: &str, reading: Reading, of: impl Fn(&Row) -> bool) -> f64 {
+        self.mean_of(path, reading, |row| row.scores.error_now_mean, of)
+    }
+
+    /// The mean of anything over some rows of a path by a reading.
+    pub fn mean_of(
+        &self,
+        path: &str,
         reading: Reading,
-    ) -> impl Iterator<Item = &'a Row> + Clone {
+        what: impl Fn(&Row) -> f64,
+        of: impl Fn(&Row) -> bool,
+    ) -> f64 {
         let rows = match reading.stamps {
             Stamps::Arrived => &self.arrived,
             Stamps::Sent => &self.sent,
         };
-        rows.iter().flatten().filter(move |row| {
-            let of = |filter: &Extrapolator| {
-                matches!(row.method, Contender::Waypoints(other, _) if other == *filter)
-            };
-            row.path == path && reading.filters.iter().any(of)
-        })
+        let ours = |row: &&Row| {
+            let filter = extrapolator(row);
+            row.path == path && filter.is_some_and(|it| reading.filters.contains(&it)) && of(row)
+        };
+        let rows = rows.iter().flatten().filter(ours);
+        let (sum, count) = rows.fold((0.0, 0), |(sum, count), row| (sum + what(row), count + 1));
+        sum / f64::from(count)
     }
 
-    /// The mean error of each extrapolator, in the order of the tables.
-    pub fn by_extrapolator(&self, path: &str, reading: Reading) -> [f64; 4] {
+    /// The mean error of each extrapolator, in the order of the tables, over some rows.
+    pub fn by_extrapolator(
+        &self,
+        path: &str,
+        reading: Reading,
+        of: impl Fn(&Row) -> bool,
+    ) -> [f64; 4] {
         reading.filters.map(|filter| {
-            mean(self.rows(path, reading).filter(
-                move |row| matches!(row.method, Contender::Waypoints(other, _) if other == filter),
-            ))
+            self.mean(path, reading, |row| extrapolator(row) == Some(filter) && of(row))
         })
     }
 
-    /// The mean error of linear and of Catmull-Rom interpolation.
-    pub fn by_joining(&self, path: &str, reading: Reading) -> [f64; 2] {
-        JOININGS.map(|joining| {
-            mean(self.rows(path, reading).filter(
-                move |row| matches!(row.method, Contender::Waypoints(_, other) if other == joining),
-            ))
-        })
+    /// The mean error of linear and of Catmull-Rom interpolation, over some rows.
+    pub fn by_joining(&self, path: &str, reading: Reading, of: impl Fn(&Row) -> bool) -> [f64; 2] {
+        JOININGS.map(|it| self.mean(path, reading, |row| joining(row) == Some(it) && of(row)))
     }
 
     /// The mean error by what was varied, for each of its values in order.
@@ -195,22 +219,34 @@ impl Measured {
         reading: Reading,
         value: impl Fn(&Row) -> Option<usize>,
     ) -> [f64; N] {
-        std::array::from_fn(|at| {
-            mean(self.rows(path, reading).filter(|row| value(row) == Some(at)))
-        })
+        std::array::from_fn(|at| self.mean(path, reading, |row| value(row) == Some(at)))
+    }
+}
+
+/// What foretells in a row.
+pub fn extrapolator(row: &Row) -> Option<Extrapolator> {
+    match row.method {
+        Contender::Waypoints(extrapolator, _) => Some(extrapolator),
+        _ => None,
+    }
+}
+
+/// What leads there.
+pub fn joining(row: &Row) -> Option<Joining> {
+    match row.method {
+        Contender::Waypoints(_, joining) => Some(joining),
+        _ => None,
     }
 }
 
 /// Which of [`LATENCIES_MS`] a row has.
 pub fn latency(row: &Row) -> Option<usize> {
-    let (latency, _) = row.network.latency_jitter_ms()?;
-    LATENCIES_MS.iter().position(|ms| *ms as f64 == latency)
+    LATENCIES_MS.iter().position(|ms| Some(*ms as f64) == row.latency_ms)
 }
 
 /// Which of [`JITTERS_MS`] a row has.
 pub fn jitter(row: &Row) -> Option<usize> {
-    let (_, jitter) = row.network.latency_jitter_ms()?;
-    JITTERS_MS.iter().position(|ms| *ms as f64 == jitter)
+    JITTERS_MS.iter().position(|ms| Some(*ms as f64) == row.jitter_ms)
 }
 
 /// Which of [`HISTORIES`] a row has.
@@ -218,15 +254,13 @@ pub fn history(row: &Row) -> Option<usize> {
     HISTORIES.iter().position(|history| *history == row.history)
 }
 
-fn mean<'a>(rows: impl Iterator<Item = &'a Row>) -> f64 {
-    let (sum, count) =
-        rows.fold((0.0, 0), |(sum, count), row| (sum + row.scores.error_now_mean, count + 1));
-    sum / f64::from(count.max(1))
-}
-
 /// The methods of section 2.3.1, by the figures that show them.
-pub const SCHEMES: [(Contender, &str); 6] = [
+pub const SCHEMES: [(Contender, &str); 7] = [
     (Contender::Newest, "point to point"),
+    (
+        Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::Jump),
+        "linear, no interpolation (eq. 2.17)",
+    ),
     (Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::Linear), "linear, linear"),
     (
         Contender::Waypoints(Extrapolator::Fir(Kind::ThesisQuadratic), Joining::Linear),
@@ -278,19 +312,15 @@ pub const STROKES_SECS: [f64; 4] = [0.15, 0.25, 0.5, 1.0];
 
 /// A zigzag path with such strokes at the speed of [`Shape::Zigzag`].
 fn zigzag(stroke: f64) -> Recording {
-    let fold = |gone: f64, distance: f64| {
-        let phase = gone.rem_euclid(2.0 * distance);
-        phase.min(2.0 * distance - phase)
-    };
     let points = (0..=(SECS * 1e3) as u32).map(|step| {
         let time = f64::from(step) / 1e3;
-        let (x, y) = (fold(150.0 * time, 900.0), fold(632.0 * time, 632.0 * stroke));
+        let [x, y] = shapes::zigzag(time, stroke);
         Point { time, x, y, course: 0 }
     });
     Recording::of_points(&points.collect::<Vec<_>>()).expect("there are thousands, all finite")
 }
 
-/// What section 4.3 measures on zigzags with strokes of [`STROKES_SECS`]; a fifth of the networks.
+/// What section 4.3 measures on zigzags with strokes of [`STROKES_SECS`], at the middle one of the jitters.
 pub fn strokes_plan(stamps: Stamps, seed: u64) -> Plan {
     let subject = |stroke: &f64| Subject {
         name: format!("{stroke} s"),
@@ -303,4 +333,26 @@ pub fn strokes_plan(stamps: Stamps, seed: u64) -> Plan {
     plan.subjects = STROKES_SECS.iter().map(subject).collect();
     plan.networks.retain(middle);
     plan
+}
+
+/// The errors as the thesis's figures 17 to 22 have them, by the first reading, and the paths.
+pub fn pictures(measured: &Measured, seed: u64) -> Vec<(String, String)> {
+    let mut all = figures::of_paths(&plan(Stamps::Arrived, seed), &shown());
+    let drawn = |path: &Shape, what: &str, series: &[&str], of: &dyn Fn(&Row) -> Option<usize>| {
+        let rows: Vec<_> =
+            measured.arrived[0].iter().filter(|row| row.path == path.name()).collect();
+        let names: Vec<_> = series.iter().map(ToString::to_string).collect();
+        let title = format!("{}: {what}", path.title());
+        figures::scattered(&title, &rows, &names, of).map(|it| (format!("{path} {what}"), it))
+    };
+    let printed = |row: &Row| PRINTED.iter().position(|it| Some(*it) == extrapolator(row));
+    let joined = |row: &Row| {
+        printed(row)?;
+        JOININGS.iter().position(|it| Some(*it) == joining(row))
+    };
+    for path in &PATHS {
+        all.extend(drawn(path, "extrapolators", &NAMES, &printed));
+        all.extend(drawn(path, "interpolators", &[NAMES[0], NAMES[3]], &joined));
+    }
+    all
 }

@@ -39,7 +39,7 @@ pub(super) struct Eased<F> {
     shown: Option<Frame>,
 }
 
-/// The last frame that was drawn.
+/// The last frame that was drawn, and the interval as last told.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     now: f64,
@@ -107,6 +107,12 @@ impl<F: Foresee> Method for Eased<F> {
 
     fn observe(&mut self, path: &Path, rules: &dyn Rules) {
         self.learn(path, rules);
+    }
+
+    fn expect(&mut self, interval: f64) {
+        if let Some(frame) = &mut self.shown {
+            frame.interval = interval;
+        }
     }
 
     fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown {

@@ -133,6 +133,10 @@ pub trait Method: Debug + Send {
     /// The path has a new newest knot. What came late, between older knots, is not announced.
     fn observe(&mut self, _path: &Path, _rules: &dyn Rules) {}
 
+    /// From now on the next state is expected so many seconds after the newest. A frame says so as well; who
+    /// learns it from what comes says it before the state is announced.
+    fn expect(&mut self, _interval: f64) {}
+
     /// Where to show the entity. Called once for each frame, with times that never fall; the path has at
     /// least one knot.
     fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown;

@@ -149,6 +149,12 @@ impl Method for Projective {
         self.learn(path);
     }
 
+    fn expect(&mut self, interval: f64) {
+        if let Some((_, told)) = &mut self.frame {
+            *told = interval;
+        }
+    }
+
     fn show(&mut self, path: &Path, at: Moment, _rules: &dyn Rules) -> Shown {
         self.learn(path);
         let now = present(path, at.now);

@@ -4,7 +4,7 @@
 //! has two stages, of which any can be combined with any:
 //!
 //! 1. An [`Extrapolator`] says where the thing will be when the next state comes. A state that came at `a`
-//!    lets the next one be expected at `a + interval` ([`Moment::interval`] as given with the last frame;
+//!    lets the next one be expected at `a + interval` ([`Moment::interval`], or as told by [`Method::expect`] since;
 //!    a caller who averages past arrivals for it has what the thesis calls time history). The *target*, the
 //!    next waypoint, is the forecast's place at that time.
 //! 2. A [`Joining`], the interpolator, leads from the *start*, where the thing is shown at `a`, to the target.
@@ -19,7 +19,8 @@
 //! | Hermite | the velocity shown | that of the parabola through the three, at their times |
 //! | cubic spline, eq. 2.19 | the velocity shown | the forecast's |
 //!
-//! With the linear tangents the cubic is the straight line. Catmull-Rom is as the thesis has it, uniform in
+//! Without any joining, a *jump*, it is on the forecast from each arrival on. With the linear tangents the cubic
+//! is the straight line. Catmull-Rom is as the thesis has it, uniform in
 //! its parameter whatever the times are; its end formula is equation 2.2 with the indices and the sign
 //! mended. It so keeps to a straight course but not to its pace unless states come an interval apart, and it
 //! overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes of points close together.
@@ -30,7 +31,7 @@
 //!
 //! If no state comes by then, the thing goes on along the forecast, on which the target lies, as far as the
 //! horizon. The first state is shown along its forecast. A gap between what is shown and what is now foretold
-//! beyond a field's snap distance is not hidden. Position is continuous but for that. Velocity is at arrivals
+//! beyond a field's snap distance is not hidden. Position is continuous but for that and for jumps. Velocity is at arrivals
 //! for Hermite and the cubic spline, and for this at the target too; for the other two it jumps at arrivals.
 
 use super::adaptive::Adaptive;
@@ -181,7 +182,7 @@ impl Waypoints {
     }
 
     /// When the next state is expected, in seconds of server time, and where the thing will be then; none
-    /// while it is shown along the forecast from its state on, first or beyond the snap distance.
+    /// while it is shown along the forecast from its state on: the first, beyond the snap distance, or by jumps.
     pub fn target(&self) -> Option<(f64, &Coords)> {
         let leg = self.leg.as_ref()?;
         leg.segment.as_ref().map(|segment| (leg.begin + segment.over, &segment.target))
@@ -237,7 +238,7 @@ impl Waypoints {
             let gap = start[at] - here[at];
             gap.abs() > f64::from(shape.fields()[at].snap_distance)
         };
-        if shape.moving().any(snaps) {
+        if self.joining == Joining::Jump || shape.moving().any(snaps) {
             return Leg { begin, start: here, segment: None };
         }
         let (over, span) = (self.interval, begin - leg.begin);
@@ -252,7 +253,7 @@ impl Waypoints {
         for at in shape.moving() {
             let change = target[at] - start[at];
             let (from, to) = match self.joining {
-                Joining::Linear => (change, change),
+                Joining::Jump | Joining::Linear => (change, change),
                 Joining::CatmullRom => (0.5 * (change + step[at]), 0.5 * (3.0 * change - step[at])),
                 Joining::Hermite => {
                     // By how much the slope turns, as long as the segment before has one.
@@ -279,6 +280,10 @@ impl Method for Waypoints {
 
     fn observe(&mut self, path: &Path, rules: &dyn Rules) {
         self.learn(path, rules);
+    }
+
+    fn expect(&mut self, interval: f64) {
+        self.interval = limited(interval);
     }
 
     fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown {

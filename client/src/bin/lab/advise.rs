@@ -36,7 +36,7 @@ pub(crate) fn run(args: AdviseArgs) -> Result<ExitCode> {
         bail!("stopped; advice is by all that is measured or there is none");
     }
     let Some(advice) = question.answer(&rows, &by_delay) else {
-        bail!("this motion is too short: nothing of it is left to measure after the beginning");
+        bail!("nothing to advise by: over this network nothing of this motion was seen");
     };
     if let Some(plots) = plots {
         plots.write(&format!("{} send rates", advice.path), &advice.picture())?;

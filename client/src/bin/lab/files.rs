@@ -1,5 +1,6 @@
 //! Motions from files, and results into files.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -130,7 +131,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 pub(crate) struct Pictures {
     directory: PathBuf,
     /// The files written so far, without their extension, in small letters.
-    names: HashSet<String>,
+    names: RefCell<HashSet<String>>,
 }
 
 impl Pictures {
@@ -138,22 +139,21 @@ impl Pictures {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the directory {}", path.display()))?;
-        Ok(Self { directory: path.to_owned(), names: HashSet::new() })
+        Ok(Self { directory: path.to_owned(), names: RefCell::default() })
     }
 
     /// Puts one there, under a name that any file system takes and no other picture has.
-    pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<()> {
-        let name = self.free(name);
-        let path = self.directory.join(name).with_extension("svg");
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.directory.join(self.free(name)).with_extension("svg");
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    fn free(&mut self, name: &str) -> String {
+    fn free(&self, name: &str) -> String {
         let tame = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
         let tame: String = name.chars().map(tame).collect();
         let mut free = tame.clone();
         let mut number = 1;
-        while !self.names.insert(free.to_lowercase()) {
+        while !self.names.borrow_mut().insert(free.to_lowercase()) {
             number += 1;
             free = format!("{tame}-{number}");
         }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn no_picture_takes_another_ones_place() {
-        let mut pictures = Pictures { directory: PathBuf::new(), names: HashSet::new() };
+        let pictures = Pictures { directory: PathBuf::new(), names: RefCell::default() };
         let names = ["a b.c", "a-b c", "A-B-C", "a-b-c 2"].map(|name| pictures.free(name));
         assert_eq!(names, ["a-b-c", "a-b-c-2", "A-B-C-3", "a-b-c-2-2"]);
     }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
         let text = serde_json::to_string_pretty(&rows).context("cannot write JSON")?;
         json.write(&(text + "\n"))?;
     }
-    if let Some(mut plots) = plots {
+    if let Some(plots) = plots {
         for (name, picture) in figures::of_sweep(&plan, &rows) {
             plots.write(&name, &picture)?;
         }

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use phaselock_client::lab::thesis::{self, Measured, PATHS};
-use phaselock_client::lab::{Stamps, figures};
+use phaselock_client::lab::Stamps;
+use phaselock_client::lab::thesis::{self, Measured};
 
 use super::args::ThesisArgs;
 use super::files::{self, Pictures};
@@ -31,22 +31,8 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
         run::tell("stopped; the evaluation is whole or not at all");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
-    if let Some(mut plots) = plots {
-        for path in PATHS {
-            let rows: Vec<_> =
-                measured.arrived[0].iter().filter(|row| row.path == path.name()).collect();
-            let title = |what: &str| format!("{}: {what}", path.title());
-            for (what, picture) in [
-                ("extrapolators", figures::extrapolators(&title("extrapolators"), &rows)),
-                ("interpolators", figures::interpolators(&title("interpolators"), &rows)),
-            ] {
-                if let Some(picture) = picture {
-                    plots.write(&format!("{path} {what}"), &picture)?;
-                }
-            }
-        }
-        let plan = thesis::plan(Stamps::Arrived, args.seed);
-        for (name, picture) in figures::of_paths(&plan, &thesis::shown()) {
+    if let Some(plots) = plots {
+        for (name, picture) in thesis::pictures(&measured, args.seed) {
             plots.write(&name, &picture)?;
         }
     }

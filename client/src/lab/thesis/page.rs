@@ -6,10 +6,10 @@ use phaselock_shared::motion::fir::{self, Kind};
 
 use super::super::report::{figure, table};
 use super::super::shapes::Shape;
-use super::findings::{findings, ratios_of_thesis};
+use super::findings::{Finding, findings, ratios_of_thesis};
 use super::{
-    FUNCTIONS, HISTORIES, INTERVAL_MS, JITTERS_MS, LATENCIES_MS, Measured, NAMES, PATHS, Reading,
-    SCHEMES, SPACINGS, STROKES_SECS, TABLES, scheme,
+    FUNCTIONS, HISTORIES, INTERVAL_MS, JITTERS_MS, LATENCIES_MS, Measured, NAMES, PATHS, REPEATS,
+    Reading, SCHEMES, SPACINGS, STROKES_SECS, TABLES, scheme,
 };
 
 /// All of it, in Markdown.
@@ -21,11 +21,13 @@ pub fn page(measured: &Measured) -> String {
          jitters and histories it went through; so the paths and settings are ours, pixels cannot be \
          compared, and ratios and orders can. Errors are mean distances from where the thing truly was at the \
          moment.\n\n\
-         Two things that it leaves open decide much, so both are measured. *No clock*: a state is taken to be \
-         of the time at which it comes; the thesis had no time synchronisation (3.5), so this is the nearer \
-         reading. *Clock*: it is of the time at which it was sent, as in Phaselock. *Printed*: the filters of \
-         its Table 1, of which Catmull-Rom reckons with equal steps whatever the spacing. *Mended*: a true \
-         parabola, Richardson as equations 2.33 and 2.31 give it, Catmull-Rom for any spacing.\n",
+         Two things that it leaves open decide much, so both are measured. *Clock*: a state is of the time at \
+         which it was sent, as in Phaselock; the thesis's messages carry the time at which they were made (3.4), \
+         and on one computer the clocks are one (3.5). *No clock*: a state is of the time at which it comes; the \
+         thesis reckons with the times of the network's occurrences (4.3.4) and had no time synchronisation. \
+         *Printed*: the filters of its Table 1, of which Catmull-Rom reckons with equal steps whatever the \
+         spacing. *Mended*: a true parabola, Richardson as equations 2.33 and 2.31 give it, Catmull-Rom for any \
+         spacing.\n",
     );
     filters(&mut text);
     schemes(&mut text);
@@ -65,9 +67,8 @@ const TABLE_1: [(&str, Weights); 6] = [
 fn filters(text: &mut String) {
     text.push_str(
         "\n## Table 1: the filters as they are printed\n\n\
-         Weights must sum to 1, and lead from 0 to 1 to 2 on uniform motion whatever the spacing. Each cell is \
-         the sum of the weights, then where a thing at speed 1 is said to be *ahead* of its place; it should be \
-         1 and as far as *ahead*.\n\n",
+         The weights must sum to 1 and, of a thing at speed 1, foretell exactly the distance *ahead*. Each cell is \
+         the sum, then that distance.\n\n",
     );
     let spacings = [(1.0, 1.0, 1.0), (0.5, 1.0, 1.0), (1.5, 0.5, 1.0), (1.0, 1.0, 0.5)];
     let head =
@@ -85,15 +86,13 @@ fn filters(text: &mut String) {
     text.push_str(&table(&head, &lines));
     text.push_str(
         "\nSo the linear row and Richardson's for any spacing are sound. The quadratic row has a factor 1/(t - ti) \
-         too much and does not divide by the steps; the rows for equal steps are for equal steps. At equal steps \
-         quadratic and Catmull-Rom are the same filter (5/2, -2, 1/2), since the thesis takes the newest slope \
+         too much and does not divide by the steps. At equal steps quadratic and Catmull-Rom are the same filter (5/2, -2, 1/2), since the thesis takes the newest slope \
          for the velocity at the newest place; a true parabola has 3, -3, 1. Richardson's 7/3, -5/3, 1/3 does \
          not follow from equations 2.33 and 2.31, as it is said to, which give 13/6, -4/3, 1/6; it is what the \
          row for any spacing (equation 2.36) is at equal steps. That row has t - t1 where 2.31 has t - t0, and \
          its +1 on the weight of the place before the newest: it goes on from there instead, for longer, with \
-         the slope of 2.35. Below, *printed* is the quadratic row without its stray factor and divided by the \
-         steps (with the factor nothing would be where it is), Richardson's row for any spacing, and \
-         Catmull-Rom's.\n",
+         the slope of 2.35. Below, *printed* is the quadratic row without its stray factor (with which its weights do \
+         not sum to 1) and divided by the steps, Richardson's row for any spacing, and Catmull-Rom's.\n",
     );
 }
 
@@ -102,7 +101,7 @@ fn schemes(text: &mut String) {
         "\n## Section 2.3.1: two functions\n\n\
          A value is known at each natural number (or more or less often), at once; mean error by equation 2.16 \
          up to 3 pi, from when three are known. As printed that equation divides by n x 0.01; the mean it \
-         means divides by n / 0.01. The thesis's own figures are in its plots, which are lost.\n\n",
+         means divides by n / 0.01. The thesis's own figures stood beside its plots, which are lost.\n\n",
     );
     let mut columns = Vec::new();
     for function in FUNCTIONS {
@@ -135,7 +134,8 @@ fn paths(text: &mut String, measured: &Measured) {
         "\n## Section 4.3: three paths\n\n\
          An update every {} ms, 60 frames a second; latencies of {} ms, jitters of {} ms (latency + random x \
          jitter), the last {histories} intervals averaged to expect the next; linear and Catmull-Rom \
-         interpolation. Means over all of these, in pixels, and as a ratio to linear.\n",
+         interpolation; all of it {REPEATS} times, on other dice. Means over all of these, in pixels, and as a \
+         ratio to linear.\n",
         figure(INTERVAL_MS),
         list(&LATENCIES_MS),
         list(&JITTERS_MS),
@@ -146,7 +146,8 @@ fn paths(text: &mut String, measured: &Measured) {
             "extrapolation",
             std::iter::once("thesis".to_owned()).chain(Reading::ALL.map(|it| it.name().into())),
         );
-        let ours = Reading::ALL.map(|reading| measured.by_extrapolator(path.name(), reading));
+        let ours =
+            Reading::ALL.map(|reading| measured.by_extrapolator(path.name(), reading, |_| true));
         let lines = NAMES.iter().enumerate().map(|(of, name)| {
             let cell = |error: f64, ratio: f64| format!("{} ({ratio:.2})", figure(error));
             let thesis = cell(TABLES[at][of], ratios_of_thesis(at)[of]);
@@ -154,7 +155,8 @@ fn paths(text: &mut String, measured: &Measured) {
             row(name, std::iter::once(thesis).chain(ours))
         });
         text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
-        let joined = Reading::ALL.map(|reading| measured.by_joining(path.name(), reading));
+        let joined =
+            Reading::ALL.map(|reading| measured.by_joining(path.name(), reading, |_| true));
         let head = row("interpolation", Reading::ALL.map(|reading| reading.name().into()));
         let lines = ["Linear", "Catmull-Rom"].iter().enumerate().map(|(of, name)| {
             row(
@@ -181,7 +183,7 @@ fn strokes(text: &mut String, measured: &Measured) {
         row(
             &name,
             Reading::ALL.map(|reading| {
-                let errors = measured.by_extrapolator(&name, reading);
+                let errors = measured.by_extrapolator(&name, reading, |_| true);
                 let [_, ratios @ ..] = errors.map(|error| format!("{:.2}", error / errors[0]));
                 ratios.join(", ")
             }),
@@ -193,30 +195,41 @@ fn strokes(text: &mut String, measured: &Measured) {
 fn verdicts(text: &mut String, measured: &Measured) {
     let all = findings(measured);
     text.push_str("\n## Where we agree, and where not\n\n");
-    let nearest = all.iter().filter(|finding| finding.holds[0]).count();
+    let found = (0..Reading::ALL.len()).map(|at| {
+        let of = |finding: &&Finding| match finding.holds[..] {
+            [holds] => holds > 0,
+            _ => finding.holds[at] as u64 == REPEATS,
+        };
+        format!("{} ({})", all.iter().filter(of).count(), Reading::ALL[at].name())
+    });
     let _ = writeln!(
         text,
-        "Of the thesis's {} findings {nearest} are found again by the nearest reading of it (no clock, printed \
-         filters).\n",
-        all.len()
+        "Of the {} findings of the thesis that are tested here, so many are found again on all of the {REPEATS} \
+         dice: {}. A number is that of the dice on which a finding is found, if not on all or none.\n",
+        all.len(),
+        found.collect::<Vec<_>>().join(", "),
     );
     let head = row(
         "finding",
         std::iter::once("section".to_owned()).chain(Reading::ALL.map(|it| it.name().into())),
     );
-    let word = |holds: bool| if holds { "yes" } else { "no" }.to_owned();
+    let word = |holds: usize, of: u64| match holds as u64 {
+        0 => "no".to_owned(),
+        all if all == of => "yes".to_owned(),
+        some => format!("{some} of {of}"),
+    };
     let lines = all.iter().map(|finding| {
         let verdicts: Vec<_> = match finding.holds[..] {
             // There was no network in it, and one set of filters.
-            [holds] => vec![word(holds), "-".into(), "-".into(), "-".into()],
-            _ => finding.holds.iter().copied().map(word).collect(),
+            [holds] => vec![word(holds, 1), "-".into(), "-".into(), "-".into()],
+            _ => finding.holds.iter().map(|holds| word(*holds, REPEATS)).collect(),
         };
         row(&finding.text, std::iter::once(finding.section.to_owned()).chain(verdicts))
     });
     text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
-    text.push_str("\nBy what numbers, in the order of the columns:\n\n");
+    text.push_str("\nBy what numbers, in the order of the columns, all dice together:\n\n");
     for finding in &all {
-        let _ = writeln!(text, "- {} {}.", finding.text, finding.numbers);
+        let _ = writeln!(text, "- {} *{}*", finding.text, finding.numbers);
     }
     text.push_str(WHY);
 }
@@ -226,28 +239,27 @@ const WHY: &str = "
 ## Why
 
 - *The clock decides most.* Without one everything is shown late by the whole way that updates take. That part \
-  of the error is the same for all methods and most of it, so that they seem alike; that linear is as good as \
-  any is a finding about such programs. With a clock the filters do what they are for: on the accelerated and \
-  the smooth path the quadratic ones are clearly the nearest, and linear is the worst of the four.
-- *The zigzag's strokes decide its order.* Where a stroke lasts one or two updates, whoever makes much of a \
-  turn overshoots most: there linear is the best by far in every reading, as in the thesis, and by factors like \
-  its own. Where it lasts five or more, the four come close, or change places. The thesis's zigzag must have \
-  been drawn fast for its rate of updates. That Catmull-Rom is worse there than the quadratic is not found \
-  again: at equal steps the two are the same filter as it has them, so only uneven steps can tell them apart, \
-  and here these do so the other way round where strokes are short.
-- *Richardson's lead on the smooth path is not found.* Without a clock it is as good as linear; with one it is \
-  better than linear, as there, but the quadratic is better still.
-- *Catmull-Rom interpolation is worse everywhere, as the thesis has it*, by a few percent: its tangents are \
+  of the error is the same for all methods and most of it, so that they seem alike, as in the thesis's Tables 2 \
+  and 4. With one the filters do what they are for: on the accelerated and the smooth path the quadratic ones \
+  are clearly the nearest, and linear is the farthest of the four.
+- *The zigzag's strokes decide its order.* Where a stroke is over before two updates have come, whoever makes \
+  much of a turn overshoots: there linear is the best by far in every reading, as in the thesis's Table 3. As \
+  strokes grow longer the four draw near each other, or change places. The thesis's zigzag must have been drawn \
+  fast for its rate of updates. That Catmull-Rom is worse there than the quadratic is not found: at equal steps \
+  the two are the same filter as it has them, so only uneven steps tell them apart, and here, where strokes are \
+  short, these do so the other way round.
+- *Richardson's lead on the smooth path.* Without a clock it and linear are as good as each other; with one it \
+  is better than linear, but the quadratic is better still.
+- *Catmull-Rom interpolation is less near everywhere, as the thesis has it*, by a few percent: its tangents are \
   uniform whatever the times, so points that come close together throw it off.
-- *Point to point is nearer on the sine than going straight to where linear extrapolation leads*, at the price \
-  of jumps (see the jerk). Who goes to a foretold point over a whole interval is there only at its end, and \
-  with so few points a period it is then elsewhere. On the logarithm the linear one is nearer. The thesis \
-  argues this and does not measure it.
+- *Going to a foretold point takes until it is reached.* On the sine linear extrapolation alone is nearer than \
+  point to point, but with linear interpolation it is farther: over a whole interval it has only been on its \
+  way.
 - *The misprints.* The printed quadratic (without its stray factor) takes the newest slope for the velocity, \
-  half a step too old; the parabola gains on it wherever motion is even, and loses in corners. The printed \
-  Richardson starts from the place before the newest and so makes twice as much of a turn as equation 2.33 \
-  would; on accelerated and smooth paths with a clock that makes it better, not worse. Catmull-Rom for equal \
-  steps is hurt by jitter, by which steps are uneven.
+  half a step too old; the parabola gains on it where motion is even and there is a clock, and loses in corners. \
+  The printed Richardson starts from the place before the newest and so makes twice as much of a turn as \
+  equation 2.33 would. Catmull-Rom for equal steps is hurt by jitter, by which steps are uneven.
 - *A bound that the thesis has not.* Nothing here is extrapolated beyond a quarter of a second from the newest \
-  state, as in the games. With a clock, latencies of 150 ms and more reach it, and all methods fall short alike.
+  state, as in the games, and from a fifth on it slows. With a clock, that is where latency, jitter and interval \
+  together exceed it: there methods fall short, the more the farther they would have gone.
 ";

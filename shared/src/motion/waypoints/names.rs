@@ -111,6 +111,8 @@ impl Extrapolator {
 /// What leads from where a thing is shown to where it is expected: the interpolator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Joining {
+    /// None: it jumps to where it is foretold to be.
+    Jump,
     /// The straight way.
     Linear,
     /// A Catmull-Rom spline's segment through the start before, the start and the target, uniform in its
@@ -125,11 +127,12 @@ pub enum Joining {
 impl Joining {
     /// All there are.
     pub const ALL: &'static [Self] =
-        &[Self::Linear, Self::CatmullRom, Self::Hermite, Self::CubicSpline];
+        &[Self::Jump, Self::Linear, Self::CatmullRom, Self::Hermite, Self::CubicSpline];
 
     /// Its name in settings and on command lines: lower case, words joined by hyphens, unique.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Jump => "jump",
             Self::Linear => "linear",
             Self::CatmullRom => "catmull-rom",
             Self::Hermite => "hermite",
@@ -140,6 +143,7 @@ impl Joining {
     /// Its name for people.
     pub fn title(self) -> &'static str {
         match self {
+            Self::Jump => "No interpolation",
             Self::Linear => "Linear interpolation",
             Self::CatmullRom => "Catmull-Rom interpolation",
             Self::Hermite => "Hermite interpolation",
@@ -150,6 +154,7 @@ impl Joining {
     /// Where it comes from, in a line.
     pub fn source(self) -> &'static str {
         match self {
+            Self::Jump => "Prediction thesis, 2.3.1, basic prediction",
             Self::Linear => "Prediction thesis, 2.3.1 and 4.3.2",
             Self::CatmullRom => "Prediction thesis, 2.2.5 and 4.3.2, eq. 2.2 mended",
             Self::Hermite => "Prediction thesis, 2.3.1, Hermite geometry, made non-uniform",

@@ -201,9 +201,12 @@ proptest! {
                         fed.state(times[at], times[at] + latency, y_at(places[at] as f32));
                         fed.y(times[at] + latency);
                     }
-                    let (when, target) = fed.method.target().expect("a segment leads there");
-                    prop_assert!((when - due).abs() < 1e-9);
-                    prop_assert!((target[Y] - there).abs() < 1e-6, "{}: {} for {}", extrapolator, target[Y], there);
+                    let target = fed.method.target();
+                    prop_assert_eq!(target.is_none(), *joining == Joining::Jump);
+                    if let Some((when, target)) = target {
+                        prop_assert!((when - due).abs() < 1e-9);
+                        prop_assert!((target[Y] - there).abs() < 1e-6, "{}: {} for {}", extrapolator, target[Y], there);
+                    }
                     // And it gets there.
                     prop_assert!((fed.y(due) - there).abs() < 1e-6, "{} and {}", extrapolator, joining);
                 }
@@ -308,6 +311,28 @@ fn straight_on_by_a_cubic_spline_is_the_method_of_that_name() {
 }
 
 #[test]
+fn without_joining_it_is_where_it_is_foretold_at_once() {
+    let shown =
+        course(Extrapolator::Fir(Kind::Linear), Joining::Jump, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+    check(&shown, &[0.0, 1.0, 1.5, 3.0, 4.0, 2.0, 1.5, 1.0, 0.5]);
+}
+
+#[test]
+fn what_is_told_to_be_expected_counts_from_the_next_state_on() {
+    for (told, due) in [(None, 1.18), (Some(0.08), 1.22)] {
+        let mut fed = Fed::new(Extrapolator::Reckoned, Joining::Linear, 0.04);
+        fed.state(1.0, 1.05, Body { vx: 2.0, ..Body::at(3.0) });
+        fed.shown(1.12);
+        if let Some(told) = told {
+            fed.method.expect(told);
+        }
+        fed.state(1.1, 1.14, Body { vx: -1.0, ..Body::at(4.0) });
+        let target = fed.method.target().expect("a segment leads there");
+        assert!((target.0 - due).abs() < 1e-9, "{} for {due}", target.0);
+    }
+}
+
+#[test]
 fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
     let mut fed = Fed::new(Extrapolator::Reckoned, Joining::Linear, 0.1);
     fed.state(1.0, 1.05, Body { vx: 2.0, ..Body::at(3.0) });
@@ -339,7 +364,7 @@ fn equal_steps_are_as_long_as_the_first_frame_says() {
 
 #[test]
 fn a_gap_beyond_the_snap_distance_is_not_hidden() {
-    for joining in Joining::ALL {
+    for joining in Joining::ALL.iter().filter(|joining| **joining != Joining::Jump) {
         for (x, snaps) in [(90.0, false), (110.0, true)] {
             let mut fed = Fed::new(Extrapolator::Reckoned, *joining, 0.1);
             fed.state(1.0, 1.0, Body::at(0.0));

@@ -1,0 +1,57 @@
+//! The laboratory from a motion to its scores: where a closed form says what must come out, the rules of its
+//! networks, what it makes of nonsense, and its pages as they stand.
+
+use phaselock_client::lab::file::Point;
+use phaselock_client::lab::{
+    Carried, Contender, DelayRule, Network, Recording, Scores, Setup, Watched, watch,
+};
+use phaselock_shared::time::Micros;
+
+mod closed;
+mod networks;
+mod odd;
+mod pages;
+
+/// A network of latency and jitter in milliseconds, and loss.
+fn network(latency: i64, jitter: i64, loss: f32) -> Network {
+    let (latency, jitter) = (Micros::from_ms(latency), Micros::from_ms(jitter));
+    Network::Latency { latency, jitter, loss }
+}
+
+/// A motion by a formula, known each millisecond.
+fn motion(secs: u32, at: impl Fn(f64) -> [f64; 2]) -> Recording {
+    let points = (0..=secs * 1000).map(|step| {
+        let time = f64::from(step) / 1e3;
+        let [x, y] = at(time);
+        Point { time, x, y, course: 0 }
+    });
+    Recording::of_points(&points.collect::<Vec<_>>()).expect("there are thousands, all finite")
+}
+
+/// Updates each tenth of a second, which take so many milliseconds, and a frame each millisecond: closed forms
+/// are about means over all times.
+fn fine(recording: &Recording, latency: i64) -> Setup {
+    let network = network(latency, 0, 0.0);
+    Setup { interval: 0.1, network, frame: 0.001, ..Setup::new(recording) }
+}
+
+fn scores(recording: &Recording, setup: &Setup, contender: Contender) -> Scores {
+    Scores::of(recording, &Carried::new(recording, setup), contender)
+}
+
+/// The frames after the warm-up.
+fn frames(recording: &Recording, setup: &Setup, contender: Contender) -> Vec<Watched> {
+    let carried = Carried::new(recording, setup);
+    let all = watch(recording, &carried, contender);
+    all.filter(|frame| frame.at.now >= setup.warm_up).collect()
+}
+
+/// The past at a fixed delay.
+fn behind(ms: i64) -> DelayRule {
+    DelayRule::Fixed(Micros::from_ms(ms))
+}
+
+fn assert_near(what: &str, measured: f64, expected: f64, part: f64) {
+    let off = (measured - expected).abs();
+    assert!(off <= part * expected.abs(), "{what}: {measured} is not {expected}");
+}

@@ -1,0 +1,135 @@
+//! Nonsense and extremes: everything comes to an end, takes memory within bounds, and shows finite places.
+
+use phaselock_client::lab::file::Point;
+use phaselock_client::lab::{
+    Carried, Contender, DelayRule, Network, Recording, Sending, Setup, Stamps, watch,
+};
+use phaselock_shared::time::Micros;
+
+use super::{network, scores};
+use phaselock_client::lab::shapes::Shape;
+
+/// No number, and numbers that nobody asks for.
+const ODD: [f64; 9] = [
+    f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    0.0,
+    -1.0,
+    1e-300,
+    1e300,
+    f64::MIN_POSITIVE,
+    f64::MAX,
+];
+
+#[test]
+fn absurd_setups_are_measured_within_bounds() {
+    let recording = Shape::Zigzag.record(2.0);
+    let usual = Setup::new(&recording);
+    let mut all = Vec::new();
+    for odd in ODD {
+        all.push(Setup { interval: odd, ..usual.clone() });
+        all.push(Setup { frame: odd, ..usual.clone() });
+        all.push(Setup { secs: odd, ..usual.clone() });
+        all.push(Setup { warm_up: odd, ..usual.clone() });
+        all.push(Setup { interval: odd, frame: odd, secs: odd, warm_up: odd, ..usual.clone() });
+        all.push(Setup { network: network(0, 0, odd as f32), ..usual.clone() });
+    }
+    for odd in [i64::MIN, -1, i64::MAX].map(Micros) {
+        all.push(Setup { delay: DelayRule::Fixed(odd), ..usual.clone() });
+        for (latency, jitter) in [(odd, Micros::ZERO), (Micros::ZERO, odd), (odd, odd)] {
+            let network = Network::Latency { latency, jitter, loss: 0.0 };
+            all.push(Setup { network, ..usual.clone() });
+        }
+    }
+    all.push(Setup { history: usize::MAX, seed: u64::MAX, ..usual });
+    for (number, setup) in all.iter().enumerate() {
+        for sending in Sending::ALL {
+            for stamps in [Stamps::Sent, Stamps::Arrived] {
+                let setup = Setup { sending: *sending, stamps, ..setup.clone() };
+                let carried = Carried::new(&recording, &setup);
+                assert!(carried.frames() <= 2000 && carried.arrivals.len() <= 481, "{setup:?}");
+                let never_early = carried.arrivals.iter().all(|state| state.at >= state.sent);
+                assert!(never_early && carried.sends_per_second.is_finite(), "{setup:?}");
+                let methods: Vec<_> = Contender::all().collect();
+                // Each of them with some.
+                let contender = methods[number % methods.len()];
+                for frame in watch(&recording, &carried, contender) {
+                    let place = frame.place.unwrap_or_default();
+                    assert!(place.iter().all(|it| it.is_finite()), "{contender}: {setup:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_lasts_for_ages_is_measured_at_its_beginning() {
+    let points = [0.0, 1e17].map(|time| Point { time, x: time, y: 0.0, course: 0 });
+    let recording = Recording::of_points(&points).expect("two points");
+    let setup = Setup { interval: 0.0, frame: 0.0, ..Setup::new(&recording) };
+    let carried = Carried::new(&recording, &setup);
+    let most = Setup::longest(1.0 / Setup::SEND_HZ.1, 1.0 / Setup::FRAME_HZ.1);
+    assert!(carried.sent.len() <= Setup::SENDS_MAX as usize + 1);
+    assert!(carried.frames() <= Setup::FRAMES_MAX as usize);
+    assert!((carried.frames.last().expect("there are many").now - most).abs() < 0.01);
+}
+
+/// A million points, the most that a file may have.
+fn million(apart: f64, point: impl Fn(u32) -> (f64, f64, u32)) -> Recording {
+    let points = (0..1_000_000).map(|number| {
+        let (x, y, course) = point(number);
+        Point { time: f64::from(number) * apart, x, y, course }
+    });
+    Recording::of_points(&points.collect::<Vec<_>>()).expect("all is finite")
+}
+
+/// Shows it by all methods that a game may choose and by some that are combined.
+fn check(recording: &Recording, setup: &Setup) {
+    let carried = Carried::new(recording, setup);
+    let extent = 1e3 * recording.pixel();
+    for contender in Contender::playable().chain(Contender::combined().step_by(7)) {
+        for frame in watch(recording, &carried, contender) {
+            let Some(place) = frame.place else { continue };
+            // Four times the path's own extent is all that its fields can hold.
+            let near = |it: &f64| it.abs() <= 5.0 * extent + 1e9;
+            assert!(place.iter().all(near), "{contender} shows {place:?}");
+        }
+        let scores = scores(recording, setup, contender);
+        assert!(scores.error_now_max.is_finite() && scores.jerk_max.is_finite(), "{contender}");
+    }
+}
+
+#[test]
+fn what_stands_still_for_a_million_points_is_never_off() {
+    let recording = million(1e-5, |_| (-3.0, 1e9, 0));
+    let setup = Setup { network: network(50, 100, 0.1), ..Setup::new(&recording) };
+    let carried = Carried::new(&recording, &setup);
+    for contender in Contender::playable().chain(Contender::combined()) {
+        for frame in watch(&recording, &carried, contender) {
+            assert!(frame.place.is_none_or(|place| place == [-3.0, 1e9]), "{contender}: {frame:?}");
+        }
+    }
+}
+
+#[test]
+fn what_jumps_about_for_a_million_points_is_shown_somewhere() {
+    // To and fro by 2e9 each hundredth of a millisecond, and each millionth of a second, the least that differs.
+    for apart in [1e-5, 1e-6] {
+        let recording = million(apart, |number| {
+            let side = if number % 2 == 0 { 1e9 } else { -1e9 };
+            (side, -side, 0)
+        });
+        check(&recording, &Setup { network: network(30, 30, 0.1), ..Setup::new(&recording) });
+    }
+}
+
+#[test]
+fn a_million_teleports_are_nobodys_error() {
+    let recording = million(1e-5, |number| (f64::from(number % 1000), 1.0, number));
+    check(&recording, &Setup { network: network(30, 30, 0.1), ..Setup::new(&recording) });
+    // One for each update: only the state itself can be shown, and that not beyond the next.
+    let recording = million(1e-3, |number| (f64::from(number), 1.0, number / 33));
+    let setup = Setup { frame: 0.1, ..Setup::lasting(&recording, 200.0) };
+    check(&recording, &setup);
+}

@@ -1,0 +1,84 @@
+//! The laboratory's pages and pictures, held to as they stand.
+//!
+//! A difference fails with what differs; the README says how to take it for right.
+
+use std::sync::Arc;
+
+use phaselock_client::lab::shapes::Shape;
+use phaselock_client::lab::sweep::{CSV_HEADER, Plan, Row, Subject};
+use phaselock_client::lab::thesis::{self, Measured};
+use phaselock_client::lab::{Contender, DelayRule, Sending, Stamps, figures, report};
+use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::motion::fir::Kind;
+use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
+
+use super::network;
+use super::networks::measure;
+
+/// Holds a text to `tests/it/snapshots/NAME.snap`.
+fn check(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// On as many threads as there are cores.
+fn rows(plan: &Plan) -> Vec<Row> {
+    let order: Vec<_> = (0..plan.cells()).collect();
+    measure(plan, &order, std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+#[test]
+fn the_page_of_the_thesis() {
+    let of = |stamps| [rows(&thesis::plan(stamps, 1)), rows(&thesis::strokes_plan(stamps, 1))];
+    let measured = Measured { arrived: of(Stamps::Arrived), sent: of(Stamps::Sent) };
+    check("thesis", &thesis::page(&measured));
+}
+
+#[test]
+fn a_sweep() {
+    let subject = |shape: Shape| Subject {
+        name: format!("{shape}, \"{}\"", shape.title()),
+        recording: Arc::new(shape.record(4.0)),
+    };
+    let linear = Extrapolator::Fir(Kind::Linear);
+    let plan = Plan {
+        subjects: [Shape::Accelerated, Shape::Zigzag].map(subject).to_vec(),
+        intervals: vec![0.1],
+        networks: vec![
+            network(0, 0, 0.0),
+            network(50, 0, 0.05),
+            network(50, 50, 0.0),
+            "mobile".parse().expect("a profile"),
+        ],
+        histories: vec![0, 4],
+        frame_rates: vec![60.0],
+        contenders: vec![
+            Contender::Newest,
+            Contender::Method(Choice::Linear),
+            Contender::Waypoints(linear, Joining::Linear),
+            Contender::Waypoints(Extrapolator::Kalman, Joining::Hermite),
+        ],
+        sending: Sending::Every,
+        stamps: Stamps::Sent,
+        delay: DelayRule::Steered,
+        repeats: 1,
+        seed: 1,
+        secs: 600.0,
+    };
+    let rows = rows(&plan);
+    check("sweep", &report::markdown(&plan, &rows));
+    check("sweep-stopped", &report::markdown(&plan, &rows[..6]));
+    check("sweep-rows", &report::rows_table(&rows[..8]));
+    // As the program writes it.
+    let lines = std::iter::once(CSV_HEADER.to_owned()).chain(rows[..8].iter().map(Row::csv));
+    check("sweep-csv", &lines.collect::<Vec<_>>().join("\n"));
+    check("sweep-json", &serde_json::to_string_pretty(&rows[..2]).expect("a row is JSON"));
+    let pictures = figures::of_sweep(&plan, &rows);
+    let names: Vec<_> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+    check("sweep-pictures", &names.join("\n"));
+    let methods = pictures.iter().find(|(name, _)| name.ends_with("methods"));
+    check("sweep-methods-svg", &methods.expect("there are two to compare").1);
+}
