@@ -65,7 +65,7 @@ impl Canvas {
             View::new(bounds, rect.center(), [rect.width(), rect.height()])
         } else {
             let room = rect.size() - 2.0 * MARGIN;
-            View::new(model.recording().bounds(), rect.center(), [room.x, room.y])
+            View::new(model.bounds(), rect.center(), [room.x, room.y])
         };
         match model.place_at_head() {
             Some(place) if zoom > 1.0 => fits.nearer(zoom, place),

@@ -11,7 +11,7 @@ use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
 
 use super::canvas::{Against, color, marker, sample};
-use super::model::{Model, Row};
+use super::model::{Model, Origin, Row};
 use super::panel::{chip, heading};
 use crate::window::paint::fade;
 use crate::window::palette;
@@ -84,7 +84,11 @@ pub(super) fn draw(
         let faint = |words: &str| RichText::new(words).size(12.0).color(palette::TEXT_FAINT);
         ui.label(faint("METHODS"));
         ui.add_space(14.0);
-        ui.label(faint("error to the truth"));
+        let unit = match model.origin() {
+            Origin::Shape(_) | Origin::Drawn => "pixels off the truth",
+            Origin::File => "off the truth",
+        };
+        ui.label(faint(unit));
         let then = chip(ui, *against == Against::Then, "then").on_hover_text(
             "Where it was at the time that is shown: smoothly late counts as right.",
         );
