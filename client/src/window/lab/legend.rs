@@ -37,7 +37,7 @@ pub(super) struct Combination {
 
 impl Default for Combination {
     fn default() -> Self {
-        Self { extrapolator: Extrapolator::ALL[1], joining: Joining::ALL[0] }
+        Self { extrapolator: Extrapolator::ALL[1], joining: Joining::CatmullRom }
     }
 }
 
