@@ -6,6 +6,7 @@ use phaselock_client::lab::strokes::{self, Marker};
 use phaselock_client::lab::{Recording, Seen, Watched};
 
 use super::drawing::Drawing;
+use super::errors::truth;
 use super::model::{Fate, Model, Origin};
 use super::strand::{Strand, View};
 use crate::window::paint::{fade, mix, text, text_over_within};
@@ -64,7 +65,7 @@ impl Canvas {
             View::new(bounds, rect.center(), [rect.width(), rect.height()])
         } else {
             let room = rect.size() - 2.0 * MARGIN;
-            View::new(model.recording().bounds(), rect.center(), [room.x, room.y])
+            View::new(model.bounds(), rect.center(), [room.x, room.y])
         };
         match model.place_at_head() {
             Some(place) if zoom > 1.0 => fits.nearer(zoom, place),
@@ -152,11 +153,8 @@ impl Canvas {
             .collect();
         // The past that is shown, and lines to where each should be.
         for (at, look, point, watched) in &shown {
-            let then = match options.against {
-                Against::Then => watched.then,
-                Against::Now => watched.present,
-            };
-            let Some(truth) = then.map(|truth| view.point(truth.place)) else { continue };
+            let Some(truth) = truth(watched, options.against) else { continue };
+            let truth = view.point(truth);
             let ahead = options.pointed.is_none_or(|pointed| pointed == *at);
             let strength = if ahead { 0.9 } else { 0.2 };
             let stroke = Stroke::new(1.2, fade(color(*look), strength));

@@ -1,8 +1,8 @@
 //! How far off each method was when: curves along the laboratory's time.
 
 use egui_macroquad::egui::{Align2, Painter, Rect, Shape, Stroke, pos2};
-use phaselock_client::lab::Watched;
 use phaselock_client::lab::scores::quantile;
+use phaselock_client::lab::{Seen, Watched};
 
 use super::canvas::{Against, color};
 use super::legend::digits;
@@ -21,14 +21,20 @@ pub(super) struct Errors {
     most: f64,
 }
 
-/// How far off a frame is, if that can be told.
-pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
+/// Where the body truly was that a frame shows; none across a teleport, which is nobody's error.
+pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
     let truth = match against {
         Against::Then => frame.then,
         Against::Now => frame.present,
     };
-    let (place, truth) = frame.place.zip(truth)?;
-    let [x, y] = model.recording().way(truth.place, place);
+    let Seen::Shown(_, course) = frame.seen else { return None };
+    truth.filter(|truth| truth.course == course).map(|truth| truth.place)
+}
+
+/// How far off a frame is, if that can be told.
+pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
+    let (place, truth) = frame.place.zip(truth(frame, against))?;
+    let [x, y] = model.recording().way(truth, place);
     Some(x.hypot(y))
 }
 
@@ -95,8 +101,25 @@ impl Errors {
 mod tests {
     use super::*;
     use crate::window::lab::controls::Controls;
-    use phaselock_client::lab::Contender;
+    use phaselock_client::lab::file::Point;
     use phaselock_client::lab::shapes::Shape;
+    use phaselock_client::lab::{Contender, Recording};
+
+    #[test]
+    fn a_teleport_is_no_error() {
+        let mut model = Model::new(Shape::Zigzag, Controls::default(), Some(&[Contender::Newest]));
+        let points = (0..400).map(|step| {
+            let (time, course) = (f64::from(step) / 100.0, u32::from(step >= 200));
+            Point { time, x: f64::from(course) * 1e3 + time, y: 0.0, course }
+        });
+        let points: Vec<_> = points.collect();
+        let recording = Recording::of_points(&points).expect("a path");
+        model.set_file("jump.csv".into(), recording);
+        assert!(model.compute(|_| true));
+        for against in [Against::Then, Against::Now] {
+            assert!((0.1..1.0).contains(&most(&model, against)), "{}", most(&model, against));
+        }
+    }
 
     #[test]
     fn errors_are_those_that_are_scored() {

@@ -11,7 +11,7 @@ use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
 
 use super::canvas::{Against, color, marker, sample};
-use super::model::{Model, Row};
+use super::model::{Model, Origin, Row};
 use super::panel::{chip, heading};
 use crate::window::paint::fade;
 use crate::window::palette;
@@ -37,7 +37,7 @@ pub(super) struct Combination {
 
 impl Default for Combination {
     fn default() -> Self {
-        Self { extrapolator: Extrapolator::ALL[1], joining: Joining::ALL[0] }
+        Self { extrapolator: Extrapolator::ALL[1], joining: Joining::CatmullRom }
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn digits(value: f64) -> String {
         _ if value >= 99_999.5 => format!("{value:.0e}"),
         _ if value >= 99.95 => format!("{value:.0}"),
         _ if value >= 9.995 => format!("{value:.1}"),
-        _ if value >= 0.0095 || value == 0.0 => format!("{value:.2}"),
+        _ if !(1e-6..0.0095).contains(&value) => format!("{value:.2}"),
         _ => format!("{value:.0e}"),
     }
 }
@@ -84,7 +84,11 @@ pub(super) fn draw(
         let faint = |words: &str| RichText::new(words).size(12.0).color(palette::TEXT_FAINT);
         ui.label(faint("METHODS"));
         ui.add_space(14.0);
-        ui.label(faint("error to the truth"));
+        let unit = match model.origin() {
+            Origin::Shape(_) | Origin::Drawn => "pixels off the truth",
+            Origin::File => "off the truth",
+        };
+        ui.label(faint(unit));
         let then = chip(ui, *against == Against::Then, "then").on_hover_text(
             "Where it was at the time that is shown: smoothly late counts as right.",
         );
@@ -273,6 +277,7 @@ mod tests {
     fn numbers_fit_their_column() {
         for (value, words) in [
             (0.0, "0.00"),
+            (1e-9, "0.00"),
             (0.004, "4e-3"),
             (0.0999, "0.10"),
             (9.994, "9.99"),

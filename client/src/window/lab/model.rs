@@ -77,6 +77,7 @@ pub(crate) struct Model {
     file: Option<(String, Rc<Recording>)>,
     controls: Controls,
     secs: f64,
+    bounds: [[f64; 2]; 2],
     carried: Carried,
     updates: Vec<Update>,
     rows: Vec<Row>,
@@ -110,6 +111,7 @@ impl Model {
             file: None,
             controls,
             secs: SHAPE_SECS,
+            bounds: [[0.0; 2]; 2],
             carried,
             updates: Vec::new(),
             rows: Vec::new(),
@@ -169,6 +171,11 @@ impl Model {
     /// Seconds that are shown.
     pub(crate) fn secs(&self) -> f64 {
         self.secs
+    }
+
+    /// The least and the greatest coordinates of what is shown, across and up or down.
+    pub(crate) fn bounds(&self) -> [[f64; 2]; 2] {
+        self.bounds
     }
 
     /// The time that is looked at.
@@ -252,6 +259,7 @@ impl Model {
         self.carried = Carried::new(&self.recording, &setup);
         self.secs = setup.secs;
         self.head = self.head.min(self.secs);
+        self.bounds = bounds(&self.recording, self.secs);
         self.updates = updates(&self.recording, &self.carried, self.secs);
         self.rows.iter_mut().for_each(|row| row.run = None);
         self.version += 1;
@@ -370,6 +378,18 @@ impl Row {
         self.scored = Some(frames);
         true
     }
+}
+
+/// Of the part of a path up to a time, which may be a small one.
+fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
+    let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
+    for sample in recording.samples.iter().take_while(|sample| sample.time <= secs) {
+        let place = recording.place_of(&recording.shape.coords(&sample.values, None));
+        for (bounds, value) in bounds.iter_mut().zip(place) {
+            *bounds = [bounds[0].min(value), bounds[1].max(value)];
+        }
+    }
+    bounds
 }
 
 /// What became of all that was sent.

@@ -1,5 +1,6 @@
 //! The laboratory's model: what is shown follows from what is set.
 
+use phaselock_client::lab::file::Point;
 use phaselock_client::lab::shapes::Shape;
 use phaselock_client::lab::{Contender, Scores};
 use phaselock_shared::motion::Choice;
@@ -168,4 +169,11 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     model.set_controls(Controls { net, frame_hz: 5.0, ..Controls::default() });
     assert_eq!((model.path_words(), model.secs()), ("long.csv", SECS_MAX));
     assert!(model.updates().iter().any(|update| update.fate == Fate::Lost));
+    // What comes later than that is not made room for.
+    let points =
+        [(0.0, 1.0), (59.0, 2.0), (61.0, 1e6)].map(|(time, x)| Point { time, x, y: x, course: 0 });
+    model.set_file("far.csv".into(), Recording::of_points(&points).expect("a path"));
+    let [across, down] = model.bounds();
+    assert!((across[0] - 1.0).abs() < 0.1 && (across[1] - 2.0).abs() < 0.1, "{across:?}");
+    assert_eq!(across, down);
 }
