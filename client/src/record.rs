@@ -159,7 +159,11 @@ impl MotionFiles {
         if let Current::Open(open) = &self.current
             && open.source.kind != recorded.kind
         {
-            self.begin()?;
+            let begun = self.begin();
+            if begun.is_err() {
+                self.current = Current::Over;
+            }
+            begun?;
         }
         if let Current::Next = &self.current {
             // Over, unless this succeeds.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::testing::Any;
+use super::waypoints::Joining;
 use super::{Moment, Path, Rules, Shape};
 use crate::replicate::{Record, Values, way_around, wrapped};
 

@@ -161,8 +161,11 @@ fn histories(measured: &Measured, reading: Reading, path: Shape) -> [f64; HISTOR
     measured.by(path.name(), reading, history)
 }
 
+/// Text, path, and whether it is so by the four errors.
+type OfTable = (&'static str, usize, fn(&[f64]) -> bool);
+
 /// What section 4.3 says of its tables: each holds of the thesis's own numbers.
-const OF_TABLES: [(&str, usize, fn(&[f64]) -> bool); 7] = [
+const OF_TABLES: [OfTable; 7] = [
     ("Accelerated: linear extrapolation has the least error.", 0, |errors| is_least(errors, 0)),
     ("Accelerated: the four are about alike (within 20 %).", 0, is_alike),
     ("Zigzag: linear extrapolation has the least error.", 1, |errors| is_least(errors, 0)),
