@@ -105,7 +105,7 @@ fn it_is_never_drawn_across_the_field() {
                 // 15 a second are 0.1 in 7 ms; corrections are faster, a plain interpolation that
                 // waited for a state leaps by what it missed, and jumps are jumps.
                 let most =
-                    if matches!(choice, Any::Waypoints(_, Joining::Jump)) { 3.0 } else { 1.5 };
+                    if matches!(choice, Any::Waypoints(_, Joining::Jump)) { 8.0 } else { 1.5 };
                 assert!(step < most, "{choice}: {step}");
             }
         }
