@@ -33,7 +33,8 @@ pub(crate) fn run(args: AdviseArgs) -> Result<ExitCode> {
     let by_delay: Vec<_> =
         plans.iter().map(|plan| run::measure(plan, jobs, &stop, "delays")).collect();
     if stop.is_told() {
-        bail!("stopped; advice is by all that is measured or there is none");
+        run::tell("stopped; advice is by all that is measured or there is none");
+        return Ok(ExitCode::from(run::INTERRUPTED));
     }
     let Some(advice) = question.answer(&rows, &by_delay) else {
         bail!("nothing to advise by: over this network nothing of this motion was seen");

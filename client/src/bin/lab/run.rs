@@ -44,7 +44,7 @@ impl Stop {
                     // After the progress, or what the terminal shows of Ctrl-C.
                     let _ = writeln!(io::stderr());
                 }
-                tell("stopping; what is done is kept (again: at once)");
+                tell("stopping (again: at once)");
             }
         };
         thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;

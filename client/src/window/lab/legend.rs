@@ -249,17 +249,25 @@ fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender>
             let chosen = RichText::new(chosen).size(13.0);
             ComboBox::from_id_salt(id).width(width).height(320.0).truncate().selected_text(chosen)
         };
-        let room = ui.available_width() - ADD_WIDTH;
+        let room = ui.available_width() - ADD_WIDTH - 2.0 * ui.spacing().item_spacing.x;
         let Combination { extrapolator, joining } = combination;
-        list("extrapolator", extrapolator.title(), room * 0.55).show_ui(ui, |ui| {
-            for one in Extrapolator::ALL {
-                ui.selectable_value(extrapolator, *one, one.title()).on_hover_text(one.source());
-            }
+        // A list is cut off at the room that there is, so each is given its own.
+        let height = ui.spacing().interact_size.y;
+        ui.allocate_ui(vec2(room * 0.53, height), |ui| {
+            list("extrapolator", extrapolator.title(), room * 0.53).show_ui(ui, |ui| {
+                for one in Extrapolator::ALL {
+                    let hint = one.source();
+                    ui.selectable_value(extrapolator, *one, one.title()).on_hover_text(hint);
+                }
+            });
         });
-        list("interpolator", joining.title(), room * 0.45).show_ui(ui, |ui| {
-            for one in Joining::ALL {
-                ui.selectable_value(joining, *one, one.title()).on_hover_text(one.source());
-            }
+        ui.allocate_ui(vec2(room * 0.47, height), |ui| {
+            list("interpolator", joining.title(), room * 0.47).show_ui(ui, |ui| {
+                for one in Joining::ALL {
+                    let hint = one.source();
+                    ui.selectable_value(joining, *one, one.title()).on_hover_text(hint);
+                }
+            });
         });
         let add = chip(ui, false, "Add").on_hover_text("Shows this combination with the others.");
         add.clicked().then_some(Contender::Waypoints(*extrapolator, *joining))
