@@ -1,8 +1,11 @@
 //! A Kalman filter: place and rate of each coordinate, weighed by how much each is to be trusted.
 //!
 //! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state is `(x, v)`;
-//! in a time `h` it goes to `(x + v h, v)`, and an acceleration that is not known, but constant over that time
-//! and of variance `q`, adds `q (h^2 / 2, h) (h^2 / 2, h)^T` to the covariance. A state that comes measures
+//! in a time `h` it goes to `(x + v h, v)`, and an acceleration that is not known, changes all the time and is of
+//! variance `q` over it adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise; Bar-Shalom, Li
+//! and Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2). The thesis takes it for
+//! constant over that time, which has `h^4 / 4`: then a place that is measured exactly says all about the rate,
+//! which so swings about the true one for ever after each corner. A state that comes measures
 //! `x`, and `v` too where it states a rate, each to half a step of its field's grid: the variance of rounding
 //! is `step^2 / 12`. (In the thesis what blurs a measurement is the jitter of its arrival; here every state
 //! carries its time.)
@@ -53,7 +56,7 @@ impl Covariance {
     /// After some seconds with an acceleration of that variance.
     fn pass(&mut self, secs: f64, unrest: f64) {
         self.place +=
-            2.0 * secs * self.both + secs * secs * (self.rate + unrest * secs * secs / 4.0);
+            2.0 * secs * self.both + secs * secs * (self.rate + unrest * secs * secs / 3.0);
         self.both += secs * self.rate + unrest * secs * secs * secs / 2.0;
         self.rate += unrest * secs * secs;
         self.bound();
@@ -216,6 +219,23 @@ mod tests {
             }
         }
         assert!(filtered < 0.5 * measured, "{filtered} {measured}");
+    }
+
+    #[test]
+    fn after_a_corner_it_settles() {
+        // y is measured all but exactly, and its rate is not stated.
+        let mut path = Path::new(Body::shape());
+        let mut kalman = Kalman::new();
+        for n in 0..40 {
+            let time = f64::from(n) / 10.0;
+            let y = (3.0 * (2.0 - (time - 2.0).abs())) as f32;
+            path.push(time, time, &Body { y, ..Body::at(0.0) }.values());
+            let forecast = kalman.forecast(&path, path.newest().expect("just pushed"), &NoRules);
+            let rate = if n <= 20 { 3.0 } else { -3.0 };
+            let settled = (10..=20).contains(&n) || n > 23;
+            let off = (forecast.rate[Y] - rate).abs();
+            assert!(!settled || off < 0.2, "{n}: {} for {rate}", forecast.rate[Y]);
+        }
     }
 
     #[test]
