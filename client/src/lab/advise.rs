@@ -199,7 +199,7 @@ impl Question {
         let by_delay: Vec<_> = delays.iter().zip(by_delay).filter_map(at_delay).collect();
         // The shortest that is as good as what the client would steer to.
         let enough = |it: &&AtDelay| {
-            it.delay_ms < then.delay_ms
+            it.delay_ms < 0.9 * then.delay_ms
                 && it.missing_per_million <= MISSING_MAX
                 && it.error_px + 1.0 <= DELAY_ALIKE * (then.error_px + 1.0)
                 && it.jerk_px + 1.0 <= DELAY_ALIKE * (then.jerk_px + 1.0)
@@ -251,7 +251,11 @@ impl Question {
             .collect();
         ranked.sort_by(|a, b| visual(a).total_cmp(&visual(b)));
         let best = *ranked.first()?;
-        let next = ranked.get(1).map(|next| Next {
+        // The same under another name is no other: the adaptive one is whichever it has chosen.
+        let same = |means: &Means| {
+            (means.now, means.shown, means.jerk) == (best.now, best.shown, best.jerk)
+        };
+        let next = ranked[1..].iter().find(|next| !same(next)).map(|next| Next {
             method: next.method.to_string(),
             error_px: error(next) / self.pixel,
             jerk_px: next.jerk / self.pixel,

@@ -112,7 +112,7 @@ pub enum Problem {
     #[error("this is not UTF-8; save the file as text in UTF-8")]
     Utf8,
     /// Columns are missing.
-    #[error("there are {has} columns; at least {needs} are needed")]
+    #[error("columns: {has}; at least {needs} are needed, with commas, semicolons or tabs between")]
     Columns {
         /// How many there are.
         has: usize,
@@ -120,7 +120,10 @@ pub enum Problem {
         needs: usize,
     },
     /// A header without one of the columns.
-    #[error("the header {header} has no column {column}; time, x and y are needed")]
+    #[error(
+        "the header {header} has no column {column}; x, y and one of time, t, seconds, time_ms and ms are \
+         needed, with commas, semicolons or tabs between"
+    )]
     NoColumn {
         /// What it says.
         header: Quote,
@@ -128,7 +131,7 @@ pub enum Problem {
         column: &'static str,
     },
     /// Something else where a number should be.
-    #[error("{what} is {quote}, which is no number; write one as in -12.5")]
+    #[error("{what} is {quote}, which is no number; write one as in -12.5, with a point")]
     NoNumber {
         /// Which number.
         what: &'static str,

@@ -11,6 +11,9 @@ pub fn figure(value: f64) -> String {
     if value.is_nan() {
         return "-".into();
     }
+    if value != 0.0 && value.abs() < 1e-4 {
+        return format!("{value:.2e}");
+    }
     let digits = match value.abs() {
         at_least if at_least >= 999.95 => 0,
         at_least if at_least >= 99.995 => 1,
@@ -236,7 +239,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         "*Now* is the distance from where the thing truly is at the moment, *then* from where it truly was at \
          the time that is shown, which for methods that show the past is so many ms *behind*. *Jerk* is the \
          root mean square of the change of the error's step from frame to frame. *Missing* are frames without \
-         what the method needs, of a million.\n",
+         what the method needs, or for which all it knows is older than a quarter of a second, of a million.\n",
     );
     let mut by_path: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
     for row in rows {
@@ -348,6 +351,7 @@ mod tests {
 
     #[test]
     fn figures_keep_four_digits() {
+        assert_eq!([1.234e-6, -9e-5].map(figure), ["1.23e-6", "-9.00e-5"]);
         let all = [0.0, 0.012_345, 1.0, 12.345_6, 123.456, 1234.56, 99_999.9, -5.0, 9.999_9];
         let said = all.map(figure);
         assert_eq!(

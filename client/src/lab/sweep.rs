@@ -7,7 +7,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use phaselock_shared::random::Random;
 use phaselock_shared::time::Micros;
 use serde::{Serialize, Serializer};
 
@@ -100,7 +99,8 @@ impl Plan {
             history: self.histories[at[3]],
             delay: self.delay,
             frame: 1.0 / self.frame_rates[at[4]],
-            phase: Random::new(seed).unit().into(),
+            // Spread evenly over the repeats, so that no frame rate is favoured by how it fits the updates.
+            phase: (at[5] as f64 + 0.5) / self.repeats.max(1) as f64,
             seed,
             ..Setup::lasting(&subject.recording, self.secs)
         };

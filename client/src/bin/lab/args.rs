@@ -64,13 +64,13 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "N", value_parser = secs)]
     pub(crate) seconds: Option<f64>,
     /// Milliseconds from one update to the next
-    #[arg(long, value_name = "MS,..", value_delimiter = ',', default_value = "100", value_parser = interval)]
+    #[arg(long, value_name = "MS,..", value_delimiter = ',', default_value = "100", value_parser = interval, allow_negative_numbers = true)]
     pub(crate) interval: Vec<f64>,
     /// Milliseconds that each update takes at least
-    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency)]
+    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
     pub(crate) latency: Vec<f64>,
     /// Milliseconds that it takes more at most, evenly spread
-    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency)]
+    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
     pub(crate) jitter: Vec<f64>,
     /// Percent of the updates that do not come
     #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', default_value = "0", value_parser = percent)]
@@ -98,7 +98,7 @@ pub(crate) struct SweepArgs {
     #[arg(long)]
     pub(crate) no_clock: bool,
     /// Show the past so many milliseconds behind [default: as the client steers it]
-    #[arg(long, value_name = "MS", value_parser = latency)]
+    #[arg(long, value_name = "MS", value_parser = latency, allow_negative_numbers = true)]
     pub(crate) delay: Option<f64>,
     /// How often each combination is measured, on other dice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -154,7 +154,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "HZ", default_value = "60", value_parser = frame_rate)]
     pub(crate) frame_rate: f64,
     /// What counts as a pixel, in the motion's own unit [default: a thousandth of its extent]
-    #[arg(long, value_name = "SIZE", value_parser = pixel)]
+    #[arg(long, value_name = "SIZE", value_parser = pixel, allow_negative_numbers = true)]
     pub(crate) pixel: Option<f64>,
     /// How often each is measured, on other dice [default: for two minutes of play, twice at least]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -284,7 +284,8 @@ mod tests {
             ("", "subcommand"),
             ("sweep --interval 1", "a number of milliseconds from 5 to 2000"),
             ("sweep --latency nan", "a number of milliseconds from 0 to 5000"),
-            ("sweep --latency -5", "unexpected argument '-5'"),
+            ("sweep --latency -5", "a number of milliseconds from 0 to 5000"),
+            ("sweep --delay -5", "a number of milliseconds from 0 to 5000"),
             ("sweep --loss 101%", "a number of percent from 0 to 100"),
             ("sweep --history 65", "from 0 to 64"),
             ("sweep --frame-rate inf", "frames a second from 1 to 1000"),

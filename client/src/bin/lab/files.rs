@@ -10,9 +10,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use phaselock_client::lab::Recording;
-use phaselock_client::lab::file::{self, FILE_BYTES_MAX};
+use phaselock_client::lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_client::lab::shapes::Shape;
 use phaselock_client::lab::sweep::Subject;
+
+use super::run;
 
 /// Seconds that a motion takes at least. Arbitrary: a few updates and some dozen frames.
 const SECS_MIN: f64 = 0.5;
@@ -24,8 +26,22 @@ pub(crate) fn read(path: &Path) -> Result<Recording> {
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(what)?;
     let motion = file::read(&bytes).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    if looks_like_millis(&motion) {
+        run::tell(&format!(
+            "{}: its times are whole numbers, seconds apart; if they are milliseconds, call them time_ms",
+            path.display()
+        ));
+    }
     Recording::of_motion(&motion)
         .ok_or_else(|| anyhow!("{}: nothing in it says where it is", path.display()))
+}
+
+/// Whether its times are rather milliseconds than seconds: whole numbers, more than a few apart.
+fn looks_like_millis(motion: &Motion) -> bool {
+    let points = &motion.points;
+    let whole = points.iter().all(|point| point.time.fract() == 0.0);
+    let span = points.last().map_or(0.0, |last| last.time - points[0].time);
+    motion.source.is_none() && whole && points.len() > 2 && span > 3.0 * points.len() as f64
 }
 
 /// A path by formula, or of a file. Formulas take so many seconds.

@@ -75,7 +75,7 @@ impl<'t> Points<'t, '_> {
             Some(b'[') => reader.deserialize_seq(Parts),
             _ => reader.deserialize_map(Parts),
         };
-        let [time, x, y] = parts.map_err(no_point)?;
+        let ([time, x, y], per_second) = parts.map_err(no_point)?;
         let read = |what: &'static str, part: Option<&str>| {
             let point = || Quote::of(element);
             let part = part.ok_or_else(|| Problem::Lacks { point: point(), what }.at(line))?;
@@ -85,15 +85,15 @@ impl<'t> Points<'t, '_> {
             })
         };
         let (time, x, y) = (read("the time", time)?, read("x", x)?, read("y", y)?);
-        self.taker.take(line, Point { time, x, y, course: 0 })
+        self.taker.take(line, Point { time: time / per_second, x, y, course: 0 })
     }
 }
 
-/// Time, x and y of an element, as they are written.
+/// Time, x and y of an element, as they are written, and how many of its units of time make a second.
 struct Parts;
 
 impl<'t> Visitor<'t> for Parts {
-    type Value = [Option<&'t str>; 3];
+    type Value = ([Option<&'t str>; 3], f64);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a point")
@@ -105,20 +105,29 @@ impl<'t> Visitor<'t> for Parts {
             *part = elements.next_element::<&'t RawValue>()?.map(RawValue::get);
         }
         while elements.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(parts)
+        Ok((parts, 1.0))
     }
 
     fn visit_map<A: MapAccess<'t>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let mut parts = [None; 3];
+        let (mut parts, mut per_second) = ([None; 3], 1.0);
         while let Some((key, value)) = entries.next_entry::<String, &'t RawValue>()? {
             let part = match key.to_ascii_lowercase().as_str() {
-                "time" | "t" => 0,
+                "time" | "t" | "seconds" => 0,
+                // Seconds are taken where there are both.
+                "time_ms" | "ms" if parts[0].is_none() => {
+                    per_second = 1000.0;
+                    parts[0] = Some(value.get());
+                    continue;
+                }
                 "x" => 1,
                 "y" => 2,
                 _ => continue,
             };
+            if part == 0 {
+                per_second = 1.0;
+            }
             parts[part] = Some(value.get());
         }
-        Ok(parts)
+        Ok((parts, per_second))
     }
 }

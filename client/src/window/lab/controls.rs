@@ -97,6 +97,8 @@ impl Controls {
             interval: self.interval_ms.clamp(INTERVAL_MS.0, INTERVAL_MS.1) / 1e3,
             network,
             history: self.history.min(HISTORY_MAX),
+            // As of a client whose frames know nothing of the updates' beat.
+            phase: 0.5,
             frame: 1.0 / self.frame_hz.clamp(FRAME_HZ.0, FRAME_HZ.1),
             secs,
             warm_up: (secs / 10.0).min(1.0),

@@ -47,7 +47,9 @@ pub(super) fn numbers(scores: &Scores, against: Against) -> Option<[f64; 3]> {
         Against::Then => [scores.error_shown_mean, scores.error_shown_p99],
         Against::Now => [scores.error_now_mean, scores.error_now_p99],
     };
-    (scores.frames > 0).then_some([mean, p99, scores.jerk])
+    // What was not shown yet has no numbers.
+    let all = [mean, p99, scores.jerk];
+    all.iter().all(|value| value.is_finite()).then_some(all)
 }
 
 /// The least of each column, of the methods that are shown, if there are two at least.

@@ -142,7 +142,9 @@ impl Lab {
     /// Shows it. Returns whether to go back to the menu.
     pub(crate) fn draw(&mut self, ctx: &Context, secs: f32) -> bool {
         let mut export = transport::keys(ctx, &mut self.model);
-        let escape = ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+        // A list that is open is closed by it.
+        let escape = !ctx.memory(|memory| memory.any_popup_open())
+            && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
         // Drawing is given up first.
         let mut leave = escape && self.drawing.take().is_none();
         self.work(secs);
@@ -204,7 +206,8 @@ impl Lab {
         let Self { whole, against, zoom, .. } = *self;
         let options = Options { whole, against, pointed, zoom };
         self.canvas.draw(&painter, rect, &self.model, options);
-        if !self.model.has_drawn() && *self.model.origin() != Origin::Drawn {
+        let fresh = !self.model.has_drawn() && *self.model.origin() != Origin::Drawn;
+        if fresh && self.notice.is_none() {
             hint(ui, rect);
         }
         self.corner(ui, rect);

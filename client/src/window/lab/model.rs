@@ -260,7 +260,9 @@ impl Model {
         self.secs = setup.secs;
         self.head = self.head.min(self.secs);
         self.bounds = bounds(&self.recording, self.secs);
-        self.updates = updates(&self.recording, &self.carried, self.secs);
+        let longest = setup.network.latency_jitter_ms();
+        let longest = longest.map(|(latency, jitter)| (latency + jitter) / 1e3);
+        self.updates = updates(&self.recording, &self.carried, self.secs, longest);
         self.rows.iter_mut().for_each(|row| row.run = None);
         self.version += 1;
     }
@@ -392,10 +394,17 @@ fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
     bounds
 }
 
-/// What became of all that was sent.
-fn updates(recording: &Recording, carried: &Carried, secs: f64) -> Vec<Update> {
+/// What became of all that was sent; `longest` is what one takes at most, in seconds, if that is known.
+fn updates(
+    recording: &Recording,
+    carried: &Carried,
+    secs: f64,
+    longest: Option<f64>,
+) -> Vec<Update> {
     let mut came = vec![f64::INFINITY; carried.sent.len()];
-    let mut slowest = 0.0_f64;
+    // Where nothing came, nobody knows what is only late.
+    let unknown = if carried.arrivals.is_empty() { f64::INFINITY } else { 0.0 };
+    let mut slowest = longest.unwrap_or(unknown);
     for arrival in &carried.arrivals {
         if let Ok(at) = carried.sent.binary_search_by(|sent| sent.total_cmp(&arrival.sent)) {
             came[at] = came[at].min(arrival.at);

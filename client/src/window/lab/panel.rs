@@ -164,7 +164,11 @@ fn slider(
         ui.label(name).on_hover_text(what);
         ui.add_space(left + NAME_WIDTH - ui.cursor().left());
         ui.spacing_mut().slider_width = (width - NAME_WIDTH - VALUE_WIDTH - 12.0).max(40.0);
-        let slider = ui.add(slider.show_value(false)).on_hover_text(what);
+        let mut slider = ui.add(slider.show_value(false));
+        if !slider.is_pointer_button_down_on() {
+            // It would cover the row below.
+            slider = slider.on_hover_text(what);
+        }
         let ink = if strong { palette::TEXT } else { palette::TEXT_FAINT };
         let (rect, _) = ui.allocate_exact_size(vec2(VALUE_WIDTH, ROW_HEIGHT), Sense::hover());
         text(ui.painter(), rect.left_center(), Align2::LEFT_CENTER, &value, 13.5, ink);
