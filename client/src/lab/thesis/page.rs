@@ -251,9 +251,9 @@ const WHY: &str = "
   other way round as in that table.
 - *Richardson's lead on the smooth path.* Without a clock it and linear are as good as each other; with one it \
   is better than linear, but the quadratic is better still.
-- *Catmull-Rom interpolation is less near everywhere, as the thesis has it*, and more so on the zigzag. It does \
-  not need points that come close together for that, to which the thesis puts it down: without jitter it is \
-  about as much the worse.
+- *Catmull-Rom interpolation is less near everywhere, as the thesis has it*, and more so on the zigzag. The \
+  thesis puts it down to points that come close together; but with a clock it is as much the worse without \
+  jitter.
 - *Going to a foretold point takes until it is reached.* With an update at each natural number linear \
   extrapolation alone is nearer than point to point, but with linear interpolation, on the sine, it is farther: \
   over a whole interval it has only been on its way.
