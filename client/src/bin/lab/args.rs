@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use phaselock_client::lab::{Contender, Network, Sending, Setup};
 use phaselock_client::net::usage::sentence;
@@ -42,7 +43,11 @@ impl ArgsError {
             let _ = self.0.print();
             return ExitCode::SUCCESS;
         }
-        run::tell(&format!("{}; see --help", sentence(&self.0)));
+        if self.0.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            run::tell("say what to do: sweep, thesis or advise; see --help");
+        } else {
+            run::tell(&format!("{}; see --help", sentence(&self.0)));
+        }
         ExitCode::from(2)
     }
 }
@@ -279,9 +284,14 @@ mod tests {
     }
 
     #[test]
+    fn without_a_command_it_is_asked_what_to_do() {
+        let error = parse("").expect_err("nothing was said").0;
+        assert_eq!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    }
+
+    #[test]
     fn what_is_wrong_is_said_in_a_sentence() {
         for (line, says) in [
-            ("", "subcommand"),
             ("sweep --interval 1", "a number of milliseconds from 5 to 2000"),
             ("sweep --latency nan", "a number of milliseconds from 0 to 5000"),
             ("sweep --latency -5", "a number of milliseconds from 0 to 5000"),

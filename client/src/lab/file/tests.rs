@@ -34,6 +34,8 @@ fn tables_are_read_as_people_write_them() {
         "[[0,1,-2.5],[0.5,1e3,0]]",
         " \n[ {\"t\": 0, \"x\": 1, \"y\": -2.5, \"z\": [{}]},\n{\"Y\":0,\"Time\":0.5,\"x\":1000.0}]\n",
         "\u{feff}[[0, 1, -2.5, \"left\", null], [0.5, 1000, 0]]",
+        "[{\"time_ms\": 0, \"x\": 1, \"y\": -2.5}, {\"ms\": 9, \"x\": 1000, \"y\": 0, \"t\": 0.5}]",
+        "[{\"x\": 1, \"y\": -2.5, \"ms\": 0}, {\"t\": 0.5, \"time_ms\": 7, \"x\": 1000, \"y\": 0}]",
     ] {
         assert_eq!(points(text), expected, "{text}");
     }
@@ -48,8 +50,8 @@ fn what_is_wrong_is_said_with_its_line() {
         ("t,x,y\n0,1,2\n\n", "line 3: the file ends after 1 of the 2"),
         ("[\n[0,1,2]]", "line 2: the file ends after 1 of the 2"),
         ("[]", "line 1: the file ends after 0"),
-        ("0,1,2\n1,2\n", "line 2: there are 2 columns; at least 3"),
-        ("name,t,y,x\na,0,1,2\nb,1,2", "line 3: there are 3 columns; at least 4"),
+        ("0,1,2\n1,2\n", "line 2: columns: 2; at least 3"),
+        ("name,t,y,x\na,0,1,2\nb,1,2", "line 3: columns: 3; at least 4"),
         ("0,1,2\n1,2,left\n", "line 2: y is 'left', which is no number"),
         ("0,1,2\n1,,3\n", "line 2: x is '', which is no number"),
         ("0;1;2\n1;1,5;3\n", "line 2: x is '1,5', which is no number"),
@@ -202,7 +204,7 @@ fn a_recording_reads_as_it_was_written() {
     assert!(
         with(4, ",-2,", ",-1.5,").starts_with("line 5: pedal is '-1.5', which the record's field")
     );
-    assert!(with(4, ",-2,", ",").starts_with("line 5: there are"));
+    assert!(with(4, ",-2,", ",").starts_with("line 5: columns: "));
     assert!(with(4, ",0,", ",1.5,").starts_with("line 5: the course is '1.5'"));
     assert!(with(40, ",1,", ",0,").starts_with("line 41: the course is '0'"));
     assert!(with(1, "heading", "azimuth").contains("is 'azimuth', and 'heading' in this build"));

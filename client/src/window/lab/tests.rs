@@ -78,7 +78,7 @@ fn a_path_is_drawn_and_played() {
         stage.frame(Vec::new());
     }
     let shown = stage.lab.model.rows().iter().filter(|row| row.on);
-    assert!(shown.clone().count() == 4 && shown.clone().all(|row| row.scores.frames > 10));
+    assert!(shown.clone().count() == 4 && shown.clone().all(|row| row.scores.frames > 5));
     // A click draws nothing, and says what would.
     stage.click(at(10));
     assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("Hold")));

@@ -5,8 +5,10 @@ use phaselock_client::lab::shapes::Shape;
 use phaselock_client::lab::{Contender, Scores};
 use phaselock_shared::motion::Choice;
 
+use super::super::canvas::Against;
 use super::super::controls::{Controls, Net};
 use super::super::drawing::Drawing;
+use super::super::legend;
 use super::*;
 
 fn model() -> Model {
@@ -72,7 +74,7 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
         Fate::Lost => false,
         Fate::Open => update.sent > model.secs() - 0.1501,
     };
-    assert_eq!(model.updates().len(), 101);
+    assert_eq!(model.updates().len(), 100, "the last would be sent after the last frame");
     assert!(model.updates().iter().all(late), "{:?}", model.updates());
     let truth = model.recording().truth(2.0).expect("it is there").place;
     let place = model.updates()[20].place;
@@ -88,8 +90,26 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
 }
 
 #[test]
+fn of_a_path_that_is_over_before_anything_came_nothing_is_lost_nor_known() {
+    let points: Vec<_> = (0..30_u32).map(f64::from).collect();
+    let points = points.iter().map(|at| Point { time: at / 100.0, x: *at, y: 0.0, course: 0 });
+    let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("thirty points");
+    let controls = Controls { latency_ms: 365.0, jitter_ms: 0.0, ..Controls::default() };
+    let setup = controls.setup(&recording, SECS_MAX);
+    let carried = Carried::new(&recording, &setup);
+    assert!(carried.sent.len() > 1 && carried.arrivals.is_empty());
+    for longest in [None, Some(0.365)] {
+        let updates = updates(&recording, &carried, setup.secs, longest);
+        assert!(updates.iter().all(|update| update.fate == Fate::Open), "{updates:?}");
+    }
+    let run: Vec<_> = watch(&recording, &carried, Contender::Newest).collect();
+    let scores = scores(&recording, &carried, Some(&run), run.len());
+    assert!(scores.frames > 0 && legend::numbers(&scores, Against::Now).is_none());
+}
+
+#[test]
 fn time_goes_on_stops_steps_and_starts_over() {
-    // Frames are at whole microseconds.
+    // Frames are half a step from the updates' beat, at whole microseconds.
     const MICRO: f64 = 1.1e-6;
     let mut model = model();
     model.speed = 0.25;
@@ -98,11 +118,11 @@ fn time_goes_on_stops_steps_and_starts_over() {
     model.step(1);
     assert!(!model.playing);
     let frame = 1.0 / 60.0;
-    assert!((model.head() - 0.5 - frame).abs() < MICRO, "{}", model.head());
+    assert!((model.head() - 0.5 - 0.5 * frame).abs() < MICRO, "{}", model.head());
     model.step(-2);
-    assert!((model.head() - 0.5 + frame).abs() < MICRO);
+    assert!((model.head() - 0.5 + 1.5 * frame).abs() < MICRO);
     model.advance(2.0);
-    assert!((model.head() - 0.5 + frame).abs() < MICRO, "it stands");
+    assert!((model.head() - 0.5 + 1.5 * frame).abs() < MICRO, "it stands");
     model.step(isize::MIN);
     assert_eq!(model.frames(), 1);
     model.step(isize::MAX);
