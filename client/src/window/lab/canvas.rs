@@ -1,7 +1,9 @@
 //! The laboratory's picture: where the body truly is, what is known of it, and where each method has it.
 
 use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2};
+use egui_macroquad::egui::{
+    Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2,
+};
 use phaselock_client::lab::strokes::{self, Marker};
 use phaselock_client::lab::{Recording, Seen, Watched};
 
@@ -338,13 +340,28 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
     let path = model.path_words().to_owned();
     let words = (17.0, palette::TEXT);
     let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
-    let below = title.left_bottom() + vec2(0.0, 1.0);
-    let net = format!(
-        "{}, an update every {:.0} ms, {:.0} frames a second",
-        controls.net_words(),
-        controls.interval_ms,
-        controls.frame_hz
+    let mut below = title.left_bottom() + vec2(0.0, 1.0);
+    let rates = format!(
+        "an update every {:.0} ms, {:.0} frames a second",
+        controls.interval_ms, controls.frame_hz
     );
-    let words = (12.5, palette::TEXT_SOFT);
-    text_over_within(painter, below, Align2::LEFT_TOP, net, words, rect.width() - 36.0);
+    let net = format!("{}, {rates}", controls.net_words());
+    let room = rect.width() - 36.0;
+    let font = FontId::proportional(12.5);
+    let width = |text: &str| {
+        let text = painter.layout_no_wrap(text.to_owned(), font.clone(), palette::TEXT_SOFT);
+        text.size().x
+    };
+    let mut rows = vec![net];
+    if width(&rows[0]) > room - super::CORNER_WIDTH {
+        // Below what is in the corner, and in two rows if one is too short.
+        below.y = below.y.max(rect.top() + super::CORNER_BOTTOM);
+        if width(&rows[0]) > room {
+            rows = vec![format!("{},", controls.net_words()), rates];
+        }
+    }
+    for row in rows {
+        let words = (12.5, palette::TEXT_SOFT);
+        below = text_over_within(painter, below, Align2::LEFT_TOP, row, words, room).left_bottom();
+    }
 }

@@ -1,6 +1,6 @@
 //! How far off each method was when: curves along the laboratory's time.
 
-use egui_macroquad::egui::{Align2, Painter, Rect, Shape, Stroke, pos2};
+use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Shape, Stroke, pos2, vec2};
 use phaselock_client::lab::scores::quantile;
 use phaselock_client::lab::{Seen, Watched};
 
@@ -8,7 +8,7 @@ use super::canvas::{Against, color};
 use super::legend::digits;
 use super::model::Model;
 use super::strand::Strand;
-use crate::window::paint::{fade, text_over};
+use crate::window::paint::fade;
 use crate::window::palette;
 
 /// The curves, as long as nothing changes.
@@ -92,8 +92,11 @@ impl Errors {
             }
         }
         let words = format!("error, up to {}", digits(self.most));
-        let at = rect.right_top();
-        text_over(painter, at, Align2::RIGHT_TOP, &words, 11.5, palette::TEXT_FAINT);
+        let words = painter.layout_no_wrap(words, FontId::proportional(11.5), palette::TEXT_SOFT);
+        let at = Align2::RIGHT_TOP.anchor_size(rect.right_top(), words.size());
+        // The curves lie behind it.
+        painter.rect_filled(at.expand2(vec2(3.0, 1.0)), 3.0, fade(palette::FIELD, 0.8));
+        painter.galley(at.min, words, palette::TEXT_SOFT);
     }
 }
 

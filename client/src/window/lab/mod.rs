@@ -58,6 +58,8 @@ const WORK_SEEN: Duration = Duration::from_millis(40);
 const SCORES_SECS: f32 = 0.1;
 /// Room for what is in the picture's corner.
 const CORNER_WIDTH: f32 = 252.0;
+/// Where that ends, below the picture's upper edge.
+const CORNER_BOTTOM: f32 = 46.0;
 /// How many times larger than what fits the picture can be.
 const ZOOMS: [(f64, &str); 3] = [(1.0, "fit"), (4.0, "4×"), (16.0, "16×")];
 /// Seconds for which it is said what was written.
