@@ -353,6 +353,12 @@ impl Taker {
     }
 }
 
+/// The kind of that name among a game's entities.
+pub fn kind_of<G: Game>(record: &str) -> Option<u8> {
+    let mut kinds = G::Entity::KINDS.iter().zip(0..);
+    kinds.find(|(kind, _)| kind.name == record).map(|(_, kind)| kind)
+}
+
 impl Source {
     /// One of a game's kinds, at these rates and with the seed of the welcome. None if it has no fields `x`
     /// and `y`.
@@ -381,9 +387,8 @@ impl Source {
         impl Visitor for Find<'_> {
             type Output = Option<(u8, &'static [Field])>;
             fn visit<G: Game>(self) -> Self::Output {
-                let mut kinds = (0..).zip(G::Entity::KINDS);
-                let found = kinds.find(|(_, kind)| kind.name == self.0);
-                found.map(|(number, kind)| (number, kind.fields))
+                let kind = kind_of::<G>(self.0)?;
+                Some((kind, G::Entity::KINDS[usize::from(kind)].fields))
             }
         }
         games::visit(game, Find(record))

@@ -304,13 +304,6 @@ impl Visitor for RulesOf {
     }
 }
 
-/// The kind of that name among a game's entities.
-pub fn kind_of<G: Game>(record: &str) -> Option<u8> {
-    let kinds = <G::Entity as replicate::Entity>::KINDS.iter().zip(0..);
-    let mut named = kinds.filter(|(kind, _)| kind.name == record);
-    named.next().map(|(_, kind)| kind)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

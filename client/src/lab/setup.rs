@@ -165,6 +165,16 @@ pub enum DelayRule {
     Fixed(Micros),
 }
 
+impl DelayRule {
+    /// What to call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Steered => "steered",
+            Self::Fixed(_) => "fixed",
+        }
+    }
+}
+
 /// All of it. What is beyond the bounds is measured as the nearest within.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {

@@ -126,6 +126,7 @@ impl Plan {
             seed: setup.seed,
             method,
             timeline: timeline_name(method.timeline()),
+            delay: setup.delay.name(),
             delay_ms: Micros(carried.delay_mean.0).as_ms(),
             sends_per_second: carried.sends_per_second,
             scores: Scores::of(recording, &carried, method),
@@ -172,7 +173,9 @@ pub struct Row {
     pub method: Contender,
     /// Which time that shows: `past` or `present`.
     pub timeline: &'static str,
-    /// How far behind the present the past is shown, on average.
+    /// What says how far behind the present the past is shown: `steered` or `fixed`.
+    pub delay: &'static str,
+    /// How far that is, on average.
     pub delay_ms: f64,
     /// States a second that were sent.
     pub sends_per_second: f64,
@@ -192,7 +195,7 @@ fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::E
 
 /// Columns of the comma-separated values, in order.
 pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,\
-    frame_hz,seed,method,timeline,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
+    frame_hz,seed,method,timeline,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
     error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,frames";
 
 impl Row {
@@ -220,6 +223,7 @@ impl Row {
             self.seed.to_string(),
             self.method.to_string(),
             self.timeline.into(),
+            self.delay.into(),
             number(self.delay_ms),
             number(self.sends_per_second),
             number(scores.error_now_mean),

@@ -1,7 +1,8 @@
 //! The games themselves, as their bots play them: one entity of a kind is followed for as long as it is
 //! there, then another.
 
-use phaselock_client::lab::recording::{GameRules, kind_of};
+use phaselock_client::lab::file::kind_of;
+use phaselock_client::lab::recording::GameRules;
 use phaselock_shared::game::{Game, Inputs, Late, World};
 use phaselock_shared::games::Visitor;
 use phaselock_shared::ids::{EntityId, PlayerId};
