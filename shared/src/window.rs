@@ -156,6 +156,9 @@ impl Window {
     const ROUND_MIN: Micros = Micros::from_ms(200);
     /// Fewer packets tell little of a path with jitter.
     const ROUND_PACKETS: u32 = 4;
+    /// A window of which less than this part was used has shown nothing of the path, and does not grow: what
+    /// bursts after a quiet time must not find it as wide as the rate cap (RFC 7661, 4.2). Arbitrary.
+    const UNUSED: u64 = 2;
     /// After so many rounds with a queue and nothing left to close, it is tried whether more passes:
     /// the route may be another one by now. Arbitrary; six seconds and more.
     const STUCK_ROUNDS: u32 = 32;
@@ -255,7 +258,7 @@ impl Window {
         let trial = self.trial.take();
         if queue <= bound {
             self.stuck = 0;
-            if !self.queued {
+            if !self.queued && seen.most.saturating_mul(Self::UNUSED) >= self.bytes {
                 // By what has passed, which at most doubles it each round trip.
                 self.bytes = (self.bytes + seen.passed.min(self.bytes)).min(self.limits.most);
             } else if queue.0 <= bound.0 / 2 {
