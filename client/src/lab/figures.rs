@@ -9,7 +9,8 @@ use super::plot::{self, Cloud, Curve, Panel, Paths, Scatter, Series};
 use super::report::{Dimension, Means, figure, means, values};
 use super::strokes::Stroke;
 use super::sweep::{Cell, Plan, Row, Subject};
-use super::{Carried, Contender, Scores, Seen, Watched, watch};
+use super::track::{self, Fate, Legs};
+use super::{Carried, Contender, Recording, Scores, Seen, Setup, Watched, watch};
 
 /// Methods in one picture; more are not told apart.
 const METHODS_MAX: usize = 8;
@@ -31,7 +32,7 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
         best.truncate(METHODS_MAX);
         let name = |what: &str| format!("{} {what}", subject.name);
         let methods: Vec<_> = best.iter().map(|means| means.method).collect();
-        all.push((name("paths"), curves(&plan.cell(middle(plan, at)), &methods)));
+        all.push((name("paths"), of_cell(&plan.cell(middle(plan, at)), &methods)));
         all.extend(by_method(subject, &rows, &best).map(|picture| (name("methods"), picture)));
         all.extend(by_extrapolator(subject, &rows).map(|it| (name("extrapolators"), it)));
         all.extend(by_interpolator(subject, &rows).map(|it| (name("interpolators"), it)));
@@ -42,9 +43,13 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
 /// Each path of a plan with what some methods make of it, amid all that is varied.
 pub fn of_paths(plan: &Plan, methods: &[Contender]) -> Vec<(String, String)> {
     let picture = |(at, subject): (usize, &Subject)| {
-        (format!("{} paths", subject.name), curves(&plan.cell(middle(plan, at)), methods))
+        (format!("{} paths", subject.name), of_cell(&plan.cell(middle(plan, at)), methods))
     };
     plan.subjects.iter().enumerate().map(picture).collect()
+}
+
+fn of_cell(cell: &Cell<'_>, methods: &[Contender]) -> String {
+    curves(&cell.subject.name, &cell.subject.recording, &cell.setup, methods)
 }
 
 /// A cell of a subject amid all that is varied.
@@ -53,26 +58,27 @@ fn middle(plan: &Plan, subject: usize) -> usize {
     subject * each + each / 2
 }
 
-/// A path, and what some methods make of it.
-pub fn curves(cell: &Cell<'_>, methods: &[Contender]) -> String {
-    let (recording, setup) = (&*cell.subject.recording, &cell.setup);
+/// A path of that name, and what some methods make of it: of a long one the beginning.
+pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Contender]) -> String {
     let carried = Carried::new(recording, setup);
     let secs = recording.secs().min(setup.secs).min(SECS_MAX);
-    let place = |time: f64| recording.truth(time).map(|truth| truth.place);
     let steps = (secs / setup.frame) as usize;
-    let times = thinned(steps).map(|step| step as f64 * setup.frame);
+    let truth = |step: usize| recording.truth(step as f64 * setup.frame);
+    let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.place, truth.course)));
+    let sent = track::updates(recording, &carried, setup);
+    let sent = || sent.iter().take_while(|update| update.sent <= secs);
     let curve = |(number, &method): (usize, &Contender)| {
         let scores = Scores::of(recording, &carried, method);
         let frames = watch(recording, &carried, method).take_while(|frame| frame.at.now <= secs);
         Curve {
             name: method.to_string(),
             stroke: Stroke::of(number),
-            points: pieces(frames, steps),
+            points: Legs::pieces(recording, frames.map(|frame| shown(&frame))),
             note: format!("mean {}", figure(scores.error_now_mean)),
         }
     };
     plot::paths(&Paths {
-        title: format!("{}: what was shown", cell.subject.name),
+        title: format!("{name}: what was shown"),
         subtitle: format!(
             "{}, an update every {} ms, history {}, {} frames a second",
             setup.network,
@@ -82,13 +88,14 @@ pub fn curves(cell: &Cell<'_>, methods: &[Contender]) -> String {
         ),
         unit: String::new(),
         y_up: false,
-        truth: times.filter_map(place).collect(),
-        updates: carried
-            .sent
-            .iter()
-            .copied()
-            .take_while(|time| *time <= secs)
-            .filter_map(place)
+        truth: Legs::pieces(recording, truth),
+        updates: sent()
+            .filter(|update| matches!(update.fate, Fate::Arrives(_)))
+            .map(|update| update.place)
+            .collect(),
+        lost: sent()
+            .filter(|update| update.fate == Fate::Lost)
+            .map(|update| update.place)
             .collect(),
         curves: methods.iter().enumerate().map(curve).collect(),
     })
@@ -99,24 +106,10 @@ fn thinned(count: usize) -> impl Iterator<Item = usize> {
     (0..=count).step_by(count / POINTS_MAX + 1)
 }
 
-/// Where something was shown, broken where it was not, and at cuts.
-fn pieces(frames: impl Iterator<Item = Watched>, count: usize) -> Vec<Vec<[f64; 2]>> {
-    let mut all: Vec<Vec<[f64; 2]>> = Vec::new();
-    let mut course = None;
-    for (number, frame) in frames.enumerate() {
-        let (Some(place), Seen::Shown(_, of)) = (frame.place, frame.seen) else {
-            course = None;
-            continue;
-        };
-        if course != Some(of) {
-            all.push(Vec::new());
-            course = Some(of);
-        } else if number % (count / POINTS_MAX + 1) != 0 {
-            continue;
-        }
-        all.last_mut().expect("one was just begun").push(place);
-    }
-    all
+/// Where something was shown, and on which course.
+fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
+    let Seen::Shown(_, course) = frame.seen else { return None };
+    Some((frame.place?, course))
 }
 
 fn by_method(subject: &Subject, rows: &[&Row], best: &[Means]) -> Option<String> {

@@ -29,6 +29,7 @@ pub mod shapes;
 pub mod strokes;
 pub mod sweep;
 pub mod thesis;
+pub mod track;
 
 pub use carried::Carried;
 pub use contender::Contender;

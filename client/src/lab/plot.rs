@@ -46,10 +46,12 @@ pub struct Paths {
     pub unit: String,
     /// Whether y grows upwards; on screens it grows downwards.
     pub y_up: bool,
-    /// The path as it was at the sender.
-    pub truth: Vec<[f64; 2]>,
-    /// Where the sender was at each of its network updates.
+    /// The path as it was at the sender, in pieces that are not joined.
+    pub truth: Vec<Vec<[f64; 2]>>,
+    /// Where the sender was at each network update that came.
     pub updates: Vec<[f64; 2]>,
+    /// Where it was at each that was lost.
+    pub lost: Vec<[f64; 2]>,
     /// The paths as they were presented.
     pub curves: Vec<Curve>,
 }

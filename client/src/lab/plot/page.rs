@@ -12,6 +12,7 @@ pub(super) const INK: &str = "#1a1d23";
 pub(super) const SUBDUED: &str = "#5c6470";
 const GRID: &str = "#e4e7eb";
 const FRAME: &str = "#9aa1ab";
+const LOST: &str = "#c4302b";
 const FONTS: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
 /// Of the lines of curves.
 const STROKE_WIDTH: f64 = 1.9;
@@ -103,6 +104,7 @@ pub(super) enum Sample<'a> {
     Stroke(&'a Stroke),
     Truth,
     Update,
+    Lost,
 }
 
 /// A line of the legend.
@@ -307,15 +309,23 @@ impl Page {
         self.add(format_args!("</g>"));
     }
 
-    /// Rings for network updates, the smaller the denser they are.
-    pub(super) fn rings(&mut self, places: &[[f64; 2]]) {
-        let walked: f64 = places.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
-        let apart = if places.len() > 1 { walked / (places.len() - 1) as f64 } else { f64::MAX };
-        let radius = Px((apart * 0.3).clamp(1.6, 3.4));
-        for [x, y] in places {
-            let (x, y) = (Px(*x), Px(*y));
+    /// Rings for updates that came and crosses for those that were lost, the smaller the denser they are.
+    pub(super) fn updates(&mut self, came: &[[f64; 2]], lost: &[[f64; 2]]) {
+        let walked: f64 = came.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
+        let apart = if came.len() > 1 { walked / (came.len() - 1) as f64 } else { f64::MAX };
+        let radius = (apart * 0.3).clamp(1.6, 3.4);
+        for [x, y] in came {
+            let (x, y, radius) = (Px(*x), Px(*y), Px(radius));
             self.add(format_args!(
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" stroke=\"{INK}\"/>"
+            ));
+        }
+        for [x, y] in lost {
+            let [left, right] = [Px(x - radius), Px(x + radius)];
+            let [top, bottom] = [Px(y - radius), Px(y + radius)];
+            self.add(format_args!(
+                "<path d=\"M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}\" \
+                 stroke=\"{LOST}\" stroke-width=\"1.6\"/>"
             ));
         }
     }
@@ -367,7 +377,8 @@ impl Page {
                 self.markers(&[middle], stroke, MARKER);
             }
             Sample::Truth => self.truth(&line),
-            Sample::Update => self.rings(&[middle]),
+            Sample::Update => self.updates(&[middle], &[]),
+            Sample::Lost => self.updates(&[], &[middle]),
         }
     }
 

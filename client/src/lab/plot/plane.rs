@@ -36,8 +36,9 @@ pub fn paths(plot: &Paths) -> String {
     page.vertical(area, y, Some(&label("y")));
     page.horizontal(area, x, &label("x"));
     page.clip(area);
-    page.truth(&placed(std::slice::from_ref(&plot.truth), x, y));
-    page.rings(&placed(std::slice::from_ref(&plot.updates), x, y).concat());
+    page.truth(&placed(&plot.truth, x, y));
+    let at = |places: &Vec<[f64; 2]>| placed(std::slice::from_ref(places), x, y).concat();
+    page.updates(&at(&plot.updates), &at(&plot.lost));
     for (index, curve) in plot.curves.iter().enumerate() {
         // Shifted by the golden ratio's share, no two soon meet.
         page.curve(&placed(&curve.points, x, y), &curve.stroke, (0.5 + index as f64 * 0.618) % 1.0);
@@ -46,11 +47,14 @@ pub fn paths(plot: &Paths) -> String {
     page.frame(area);
 
     let mut entries = Vec::new();
-    if !plot.truth.is_empty() {
+    if plot.truth.iter().any(|piece| !piece.is_empty()) {
         entries.push(Entry { sample: Sample::Truth, name: "true path", note: "" });
     }
     if !plot.updates.is_empty() {
-        entries.push(Entry { sample: Sample::Update, name: "network update", note: "" });
+        entries.push(Entry { sample: Sample::Update, name: "update that came", note: "" });
+    }
+    if !plot.lost.is_empty() {
+        entries.push(Entry { sample: Sample::Lost, name: "lost update", note: "" });
     }
     entries.extend(plot.curves.iter().map(entry));
     let legend = page.legend([area.x + area.width + 18.0, area.y], LEGEND + MARGIN, 1, &entries);
@@ -61,7 +65,7 @@ pub fn paths(plot: &Paths) -> String {
 /// Around what is to be seen, on both axes.
 fn ranges(plot: &Paths) -> [Range; 2] {
     let whole = |point: &&[f64; 2]| point.iter().all(|part| drawable(*part));
-    let known = || plot.truth.iter().chain(&plot.updates).filter(whole);
+    let known = || plot.truth.iter().flatten().chain(&plot.updates).chain(&plot.lost).filter(whole);
     let curves =
         || plot.curves.iter().flat_map(|curve| curve.points.iter().flatten()).filter(whole);
     let mut ranges =

@@ -42,8 +42,9 @@ fn zigzag() -> Paths {
         subtitle: "10 updates a second, 50 ms latency, up to 50 ms jitter, no loss; seed 7".into(),
         unit: "px".into(),
         y_up: false,
-        truth,
+        truth: vec![truth],
         updates,
+        lost: Vec::new(),
         curves: (0..5).map(curve).collect(),
     }
 }
@@ -234,7 +235,7 @@ fn odd_numbers_draw_what_can_be_drawn() {
         };
         let curves: Vec<Curve> = (0..3).map(curve).collect();
         assert_valid(&lines(&Lines { curves: curves.clone(), ..Lines::default() }));
-        let (truth, updates) = (points.to_vec(), points.to_vec());
+        let (truth, updates) = (vec![points.to_vec()], points.to_vec());
         assert_valid(&paths(&Paths { curves: curves.clone(), ..Paths::default() }));
         assert_valid(&paths(&Paths { truth, updates, curves, y_up: true, ..Paths::default() }));
         let cloud =
@@ -249,7 +250,7 @@ fn odd_numbers_draw_what_can_be_drawn() {
 #[test]
 fn a_straight_path_fills_the_picture_and_a_runaway_does_not_shrink_it() {
     let truth: Vec<[f64; 2]> = (0..100).map(|i| [f64::from(i), 1e5]).collect();
-    let mut plot = Paths { truth, ..Paths::default() };
+    let mut plot = Paths { truth: vec![truth], ..Paths::default() };
     // The numbers at the axis tell the scale.
     assert!(paths(&plot).contains(">80</text>"));
     let stroke = Stroke::of(0);

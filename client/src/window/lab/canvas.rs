@@ -5,11 +5,13 @@ use egui_macroquad::egui::{
     Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2,
 };
 use phaselock_client::lab::strokes::{self, Marker};
-use phaselock_client::lab::{Recording, Seen, Watched};
+use phaselock_client::lab::track::{Fate, Legs};
+use phaselock_client::lab::{Seen, Watched};
+use phaselock_shared::motion::Timeline;
 
 use super::drawing::Drawing;
 use super::errors::truth;
-use super::model::{Fate, Model, Origin};
+use super::model::{Model, Origin};
 use super::strand::{Strand, View};
 use crate::window::paint::{fade, mix, text, text_over_within};
 use crate::window::palette;
@@ -134,7 +136,7 @@ impl Canvas {
             lines(painter, strand.dashes(from..frames, look.dash), stroke);
         }
         self.now(painter, model, &view, options);
-        key(painter, rect, model);
+        key(painter, rect, model, options.against);
         words(painter, rect, model);
     }
 
@@ -162,7 +164,7 @@ impl Canvas {
             let stroke = Stroke::new(1.2, fade(color(*look), strength));
             painter.line_segment([*point, truth], stroke);
             if watched.time < watched.at.now && options.against == Against::Then {
-                painter.circle_stroke(truth, 6.0, Stroke::new(1.5, fade(palette::TEXT, 0.7)));
+                was(painter, truth);
             }
         }
         if let Some(truth) = model.recording().truth(model.head()) {
@@ -190,28 +192,6 @@ impl Canvas {
         let below = top + vec2(0.0, 28.0);
         let hint = "Let go to see it played";
         text(painter, below, Align2::CENTER_TOP, hint, 13.0, palette::TEXT_SOFT);
-    }
-}
-
-/// Numbers the parts of a way through which a line can be drawn: a new one begins on another course, and at the
-/// other edge of a world that wraps.
-#[derive(Debug, Default)]
-struct Legs {
-    last: Option<([f64; 2], u32)>,
-    number: u32,
-}
-
-impl Legs {
-    fn of(&mut self, recording: &Recording, place: [f64; 2], course: u32) -> u32 {
-        if let Some((before, last)) = self.last.replace((place, course)) {
-            let way = recording.way(before, place);
-            let jumps = [0, 1].iter().any(|axis: &usize| {
-                let straight = place[*axis] - before[*axis];
-                (straight - way[*axis]).abs() > straight.abs() / 2.0
-            });
-            self.number += u32::from(jumps || last != course);
-        }
-        self.number
     }
 }
 
@@ -276,6 +256,11 @@ pub(crate) fn sample(painter: &Painter, rect: Rect, look: usize, strength: f32) 
     lines(painter, Strand::new(places.into_iter()).dashes(0..2, dash), stroke);
 }
 
+/// The body where it was at a time in the past that is shown.
+fn was(painter: &Painter, at: Pos2) {
+    painter.circle_stroke(at, 6.0, Stroke::new(1.5, fade(palette::TEXT, 0.7)));
+}
+
 fn ring(painter: &Painter, at: Pos2, strength: f32) {
     painter.circle_stroke(at, 4.5, Stroke::new(1.6, fade(palette::WARN, strength)));
 }
@@ -314,18 +299,23 @@ fn updates(painter: &Painter, model: &Model, view: &View, since: f64) {
 }
 
 /// What the signs stand for, in the corner.
-fn key(painter: &Painter, rect: Rect, model: &Model) {
+fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
     let mut at = rect.left_bottom() + vec2(22.0, -18.0);
     let mut entry = |words: &str, sign: &dyn Fn(Pos2)| {
         sign(at);
         let after = at + vec2(14.0, 0.0);
         let words = text(painter, after, Align2::LEFT_CENTER, words, 12.0, palette::TEXT_SOFT);
-        at.x = words.right() + 26.0;
+        at.x = words.right() + 22.0;
     };
     entry("truth", &|at| {
         painter.circle_filled(at, 6.0, palette::TEXT);
     });
-    entry("update that came", &|at| ring(painter, at, 1.0));
+    let mut on = model.rows().iter().filter(|row| row.on);
+    let past = on.any(|row| row.contender.timeline() == Timeline::Past);
+    if past && against == Against::Then {
+        entry("then", &|at| was(painter, at));
+    }
+    entry("update", &|at| ring(painter, at, 1.0));
     entry("under way", &|at| under_way(painter, at));
     if model.updates().iter().any(|update| update.fate == Fate::Lost) {
         entry("lost", &|at| lost(painter, at, 1.0));

@@ -104,6 +104,7 @@ impl Errors {
 mod tests {
     use super::*;
     use crate::window::lab::controls::Controls;
+    use crate::window::lab::model::Unit;
     use phaselock_client::lab::file::Point;
     use phaselock_client::lab::shapes::Shape;
     use phaselock_client::lab::{Contender, Recording};
@@ -117,7 +118,7 @@ mod tests {
         });
         let points: Vec<_> = points.collect();
         let recording = Recording::of_points(&points).expect("a path");
-        model.set_file("jump.csv".into(), recording);
+        model.set_file("jump.csv".into(), recording, Unit::Own);
         assert!(model.compute(|_| true));
         for against in [Against::Then, Against::Now] {
             assert!((0.1..1.0).contains(&most(&model, against)), "{}", most(&model, against));

@@ -5,21 +5,25 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use phaselock_client::lab::Scores;
 use phaselock_client::lab::scores::timeline_name;
+use phaselock_client::lab::track::Fate;
+use phaselock_client::lab::{Scores, figures};
 use serde::Serialize;
 
 use super::canvas::Against;
 use super::errors::error;
-use super::model::{Fate, Model};
+use super::model::{Model, Unit};
 
 /// Numbers that are tried for a name that is free.
 const NUMBER_MAX: u32 = 9999;
 
-/// Three names that nothing has yet.
+/// Names that nothing has yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Names {
+    /// What the window shows.
     pub(super) picture: PathBuf,
+    /// The path and what was shown, as a figure.
+    pub(super) figure: PathBuf,
     pub(super) frames: PathBuf,
     pub(super) summary: PathBuf,
 }
@@ -45,20 +49,21 @@ impl Names {
     pub(super) fn free(folder: &Path) -> Result<Self, ExportError> {
         let names = |number: u32| {
             let name = |ending: &str| folder.join(format!("phaselock-lab-{number}.{ending}"));
-            Self { picture: name("png"), frames: name("csv"), summary: name("json") }
+            let (picture, figure) = (name("png"), name("svg"));
+            Self { picture, figure, frames: name("csv"), summary: name("json") }
         };
         let free = |names: &Self| !names.all().iter().any(|path| path.symlink_metadata().is_ok());
         let found = (1..=NUMBER_MAX).map(names).find(free);
         found.ok_or_else(|| ExportError::Full(folder.to_owned()))
     }
 
-    fn all(&self) -> [&PathBuf; 3] {
-        [&self.picture, &self.frames, &self.summary]
+    fn all(&self) -> [&PathBuf; 4] {
+        [&self.picture, &self.figure, &self.frames, &self.summary]
     }
 
     /// What they are called, for people.
     pub(super) fn words(&self) -> String {
-        format!("{}, .csv and .json", self.picture.display())
+        format!("{}, .svg, .csv and .json", self.picture.display())
     }
 }
 
@@ -67,6 +72,15 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<(), ExportError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| ExportError::Write { path: path.to_owned(), error })
+}
+
+/// The path with what every method that is shown made of it, as a figure.
+pub(super) fn figure_svg(model: &Model) -> String {
+    let controls = model.controls();
+    let setup = controls.setup(model.recording(), model.secs());
+    let methods = model.rows().iter().filter(|row| row.on).map(|row| row.contender);
+    let methods: Vec<_> = methods.collect();
+    figures::curves(model.path_words(), model.recording(), &setup, &methods)
 }
 
 /// What every method that is shown has in every frame.
@@ -143,7 +157,11 @@ pub(super) fn summary_json(model: &Model) -> String {
         updates_sent: model.updates().len(),
         updates_lost: lost.count(),
         interpolation_delay_ms: carried.delay_mean.as_ms(),
-        unit: "that of the path; of paths drawn and by formula pixels",
+        unit: match model.unit() {
+            Unit::Pixels => "pixels",
+            Unit::Metres => "metres",
+            Unit::Own => "that of the file",
+        },
         methods: methods.collect(),
     };
     // Nothing of it can fail: text, whole numbers and finite ones.

@@ -11,7 +11,7 @@ use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
 
 use super::canvas::{Against, color, marker, sample};
-use super::model::{Model, Origin, Row};
+use super::model::{Model, Row, Unit};
 use super::panel::{chip, heading};
 use crate::window::paint::fade;
 use crate::window::palette;
@@ -24,6 +24,8 @@ const SAMPLE_WIDTH: f32 = 46.0;
 const ON_HEIGHT: f32 = 36.0;
 const OFF_HEIGHT: f32 = 25.0;
 
+/// Height of the list at least: of four methods. A smaller window is scrolled.
+const LIST_HEIGHT_MIN: f32 = 4.0 * (ON_HEIGHT + 2.0);
 /// Height of what is below the list, and width of its button.
 const COMBINATIONS_HEIGHT: f32 = 58.0;
 const ADD_WIDTH: f32 = 52.0;
@@ -52,10 +54,9 @@ pub(super) fn numbers(scores: &Scores, against: Against) -> Option<[f64; 3]> {
     all.iter().all(|value| value.is_finite()).then_some(all)
 }
 
-/// The least of each column, of the methods that are shown, if there are two at least.
+/// The least of each column, shown in the picture or not, if there are two at least.
 fn best(rows: &[Row], against: Against) -> [Option<f64>; 3] {
-    let on = rows.iter().filter(|row| row.on);
-    let all: Vec<_> = on.filter_map(|row| numbers(&row.scores, against)).collect();
+    let all: Vec<_> = rows.iter().filter_map(|row| numbers(&row.scores, against)).collect();
     if all.len() < 2 {
         return [None; 3];
     }
@@ -73,12 +74,13 @@ pub(super) fn digits(value: f64) -> String {
     }
 }
 
-/// The legend. Returns which row the mouse points at.
+/// The legend, down to `bottom` if there is room for a few methods. Returns which row the mouse points at.
 pub(super) fn draw(
     ui: &mut Ui,
     model: &mut Model,
     against: &mut Against,
     combination: &mut Combination,
+    bottom: f32,
 ) -> Option<usize> {
     ui.add_space(3.0);
     ui.horizontal(|ui| {
@@ -86,9 +88,10 @@ pub(super) fn draw(
         let faint = |words: &str| RichText::new(words).size(12.0).color(palette::TEXT_FAINT);
         ui.label(faint("METHODS"));
         ui.add_space(14.0);
-        let unit = match model.origin() {
-            Origin::Shape(_) | Origin::Drawn => "pixels off the truth",
-            Origin::File => "off the truth",
+        let unit = match model.unit() {
+            Unit::Pixels => "pixels off the truth",
+            Unit::Metres => "metres off the truth",
+            Unit::Own => "off the truth",
         };
         ui.label(faint(unit));
         let then = chip(ui, *against == Against::Then, "then").on_hover_text(
@@ -112,8 +115,13 @@ pub(super) fn draw(
         let row = &model.rows()[*at];
         if row.on { (0, row.look) } else { (1, *at) }
     });
-    let below = ui.available_height() - COMBINATIONS_HEIGHT;
-    let scrolled = ScrollArea::vertical().auto_shrink([false, false]).max_height(below);
+    let below = (bottom - ui.cursor().top() - COMBINATIONS_HEIGHT).max(LIST_HEIGHT_MIN);
+    let id = ui.id().with("methods");
+    let mut scrolled = ScrollArea::vertical().auto_shrink([false, false]).max_height(below);
+    if ui.data_mut(|data| data.remove_temp::<bool>(id)).is_some() {
+        // To where the new one is.
+        scrolled = scrolled.vertical_scroll_offset(0.0);
+    }
     scrolled.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for at in order {
@@ -124,6 +132,7 @@ pub(super) fn draw(
     });
     if let Some(contender) = combinations(ui, combination) {
         model.add(contender, true);
+        ui.data_mut(|data| data.insert_temp(id, true));
     }
     if let Some(at) = turned {
         let on = !model.rows()[at].on;
@@ -221,7 +230,7 @@ fn row(
     for column in 0..3 {
         let cell = cell(rect, column);
         let value = numbers(&row.scores, against).map(|all| all[column]);
-        let first = row.on && value.is_some() && value == best[column];
+        let first = value.is_some() && value == best[column];
         if first {
             let back = Rect::from_center_size(cell.center(), vec2(cell.width(), 19.0));
             let back = back.translate(vec2(3.0, 0.0));
@@ -301,25 +310,25 @@ mod tests {
     }
 
     #[test]
-    fn the_best_are_marked_of_those_shown() {
+    fn the_best_of_all_are_marked() {
         let mut model = Model::new(Shape::Zigzag, Controls::default(), None);
         assert!(model.compute(|_| true));
-        model.score();
+        assert!(model.score(true, || true));
         assert_eq!(best(model.rows(), Against::Then), [None; 3], "nothing is scored yet");
         model.seek(9.0);
-        model.score();
+        assert!(model.score(true, || true));
         for against in [Against::Then, Against::Now] {
             let least = best(model.rows(), against);
+            let numbers = model.rows().iter().filter_map(|row| numbers(&row.scores, against));
+            let all: Vec<_> = numbers.collect();
+            assert_eq!(all.len(), model.rows().len());
             for column in 0..3 {
-                let least = least[column].expect("there are four");
-                let on = model.rows().iter().filter(|row| row.on);
-                let all: Vec<_> = on.filter_map(|row| numbers(&row.scores, against)).collect();
-                assert_eq!(all.len(), 4);
+                let least = least[column].expect("there are many");
                 assert!(all.iter().all(|row| row[column] >= least));
                 assert!(all.iter().any(|row| row[column] == least));
             }
         }
-        let one = Model::new(Shape::Zigzag, Controls::default(), Some(&[Contender::Newest]));
-        assert_eq!(best(one.rows(), Against::Now), [None; 3], "alone nobody is the best");
+        let row = &model.rows()[0];
+        assert_eq!(best(std::slice::from_ref(row), Against::Now), [None; 3], "alone none is");
     }
 }

@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 
 use egui_macroquad::egui::{
     Align, Align2, CentralPanel, Color32, Context, CursorIcon, Event, FontId, Frame, Key, Layout,
-    Margin, Modifiers, PointerButton, Rect, RichText, Sense, SidePanel, Stroke, TopBottomPanel, Ui,
-    vec2,
+    Margin, Modifiers, PointerButton, Rect, RichText, ScrollArea, Sense, SidePanel, Stroke,
+    TopBottomPanel, Ui, vec2,
 };
 use phaselock_client::lab::file::Motion;
 use phaselock_client::lab::shapes::Shape;
@@ -41,7 +41,7 @@ use self::drawing::Drawing;
 use self::errors::Errors;
 use self::export::{ExportError, Names};
 use self::legend::Combination;
-use self::model::{Model, Origin};
+use self::model::{Model, Origin, Unit};
 use super::paint::{fade, panel as board};
 use super::palette;
 use super::screenshot::Screenshot;
@@ -115,14 +115,17 @@ impl Lab {
         let mut model = Model::new(path, Controls::over(link), begin.methods.as_deref());
         let mut notice = None;
         let file = begin.file.as_ref();
-        let file = file.and_then(|(name, motion)| Some((name, Recording::of_motion(motion)?)));
-        if let Some((name, recording)) = file {
+        let file = file.and_then(|(name, motion)| {
+            let unit = if motion.source.is_some() { Unit::Metres } else { Unit::Own };
+            Some((name, Recording::of_motion(motion)?, unit))
+        });
+        if let Some((name, recording, unit)) = file {
             if recording.secs() > model::SECS_MAX {
                 let mins = recording.secs() / 60.0;
                 let words = format!("The first minute is shown, of {mins:.1}.");
                 notice = Some(Notice { words, color: palette::WARN, secs: NOTICE_SECS });
             }
-            model.set_file(name.clone(), recording);
+            model.set_file(name.clone(), recording, unit);
         }
         Self {
             model,
@@ -161,9 +164,13 @@ impl Lab {
                     leave |= panel::chip(ui, false, "Menu").on_hover_text("Esc").clicked();
                 });
             });
-            panel::draw(ui, &mut self.model);
             let Self { model, against, combination, .. } = self;
-            pointed = legend::draw(ui, model, against, combination);
+            // In a small window there is little room left below.
+            ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+                let bottom = ui.max_rect().bottom();
+                panel::draw(ui, model);
+                pointed = legend::draw(ui, model, against, combination, bottom);
+            });
         });
         let below = TopBottomPanel::bottom("lab transport").exact_height(TRANSPORT_HEIGHT);
         below.frame(frame.inner_margin(Margin::symmetric(14, 7))).show(ctx, |ui| {
@@ -186,11 +193,11 @@ impl Lab {
         let began = Instant::now();
         self.model.compute(|on| began.elapsed() < if on { WORK_SEEN } else { WORK });
         self.unread_secs -= secs;
-        if self.unread_secs <= 0.0 || !self.model.playing {
-            self.model.score();
+        let due = self.unread_secs <= 0.0 || !self.model.playing;
+        if due {
             self.unread_secs = SCORES_SECS;
         }
-        self.model.score_another();
+        self.model.score(due, || began.elapsed() < WORK);
         if let Some(notice) = &mut self.notice {
             notice.secs -= secs;
         }
@@ -209,7 +216,7 @@ impl Lab {
         let options = Options { whole, against, pointed, zoom };
         self.canvas.draw(&painter, rect, &self.model, options);
         let fresh = !self.model.has_drawn() && *self.model.origin() != Origin::Drawn;
-        if fresh && self.notice.is_none() {
+        if fresh && self.notice.is_none() && self.picture.is_none() {
             hint(ui, rect);
         }
         self.corner(ui, rect);
@@ -226,8 +233,7 @@ impl Lab {
 
     /// What of the picture can be changed, in its corner.
     fn corner(&mut self, ui: &mut Ui, rect: Rect) {
-        let size = vec2(CORNER_WIDTH, 26.0);
-        let corner = Rect::from_min_size(rect.right_top() + vec2(-12.0 - size.x, 12.0), size);
+        let corner = corner(rect);
         ui.painter().rect_filled(corner.expand(5.0), 6.0, fade(palette::VOID, 0.75));
         ui.put(corner, |ui: &mut Ui| {
             let row = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -281,6 +287,8 @@ impl Lab {
         });
         // It may have moved on since.
         let (now, at) = (self.now, ui.input(|input| input.pointer.press_origin()));
+        // What lies in the corner is clicked, not drawn over.
+        let at = at.filter(|at| !corner(rect).expand(5.0).contains(*at));
         if let (true, Some(at)) = (response.drag_started(), at) {
             self.drawing = Some(Drawing::new(now, place(at)));
             self.notice = None;
@@ -313,8 +321,9 @@ impl Lab {
     /// Writes the numbers now, and the picture once it is complete.
     fn export(&mut self) {
         self.model.compute(|_| true);
-        self.model.score();
+        while !self.model.score(true, || true) {}
         let written = Names::free(&self.folder).and_then(|names| {
+            export::write_new(&names.figure, &export::figure_svg(&self.model))?;
             export::write_new(&names.frames, &export::frames_csv(&self.model))?;
             export::write_new(&names.summary, &export::summary_json(&self.model))?;
             Ok(names)
@@ -338,6 +347,12 @@ impl Lab {
             Err(error) => self.tell(format!("{error}."), palette::BAD),
         }
     }
+}
+
+/// Where of the picture its switches are.
+fn corner(rect: Rect) -> Rect {
+    let size = vec2(CORNER_WIDTH, 26.0);
+    Rect::from_min_size(rect.right_top() + vec2(-12.0 - size.x, 12.0), size)
 }
 
 /// Says what to do with the mouse, until it was done.

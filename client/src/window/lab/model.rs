@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use phaselock_client::lab::scores::Tally;
 use phaselock_client::lab::shapes::Shape;
+use phaselock_client::lab::track::{self, Update};
 use phaselock_client::lab::{Carried, Contender, Recording, Scores, Watched, watch};
 use phaselock_shared::motion::Choice;
 
@@ -27,26 +28,15 @@ pub(crate) enum Origin {
     File,
 }
 
-/// An update that was sent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Update {
-    /// When, in seconds.
-    pub(crate) sent: f64,
-    /// Where the body was then.
-    pub(crate) place: [f64; 2],
-    /// What becomes of it.
-    pub(crate) fate: Fate,
-}
-
-/// What becomes of an update.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Fate {
-    /// It comes at that time.
-    Arrives(f64),
-    /// It does not.
-    Lost,
-    /// The path ends before that is known.
-    Open,
+/// What distances are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Of paths drawn and by formula.
+    Pixels,
+    /// Of recordings of play.
+    Metres,
+    /// Of files: whatever they are in.
+    Own,
 }
 
 /// A method, and how it does.
@@ -64,7 +54,8 @@ pub(crate) struct Row {
     pub(crate) run: Option<Vec<Watched>>,
     /// How it did up to the time looked at.
     pub(crate) scores: Scores,
-    /// Of how many frames these are.
+    /// The next ones, and of how many frames these are.
+    next: Scores,
     scored: Option<usize>,
 }
 
@@ -74,7 +65,8 @@ pub(crate) struct Model {
     origin: Origin,
     recording: Rc<Recording>,
     drawn: Option<Rc<Recording>>,
-    file: Option<(String, Rc<Recording>)>,
+    /// What it is called, what moves, and what its distances are in.
+    file: Option<(String, Rc<Recording>, Unit)>,
     controls: Controls,
     secs: f64,
     bounds: [[f64; 2]; 2],
@@ -87,8 +79,8 @@ pub(crate) struct Model {
     /// How fast; 1 is as it was.
     pub(crate) speed: f64,
     version: u64,
-    /// The row at which the next one to score is looked for.
-    turn: usize,
+    /// The frames up to which methods are being scored, until all are.
+    scoring: Option<usize>,
 }
 
 /// Methods that differ in what they are good and bad at: nothing, the past, a plain guess, a cautious one.
@@ -119,7 +111,7 @@ impl Model {
             playing: true,
             speed: 1.0,
             version: 0,
-            turn: 0,
+            scoring: None,
         };
         model.carry();
         Contender::playable().for_each(|contender| model.add(contender, false));
@@ -139,7 +131,15 @@ impl Model {
         match &self.origin {
             Origin::Shape(shape) => shape.title(),
             Origin::Drawn => "Yours",
-            Origin::File => self.file.as_ref().map_or("", |(name, _)| name),
+            Origin::File => self.file().unwrap_or_default(),
+        }
+    }
+
+    /// What its distances are in.
+    pub(crate) fn unit(&self) -> Unit {
+        match (&self.origin, &self.file) {
+            (Origin::File, Some((.., unit))) => *unit,
+            _ => Unit::Pixels,
         }
     }
 
@@ -205,7 +205,7 @@ impl Model {
 
     /// The name of the file, if one was opened.
     pub(crate) fn file(&self) -> Option<&str> {
-        self.file.as_ref().map(|(name, _)| name.as_str())
+        self.file.as_ref().map(|(name, ..)| name.as_str())
     }
 
     /// Shows a path by formula.
@@ -227,14 +227,14 @@ impl Model {
     }
 
     /// Shows what was in a file.
-    pub(crate) fn set_file(&mut self, name: String, recording: Recording) {
-        self.file = Some((name, Rc::new(recording)));
+    pub(crate) fn set_file(&mut self, name: String, recording: Recording, unit: Unit) {
+        self.file = Some((name, Rc::new(recording), unit));
         self.choose_file();
     }
 
     /// Shows that again.
     pub(crate) fn choose_file(&mut self) {
-        if let Some((_, recording)) = self.file.clone() {
+        if let Some((_, recording, _)) = self.file.clone() {
             self.choose(Origin::File, recording);
         }
     }
@@ -260,10 +260,12 @@ impl Model {
         self.secs = setup.secs;
         self.head = self.head.min(self.secs);
         self.bounds = bounds(&self.recording, self.secs);
-        let longest = setup.network.latency_jitter_ms();
-        let longest = longest.map(|(latency, jitter)| (latency + jitter) / 1e3);
-        self.updates = updates(&self.recording, &self.carried, self.secs, longest);
-        self.rows.iter_mut().for_each(|row| row.run = None);
+        self.updates = track::updates(&self.recording, &self.carried, &setup);
+        for row in &mut self.rows {
+            // The numbers stay until there are others, rather than flicker while a slider is moved.
+            (row.run, row.scored) = (None, None);
+        }
+        self.scoring = None;
         self.version += 1;
     }
 
@@ -273,7 +275,8 @@ impl Model {
         let at = known.unwrap_or_else(|| {
             let (title, scores) = (contender.title(), Scores::default());
             let (on, look, run, scored) = (false, 0, None, None);
-            self.rows.push(Row { contender, title, on, look, run, scores, scored });
+            let next = Scores::default();
+            self.rows.push(Row { contender, title, on, look, run, scores, next, scored });
             self.rows.len() - 1
         });
         if on {
@@ -319,25 +322,31 @@ impl Model {
         self.carried.frames.partition_point(|frame| frame.now <= self.head + 5e-7)
     }
 
-    /// Scores what is in the picture, up to the time that is looked at.
-    pub(crate) fn score(&mut self) {
-        let frames = self.frames();
-        for row in self.rows.iter_mut().filter(|row| row.on) {
-            row.score(&self.recording, &self.carried, frames);
+    /// Scores all methods up to the time that is looked at, if new numbers are `due`, while there is `time`, but
+    /// at least one. They are seen once all of them are of the same time. Returns whether those seen are of now.
+    pub(crate) fn score(&mut self, due: bool, mut time: impl FnMut() -> bool) -> bool {
+        let now = self.frames();
+        let known = |row: &&mut Row| row.run.is_some();
+        let behind = |row: &Row| row.scored != Some(now);
+        if due
+            && self.scoring.is_none()
+            && self.rows.iter_mut().filter(known).any(|row| behind(row))
+        {
+            self.scoring = Some(now);
         }
-    }
-
-    /// Scores one of those that are not. Returns whether there was one to score.
-    pub(crate) fn score_another(&mut self) -> bool {
-        let (frames, count) = (self.frames(), self.rows.len());
-        for _ in 0..count {
-            self.turn = (self.turn + 1) % count;
-            let row = &mut self.rows[self.turn];
-            if !row.on && row.score(&self.recording, &self.carried, frames) {
-                return true;
+        let Some(frames) = self.scoring else { return true };
+        for row in self.rows.iter_mut().filter(known).filter(|row| row.scored != Some(frames)) {
+            row.next = scores(&self.recording, &self.carried, row.run.as_deref(), frames);
+            row.scored = Some(frames);
+            if !time() {
+                return false;
             }
         }
-        false
+        self.scoring = None;
+        for row in self.rows.iter_mut().filter(known) {
+            row.scores = row.next;
+        }
+        frames == now
     }
 
     /// A method's scores over the whole path.
@@ -370,18 +379,6 @@ impl Model {
     }
 }
 
-impl Row {
-    /// Returns whether there was anything to do.
-    fn score(&mut self, recording: &Recording, carried: &Carried, frames: usize) -> bool {
-        if self.scored == Some(frames) {
-            return false;
-        }
-        self.scores = scores(recording, carried, self.run.as_deref(), frames);
-        self.scored = Some(frames);
-        true
-    }
-}
-
 /// Of the part of a path up to a time, which may be a small one.
 fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
     let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
@@ -392,38 +389,6 @@ fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
         }
     }
     bounds
-}
-
-/// What became of all that was sent; `longest` is what one takes at most, in seconds, if that is known.
-fn updates(
-    recording: &Recording,
-    carried: &Carried,
-    secs: f64,
-    longest: Option<f64>,
-) -> Vec<Update> {
-    let mut came = vec![f64::INFINITY; carried.sent.len()];
-    // Where nothing came, nobody knows what is only late.
-    let unknown = if carried.arrivals.is_empty() { f64::INFINITY } else { 0.0 };
-    let mut slowest = longest.unwrap_or(unknown);
-    for arrival in &carried.arrivals {
-        if let Ok(at) = carried.sent.binary_search_by(|sent| sent.total_cmp(&arrival.sent)) {
-            came[at] = came[at].min(arrival.at);
-            slowest = slowest.max(arrival.at - arrival.sent);
-        }
-    }
-    let update = |(&sent, came): (&f64, f64)| {
-        let (values, _) = recording.state(sent)?;
-        let place = recording.place_of(&recording.shape.coords(&values, None));
-        let fate = if came.is_finite() {
-            Fate::Arrives(came)
-        } else if sent + slowest < secs {
-            Fate::Lost
-        } else {
-            Fate::Open
-        };
-        Some(Update { sent, place, fate })
-    };
-    carried.sent.iter().zip(came).filter_map(update).collect()
 }
 
 /// Of the first so many frames, but for those before everything has settled.

@@ -72,7 +72,7 @@ fn paths(ui: &mut Ui, model: &mut Model) {
         }
     }
     if let Some(name) = model.file() {
-        let short: String = name.chars().take(24).collect();
+        let short = cut(name, 24);
         let chosen = *model.origin() == Origin::File;
         let name = name.to_owned();
         if chip(ui, chosen, &short).on_hover_text(name).clicked() {
@@ -90,6 +90,14 @@ fn paths(ui: &mut Ui, model: &mut Model) {
     }
 }
 
+/// The beginning of a text that is too long.
+fn cut(text: &str, chars: usize) -> String {
+    if text.chars().count() <= chars {
+        return text.to_owned();
+    }
+    text.chars().take(chars - 1).chain(['…']).collect()
+}
+
 fn networks(ui: &mut Ui, controls: &mut Controls) {
     for (index, (name, what)) in PROFILES.iter().enumerate() {
         let net = Net::Profile(index);
@@ -99,7 +107,7 @@ fn networks(ui: &mut Ui, controls: &mut Controls) {
     }
     if let Net::Given(conditions) = &controls.net {
         let text = conditions.to_string();
-        let short: String = text.chars().take(28).collect();
+        let short = cut(&text, 28);
         chip(ui, true, &short).on_hover_text(text);
     }
     if chip(ui, controls.net == Net::Own, "Own").on_hover_text("As the sliders say.").clicked() {

@@ -3,8 +3,8 @@
 use egui_macroquad::egui::{PointerButton, Pos2, RawInput, pos2};
 
 use super::controls::Net;
-use super::model::Fate;
 use super::*;
+use phaselock_client::lab::track::Fate;
 
 const SIZE: [f32; 2] = [1280.0, 720.0];
 
@@ -86,6 +86,20 @@ fn a_path_is_drawn_and_played() {
 }
 
 #[test]
+fn what_is_in_the_corner_is_clicked_and_not_drawn_over() {
+    let mut stage = Stage::new(&Begin::default(), None);
+    stage.frame(Vec::new());
+    let mut seen = Vec::new();
+    for x in (610..866).step_by(8) {
+        stage.click(pos2(x as f32, 26.0));
+        assert!(stage.lab.drawing.is_none() && stage.lab.notice.is_none(), "at {x}");
+        seen.push((stage.lab.whole, stage.lab.zoom));
+    }
+    assert!(seen.iter().any(|(whole, _)| *whole));
+    assert!(ZOOMS.iter().all(|(zoom, _)| seen.iter().any(|(_, seen)| seen == zoom)), "{seen:?}");
+}
+
+#[test]
 fn keys_play_step_and_leave() {
     let mut stage = Stage::new(&Begin::default(), None);
     stage.frame(Vec::new());
@@ -156,6 +170,8 @@ fn numbers_are_written_and_the_picture_waits_for_the_frame() {
     stage.key(Key::E);
     let names = stage.lab.picture.clone().expect("the picture is to follow");
     assert!(names.frames.exists() && names.summary.exists() && !names.picture.exists());
+    let figure = std::fs::read_to_string(&names.figure).expect("a figure");
+    assert!(figure.starts_with("<svg") && figure.contains("fir-linear"), "{figure}");
     let export = Some(folder.path().join("missing"));
     let mut stage = Stage::new(&Begin { export, ..Begin::default() }, None);
     stage.key(Key::E);

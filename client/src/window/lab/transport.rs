@@ -7,10 +7,11 @@ use egui_macroquad::egui::{
 
 use super::canvas::Against;
 use super::errors::Errors;
-use super::model::{Fate, Model};
+use super::model::Model;
 use super::panel::chip;
 use crate::window::paint::fade;
 use crate::window::palette;
+use phaselock_client::lab::track::Fate;
 
 /// How fast time can go, and what that is called.
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];

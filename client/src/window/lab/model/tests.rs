@@ -2,6 +2,7 @@
 
 use phaselock_client::lab::file::Point;
 use phaselock_client::lab::shapes::Shape;
+use phaselock_client::lab::track::Fate;
 use phaselock_client::lab::{Contender, Scores};
 use phaselock_shared::motion::Choice;
 
@@ -25,8 +26,7 @@ fn row(model: &Model, contender: Contender) -> usize {
 fn numbers_are_those_of_the_scorer_at_the_end_and_of_the_beginning_before() {
     let mut model = model();
     model.seek(f64::MAX);
-    model.score();
-    while model.score_another() {}
+    assert!(model.score(true, || true));
     for row in model.rows() {
         let all = Scores::of(model.recording(), model.carried(), row.contender);
         assert_eq!(row.scores, all, "{}", row.title);
@@ -36,12 +36,31 @@ fn numbers_are_those_of_the_scorer_at_the_end_and_of_the_beginning_before() {
     let at = row(&model, Contender::Newest);
     let all = model.rows()[at].scores;
     model.seek(model.secs() / 2.0);
-    model.score();
+    assert!(model.score(true, || true));
     let half = model.rows()[at].scores;
     assert!((half.frames as f64 / all.frames as f64 - 4.0 / 9.0).abs() < 0.02, "{half:?}");
     model.seek(0.0);
-    model.score();
+    assert!(model.score(true, || true));
     assert_eq!(model.rows()[at].scores.frames, 0);
+}
+
+#[test]
+fn numbers_that_stand_side_by_side_are_of_the_same_time() {
+    let mut model = model();
+    let frames = |model: &Model| {
+        let mut all: Vec<_> = model.rows().iter().map(|row| row.scores.frames).collect();
+        all.dedup();
+        all
+    };
+    for step in 1..200 {
+        model.seek(f64::from(step) / 25.0);
+        // There is time for one method a frame only.
+        model.score(step % 6 == 0, || false);
+        assert_eq!(frames(&model).len(), 1, "{:?}", frames(&model));
+    }
+    assert!(frames(&model)[0] > 200, "and they go on");
+    assert!(!model.score(true, || true), "a pass was on its way");
+    assert!(model.score(true, || true));
 }
 
 #[test]
@@ -98,10 +117,6 @@ fn of_a_path_that_is_over_before_anything_came_nothing_is_lost_nor_known() {
     let setup = controls.setup(&recording, SECS_MAX);
     let carried = Carried::new(&recording, &setup);
     assert!(carried.sent.len() > 1 && carried.arrivals.is_empty());
-    for longest in [None, Some(0.365)] {
-        let updates = updates(&recording, &carried, setup.secs, longest);
-        assert!(updates.iter().all(|update| update.fate == Fate::Open), "{updates:?}");
-    }
     let run: Vec<_> = watch(&recording, &carried, Contender::Newest).collect();
     let scores = scores(&recording, &carried, Some(&run), run.len());
     assert!(scores.frames > 0 && legend::numbers(&scores, Against::Now).is_none());
@@ -184,7 +199,7 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     model.choose_drawn();
     assert_eq!(model.path_words(), "Yours");
     // A long one is shown in part, and a network of any kind will do.
-    model.set_file("long.csv".into(), Shape::Accelerated.record(70.0));
+    model.set_file("long.csv".into(), Shape::Accelerated.record(70.0), Unit::Own);
     let net = Net::Profile(5);
     model.set_controls(Controls { net, frame_hz: 5.0, ..Controls::default() });
     assert_eq!((model.path_words(), model.secs()), ("long.csv", SECS_MAX));
@@ -192,7 +207,7 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     // What comes later than that is not made room for.
     let points =
         [(0.0, 1.0), (59.0, 2.0), (61.0, 1e6)].map(|(time, x)| Point { time, x, y: x, course: 0 });
-    model.set_file("far.csv".into(), Recording::of_points(&points).expect("a path"));
+    model.set_file("far.csv".into(), Recording::of_points(&points).expect("a path"), Unit::Own);
     let [across, down] = model.bounds();
     assert!((across[0] - 1.0).abs() < 0.1 && (across[1] - 2.0).abs() < 0.1, "{across:?}");
     assert_eq!(across, down);
