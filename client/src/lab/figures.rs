@@ -12,10 +12,15 @@ use super::sweep::{Cell, Plan, Row, Subject};
 use super::track::{self, Fate, Legs};
 use super::{Carried, Contender, Recording, Scores, Seen, Setup, Watched, watch};
 
-/// Methods in one picture; more are not told apart.
-const METHODS_MAX: usize = 8;
+/// Methods in one picture, the nearest at the present and those nearest to where it was; more lie on top of each
+/// other.
+const METHODS_MAX: [usize; 2] = [5, 2];
 /// Seconds of a path in a picture: more lie on top of each other.
 const SECS_MAX: f64 = 6.0;
+/// Of a longer path that part is drawn which is so many times as winding as its beginning. Arbitrary.
+const WINDING: f64 = 1.3;
+/// Parts of a long path among which one is chosen: ten minutes of it.
+const PARTS_MAX: u32 = 100;
 /// Points of a curve in a picture: every pixel of a wide one.
 const POINTS_MAX: usize = 4000;
 
@@ -27,17 +32,35 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
         if rows.is_empty() {
             continue;
         }
-        let mut best = means(rows.iter().copied());
-        best.sort_by(|a, b| a.now.total_cmp(&b.now));
-        best.truncate(METHODS_MAX);
+        let best = chosen(means(rows.iter().copied()));
         let name = |what: &str| format!("{} {what}", subject.name);
         let methods: Vec<_> = best.iter().map(|means| means.method).collect();
         all.push((name("paths"), of_cell(&plan.cell(middle(plan, at)), &methods)));
+        let playable = |row: &&&Row| !matches!(row.method, Contender::Waypoints(..));
+        let best = chosen(means(rows.iter().filter(playable).copied()));
         all.extend(by_method(subject, &rows, &best).map(|picture| (name("methods"), picture)));
         all.extend(by_extrapolator(subject, &rows).map(|it| (name("extrapolators"), it)));
         all.extend(by_interpolator(subject, &rows).map(|it| (name("interpolators"), it)));
     }
     all
+}
+
+/// The methods to draw: the nearest by either measure, one of those that are the same.
+fn chosen(mut all: Vec<Means>) -> Vec<Means> {
+    let mut best: Vec<Means> = Vec::new();
+    let by: [fn(&Means) -> f64; 2] = [|means| means.now, |means| means.shown];
+    for (by, count) in by.into_iter().zip(METHODS_MAX) {
+        all.retain(|means| by(means).is_finite());
+        all.sort_by(|a, b| by(a).total_cmp(&by(b)));
+        let most = best.len() + count;
+        for means in &all {
+            let same = |other: &Means| other.now == means.now && other.shown == means.shown;
+            if best.len() < most && !best.iter().any(same) {
+                best.push(*means);
+            }
+        }
+    }
+    best
 }
 
 /// Each path of a plan with what some methods make of it, amid all that is varied.
@@ -58,18 +81,19 @@ fn middle(plan: &Plan, subject: usize) -> usize {
     subject * each + each / 2
 }
 
-/// A path of that name, and what some methods make of it: of a long one the beginning.
+/// A path of that name, and what some methods make of it: of a long one a part.
 pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Contender]) -> String {
     let carried = Carried::new(recording, setup);
-    let secs = recording.secs().min(setup.secs).min(SECS_MAX);
-    let steps = (secs / setup.frame) as usize;
-    let truth = |step: usize| recording.truth(step as f64 * setup.frame);
+    let (begin, end) = part(recording, recording.secs().min(setup.secs));
+    let steps = ((end - begin) / setup.frame) as usize;
+    let truth = |step: usize| recording.truth(begin + step as f64 * setup.frame);
     let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.place, truth.course)));
     let sent = track::updates(recording, &carried, setup);
-    let sent = || sent.iter().take_while(|update| update.sent <= secs);
+    let sent = || sent.iter().filter(|update| (begin..=end).contains(&update.sent));
     let curve = |(number, &method): (usize, &Contender)| {
         let scores = Scores::of(recording, &carried, method);
-        let frames = watch(recording, &carried, method).take_while(|frame| frame.at.now <= secs);
+        let frames = watch(recording, &carried, method);
+        let frames = frames.filter(|frame| (begin..=end).contains(&frame.at.now));
         Curve {
             name: method.to_string(),
             stroke: Stroke::of(number),
@@ -80,7 +104,8 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
     plot::paths(&Paths {
         title: format!("{name}: what was shown"),
         subtitle: format!(
-            "{}, an update every {} ms, history {}, {} frames a second",
+            "{}{}, an update every {} ms, history {}, {} frames a second",
+            if begin > 0.0 { format!("seconds {begin:.0} to {end:.0}; ") } else { String::new() },
             setup.network,
             figure(setup.interval * 1e3),
             setup.history,
@@ -101,6 +126,32 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
     })
 }
 
+/// The seconds of a path to draw: the beginning, or where it is much more winding.
+fn part(recording: &Recording, secs: f64) -> (f64, f64) {
+    let span = secs.min(SECS_MAX);
+    let at = |step: u32| f64::from(step) * span;
+    // How far it is from going straight on, all in all.
+    let winding = |begin: f64| {
+        let step = span / 240.0;
+        let place = |at: u32| recording.truth(begin + f64::from(at) * step);
+        let bend = |at: u32| {
+            let [a, b, c] = [0, 1, 2].map(|more| place(at + more));
+            let (a, b, c) = (a?, b?, c?);
+            let [x, y] = recording.way(a.place, b.place);
+            let [u, v] = recording.way(b.place, c.place);
+            (a.course == c.course).then(|| (u - x).hypot(v - y))
+        };
+        (0..238).filter_map(bend).sum::<f64>()
+    };
+    let first = (winding(0.0), 0.0);
+    let parts = (1..PARTS_MAX).map(at).take_while(|begin| begin + span <= secs);
+    let most = parts
+        .map(|begin| (winding(begin), begin))
+        .fold(first, |most, other| if other.0 > most.0 { other } else { most });
+    let begin = if most.0 > WINDING * first.0 { most.1 } else { 0.0 };
+    (begin, begin + span)
+}
+
 /// Numbers up to a count, fewer if they are many.
 fn thinned(count: usize) -> impl Iterator<Item = usize> {
     (0..=count).step_by(count / POINTS_MAX + 1)
@@ -113,11 +164,7 @@ fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
 }
 
 fn by_method(subject: &Subject, rows: &[&Row], best: &[Means]) -> Option<String> {
-    let playable: Vec<_> = best
-        .iter()
-        .filter(|means| !matches!(means.method, Contender::Waypoints(..)))
-        .map(|means| means.method)
-        .collect();
+    let playable: Vec<_> = best.iter().map(|means| means.method).collect();
     let of = |row: &Row| playable.iter().position(|method| *method == row.method);
     let names: Vec<_> = playable.iter().map(ToString::to_string).collect();
     scattered(&format!("{}: the best methods", subject.name), rows, &names, of)

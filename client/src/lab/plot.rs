@@ -82,7 +82,8 @@ pub struct Series {
     pub note: String,
 }
 
-/// The errors against one parameter. Its values stand in order at even distances, whatever lies between them.
+/// The errors against one parameter. Its values stand to scale, or at even distances if the nearest two would then
+/// be too close.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
     /// The parameter and its unit, such as `latency / ms`.

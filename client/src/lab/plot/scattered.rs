@@ -16,6 +16,9 @@ const SPREAD: f64 = 0.82;
 const LANE: f64 = 0.72;
 /// Where there is room, a series still stands near its value.
 const LANE_MAX: f64 = 24.0;
+/// The longest axis that is drawn to scale, in distances between its two nearest values. Arbitrary: beyond it,
+/// lanes would be too narrow.
+const STEPS_MAX: f64 = 10.0;
 /// A cloud is drawn in so many layers, each of one element: where points of different layers lie on each other, it
 /// is darker. Arbitrary.
 const LAYERS: usize = 6;
@@ -163,21 +166,37 @@ fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
     text
 }
 
+/// Where sorted values stand along the axis, the first at 0 and the two nearest 1 apart: to scale, unless that
+/// would take more than [`STEPS_MAX`] of these, such as for 1, 10, 100; then they are all 1 apart.
+fn placed(values: &[f64]) -> Vec<f64> {
+    let gaps = values.windows(2).map(|pair| pair[1] - pair[0]);
+    let gap = gaps.fold(f64::INFINITY, f64::min);
+    let all = || values.iter().map(|value| (value - values[0]) / gap);
+    match all().next_back() {
+        Some(last) if last <= STEPS_MAX => all().collect(),
+        _ => (0..values.len()).map(|place| place as f64).collect(),
+    }
+}
+
 fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatter) {
     let y = area.up(range);
-    let between = area.width / panel.values.len().max(1) as f64;
-    let middle = |place: usize| area.x + (place as f64 + 0.5) * between;
+    let places = placed(&panel.values);
+    let between = area.width / (places.last().copied().unwrap_or(0.0) + 1.0);
+    let middle = |place: usize| area.x + (places[place] + 0.5) * between;
     let lane = (between * SPREAD / plot.series.len().max(1) as f64).min(LANE_MAX);
     let lane_of = |group: &Group| {
         let off_centre = group.series as f64 - (plot.series.len() - 1) as f64 / 2.0;
         middle(group.place) + off_centre * lane
     };
-    // Labels that would run into each other are left out evenly.
+    // Of labels that would run into each other the later one is left out.
     let labels: Vec<String> = panel.values.iter().map(|each| value(*each)).collect();
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    let every = ((longest as f64 * 6.6 + 6.0) / between).ceil().max(1.0) as usize;
-    for (place, label) in labels.iter().enumerate().step_by(every) {
-        page.tick_across(area, middle(place), label);
+    let (room, mut last) = (longest as f64 * 6.6 + 6.0, f64::NEG_INFINITY);
+    for (place, label) in labels.iter().enumerate() {
+        if middle(place) - last >= room {
+            last = middle(place);
+            page.tick_across(area, last, label);
+        }
     }
     page.frame(area);
 
@@ -219,4 +238,16 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
 pub(super) fn thinned(sorted: &[f64]) -> impl Iterator<Item = f64> {
     let kept = sorted.len().min(CLOUD_POINTS_MAX);
     (0..kept).map(move |index| sorted[index * (sorted.len() - 1) / (kept - 1).max(1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_to_scale_unless_that_takes_too_much_room() {
+        assert_eq!(placed(&[0.0, 50.0, 100.0, 200.0]), [0.0, 1.0, 2.0, 4.0]);
+        assert_eq!(placed(&[1.0, 10.0, 100.0]), [0.0, 1.0, 2.0]);
+        assert_eq!((placed(&[7.0]), placed(&[])), (vec![0.0], vec![]));
+    }
 }
