@@ -7,6 +7,7 @@
 //! 0.0,12.5,3           separator is a comma, a semicolon or a tab; what begins with # is passed over
 //!
 //! [[0.0, 12.5, 3], {"t": 0.1, "x": 12.5, "y": 3}]                        JSON: arrays or objects
+//! {"t": 0.1, "x": 12.5, "y": 3}                                          likewise, one in each line
 //!
 //! # phaselock motion 1: game=race record=Car ticks=60 seed=7             a recording of play
 //! time,course,pedal,turn,hand,held,x,y, ...                              all fields of the record
@@ -15,7 +16,8 @@
 //!
 //! Times are in seconds, or in milliseconds where a header says `time_ms` or `ms`. A recording's `course`
 //! rises by one wherever the motion does not go on from the line before: after a teleport, a respawn, or when
-//! another entity is followed. Its values lie on the record's grid, and are written so that reading gives the
+//! another entity is followed; other CSV files may have such a column as well. A recording that was cut off within a
+//! line counts up to there. Its values lie on the record's grid, and are written so that reading gives the
 //! same ones back, to the last bit.
 
 mod csv;
@@ -51,7 +53,7 @@ pub struct Point {
     pub x: f64,
     /// The same.
     pub y: f64,
-    /// Rises, and no motion leads from one course to the next. 0 throughout in plain files.
+    /// Rises, and no motion leads from one course to the next. 0 throughout unless a file says so.
     pub course: u32,
 }
 
@@ -119,6 +121,25 @@ pub enum Problem {
         /// How many there must be.
         needs: usize,
     },
+    /// More columns than are named.
+    #[error(
+        "columns: {has}, and only {known} are known; name all of them in a header, and write numbers as in -12.5, \
+         with a point"
+    )]
+    More {
+        /// How many there are.
+        has: usize,
+        /// How many have a name.
+        known: usize,
+    },
+    /// A header with one of the columns twice.
+    #[error("the header {header} has the column {column} twice; rename the one that is not meant")]
+    Twice {
+        /// What it says.
+        header: Quote,
+        /// What it has twice.
+        column: &'static str,
+    },
     /// A header without one of the columns.
     #[error(
         "the header {header} has no column {column}; x, y and one of time, t, seconds, time_ms and ms are \
@@ -184,7 +205,8 @@ pub enum Problem {
     Json(usize),
     /// JSON, but no array.
     #[error(
-        "the JSON is an object; write an array of points, as in [[time, x, y], [time, x, y], ...]"
+        "the JSON is an object; write an array of points, as in [[time, x, y], [time, x, y], ...], or an object \
+         with time, x and y in each line"
     )]
     JsonObject,
     /// An element of the array that is no point.
@@ -286,10 +308,7 @@ pub fn read(bytes: &[u8]) -> Result<Motion, FileError> {
     match text.trim_ascii_start().as_bytes().first() {
         None => Err(Problem::Empty.at(1)),
         Some(b'[') => json::read(text),
-        Some(b'{') => {
-            let before = text.len() - text.trim_ascii_start().len();
-            Err(Problem::JsonObject.at(line_at(bytes, before)))
-        }
+        Some(b'{') => json::read_lines(text),
         Some(_) => csv::read(text),
     }
 }
@@ -424,10 +443,12 @@ impl Motion {
     /// The motion as a file that reads the same: a recording, if it is one, otherwise CSV.
     pub fn to_text(&self) -> String {
         let Some(source) = &self.source else {
-            let mut text = String::from("time,x,y\n");
-            for Point { time, x, y, .. } in &self.points {
+            let cut = self.points.iter().any(|point| point.course != 0);
+            let mut text = String::from(if cut { "time,x,y,course\n" } else { "time,x,y\n" });
+            for Point { time, x, y, course } in &self.points {
                 // A string takes everything.
-                let _ = writeln!(text, "{time:?},{x:?},{y:?}");
+                let _ = write!(text, "{time:?},{x:?},{y:?}");
+                let _ = if cut { writeln!(text, ",{course}") } else { writeln!(text) };
             }
             return text;
         };

@@ -24,7 +24,11 @@ pub(super) fn read(text: &str) -> Result<Motion, FileError> {
     });
     let mut taker = Taker::default();
     match told {
-        Some(told) => recording(told, content, lines, &mut taker)?,
+        Some(told) => {
+            // The last line counts only if it is over: a number may have lost its last digits.
+            let whole = if text.ends_with('\n') { lines } else { lines - 1 };
+            recording(told, content.take_while(|(at, _)| *at <= whole), lines, &mut taker)?;
+        }
         None => plain(content, &mut taker)?,
     }
     taker.finish(lines)
@@ -42,6 +46,10 @@ struct Columns {
     separator: char,
     /// Of time, x and y.
     places: [usize; 3],
+    /// Of the course.
+    course: Option<usize>,
+    /// How many have a name.
+    known: usize,
     /// How many of the file's units of time make a second.
     per_second: f64,
 }
@@ -50,23 +58,32 @@ impl Columns {
     /// Judges by the first line, and tells whether that is a header.
     fn of(number: usize, line: &str) -> Result<(Self, bool), FileError> {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
-        let mut columns = Self { separator, places: [0, 1, 2], per_second: 1.0 };
+        let known = [0, 1, 2];
+        let mut columns =
+            Self { separator, places: known, course: None, known: known.len(), per_second: 1.0 };
         let cells = || line.split(separator).map(cell);
         if cells().any(|cell| cell.parse::<f64>().is_ok()) {
             return Ok((columns, false));
         }
-        let place = |names: &[&str]| {
-            cells().position(|cell| names.iter().any(|name| cell.eq_ignore_ascii_case(name)))
+        let place = |column: &'static str, names: &[&str]| {
+            let named = |cell: &str| names.iter().any(|name| cell.eq_ignore_ascii_case(name));
+            let mut places = (0..).zip(cells()).filter(|(_, cell)| named(cell)).map(|(at, _)| at);
+            let found = places.next();
+            match places.next() {
+                Some(_) => Err(Problem::Twice { header: Quote::of(line), column }.at(number)),
+                None => Ok(found),
+            }
         };
         let lacks = |column| Problem::NoColumn { header: Quote::of(line), column }.at(number);
-        let millis = place(&["time_ms", "ms"]);
-        let (time, per_second) = match place(&["time", "t", "seconds"]) {
+        let (time, per_second) = match place("time", &["time", "t", "seconds"])? {
             Some(time) => (time, 1.0),
-            None => (millis.ok_or_else(|| lacks("time"))?, 1000.0),
+            None => (place("time", &["time_ms", "ms"])?.ok_or_else(|| lacks("time"))?, 1000.0),
         };
-        let x = place(&["x"]).ok_or_else(|| lacks("x"))?;
-        let y = place(&["y"]).ok_or_else(|| lacks("y"))?;
+        let x = place("x", &["x"])?.ok_or_else(|| lacks("x"))?;
+        let y = place("y", &["y"])?.ok_or_else(|| lacks("y"))?;
         columns.places = [time, x, y];
+        columns.course = place("course", &["course"])?;
+        columns.known = cells().count();
         columns.per_second = per_second;
         Ok((columns, true))
     }
@@ -79,24 +96,47 @@ fn plain<'a>(
     let mut content = content.peekable();
     let Some((first, line)) = content.peek().copied() else { return Ok(()) };
     let (columns, is_header) = Columns::of(first, line)?;
-    let needs = columns.places.iter().max().map_or(0, |last| last + 1);
+    let wanted = columns.places.into_iter().map(Some).chain([columns.course]);
+    let wanted: Vec<_> = wanted.collect();
+    let needs = wanted.iter().flatten().max().map_or(0, |last| last + 1);
+    let mut course = 0;
     for (at, line) in content.skip(usize::from(is_header)) {
-        let mut cells = [None; 3];
-        let mut has = 0;
+        let mut cells = [None; 4];
+        let (mut has, mut filled) = (0, 0);
         for text in line.split(columns.separator) {
-            for (cell, _) in cells.iter_mut().zip(columns.places).filter(|(_, it)| *it == has) {
+            for (cell, _) in cells.iter_mut().zip(&wanted).filter(|(_, it)| **it == Some(has)) {
                 *cell = Some(text);
             }
             has += 1;
+            // Spreadsheets end lines with empty cells.
+            if !cell(text).is_empty() {
+                filled = has;
+            }
         }
-        let [Some(time), Some(x), Some(y)] = cells else {
+        if filled > columns.known {
+            return Err(Problem::More { has: filled, known: columns.known }.at(at));
+        }
+        let [Some(time), Some(x), Some(y), said] = cells else {
             return Err(Problem::Columns { has, needs }.at(at));
         };
+        match said {
+            Some(said) => course = rising(cell(said), course, at)?,
+            None if columns.course.is_some() => {
+                return Err(Problem::Columns { has, needs }.at(at));
+            }
+            None => {}
+        }
         let time = number(at, "the time", cell(time))? / columns.per_second;
         let (x, y) = (number(at, "x", cell(x))?, number(at, "y", cell(y))?);
-        taker.take(at, Point { time, x, y, course: 0 })?;
+        taker.take(at, Point { time, x, y, course })?;
     }
     Ok(())
+}
+
+/// A course, which is none that is over.
+fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileError> {
+    let course = text.parse::<u32>().ok().filter(|course| *course >= before);
+    course.ok_or_else(|| Problem::Course(Quote::of(text)).at(line))
 }
 
 fn recording<'a>(
@@ -119,10 +159,7 @@ fn recording<'a>(
         }
         let mut cells = line.split(',').map(cell);
         let time = number(at, "the time", cells.next().unwrap_or_default())?;
-        let course = cells.next().unwrap_or_default();
-        let rising = |course: &u32| *course >= course_before;
-        let wrong = || Problem::Course(Quote::of(course)).at(at);
-        let course = course.parse::<u32>().ok().filter(rising).ok_or_else(wrong)?;
+        let course = rising(cells.next().unwrap_or_default(), course_before, at)?;
         course_before = course;
         let mut values = Values::default();
         for ((value, field), cell) in values.iter_mut().zip(source.fields).zip(cells) {

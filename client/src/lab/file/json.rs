@@ -32,6 +32,30 @@ pub(super) fn read(text: &str) -> Result<Motion, FileError> {
     taker.finish(text.lines().count())
 }
 
+/// Reads a text that is an object in each line.
+pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
+    let (mut taker, mut problem) = (Taker::default(), None);
+    let mut points = Points { text, place: (0, 1), taker: &mut taker, problem: &mut problem };
+    let mut first = true;
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let taken = match serde_json::from_str::<&RawValue>(line) {
+            Ok(element) => points.take(element.get()),
+            Err(error) if error.is_eof() => Err(Problem::JsonEnds.at(number)),
+            Err(error) => Err(Problem::Json(error.column()).at(number)),
+        };
+        taken.map_err(|error| match error.problem {
+            // It is one object, and no points by themselves.
+            Problem::JsonEnds | Problem::Lacks { .. } if first => Problem::JsonObject.at(number),
+            _ => error,
+        })?;
+        first = false;
+    }
+    taker.finish(text.lines().count())
+}
+
 /// Takes the array's elements, as they come.
 struct Points<'t, 'a> {
     text: &'t str,

@@ -27,13 +27,14 @@ fn tables_are_read_as_people_write_them() {
         "0\t1\t-2.5\n\n  \n0.5\t+1000\t-0\n",
         "\u{feff}# from a camera\n\nTime,X,Y\n# lost\n0,1,-2.5\n0.5,1000,0\n",
         "name;y;quality;x;SECONDS\na;-2.5;;1;0\nb;0;7;1000;0.5\n",
-        "\"t\",\"x\",\"y\"\n\"0\",\" 1\",-2.5\n0.5,1000,0,and,more\n",
+        "\"t\",\"x\",\"y\"\n\"0\",\" 1\",-2.5\n0.5,1000,0, ,\n",
         "y,time_ms,x\n-2.5,0,1\n0,500,1000\n",
         "x,y,ms\n1,-2.5,0\n1000,0,500\n",
         "time_ms,x,y,time\n99,1,-2.5,0\n100,1000,0,0.5\n",
         "[[0,1,-2.5],[0.5,1e3,0]]",
         " \n[ {\"t\": 0, \"x\": 1, \"y\": -2.5, \"z\": [{}]},\n{\"Y\":0,\"Time\":0.5,\"x\":1000.0}]\n",
         "\u{feff}[[0, 1, -2.5, \"left\", null], [0.5, 1000, 0]]",
+        "\n{\"t\":0,\"x\":1,\"y\":-2.5}\r\n\n {\"time_ms\":500,\"x\":1e3,\"y\":0,\"z\":[1]}\n",
         "[{\"time_ms\": 0, \"x\": 1, \"y\": -2.5}, {\"ms\": 9, \"x\": 1000, \"y\": 0, \"t\": 0.5}]",
         "[{\"x\": 1, \"y\": -2.5, \"ms\": 0}, {\"t\": 0.5, \"time_ms\": 7, \"x\": 1000, \"y\": 0}]",
     ] {
@@ -71,6 +72,18 @@ fn what_is_wrong_is_said_with_its_line() {
             "-1,1,2\n86399.5,1,2\n",
             "line 2: the time 86399.5 s is more than 24 hours after the first, -1.0 s",
         ),
+        ("0,5,1,25,3,75\n", "line 1: columns: 6, and only 3 are known; name all"),
+        ("t,x,y\n0,1,2\n1,1,5,3\n", "line 3: columns: 4, and only 3 are known"),
+        ("t,x,X,y\n", "line 1: the header 't,x,X,y' has the column x twice"),
+        ("t,x,y,course\n0,1,2,1\n1,1,2,0\n", "line 3: the course is '0'; it is a whole"),
+        ("t,x,y,course\n0,1,2\n", "line 2: columns: 3; at least 4"),
+        (
+            "{\"t\":0,\"x\":1,\"y\":2}\n{\"t\":1,\"x\":1}\n",
+            "line 2: the point '{\"t\":1,\"x\":1}' lacks y",
+        ),
+        ("{\"t\":0,\"x\":1,\"y\":2}\n{\"t\":1,", "line 2: the JSON breaks off"),
+        ("{\"t\":0,\"x\":1,\"y\":2} 7\n", "line 1: this is no JSON from column 21 on"),
+        ("{\n\"points\": []}", "line 1: the JSON is an object"),
         ("frame,u,v\n0,1,2\n", "line 1: the header 'frame,u,v' has no column time"),
         ("# a\ntime,u,v\n", "line 2: the header 'time,u,v' has no column x"),
         ("time,x\n0,1\n", "line 1: the header 'time,x' has no column y"),
@@ -122,6 +135,14 @@ fn what_is_wrong_is_said_with_its_line() {
         says(b"0,1,2\n1,\xff,3\n"),
         "line 2: this is not UTF-8; save the file as text in UTF-8"
     );
+}
+
+#[test]
+fn a_table_may_say_where_the_motion_does_not_go_on() {
+    let motion = read(b"course,t,x,y\n0,0,1,2\n0,1,2,3\n2,2,9,9\n").expect("it is right");
+    let courses: Vec<_> = motion.points.iter().map(|point| point.course).collect();
+    assert_eq!(courses, [0, 0, 2]);
+    assert_eq!(read(motion.to_text().as_bytes()), Ok(motion));
 }
 
 #[test]
@@ -190,7 +211,13 @@ fn a_recording_reads_as_it_was_written() {
     assert_eq!(read(text.as_bytes()), Ok(motion.clone()));
     // Spreadsheets, and people who comment.
     let edited = text.replace('\n', "\r\n").replacen("\r\n", "\r\n# the good part\r\n\r\n", 1);
-    assert_eq!(read(format!("\u{feff}{edited}").as_bytes()), Ok(motion));
+    assert_eq!(read(format!("\u{feff}{edited}").as_bytes()), Ok(motion.clone()));
+
+    // What was cut off within its last line has all the lines before.
+    for cut in [1, 4, 60] {
+        let cut = read(&text.as_bytes()[..text.len() - cut]).expect("the rest is whole");
+        assert_eq!(cut.points, motion.points[..49]);
+    }
 
     let lines: Vec<&str> = text.lines().collect();
     let with = |at: usize, from: &str, to: &str| {
