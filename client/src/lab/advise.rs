@@ -7,19 +7,18 @@
 //! What is least is the *visual error*: the mean distance and [`JERK_WEIGHT`] times the jerk, in pixels. By
 //! distance alone what stutters most would often be best.
 
-use std::fmt::Write;
+mod page;
+#[cfg(test)]
+mod tests;
 
 use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::time::Micros;
 use serde::Serialize;
 
-use super::plot::{self, Curve, Lines};
-use super::ranking::ALIKE;
-use super::report::{Means, figure, means, table};
-use super::strokes::Stroke;
+use super::report::{Means, means};
 use super::sweep::{Plan, Row, Subject};
-use super::{Contender, DelayRule, Network, Recording, Sending, Setup, Stamps};
+use super::{Contender, DelayRule, Network, Sending, Setup, Stamps};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -57,12 +56,12 @@ pub struct Pick {
     pub jerk_px: f64,
     /// Both: what the methods are ranked by.
     pub visual_px: f64,
-    /// Frames in which it was not shown where it was, or not by what the method needs, per million.
-    pub missing_per_million: f64,
+    /// Frames in which it was not shown, or elsewhere; see [`Scores`](super::Scores).
+    pub absent_per_million: f64,
     /// Others that do exactly as well. Of all these it is the one with the least delay.
     pub as_good: Vec<String>,
-    /// Others that would be better, but are missing too often; see [`MISSING_MAX`].
-    pub too_often_missing: Vec<String>,
+    /// Others that would be better, but are absent too often; see [`ABSENT_MAX`].
+    pub too_often_absent: Vec<String>,
     /// The one after it.
     pub next: Option<Next>,
 }
@@ -137,11 +136,12 @@ pub const JERK_WEIGHT: f64 = 2.0;
 const RATE_ALIKE: f64 = 1.1;
 /// The same for a shorter delay than the one that the client steers.
 const DELAY_ALIKE: f64 = 1.1;
-/// Frames that a delay may leave without a later state, and that a method may miss more than the one that misses
-/// least, per million: one in a hundred. What is not shown is not off, and a frame without is one or two
-/// hundredths of a second in which a thing is gone or stands; at 60 frames a second that is once in two seconds, and
-/// more often it is seen to flicker. The bound itself is arbitrary.
-pub const MISSING_MAX: f64 = 10_000.0;
+/// Frames that a delay may leave without a later state, per million: one in a hundred. Arbitrary.
+const MISSING_MAX: f64 = 10_000.0;
+/// Frames in which a method may be absent more often than the one that is least, per million: one in a hundred.
+/// What is not shown is not off, so that without a bound what shows nothing would often be best; and what is gone
+/// for more than half a second in each minute is seen to be. The bound itself is arbitrary.
+pub const ABSENT_MAX: f64 = 10_000.0;
 /// Pixels that are no difference: a millionth.
 const SAME_PX: f64 = 1e-6;
 /// Seconds of play that each method is measured for at least, over all repeats. Arbitrary.
@@ -275,9 +275,9 @@ impl Question {
         ranked.sort_by(|a, b| {
             grade(a).total_cmp(&grade(b)).then(a.behind_ms.total_cmp(&b.behind_ms))
         });
-        let missing = ranked.iter().map(|means| means.missing).fold(f64::INFINITY, f64::min);
+        let absent = ranked.iter().map(|means| means.absent).fold(f64::INFINITY, f64::min);
         let (ranked, missed): (Vec<&Means>, Vec<&Means>) =
-            ranked.into_iter().partition(|means| means.missing <= missing + MISSING_MAX);
+            ranked.into_iter().partition(|means| means.absent <= absent + ABSENT_MAX);
         let (&best, others) = ranked.split_first()?;
         // The same under another name is no other: the adaptive one is whichever it has chosen.
         let same = |means: &Means| {
@@ -303,9 +303,9 @@ impl Question {
             error_px_p99: p99 / self.pixel,
             jerk_px: best.jerk / self.pixel,
             visual_px: visual(best),
-            missing_per_million: best.missing,
+            absent_per_million: best.absent,
             as_good: as_good.iter().map(|means| means.method.to_string()).collect(),
-            too_often_missing: missed
+            too_often_absent: missed
                 .iter()
                 .filter(|means| grade(means) < grade(best))
                 .map(|means| means.method.to_string())
@@ -315,12 +315,12 @@ impl Question {
     }
 }
 
-/// The lowest rate at which the best is about as good as the best of all, of those that are not missing more often
+/// The lowest rate at which the best is about as good as the best of all, of those that are not absent more often
 /// than may be.
 fn best(all: &[AtRate], of: impl Fn(&AtRate) -> Option<&Pick>) -> Option<Pick> {
     let picks = || all.iter().filter_map(&of);
-    let missing = picks().map(|pick| pick.missing_per_million).fold(f64::INFINITY, f64::min);
-    let there = |pick: &&Pick| pick.missing_per_million <= missing + MISSING_MAX;
+    let absent = picks().map(|pick| pick.absent_per_million).fold(f64::INFINITY, f64::min);
+    let there = |pick: &&Pick| pick.absent_per_million <= absent + ABSENT_MAX;
     let least = picks().filter(there).map(|pick| pick.visual_px).min_by(f64::total_cmp)?;
     let enough = |pick: &&Pick| pick.visual_px + 1.0 <= RATE_ALIKE * (least + 1.0);
     picks().filter(there).find(enough).cloned()
@@ -342,193 +342,3 @@ pub enum NoAdvice {
     )]
     TooShort,
 }
-
-impl Pick {
-    fn delay(&self) -> String {
-        if self.delay_ms > 0.0 {
-            format!("{:.0} ms behind", self.delay_ms)
-        } else {
-            "no delay".into()
-        }
-    }
-
-    /// How it did, after what it is said to be off from.
-    fn figures(&self) -> String {
-        format!(
-            "(99th percentile {}, jerk {}; {:.0} frames of a million missing). {}{}",
-            figure(self.error_px_p99),
-            figure(self.jerk_px),
-            self.missing_per_million,
-            self.against_next(),
-            self.against_missing(),
-        )
-    }
-
-    fn against_missing(&self) -> String {
-        let better = &self.too_often_missing;
-        if better.is_empty() {
-            return String::new();
-        }
-        format!(
-            " Less off, but not shown where it was in over one frame more of a hundred than the one that misses \
-             least: {}.",
-            better.join(", ")
-        )
-    }
-
-    fn against_next(&self) -> String {
-        let as_good = match &*self.as_good {
-            [] => String::new(),
-            [one] => format!("{one} does exactly as well. "),
-            several => format!("{} do exactly as well. ", several.join(", ")),
-        };
-        as_good + &self.against_worse()
-    }
-
-    fn against_worse(&self) -> String {
-        let Some(next) = &self.next else {
-            return if self.as_good.is_empty() { "There is no other." } else { "None is worse." }
-                .into();
-        };
-        let Next { method, error_px, jerk_px, visual_px, margin } = next;
-        let of_next = format!("{method} ({} px, jerk {})", figure(*error_px), figure(*jerk_px));
-        let times = margin.map_or_else(String::new, |margin| {
-            format!(", {} times the visual error", figure(margin))
-        });
-        let alike = if self.visual_px < 1.0 && *visual_px < 1.0 {
-            ": neither is seen to be off"
-        } else if margin.is_some_and(|margin| margin < ALIKE) {
-            ": about as good"
-        } else {
-            ""
-        };
-        format!("The next is {of_next}{times}{alike}.")
-    }
-}
-
-impl Advice {
-    /// In words and tables.
-    pub fn markdown(&self, recording: &Recording) -> String {
-        let Self { path, network, secs, .. } = self;
-        let whole = recording.secs();
-        let of = match *secs < whole {
-            true => {
-                format!("The first {} s of {}, at each send rate", figure(*secs), figure(whole))
-            }
-            false => format!("{} s", figure(whole)),
-        };
-        let mut text = String::new();
-        let _ = writeln!(
-            text,
-            "# {path} over {network}\n\n{of}; a pixel is {} of the motion's own unit.\n",
-            figure(self.pixel),
-        );
-        let _ = match &self.now {
-            Some(now) => writeln!(
-                text,
-                "**Use {}, {} updates a second, {}.** It is {} px from where the thing truly is at the moment, on \
-                 average {}\n",
-                now.method,
-                now.send_rate_hz,
-                now.delay(),
-                figure(now.error_px),
-                now.figures(),
-            ),
-            None => writeln!(text, "**Nothing was seen of where the thing is at the moment.**\n"),
-        };
-        let _ = match &self.then {
-            Some(then) => writeln!(
-                text,
-                "If what is shown may be of the past, since nobody has to touch it: **{}, {} updates a second, \
-                 {}**. It is {} px from where the thing truly was {}",
-                then.method,
-                then.send_rate_hz,
-                then.delay(),
-                figure(then.error_px),
-                then.figures(),
-            ),
-            None => writeln!(
-                text,
-                "Nothing was seen of the past: the motion is over before the client shows that. Take a longer one."
-            ),
-        };
-        if let Some(enough) = self.delay_enough_ms {
-            let _ = writeln!(
-                text,
-                "That is the delay the client steers to; {enough:.0} ms would do as well."
-            );
-        }
-        self.tables(&mut text);
-        text
-    }
-
-    fn tables(&self, text: &mut String) {
-        text.push_str(
-            "\nThe best by send rate: pixels from where it is now, and from where it was then. What is least is \
-             the visual error, the distance and twice the jerk, among what misses at most one frame more of a \
-             hundred than what misses least; the lowest rate is taken that is within a tenth of the best, a pixel \
-             added to both.\n\n",
-        );
-        let head = ["updates/s", "now", "px", "jerk", "then", "px", "jerk", "behind ms"];
-        let line = |it: &AtRate| {
-            let cells = |pick: &Option<Pick>| match pick {
-                Some(pick) => [pick.method.clone(), figure(pick.error_px), figure(pick.jerk_px)],
-                None => ["-"; 3].map(String::from),
-            };
-            let behind =
-                it.then.as_ref().map_or_else(|| "-".into(), |it| format!("{:.0}", it.delay_ms));
-            let mut line = vec![it.send_rate_hz.to_string()];
-            line.extend(cells(&it.now));
-            line.extend(cells(&it.then));
-            line.push(behind);
-            line
-        };
-        let lines: Vec<_> = self.by_send_rate.iter().map(line).collect();
-        text.push_str(&table(&head.map(String::from), &lines));
-        let Some(then) = self.then.as_ref().filter(|_| !self.by_delay.is_empty()) else { return };
-        let _ = writeln!(
-            text,
-            "\n{} at {} updates a second, by delay: pixels from where it was, and frames without a later \
-             state, of a million. Phaselock's client finds its delay by itself.\n",
-            then.method, then.send_rate_hz
-        );
-        let line = |it: &AtDelay| {
-            vec![
-                format!("{:.0}", it.delay_ms),
-                figure(it.error_px),
-                figure(it.jerk_px),
-                format!("{:.0}", it.missing_per_million),
-            ]
-        };
-        let lines: Vec<_> = self.by_delay.iter().map(line).collect();
-        text.push_str(&table(&["delay ms", "px", "jerk", "missing"].map(String::from), &lines));
-    }
-
-    /// The errors by send rate, as a picture.
-    pub fn picture(&self) -> String {
-        let curve = |number: usize, name: &str, of: &dyn Fn(&AtRate) -> Option<&Pick>| {
-            let point = |it: &AtRate| of(it).map(|pick| [it.send_rate_hz, pick.error_px]);
-            Curve {
-                name: name.into(),
-                stroke: Stroke::of(number),
-                points: vec![self.by_send_rate.iter().filter_map(point).collect()],
-                note: String::new(),
-            }
-        };
-        let name =
-            |pick: &Option<Pick>| pick.as_ref().map_or("nothing", |it| &*it.method).to_owned();
-        plot::lines(&Lines {
-            title: format!("{} over {}: the best by send rate", self.path, self.network),
-            subtitle: format!("now {}, then {}", name(&self.now), name(&self.then)),
-            x_label: "updates a second".into(),
-            y_label: "mean error / px".into(),
-            curves: vec![
-                curve(0, "now: from where it is", &|it| it.now.as_ref()),
-                curve(1, "then: from where it was", &|it| it.then.as_ref()),
-            ],
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests;

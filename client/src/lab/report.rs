@@ -81,6 +81,8 @@ pub struct Means {
     pub behind_ms: f64,
     /// Frames without what the method needs, per million.
     pub missing: f64,
+    /// Frames in which it was absent, per million.
+    pub absent: f64,
 }
 
 /// Means for each method, in the order in which they come. Of what is known of no row they are no numbers, which
@@ -102,6 +104,7 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
                 jerk: 0.0,
                 behind_ms: 0.0,
                 missing: 0.0,
+                absent: 0.0,
             };
             all.push(zero);
             counts.push([0; 2]);
@@ -110,6 +113,7 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
         let (sum, scores) = (&mut all[at], &row.scores);
         counts[at][0] += 1;
         sum.missing += scores.missing_per_million;
+        sum.absent += scores.absent_per_million;
         if !row.is_measured() {
             continue;
         }
@@ -126,6 +130,7 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
     }
     for (means, [seen, jerked]) in all.iter_mut().zip(counts) {
         means.missing = ratio(means.missing, seen);
+        means.absent = ratio(means.absent, seen);
         means.jerk = ratio(means.jerk, jerked);
         for sum in [
             &mut means.now,
@@ -254,7 +259,9 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         "*Now* is the distance from where the thing truly is at the moment, *then* from where it truly was at \
          the time that is shown, which for methods that show the past is so many ms *behind*. *Jerk* is the \
          root mean square of the change of the error's step from frame to frame. *Missing* are frames without \
-         what the method needs, or for which all it knows is older than a quarter of a second, of a million.\n",
+         what the method needs, or for which all it knows is older than a quarter of a second, of a million; \
+         those in which it was *absent*, not shown at all or elsewhere before or after a teleport, are among \
+         them and have no error.\n",
     );
     let mut by_path: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
     for row in whole {
@@ -279,8 +286,9 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
 }
 
 fn methods(all: &[Means]) -> String {
-    let head = ["method", "now", "now p99", "then", "then p99", "jerk", "behind ms", "missing"]
-        .map(String::from);
+    let head =
+        ["method", "now", "now p99", "then", "then p99", "jerk", "behind ms", "missing", "absent"]
+            .map(String::from);
     let line = |means: &Means| {
         let behind =
             if means.behind_ms > 0.0 { format!("{:.0}", means.behind_ms) } else { "-".into() };
@@ -293,6 +301,7 @@ fn methods(all: &[Means]) -> String {
             figure(means.jerk),
             behind,
             format!("{:.0}", means.missing),
+            format!("{:.0}", means.absent),
         ]
     };
     table(&head, &all.iter().map(line).collect::<Vec<_>>())

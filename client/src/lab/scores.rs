@@ -76,9 +76,11 @@ pub struct Scores {
     pub jerk_max: f64,
     /// From where it truly points at the time that is shown, in turns; none for what does not point.
     pub turned_shown_mean: Option<f64>,
-    /// Frames in which nothing was shown, or the body where it was before a teleport or where it goes after
-    /// it, or the method had not what it needs, per million.
+    /// Frames in which it was absent, or the method had not what it needs, per million.
     pub missing_per_million: f64,
+    /// Frames in which nothing was shown, or the body where it was before a teleport or where it goes after
+    /// it, per million: what has no error, for it is nowhere near.
+    pub absent_per_million: f64,
     /// Frames that were scored.
     pub frames: usize,
 }
@@ -117,7 +119,8 @@ pub struct Tally<'a> {
     now: Vec<f64>,
     jerks: Jerks,
     frames: usize,
-    missing: usize,
+    starved: usize,
+    absent: usize,
     turns: f64,
 }
 
@@ -125,8 +128,8 @@ impl<'a> Tally<'a> {
     /// Nothing yet.
     pub fn new(recording: &'a Recording) -> Self {
         let (shown, now) = (Vec::new(), Vec::new());
-        let (frames, missing, turns) = (0, 0, 0.0);
-        Self { recording, shown, now, jerks: Jerks::default(), frames, missing, turns }
+        let (frames, starved, absent, turns) = (0, 0, 0, 0.0);
+        Self { recording, shown, now, jerks: Jerks::default(), frames, starved, absent, turns }
     }
 
     /// Counts a frame, which follows on the one before.
@@ -138,7 +141,7 @@ impl<'a> Tally<'a> {
         };
         self.frames += 1;
         let Seen::Shown(shown, of) = frame.seen else {
-            self.missing += 1;
+            self.absent += 1;
             self.jerks.cut();
             return;
         };
@@ -149,11 +152,11 @@ impl<'a> Tally<'a> {
         }
         if of != then.course {
             // It is somewhere else altogether: how far off says nothing, and it is not to be seen where it is.
-            self.missing += 1;
+            self.absent += 1;
             self.jerks.cut();
             return;
         }
-        self.missing += usize::from(shown.starved);
+        self.starved += usize::from(shown.starved);
         self.shown.push(length(off(then.place)));
         self.jerks.push(off(then.place), of);
         if let (Some(field), Some(turn)) = (self.recording.turn(), then.turn) {
@@ -169,6 +172,7 @@ impl<'a> Tally<'a> {
         let most = |errors: &mut [f64], part: f64| {
             if errors.is_empty() { f64::NAN } else { quantile(errors, part) }
         };
+        let per_million = |frames: usize| frames as f64 * 1e6 / self.frames.max(1) as f64;
         let turned = ratio(self.turns, shown.len());
         Scores {
             error_shown_mean: mean(&shown),
@@ -180,7 +184,8 @@ impl<'a> Tally<'a> {
             jerk: ratio(self.jerks.squares, self.jerks.count).sqrt(),
             jerk_max: self.jerks.most,
             turned_shown_mean: self.recording.turn().map(|_| turned),
-            missing_per_million: self.missing as f64 * 1e6 / self.frames.max(1) as f64,
+            missing_per_million: per_million(self.absent + self.starved),
+            absent_per_million: per_million(self.absent),
             frames: self.frames,
         }
     }

@@ -212,7 +212,8 @@ fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::E
 /// Columns of the comma-separated values, in order.
 pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,\
     frame_hz,seed,method,timeline,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
-    error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,frames";
+    error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,\
+    absent_per_million,frames";
 
 impl Row {
     /// Whether anything was shown, so that its errors are known; its jerk may still be none.
@@ -251,6 +252,7 @@ impl Row {
             number(scores.jerk),
             number(scores.jerk_max),
             number(scores.missing_per_million),
+            number(scores.absent_per_million),
             scores.frames.to_string(),
         ]
         .join(",")

@@ -115,6 +115,7 @@ fn frames_before_anything_came_miss_all_that_they_need() {
     for contender in Contender::playable() {
         let scores = scores(&recording, &setup, contender);
         assert_eq!((scores.frames, scores.missing_per_million), (6 * 60 + 1, 1e6), "{contender}");
+        assert_eq!(scores.absent_per_million, 1e6, "{contender}");
     }
 }
 
@@ -161,7 +162,7 @@ fn without_a_clock_in_common_a_state_counts_when_it_first_comes() {
 }
 
 #[test]
-fn who_is_shown_elsewhere_is_missing() {
+fn who_is_shown_elsewhere_is_absent() {
     // To the other end each second: what shows the present learns of it a fifth of a second late.
     let points = (0..=20 * 60).map(|step| {
         let course = step / 60;
@@ -172,11 +173,11 @@ fn who_is_shown_elsewhere_is_missing() {
     let [now, then] = ["run-forward", "linear"]
         .map(|method| scores(&recording, &setup, method.parse().expect("a method")));
     // In a fifth of all frames, to within two in each second: it jumps between two samples, and is then nowhere.
-    let missing = now.missing_per_million / 1e6;
-    assert!((missing - 0.2).abs() < 0.035, "{missing}");
+    let absent = now.absent_per_million / 1e6;
+    assert!((absent - 0.2).abs() < 0.035, "{absent}");
     assert!(now.error_shown_max < 1e-3 && now.frames > 850, "{now:?}");
     // In the past only what is unknown between two updates.
-    assert!(then.missing_per_million / 1e6 < 0.05, "{then:?}");
+    assert!(then.absent_per_million / 1e6 < 0.05, "{then:?}");
 }
 
 fn plan(seed: u64) -> Plan {

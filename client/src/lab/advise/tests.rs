@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::Scores;
 use super::super::file::Point;
 use super::super::shapes::Shape;
+use super::super::{Recording, Scores};
 use super::*;
 
 fn question(name: &str, recording: Recording, network: &str) -> Question {
@@ -90,7 +90,7 @@ fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
 }
 
 /// A row of a cell that might have been measured.
-fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, missing: f64) -> Row {
+fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, absent: f64) -> Row {
     let question = question("line", line(8.0, 1.0), "cable");
     let plan = Plan { contenders: vec![Contender::Method(method)], ..question.plan() };
     let mut row = plan.measure(0, || true).remove(0);
@@ -101,7 +101,7 @@ fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, missing: f64
         error_shown_mean: error,
         error_shown_p99: error,
         jerk,
-        missing_per_million: missing,
+        absent_per_million: absent,
         ..row.scores
     };
     row
@@ -150,26 +150,23 @@ fn a_rate_at_which_nothing_past_was_seen_still_counts_for_now() {
 }
 
 #[test]
-fn what_misses_more_is_not_taken_and_said() {
+fn what_is_absent_more_often_is_not_taken_and_said() {
     let rows = [
         row(20.0, 1, Choice::RunForward, 3.0, 0.0, 1000.0),
-        row(20.0, 1, Choice::Kalman, 1.0, 0.0, 1000.0 + 1.1 * MISSING_MAX),
+        row(20.0, 1, Choice::Kalman, 1.0, 0.0, 1000.0 + 1.1 * ABSENT_MAX),
         row(20.0, 1, Choice::FirLinear, 4.0, 0.0, 0.0),
     ];
     let advice = of_rows(&[20.0], &rows).expect("all is known");
     let now = advice.now.as_ref().expect("all is known");
-    assert_eq!(
-        (&*now.method, &*now.too_often_missing),
-        ("run-forward", &["kalman".to_owned()][..])
-    );
+    assert_eq!((&*now.method, &*now.too_often_absent), ("run-forward", &["kalman".to_owned()][..]));
     let text = advice.markdown(&line(8.0, 1.0));
     assert!(
-        text.contains("misses least: kalman.") && text.contains("1000 frames of a million"),
+        text.contains("is least: kalman.") && text.contains("1000 frames of a million"),
         "{text}"
     );
     // A rate neither.
     let rows = [
-        row(5.0, 1, Choice::RunForward, 3.0, 0.0, 1.1 * MISSING_MAX),
+        row(5.0, 1, Choice::RunForward, 3.0, 0.0, 1.1 * ABSENT_MAX),
         row(20.0, 1, Choice::RunForward, 3.0, 0.0, 0.0),
     ];
     let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
