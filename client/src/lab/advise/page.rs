@@ -130,16 +130,33 @@ impl Advice {
 
     fn tables(&self, text: &mut String) {
         text.push_str(
-            "\nThe best by send rate: pixels from where it is now, and from where it was then. What is least is \
-             the visual error, the distance and twice the jerk, among what is absent, not shown or \
-             elsewhere, in at most one frame of a hundred more than what is least; the lowest rate is taken that is within a tenth of the best, a pixel \
-             added to both.\n\n",
+            "\nThe best by send rate: pixels from where it is now, and from where it was then, and frames of a \
+             million in which it is absent: not shown, or elsewhere before or after a teleport. What is least is the \
+             visual error, the distance and twice the jerk, among what is absent in at most one frame of a hundred \
+             more than what is so least; the lowest rate is taken that is within a tenth of the best, a pixel added \
+             to both.\n\n",
         );
-        let head = ["updates/s", "now", "px", "jerk", "then", "px", "jerk", "behind ms"];
+        let head = [
+            "updates/s",
+            "now",
+            "px",
+            "jerk",
+            "absent",
+            "then",
+            "px",
+            "jerk",
+            "absent",
+            "behind ms",
+        ];
         let line = |it: &AtRate| {
             let cells = |pick: &Option<Pick>| match pick {
-                Some(pick) => [pick.method.clone(), figure(pick.error_px), figure(pick.jerk_px)],
-                None => ["-"; 3].map(String::from),
+                Some(pick) => [
+                    pick.method.clone(),
+                    figure(pick.error_px),
+                    figure(pick.jerk_px),
+                    format!("{:.0}", pick.absent_per_million),
+                ],
+                None => ["-"; 4].map(String::from),
             };
             let behind =
                 it.then.as_ref().map_or_else(|| "-".into(), |it| format!("{:.0}", it.delay_ms));
