@@ -138,8 +138,7 @@ const RATE_ALIKE: f64 = 1.1;
 const DELAY_ALIKE: f64 = 1.1;
 /// Frames that a delay may leave without a later state, per million: one in a hundred. Arbitrary.
 const MISSING_MAX: f64 = 10_000.0;
-/// Frames in which a method may be absent more often than the one that is least, at the same rate, per million: one
-/// in a hundred.
+/// Frames in which a method may be absent more often than the one that is least, per million: one in a hundred.
 /// What is not shown is not off, so that without a bound what shows nothing would often be best; and what is gone
 /// for more than half a second in each minute is seen to be. The bound itself is arbitrary.
 pub const ABSENT_MAX: f64 = 10_000.0;
@@ -316,13 +315,16 @@ impl Question {
     }
 }
 
-/// The lowest rate at which the best is about as good as the best of all. How often it is absent is not compared
-/// from rate to rate: other updates are lost at each, and whether some of those are just after a teleport is chance.
+/// The lowest rate at which the best is about as good as the best of all, of those at which it is not absent more
+/// often than may be: the more seldom updates are, the longer nothing is known of what was teleported if some are
+/// lost.
 fn best(all: &[AtRate], of: impl Fn(&AtRate) -> Option<&Pick>) -> Option<Pick> {
     let picks = || all.iter().filter_map(&of);
-    let least = picks().map(|pick| pick.visual_px).min_by(f64::total_cmp)?;
+    let absent = picks().map(|pick| pick.absent_per_million).fold(f64::INFINITY, f64::min);
+    let there = |pick: &&Pick| pick.absent_per_million <= absent + ABSENT_MAX;
+    let least = picks().filter(there).map(|pick| pick.visual_px).min_by(f64::total_cmp)?;
     let enough = |pick: &&Pick| pick.visual_px + 1.0 <= RATE_ALIKE * (least + 1.0);
-    picks().find(enough).cloned()
+    picks().filter(there).find(enough).cloned()
 }
 
 /// Why there is no advice.

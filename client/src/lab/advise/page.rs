@@ -133,7 +133,7 @@ impl Advice {
             "\nThe best by send rate: pixels from where it is now, and from where it was then, and frames of a \
              million in which it is absent: not shown, or elsewhere before or after a teleport. What is least is the \
              visual error, the distance and twice the jerk, among what is absent in at most one frame of a hundred \
-             more than what is so least; the lowest rate is taken that is within a tenth of the best, a pixel added \
+             more than what is so least, at that rate and at any; the lowest rate is taken that is within a tenth of the best, a pixel added \
              to both.\n\n",
         );
         let head = [

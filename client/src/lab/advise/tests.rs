@@ -164,6 +164,13 @@ fn what_is_absent_more_often_is_not_taken_and_said() {
         text.contains("is least: kalman.") && text.contains("1000 frames of a million"),
         "{text}"
     );
+    // A rate neither.
+    let rows = [
+        row(5.0, 1, Choice::RunForward, 3.0, 0.0, 1.1 * ABSENT_MAX),
+        row(20.0, 1, Choice::RunForward, 3.0, 0.0, 0.0),
+    ];
+    let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
+    assert_eq!(advice.now.expect("all is known").send_rate_hz, 20.0);
 }
 
 #[test]
