@@ -7,6 +7,7 @@ use phaselock_client::lab::{
 };
 use phaselock_shared::time::Micros;
 
+mod advice;
 mod closed;
 mod networks;
 mod odd;

@@ -7,18 +7,18 @@
 //! What is least is the *visual error*: the mean distance and [`JERK_WEIGHT`] times the jerk, in pixels. By
 //! distance alone what stutters most would often be best.
 
-use std::fmt::Write;
+mod page;
+#[cfg(test)]
+mod tests;
 
 use phaselock_shared::motion::Timeline;
+use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::time::Micros;
 use serde::Serialize;
 
-use super::plot::{self, Curve, Lines};
-use super::ranking::ALIKE;
-use super::report::{Means, figure, means, table};
-use super::strokes::Stroke;
+use super::report::{Means, means};
 use super::sweep::{Plan, Row, Subject};
-use super::{Contender, DelayRule, Network, Recording, Sending, Stamps};
+use super::{Contender, DelayRule, Network, Sending, Setup, Stamps};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -56,6 +56,12 @@ pub struct Pick {
     pub jerk_px: f64,
     /// Both: what the methods are ranked by.
     pub visual_px: f64,
+    /// Frames in which it was not shown, or elsewhere; see [`Scores`](super::Scores).
+    pub absent_per_million: f64,
+    /// Others that do exactly as well. Of all these it is the one with the least delay.
+    pub as_good: Vec<String>,
+    /// Others that would be better, but are absent too often; see [`ABSENT_MAX`].
+    pub too_often_absent: Vec<String>,
     /// The one after it.
     pub next: Option<Next>,
 }
@@ -80,10 +86,10 @@ pub struct Next {
 pub struct AtRate {
     /// Updates a second.
     pub send_rate_hz: f64,
-    /// The best for now.
-    pub now: Pick,
-    /// The best for then.
-    pub then: Pick,
+    /// The best for now; none if nothing was seen.
+    pub now: Option<Pick>,
+    /// The best for then; none if of the past nothing was seen: the motion may be over before it is shown.
+    pub then: Option<Pick>,
 }
 
 /// How the best one for then does at a fixed delay.
@@ -106,12 +112,14 @@ pub struct Advice {
     pub path: String,
     /// The network.
     pub network: String,
+    /// Seconds of the motion that were measured, at each rate.
+    pub secs: f64,
     /// What counts as a pixel, in the motion's own unit.
     pub pixel: f64,
-    /// The best to have it where it is.
-    pub now: Pick,
-    /// The best to show how it moved.
-    pub then: Pick,
+    /// The best to have it where it is, if anything was seen.
+    pub now: Option<Pick>,
+    /// The best to show how it moved, if anything was seen of the past.
+    pub then: Option<Pick>,
     /// A shorter, fixed delay that would do as well for the latter, if one of those tried does.
     pub delay_enough_ms: Option<f64>,
     /// The best by send rate.
@@ -130,6 +138,12 @@ const RATE_ALIKE: f64 = 1.1;
 const DELAY_ALIKE: f64 = 1.1;
 /// Frames that a delay may leave without a later state, per million: one in a hundred. Arbitrary.
 const MISSING_MAX: f64 = 10_000.0;
+/// Frames in which a method may be absent more often than the one that is least, per million: one in a hundred.
+/// What is not shown is not off, so that without a bound what shows nothing would often be best; and what is gone
+/// for more than half a second in each minute is seen to be. The bound itself is arbitrary.
+pub const ABSENT_MAX: f64 = 10_000.0;
+/// Pixels that are no difference: a millionth.
+const SAME_PX: f64 = 1e-6;
 /// Seconds of play that each method is measured for at least, over all repeats. Arbitrary.
 const MEASURED_SECS: f64 = 120.0;
 /// Delays that are tried, in intervals between updates, on top of the way that the updates take.
@@ -161,13 +175,21 @@ impl Question {
             delay: DelayRule::Steered,
             repeats: self.repeats,
             seed: self.seed,
-            secs: f64::MAX,
+            secs: self.secs(),
         }
+    }
+
+    /// Seconds of the motion that are measured: as many at each rate, for what comes later may be of another kind.
+    fn secs(&self) -> f64 {
+        let longest = |rate: &f64| Setup::longest(1.0 / rate, 1.0 / self.frame_rate);
+        self.rates.iter().map(longest).fold(self.subject.recording.secs(), f64::min)
     }
 
     /// What is to be measured then: the best for then, at its rate, a plan for each delay.
     pub fn delay_plans(&self, rows: &[Row]) -> Vec<Plan> {
-        let Some((_, then)) = self.picks(rows) else { return Vec::new() };
+        let Some(then) = best(&self.by_rate(rows), |it| it.then.as_ref()) else {
+            return Vec::new();
+        };
         let Ok(method) = then.method.parse::<Contender>() else { return Vec::new() };
         let interval = 1.0 / then.send_rate_hz;
         // What the client steers to is the way and about an interval and a half.
@@ -182,9 +204,15 @@ impl Question {
         delays.into_iter().filter(|secs| *secs <= DELAY_SECS_MAX).map(plan).collect()
     }
 
-    /// The answers by what was measured; none if too little was.
-    pub fn answer(&self, rows: &[Row], by_delay: &[Vec<Row>]) -> Option<Advice> {
-        let (now, then) = self.picks(rows)?;
+    /// The answers by what was measured. That is one at least.
+    pub fn answer(&self, rows: &[Row], by_delay: &[Vec<Row>]) -> Result<Advice, NoAdvice> {
+        let by_send_rate = self.by_rate(rows);
+        let now = best(&by_send_rate, |it| it.now.as_ref());
+        let then = best(&by_send_rate, |it| it.then.as_ref());
+        if now.is_none() && then.is_none() {
+            let seen = rows.iter().any(Row::is_measured);
+            return Err(if seen { NoAdvice::TooShort } else { NoAdvice::NothingSeen });
+        }
         let delays = self.delay_plans(rows);
         let at_delay = |(plan, rows): (&Plan, &Vec<Row>)| {
             let DelayRule::Fixed(delay) = plan.delay else { return None };
@@ -199,32 +227,25 @@ impl Question {
         let by_delay: Vec<_> = delays.iter().zip(by_delay).filter_map(at_delay).collect();
         // The shortest that is as good as what the client would steer to.
         let enough = |it: &&AtDelay| {
-            it.delay_ms < 0.9 * then.delay_ms
-                && it.missing_per_million <= MISSING_MAX
-                && it.error_px + 1.0 <= DELAY_ALIKE * (then.error_px + 1.0)
-                && it.jerk_px + 1.0 <= DELAY_ALIKE * (then.jerk_px + 1.0)
+            then.as_ref().is_some_and(|then| {
+                it.delay_ms < 0.9 * then.delay_ms
+                    && it.missing_per_million <= MISSING_MAX
+                    && it.error_px + 1.0 <= DELAY_ALIKE * (then.error_px + 1.0)
+                    && it.jerk_px + 1.0 <= DELAY_ALIKE * (then.jerk_px + 1.0)
+            })
         };
         let delay_enough_ms = by_delay.iter().find(enough).map(|shorter| shorter.delay_ms);
-        Some(Advice {
+        Ok(Advice {
             path: self.subject.name.clone(),
             network: self.network.to_string(),
+            secs: self.secs(),
             pixel: self.pixel,
             now,
             then,
             delay_enough_ms,
-            by_send_rate: self.by_rate(rows),
+            by_send_rate,
             by_delay,
         })
-    }
-
-    fn picks(&self, rows: &[Row]) -> Option<(Pick, Pick)> {
-        let all = self.by_rate(rows);
-        let pick = |of: &dyn Fn(&AtRate) -> Pick| {
-            let least = all.iter().map(|it| of(it).visual_px).min_by(f64::total_cmp)?;
-            let enough = |pick: &Pick| pick.visual_px + 1.0 <= RATE_ALIKE * (least + 1.0);
-            all.iter().map(of).find(enough)
-        };
-        Some((pick(&|it| it.now.clone())?, pick(&|it| it.then.clone())?))
     }
 
     fn by_rate(&self, rows: &[Row]) -> Vec<AtRate> {
@@ -234,7 +255,7 @@ impl Question {
             let rows: Vec<_> = rows.iter().filter(here).collect();
             let (now, then) =
                 (self.pick(&rows, rate, None), self.pick(&rows, rate, Some(Timeline::Past)));
-            all.extend(now.zip(then).map(|(now, then)| AtRate { send_rate_hz: rate, now, then }));
+            all.push(AtRate { send_rate_hz: rate, now, then });
         }
         all
     }
@@ -246,16 +267,27 @@ impl Question {
         let visual = |means: &Means| (error(means) + JERK_WEIGHT * means.jerk) / self.pixel;
         let mut ranked: Vec<_> = all
             .iter()
-            .filter(|means| means.method != Contender::Newest && means.rows > 0)
+            .filter(|means| means.method != Contender::Newest && visual(means).is_finite())
             .filter(|means| shown.is_none_or(|shown| means.method.timeline() == shown))
             .collect();
-        ranked.sort_by(|a, b| visual(a).total_cmp(&visual(b)));
-        let best = *ranked.first()?;
+        // Of what is as good the one with the least delay, and of these the first in the list of methods.
+        let grade = |means: &Means| (visual(means) / SAME_PX).round();
+        ranked.sort_by(|a, b| {
+            grade(a).total_cmp(&grade(b)).then(a.behind_ms.total_cmp(&b.behind_ms))
+        });
+        let absent = ranked.iter().map(|means| means.absent).fold(f64::INFINITY, f64::min);
+        let (ranked, missed): (Vec<&Means>, Vec<&Means>) =
+            ranked.into_iter().partition(|means| means.absent <= absent + ABSENT_MAX);
+        let (&best, others) = ranked.split_first()?;
         // The same under another name is no other: the adaptive one is whichever it has chosen.
         let same = |means: &Means| {
-            (means.now, means.shown, means.jerk) == (best.now, best.shown, best.jerk)
+            means.method == Contender::Method(Choice::Adaptive)
+                && (means.now, means.shown, means.jerk) == (best.now, best.shown, best.jerk)
         };
-        let next = ranked[1..].iter().find(|next| !same(next)).map(|next| Next {
+        let others: Vec<_> = others.iter().copied().filter(|other| !same(other)).collect();
+        let alike = others.iter().take_while(|other| grade(other) == grade(best)).count();
+        let (as_good, others) = others.split_at(alike);
+        let next = others.first().map(|next| Next {
             method: next.method.to_string(),
             error_px: error(next) / self.pixel,
             jerk_px: next.jerk / self.pixel,
@@ -271,191 +303,43 @@ impl Question {
             error_px_p99: p99 / self.pixel,
             jerk_px: best.jerk / self.pixel,
             visual_px: visual(best),
+            absent_per_million: best.absent,
+            as_good: as_good.iter().map(|means| means.method.to_string()).collect(),
+            too_often_absent: missed
+                .iter()
+                .filter(|means| grade(means) < grade(best))
+                .map(|means| means.method.to_string())
+                .collect(),
             next,
         })
     }
 }
 
-impl Pick {
-    fn delay(&self) -> String {
-        if self.delay_ms > 0.0 {
-            format!("{:.0} ms behind", self.delay_ms)
-        } else {
-            "no delay".into()
-        }
-    }
-
-    fn against_next(&self) -> String {
-        let Some(next) = &self.next else { return "There is no other.".into() };
-        let Next { method, error_px, jerk_px, visual_px, margin } = next;
-        let of_next = format!("{method} ({} px, jerk {})", figure(*error_px), figure(*jerk_px));
-        let times = margin.map_or_else(String::new, |margin| {
-            format!(", {} times the visual error", figure(margin))
-        });
-        let alike = if self.visual_px < 1.0 && *visual_px < 1.0 {
-            ": neither is seen to be off"
-        } else if margin.is_some_and(|margin| margin < ALIKE) {
-            ": about as good"
-        } else {
-            ""
-        };
-        format!("The next is {of_next}{times}{alike}.")
-    }
+/// The lowest rate at which the best is about as good as the best of all, of those at which it is not absent more
+/// often than may be: the more seldom updates are, the longer nothing is known of what was teleported if some are
+/// lost.
+fn best(all: &[AtRate], of: impl Fn(&AtRate) -> Option<&Pick>) -> Option<Pick> {
+    let picks = || all.iter().filter_map(&of);
+    let absent = picks().map(|pick| pick.absent_per_million).fold(f64::INFINITY, f64::min);
+    let there = |pick: &&Pick| pick.absent_per_million <= absent + ABSENT_MAX;
+    let least = picks().filter(there).map(|pick| pick.visual_px).min_by(f64::total_cmp)?;
+    let enough = |pick: &&Pick| pick.visual_px + 1.0 <= RATE_ALIKE * (least + 1.0);
+    picks().filter(there).find(enough).cloned()
 }
 
-impl Advice {
-    /// In words and tables.
-    pub fn markdown(&self, recording: &Recording) -> String {
-        let Self { path, network, now, then, .. } = self;
-        let mut text = String::new();
-        let _ = write!(
-            text,
-            "# {path} over {network}\n\n\
-             {} s; a pixel is {} of the motion's own unit.\n\n\
-             **Use {}, {} updates a second, {}.** It is {} px from where the thing truly is at the moment, on \
-             average (99th percentile {}, jerk {}). {}\n\n\
-             If what is shown may be of the past, since nobody has to touch it: **{}, {} updates a second, \
-             {}**. It is {} px from where the thing truly was (99th percentile {}, jerk {}). {}\n",
-            figure(recording.secs()),
-            figure(self.pixel),
-            now.method,
-            now.send_rate_hz,
-            now.delay(),
-            figure(now.error_px),
-            figure(now.error_px_p99),
-            figure(now.jerk_px),
-            now.against_next(),
-            then.method,
-            then.send_rate_hz,
-            then.delay(),
-            figure(then.error_px),
-            figure(then.error_px_p99),
-            figure(then.jerk_px),
-            then.against_next(),
-        );
-        if let Some(enough) = self.delay_enough_ms {
-            let _ = writeln!(
-                text,
-                "That is the delay the client steers to; {enough:.0} ms would do as well."
-            );
-        }
-        text.push_str(
-            "\nThe best by send rate: pixels from where it is now, and from where it was then. What is least is \
-             the visual error, the distance and twice the jerk; the lowest rate is taken that is within a tenth \
-             of the best, a pixel added to both.\n\n",
-        );
-        let head = ["updates/s", "now", "px", "jerk", "then", "px", "jerk", "behind ms"];
-        let line = |it: &AtRate| {
-            let [now, then] = [&it.now, &it.then];
-            vec![
-                it.send_rate_hz.to_string(),
-                now.method.clone(),
-                figure(now.error_px),
-                figure(now.jerk_px),
-                then.method.clone(),
-                figure(then.error_px),
-                figure(then.jerk_px),
-                format!("{:.0}", then.delay_ms),
-            ]
-        };
-        let lines: Vec<_> = self.by_send_rate.iter().map(line).collect();
-        text.push_str(&table(&head.map(String::from), &lines));
-        if self.by_delay.is_empty() {
-            return text;
-        }
-        let _ = writeln!(
-            text,
-            "\n{} at {} updates a second, by delay: pixels from where it was, and frames without a later \
-             state, of a million. Phaselock's client finds its delay by itself.\n",
-            then.method, then.send_rate_hz
-        );
-        let line = |it: &AtDelay| {
-            vec![
-                format!("{:.0}", it.delay_ms),
-                figure(it.error_px),
-                figure(it.jerk_px),
-                format!("{:.0}", it.missing_per_million),
-            ]
-        };
-        let lines: Vec<_> = self.by_delay.iter().map(line).collect();
-        text.push_str(&table(&["delay ms", "px", "jerk", "missing"].map(String::from), &lines));
-        text
-    }
-
-    /// The errors by send rate, as a picture.
-    pub fn picture(&self) -> String {
-        let curve = |number: usize, name: &str, of: &dyn Fn(&AtRate) -> &Pick| Curve {
-            name: name.into(),
-            stroke: Stroke::of(number),
-            points: vec![
-                self.by_send_rate.iter().map(|it| [it.send_rate_hz, of(it).error_px]).collect(),
-            ],
-            note: String::new(),
-        };
-        plot::lines(&Lines {
-            title: format!("{} over {}: the best by send rate", self.path, self.network),
-            subtitle: format!("now {}, then {}", self.now.method, self.then.method),
-            x_label: "updates a second".into(),
-            y_label: "mean error / px".into(),
-            curves: vec![
-                curve(0, "now: from where it is", &|it| &it.now),
-                curve(1, "then: from where it was", &|it| &it.then),
-            ],
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::super::shapes::Shape;
-    use super::*;
-
-    fn ask(shape: Shape, network: &str) -> Advice {
-        let recording = Arc::new(shape.record(8.0));
-        let subject = Subject { name: shape.name().into(), recording };
-        let network = network.parse().expect("it is a network");
-        let question = Question { repeats: 1, ..Question::new(subject, network) };
-        let measure = |plan: &Plan| {
-            (0..plan.cells()).flat_map(|cell| plan.measure(cell, || true)).collect::<Vec<_>>()
-        };
-        let rows = measure(&question.plan());
-        let delays: Vec<_> = question.delay_plans(&rows).iter().map(measure).collect();
-        question.answer(&rows, &delays).expect("all was measured")
-    }
-
-    #[test]
-    fn the_best_is_better_than_the_next_and_rates_are_no_higher_than_need_be() {
-        for (shape, network) in [(Shape::Smooth, "cable"), (Shape::Zigzag, "intercontinental")] {
-            let advice = ask(shape, network);
-            for pick in [&advice.now, &advice.then] {
-                let next = pick.next.as_ref().expect("there are several");
-                assert!(
-                    next.visual_px >= pick.visual_px && next.method != pick.method,
-                    "{shape} over {network}: {pick:?}"
-                );
-                let best = advice.by_send_rate.iter().map(|it| {
-                    if *pick == advice.now { it.now.visual_px } else { it.then.visual_px }
-                });
-                let best = best.fold(f64::MAX, f64::min);
-                assert!(pick.visual_px + 1.0 <= (best + 1.0) * RATE_ALIKE, "{pick:?}");
-            }
-            assert!(advice.then.delay_ms > 0.0);
-            if shape == Shape::Zigzag {
-                let known = |it: &AtRate| it.then.error_px < it.now.error_px;
-                assert!(advice.by_send_rate.iter().all(known), "corners are seen in the past");
-            }
-            assert!(advice.by_delay.windows(2).all(|pair| pair[0].delay_ms < pair[1].delay_ms));
-        }
-    }
-
-    #[test]
-    fn a_worse_network_asks_for_more_delay() {
-        let [near, far] = ["lan", "terrible"].map(|network| ask(Shape::Smooth, network));
-        assert!(near.then.delay_ms < far.then.delay_ms, "{near:?} {far:?}");
-        assert!(near.now.error_px < far.now.error_px);
-        let text = far.markdown(&Shape::Smooth.record(8.0));
-        assert!(text.contains(&format!("**Use {}, ", far.now.method)), "{text}");
-    }
+/// Why there is no advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAdvice {
+    /// No method showed anything after the warm-up.
+    #[error(
+        "nothing to advise by: over this network nothing of this motion was seen; take a longer motion or a \
+         better network"
+    )]
+    NothingSeen,
+    /// What was shown is too little for jerk.
+    #[error(
+        "nothing to advise by: no three frames in a row showed this motion; take a longer motion or more frames a \
+         second"
+    )]
+    TooShort,
 }

@@ -13,6 +13,8 @@ use super::{DelayRule, Recording, Setup, Stamps};
 
 /// Bytes of an update packet; those of a few dozen players in sight. Arbitrary: no profile is too narrow.
 const PACKET_BYTES: usize = 300;
+/// Frames after which it is asked whether to go on: some milliseconds. Arbitrary.
+pub(super) const ASKED_EVERY: u64 = 4096;
 
 /// A state that came.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +53,12 @@ pub struct Carried {
 impl Carried {
     /// Sends a recording over the network.
     pub fn new(recording: &Recording, setup: &Setup) -> Self {
+        Self::while_told(recording, setup, &|| true)
+    }
+
+    /// The same as long as `go_on`, which is asked every few thousand frames, says so; then what has come is
+    /// worth nothing.
+    pub fn while_told(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
         let setup = &setup.bounded();
         let (schedule, seed) = setup.network.schedule();
         // As the conditioner seeds its way down.
@@ -72,7 +80,7 @@ impl Carried {
         let (mut number, mut behind, mut counted) = (0_u64, Micros::ZERO, 0_i64);
         for frame in 1_u64.. {
             let now = secs_of(local((frame as f64 + setup.phase) * setup.frame));
-            if now > secs {
+            if now > secs || (frame % ASKED_EVERY == 0 && !go_on()) {
                 break;
             }
             loop {
@@ -93,12 +101,13 @@ impl Carried {
             }
             while let Some(arrival) = down.next_arrival().filter(|at| *at <= local(now)) {
                 let Some((sent, state)) = down.poll(arrival) else { break };
+                // Whose state is of the time of its arrival must be the newest, and come for the first time.
+                if setup.stamps == Stamps::Arrived && !receiver.is_news(sent) {
+                    continue;
+                }
                 receiver.handle(sent, arrival);
                 let interval = receiver.expected();
                 let at = secs_of(arrival);
-                if setup.stamps == Stamps::Arrived && receiver.is_overtaken(sent) {
-                    continue;
-                }
                 carried.arrivals.extend(state.map(|(values, course)| {
                     let time = if setup.stamps == Stamps::Sent { sent } else { at };
                     Arrival { at, sent, time, course, values, interval }
@@ -174,9 +183,9 @@ impl Receiver {
         }
     }
 
-    /// Whether something that was sent later has come.
-    fn is_overtaken(&self, sent: f64) -> bool {
-        self.newest.is_some_and(|(newest, _)| sent < newest)
+    /// Whether nothing that was sent then or later has come.
+    fn is_news(&self, sent: f64) -> bool {
+        self.newest.is_none_or(|(newest, _)| newest < sent)
     }
 
     /// How far behind the past is shown. None before the first update has come.

@@ -23,8 +23,12 @@ pub struct Standing<T> {
     pub bearable: bool,
 }
 
-/// Best first.
+/// Best first; what has no error, for it was never shown, last.
 pub fn order<T>(all: &mut [Standing<T>]) {
+    // Whatever the sign of what is no number.
+    for it in all.iter_mut().filter(|it| it.error.is_nan()) {
+        it.error = f64::NAN;
+    }
     all.sort_by(|a, b| b.bearable.cmp(&a.bearable).then(a.error.total_cmp(&b.error)));
     // Those about as good as the best, by their jerk; a pixel is added, since nobody sees what is below that.
     let alike = all.first().map_or(0, |best| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::scores::ratio;
 use super::sweep::{Plan, Row};
 use super::{Contender, Network};
 
@@ -74,18 +75,22 @@ pub struct Means {
     pub shown: f64,
     /// Of their 99th percentiles.
     pub shown_p99: f64,
-    /// Of the jerks.
+    /// Of the jerks that are known: in what is over after two frames there is none.
     pub jerk: f64,
     /// Of the delays; 0 for what shows the present.
     pub behind_ms: f64,
     /// Frames without what the method needs, per million.
     pub missing: f64,
+    /// Frames in which it was absent, per million.
+    pub absent: f64,
 }
 
-/// Means for each method, in the order in which they come.
+/// Means for each method, in the order in which they come. Of what is known of no row they are no numbers, which
+/// come last where they are sorted.
 pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
     let mut all: Vec<Means> = Vec::new();
-    let mut seen: Vec<u32> = Vec::new();
+    // Rows of each in all, and those whose jerk is known.
+    let mut counts: Vec<[usize; 2]> = Vec::new();
     for row in rows {
         let at = all.iter().position(|means| means.method == row.method);
         let at = at.unwrap_or_else(|| {
@@ -99,14 +104,16 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
                 jerk: 0.0,
                 behind_ms: 0.0,
                 missing: 0.0,
+                absent: 0.0,
             };
             all.push(zero);
-            seen.push(0);
+            counts.push([0; 2]);
             all.len() - 1
         });
         let (sum, scores) = (&mut all[at], &row.scores);
-        seen[at] += 1;
+        counts[at][0] += 1;
         sum.missing += scores.missing_per_million;
+        sum.absent += scores.absent_per_million;
         if !row.is_measured() {
             continue;
         }
@@ -115,22 +122,24 @@ pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
         sum.now_p99 += scores.error_now_p99;
         sum.shown += scores.error_shown_mean;
         sum.shown_p99 += scores.error_shown_p99;
-        sum.jerk += scores.jerk;
+        if scores.jerk.is_finite() {
+            counts[at][1] += 1;
+            sum.jerk += scores.jerk;
+        }
         sum.behind_ms += if row.timeline == "past" { row.delay_ms } else { 0.0 };
     }
-    for (means, seen) in all.iter_mut().zip(seen) {
-        means.missing /= f64::from(seen);
-        // Of none it is no number.
-        let count = means.rows as f64;
+    for (means, [seen, jerked]) in all.iter_mut().zip(counts) {
+        means.missing = ratio(means.missing, seen);
+        means.absent = ratio(means.absent, seen);
+        means.jerk = ratio(means.jerk, jerked);
         for sum in [
             &mut means.now,
             &mut means.now_p99,
             &mut means.shown,
             &mut means.shown_p99,
-            &mut means.jerk,
             &mut means.behind_ms,
         ] {
-            *sum /= count;
+            *sum = ratio(*sum, means.rows);
         }
     }
     all
@@ -214,17 +223,28 @@ pub fn values(rows: &[&Row], dimension: Dimension) -> Vec<String> {
 }
 
 /// All that a sweep found so far: for each path a table of the methods, the least error at the present first,
-/// and one for each thing that was varied.
+/// and one for each thing that was varied. Means are over the cells of which every method was measured: over
+/// others some methods would have it harder than others.
 pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
     let mut text = String::from("# Sweep\n\n");
     let (done, all) = (rows.len(), plan.rows());
-    if done < all {
-        let _ = writeln!(text, "**Stopped early**: {done} of {all} runs are in these tables.\n");
-    }
+    let whole: Vec<&Row> = plan.whole(rows).flatten().collect();
+    let what = if done < all {
+        let cells = whole.len() / plan.contenders.len().max(1);
+        let _ = writeln!(
+            text,
+            "**Stopped early**: {done} of {all} runs were measured. The tables are of the {cells} of {} \
+             combinations of which every method was.\n",
+            plan.cells(),
+        );
+        "runs were asked for"
+    } else {
+        "runs"
+    };
     let _ = writeln!(
         text,
-        "{done} runs: {} paths, {} networks, {} update intervals, {} time histories, {} frame rates, {} \
-         methods, {} times each; seed {}. Distances are in each path's own unit; means over all runs of a \
+        "{all} {what}: {} paths, {} networks, {} update intervals, {} time histories, {} frame rates, \
+         {} methods, {} times each; seed {}. Distances are in each path's own unit; means over all runs of a \
          method.\n",
         plan.subjects.len(),
         plan.networks.len(),
@@ -239,10 +259,12 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         "*Now* is the distance from where the thing truly is at the moment, *then* from where it truly was at \
          the time that is shown, which for methods that show the past is so many ms *behind*. *Jerk* is the \
          root mean square of the change of the error's step from frame to frame. *Missing* are frames without \
-         what the method needs, or for which all it knows is older than a quarter of a second, of a million.\n",
+         what the method needs, or for which all it knows is older than a quarter of a second, of a million; \
+         those in which it was *absent*, not shown at all or elsewhere before or after a teleport, are among \
+         them and have no error.\n",
     );
     let mut by_path: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
-    for row in rows {
+    for row in whole {
         let at = plan.subjects.iter().position(|subject| subject.name == row.path);
         by_path.entry(at.unwrap_or(usize::MAX)).or_default().push(row);
     }
@@ -264,8 +286,9 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
 }
 
 fn methods(all: &[Means]) -> String {
-    let head = ["method", "now", "now p99", "then", "then p99", "jerk", "behind ms", "missing"]
-        .map(String::from);
+    let head =
+        ["method", "now", "now p99", "then", "then p99", "jerk", "behind ms", "missing", "absent"]
+            .map(String::from);
     let line = |means: &Means| {
         let behind =
             if means.behind_ms > 0.0 { format!("{:.0}", means.behind_ms) } else { "-".into() };
@@ -278,6 +301,7 @@ fn methods(all: &[Means]) -> String {
             figure(means.jerk),
             behind,
             format!("{:.0}", means.missing),
+            format!("{:.0}", means.absent),
         ]
     };
     table(&head, &all.iter().map(line).collect::<Vec<_>>())

@@ -3,6 +3,7 @@
 use phaselock_shared::motion::{Moment, Timeline};
 use serde::Serialize;
 
+use super::carried::ASKED_EVERY;
 use super::{Carried, Contender, Recording, Screen, Seen, Truth};
 
 /// A frame, and what it should have shown.
@@ -69,14 +70,17 @@ pub struct Scores {
     pub error_now_p99: f64,
     /// The greatest.
     pub error_now_max: f64,
-    /// See above; for frames as far apart as they were drawn.
+    /// See above; for frames as far apart as they were drawn. No number if there are no three in a row.
     pub jerk: f64,
     /// The greatest such change from one frame to the next.
     pub jerk_max: f64,
     /// From where it truly points at the time that is shown, in turns; none for what does not point.
     pub turned_shown_mean: Option<f64>,
-    /// Frames in which there was nothing to show, or not what the method needs, per million.
+    /// Frames in which it was absent, or the method had not what it needs, per million.
     pub missing_per_million: f64,
+    /// Frames in which nothing was shown, or the body where it was before a teleport or where it goes after
+    /// it, per million: what has no error, for it is nowhere near.
+    pub absent_per_million: f64,
     /// Frames that were scored.
     pub frames: usize,
 }
@@ -84,9 +88,25 @@ pub struct Scores {
 impl Scores {
     /// Shows a recording as it was carried.
     pub fn of(recording: &Recording, carried: &Carried, contender: Contender) -> Self {
+        Self::while_told(recording, carried, contender, &|| true)
+    }
+
+    /// The same as long as `go_on`, which is asked every few thousand frames, says so; then it is worth nothing.
+    pub(super) fn while_told(
+        recording: &Recording,
+        carried: &Carried,
+        contender: Contender,
+        go_on: &dyn Fn() -> bool,
+    ) -> Self {
         let mut tally = Tally::new(recording);
-        let frames = watch(recording, carried, contender);
-        frames.filter(|frame| frame.at.now >= carried.warm_up).for_each(|frame| tally.push(&frame));
+        for (number, frame) in (1_u64..).zip(watch(recording, carried, contender)) {
+            if number % ASKED_EVERY == 0 && !go_on() {
+                break;
+            }
+            if frame.at.now >= carried.warm_up {
+                tally.push(&frame);
+            }
+        }
         tally.scores()
     }
 }
@@ -99,7 +119,8 @@ pub struct Tally<'a> {
     now: Vec<f64>,
     jerks: Jerks,
     frames: usize,
-    missing: usize,
+    starved: usize,
+    absent: usize,
     turns: f64,
 }
 
@@ -107,8 +128,8 @@ impl<'a> Tally<'a> {
     /// Nothing yet.
     pub fn new(recording: &'a Recording) -> Self {
         let (shown, now) = (Vec::new(), Vec::new());
-        let (frames, missing, turns) = (0, 0, 0.0);
-        Self { recording, shown, now, jerks: Jerks::default(), frames, missing, turns }
+        let (frames, starved, absent, turns) = (0, 0, 0, 0.0);
+        Self { recording, shown, now, jerks: Jerks::default(), frames, starved, absent, turns }
     }
 
     /// Counts a frame, which follows on the one before.
@@ -118,17 +139,11 @@ impl<'a> Tally<'a> {
             self.jerks.cut();
             return;
         };
-        let (shown, of) = match frame.seen {
-            Seen::Shown(shown, of) => (shown, of),
-            Seen::Nothing => {
-                (self.frames, self.missing) = (self.frames + 1, self.missing + 1);
-                self.jerks.cut();
-                return;
-            }
-            Seen::Cut => {
-                self.jerks.cut();
-                return;
-            }
+        self.frames += 1;
+        let Seen::Shown(shown, of) = frame.seen else {
+            self.absent += 1;
+            self.jerks.cut();
+            return;
         };
         let place = self.recording.place_of(&shown.place);
         let off = |from: [f64; 2]| self.recording.way(from, place);
@@ -136,11 +151,12 @@ impl<'a> Tally<'a> {
             self.now.push(length(off(present.place)));
         }
         if of != then.course {
+            // It is somewhere else altogether: how far off says nothing, and it is not to be seen where it is.
+            self.absent += 1;
             self.jerks.cut();
             return;
         }
-        self.frames += 1;
-        self.missing += usize::from(shown.starved);
+        self.starved += usize::from(shown.starved);
         self.shown.push(length(off(then.place)));
         self.jerks.push(off(then.place), of);
         if let (Some(field), Some(turn)) = (self.recording.turn(), then.turn) {
@@ -152,11 +168,12 @@ impl<'a> Tally<'a> {
     /// What has been counted.
     pub fn scores(self) -> Scores {
         let Self { mut shown, mut now, .. } = self;
-        let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
+        let mean = |errors: &[f64]| ratio(errors.iter().sum(), errors.len());
         let most = |errors: &mut [f64], part: f64| {
             if errors.is_empty() { f64::NAN } else { quantile(errors, part) }
         };
-        let turned = self.turns / shown.len() as f64;
+        let per_million = |frames: usize| frames as f64 * 1e6 / self.frames.max(1) as f64;
+        let turned = ratio(self.turns, shown.len());
         Scores {
             error_shown_mean: mean(&shown),
             error_shown_p99: most(&mut shown, 0.99),
@@ -164,10 +181,11 @@ impl<'a> Tally<'a> {
             error_now_mean: mean(&now),
             error_now_p99: most(&mut now, 0.99),
             error_now_max: most(&mut now, 1.0),
-            jerk: (self.jerks.squares / self.jerks.count as f64).sqrt(),
+            jerk: ratio(self.jerks.squares, self.jerks.count).sqrt(),
             jerk_max: self.jerks.most,
             turned_shown_mean: self.recording.turn().map(|_| turned),
-            missing_per_million: self.missing as f64 * 1e6 / self.frames.max(1) as f64,
+            missing_per_million: per_million(self.absent + self.starved),
+            absent_per_million: per_million(self.absent),
             frames: self.frames,
         }
     }
@@ -181,11 +199,19 @@ pub fn timeline_name(timeline: Timeline) -> &'static str {
     }
 }
 
-/// The magnitude that a part of the samples does not exceed; 0 if there is none.
+/// The least sample that so great a part of them, itself included, does not exceed, by the nearest rank; 0 if
+/// there is none.
 pub fn quantile(samples: &mut [f64], part: f64) -> f64 {
     let Some(last) = samples.len().checked_sub(1) else { return 0.0 };
-    let at = ((last as f64 * part).ceil() as usize).min(last);
+    let rank = (samples.len() as f64 * part).ceil() as usize;
+    let at = rank.saturating_sub(1).min(last);
     *samples.select_nth_unstable_by(at, f64::total_cmp).1
+}
+
+/// A mean; of none it is the positive one of what is no number, which comes last where values are sorted. What a
+/// processor makes of 0 / 0 may be negative, and come first.
+pub(super) fn ratio(sum: f64, count: usize) -> f64 {
+    if count == 0 { f64::NAN } else { sum / count as f64 }
 }
 
 fn length([x, y]: [f64; 2]) -> f64 {
@@ -233,6 +259,28 @@ mod tests {
             jerks.push([0.0, *error], 1);
         }
         jerks
+    }
+
+    #[test]
+    fn quantiles_are_of_the_nearest_rank() {
+        let of = |count: u32, part| {
+            let mut samples: Vec<_> = (1..=count).rev().map(f64::from).collect();
+            quantile(&mut samples, part)
+        };
+        assert_eq!(
+            [1, 10, 100, 101, 1000].map(|count| of(count, 0.99)),
+            [1.0, 10.0, 99.0, 100.0, 990.0]
+        );
+        assert_eq!([of(4, 0.5), of(5, 0.5), of(4, 1.0), of(4, 0.0)], [2.0, 3.0, 4.0, 1.0]);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_number_and_comes_last() {
+        let recording = crate::lab::shapes::Shape::Sine.record(2.0);
+        let scores = Tally::new(&recording).scores();
+        let mut all = [scores.jerk, 1.0, scores.error_now_mean, 0.0, scores.error_shown_mean];
+        all.sort_by(f64::total_cmp);
+        assert!(all[..2] == [0.0, 1.0] && all[2..].iter().all(|it| it.is_nan()), "{all:?}");
     }
 
     #[test]

@@ -237,9 +237,24 @@ impl Setup {
             frame: 1.0 / 60.0,
             phase: 0.0,
             secs,
-            warm_up: (secs / 4.0).min(5.0),
+            warm_up: Self::warm_up_of(secs),
             seed: 1,
         }
+    }
+
+    /// Seconds that are not scored of so many that are shown: a quarter of them, 5 s at most.
+    fn warm_up_of(secs: f64) -> f64 {
+        (secs / 4.0).min(5.0)
+    }
+
+    /// The [`phase`](Self::phase) of who draws it by a seed, and by nothing else: so a row is measured again by
+    /// what stands in it. It is the fraction of a half and the seed times the golden ratio, by which any number
+    /// of seeds in a row are spread evenly (Knuth, The Art of Computer Programming, volume 3, 6.4, theorem S),
+    /// so that no frame rate is favoured by how it fits the updates.
+    pub fn phase_of(seed: u64) -> f64 {
+        // In units of 2^-64, where wrapping around leaves the fraction; 53 bits are what an `f64` holds.
+        let spread = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 << 63);
+        (spread >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// What is measured of it: the nearest within bounds, and for what is no number what [`new`](Self::new)
@@ -280,5 +295,27 @@ impl Setup {
     /// Seconds that are shown at most at such an update interval and such frames.
     pub fn longest(interval: f64, frame: f64) -> f64 {
         (f64::from(Self::FRAMES_MAX) * frame).min(f64::from(Self::SENDS_MAX) * interval)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_seeds_in_a_row_spreads_the_phases_evenly() {
+        for first in [0, 1, 1 << 40, u64::MAX - 3] {
+            for count in [2_u64, 3, 5, 10, 50] {
+                let seeds = (0..count).map(|number| first.wrapping_add(number));
+                let mut phases: Vec<_> = seeds.map(Setup::phase_of).collect();
+                phases.sort_by(f64::total_cmp);
+                let around = 1.0 + phases[0] - phases[phases.len() - 1];
+                let gaps = phases.windows(2).map(|pair| pair[1] - pair[0]).chain([around]);
+                // The golden ratio's widest gap is less than 1.9 times the even one, however many there are.
+                let widest = gaps.fold(0.0, f64::max);
+                assert!(widest < 1.9 / count as f64, "{first} {count}: {phases:?}");
+                assert!(phases.iter().all(|phase| (0.0..1.0).contains(phase)));
+            }
+        }
     }
 }

@@ -99,20 +99,29 @@ impl Plan {
             history: self.histories[at[3]],
             delay: self.delay,
             frame: 1.0 / self.frame_rates[at[4]],
-            // Spread evenly over the repeats, so that no frame rate is favoured by how it fits the updates.
-            phase: (at[5] as f64 + 0.5) / self.repeats.max(1) as f64,
+            phase: Setup::phase_of(seed),
             seed,
             ..Setup::lasting(&subject.recording, self.secs)
         };
         Cell { subject, setup }
     }
 
-    /// Measures a cell: a row for each method, as long as `go_on`, which is asked after each, says so.
-    pub fn measure(&self, number: usize, mut go_on: impl FnMut() -> bool) -> Vec<Row> {
+    /// Measures a cell: a row for each method, as long as `go_on` says so. That is asked all the time, and what
+    /// is not done by then is left out.
+    pub fn measure(&self, number: usize, go_on: impl Fn() -> bool) -> Vec<Row> {
+        self.measuring(number, &go_on).collect()
+    }
+
+    /// The same, a row as soon as it is measured.
+    pub fn measuring<'a>(
+        &'a self,
+        number: usize,
+        go_on: &'a dyn Fn() -> bool,
+    ) -> impl Iterator<Item = Row> + 'a {
         let Cell { subject, setup } = self.cell(number);
         let recording = &*subject.recording;
-        let carried = Carried::new(recording, &setup);
-        let row = |&method: &Contender| Row {
+        let carried = Carried::while_told(recording, &setup, go_on);
+        let row = move |method: Contender, scores: Scores| Row {
             path: subject.name.clone(),
             latency_ms: setup.network.latency_jitter_ms().map(|(latency, _)| tidied(latency)),
             jitter_ms: setup.network.latency_jitter_ms().map(|(_, jitter)| tidied(jitter)),
@@ -129,16 +138,23 @@ impl Plan {
             delay: setup.delay.name(),
             delay_ms: Micros(carried.delay_mean.0).as_ms(),
             sends_per_second: carried.sends_per_second,
-            scores: Scores::of(recording, &carried, method),
+            scores,
         };
-        let mut rows = Vec::new();
-        for method in &self.contenders {
-            rows.push(row(method));
+        self.contenders.iter().map_while(move |&method| {
             if !go_on() {
-                break;
+                return None;
             }
-        }
-        rows
+            let scores = Scores::while_told(recording, &carried, method, go_on);
+            go_on().then(|| row(method, scores))
+        })
+    }
+
+    /// The cells of which every method was measured, of rows in the plan's order.
+    pub fn whole<'a>(&'a self, rows: &'a [Row]) -> impl Iterator<Item = &'a [Row]> {
+        // No method is in a plan twice, and who stops has measured those at the beginning.
+        let first = self.contenders.first();
+        let cells = rows.chunk_by(move |_, next| Some(&next.method) != first);
+        cells.filter(|cell| cell.len() == self.contenders.len())
     }
 }
 
@@ -196,10 +212,11 @@ fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::E
 /// Columns of the comma-separated values, in order.
 pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,\
     frame_hz,seed,method,timeline,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
-    error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,frames";
+    error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,\
+    absent_per_million,frames";
 
 impl Row {
-    /// Whether anything was shown, so that its errors are known.
+    /// Whether anything was shown, so that its errors are known; its jerk may still be none.
     pub fn is_measured(&self) -> bool {
         [self.scores.error_now_mean, self.scores.error_shown_mean].iter().all(|it| it.is_finite())
     }
@@ -235,6 +252,7 @@ impl Row {
             number(scores.jerk),
             number(scores.jerk_max),
             number(scores.missing_per_million),
+            number(scores.absent_per_million),
             scores.frames.to_string(),
         ]
         .join(",")
@@ -297,9 +315,62 @@ mod tests {
             .expect("there is one");
         assert_eq!(text(plan.measure(number, || true)), text(plan.measure(number, || true)));
         let other = plan.measure(number + 1, || true);
-        assert_ne!(other[0].seed, plan.measure(number, || true)[0].seed);
-        assert_eq!(plan.measure(number, || false).len(), 1, "told to stop");
         assert_ne!(other[1].scores, plan.measure(number, || true)[1].scores, "on other dice");
+    }
+
+    #[test]
+    fn a_row_is_measured_again_by_its_own_seed() {
+        let text = |plan: &Plan, cell| plan.measure(cell, || true).iter().map(Row::csv).collect();
+        let plan = Plan { repeats: 3, ..plan() };
+        let again = Plan { seed: 2, repeats: 1, ..plan.clone() };
+        // Of the worst network, which is not the first.
+        let at = |plan: &Plan, seed| {
+            let fits = |cell: &usize| {
+                let setup = plan.cell(*cell).setup;
+                setup.seed == seed && matches!(setup.network, Network::Link(_))
+            };
+            (0..plan.cells()).find(fits).expect("there is one")
+        };
+        let [second, alone]: [Vec<String>; 2] =
+            [text(&plan, at(&plan, 2)), text(&again, at(&again, 2))];
+        assert_eq!(second, alone);
+    }
+
+    #[test]
+    fn what_is_stopped_amid_is_left_out() {
+        use std::cell::Cell;
+        let plan = plan();
+        let all = plan.measure(0, || true);
+        let mut counts = std::collections::BTreeSet::new();
+        for most in 0..40 {
+            let asked = Cell::new(0);
+            let rows = plan.measure(0, || asked.replace(asked.get() + 1) < most);
+            assert!(asked.get() <= most + 1, "once told, it asks no more");
+            assert!(rows.iter().zip(&all).all(|(row, other)| row.csv() == other.csv()));
+            counts.insert(rows.len());
+        }
+        assert_eq!(counts, (0..=all.len()).collect());
+        // An hour of it ends as soon.
+        let recording = Shape::Sine.record(3600.0);
+        let asked = Cell::new(0);
+        let carried = Carried::while_told(&recording, &Setup::new(&recording), &|| {
+            asked.replace(asked.get() + 1) < 1
+        });
+        assert!(asked.get() == 2 && carried.frames() < 10_000, "{}", carried.frames());
+        let carried = Carried::new(&recording, &Setup::new(&recording));
+        let newest = Contender::Newest;
+        let part = Scores::while_told(&recording, &carried, newest, &|| false);
+        assert!(part.frames < 10_000, "{part:?}");
+    }
+
+    #[test]
+    fn cells_are_whole_or_are_not() {
+        let plan = Plan { repeats: 3, ..plan() };
+        let [first, second, third] = [0, 1, 2].map(|cell| plan.measure(cell, || true));
+        let rows = [&first[..], &second[..16], &third[..]].concat();
+        let seeds: Vec<_> = plan.whole(&rows).map(|cell| (cell.len(), cell[0].seed)).collect();
+        assert_eq!(seeds, [(17, 1), (17, 3)]);
+        assert_eq!((plan.whole(&rows[..16]).count(), plan.whole(&[]).count()), (0, 0));
     }
 
     #[test]

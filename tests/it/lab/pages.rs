@@ -16,7 +16,7 @@ use super::network;
 use super::networks::measure;
 
 /// Holds a text to `tests/it/snapshots/NAME.snap`.
-fn check(name: &str, text: &str) {
+pub(super) fn check(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../snapshots");
     settings.set_prepend_module_to_snapshot(false);
@@ -25,7 +25,7 @@ fn check(name: &str, text: &str) {
 }
 
 /// On as many threads as there are cores.
-fn rows(plan: &Plan) -> Vec<Row> {
+pub(super) fn rows(plan: &Plan) -> Vec<Row> {
     let order: Vec<_> = (0..plan.cells()).collect();
     measure(plan, &order, std::thread::available_parallelism().map_or(1, usize::from))
 }

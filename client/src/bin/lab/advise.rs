@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use phaselock_client::lab::advise::Question;
 
 use super::args::AdviseArgs;
@@ -36,9 +36,7 @@ pub(crate) fn run(args: AdviseArgs) -> Result<ExitCode> {
         run::tell("stopped; advice is by all that is measured or there is none");
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
-    let Some(advice) = question.answer(&rows, &by_delay) else {
-        bail!("nothing to advise by: over this network nothing of this motion was seen");
-    };
+    let advice = question.answer(&rows, &by_delay)?;
     if let Some(plots) = plots {
         plots.write(&format!("{} send rates", advice.path), &advice.picture())?;
     }

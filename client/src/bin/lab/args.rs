@@ -77,8 +77,8 @@ pub(crate) struct SweepArgs {
     /// Milliseconds that it takes more at most, evenly spread
     #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
     pub(crate) jitter: Vec<f64>,
-    /// Percent of the updates that do not come
-    #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', default_value = "0", value_parser = percent)]
+    /// Percent of the updates that do not come, with --latency and --jitter [default: 0]
+    #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', value_parser = percent)]
     pub(crate) loss: Vec<f32>,
     #[arg(long, value_name = "NETWORK", help = link_help())]
     pub(crate) link: Vec<String>,

@@ -129,7 +129,8 @@ impl Progress {
     }
 }
 
-/// Measures a plan on so many threads. The rows come in the plan's order; fewer if it was told to stop.
+/// Measures a plan on so many threads. The rows come in the plan's order; if it was told to stop, those that
+/// were done by then.
 pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str) -> Vec<Row> {
     let cells = plan.cells();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -140,10 +141,10 @@ pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str)
             if cell >= cells || stop.is_told() {
                 break;
             }
-            let rows = plan.measure(cell, || {
+            let count = |_: &Row| {
                 done.fetch_add(1, Ordering::Relaxed);
-                !stop.is_told()
-            });
+            };
+            let rows = plan.measuring(cell, &|| !stop.is_told()).inspect(count).collect();
             results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((cell, rows));
         }
     };

@@ -1,5 +1,6 @@
 //! `phaselock-lab sweep`.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -50,7 +51,12 @@ pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
         json.write(&(text + "\n"))?;
     }
     if let Some(plots) = plots {
-        for (name, picture) in figures::of_sweep(&plan, &rows) {
+        // As in the tables: who was not measured everywhere would have it easier.
+        let whole = match rows.len() == plan.rows() {
+            true => Cow::Borrowed(&*rows),
+            false => plan.whole(&rows).flatten().cloned().collect(),
+        };
+        for (name, picture) in figures::of_sweep(&plan, &whole) {
             plots.write(&name, &picture)?;
         }
     }
@@ -104,18 +110,24 @@ fn csv_of(rows: &[Row]) -> String {
 fn plan(args: &SweepArgs) -> Result<Plan> {
     let secs = args.seconds.unwrap_or(SECONDS);
     let all: Vec<_> = Shape::ALL.iter().map(|shape| OsString::from(shape.name())).collect();
-    let paths = if args.paths.is_empty() { &all } else { &args.paths };
+    let asked = if args.paths.is_empty() { &all } else { &args.paths };
+    let mut paths: Vec<&OsString> = Vec::new();
+    for path in asked {
+        if !paths.iter().any(|other| files::is_same(Path::new(other), Path::new(path))) {
+            paths.push(path);
+        }
+    }
     let subjects: Result<Vec<Subject>> =
-        paths.iter().map(|path| files::subject(path, secs)).collect();
+        paths.into_iter().map(|path| files::subject(path, secs)).collect();
     let mut subjects = subjects?;
     files::tell_apart(&mut subjects);
     check_lengths(args, &subjects)?;
     Ok(Plan {
         subjects,
-        intervals: args.interval.iter().map(|ms| ms / 1e3).collect(),
+        intervals: once(&args.interval).iter().map(|ms| ms / 1e3).collect(),
         networks: networks(args)?,
-        histories: args.history.clone(),
-        frame_rates: args.frame_rate.clone(),
+        histories: once(&args.history),
+        frame_rates: once(&args.frame_rate),
         contenders: contenders(args)?,
         sending: args.sending,
         stamps: if args.no_clock { Stamps::Arrived } else { Stamps::Sent },
@@ -150,21 +162,25 @@ fn micros(ms: f64) -> Micros {
 /// Those that are named, and those of every latency, jitter and loss.
 fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
     let mut all = Vec::new();
-    if args.link.is_empty() || !args.latency.is_empty() || !args.jitter.is_empty() {
-        let asked = !args.latency.is_empty() || !args.jitter.is_empty();
+    let asked = !args.latency.is_empty() || !args.jitter.is_empty();
+    if !args.link.is_empty() && !asked && !args.loss.is_empty() {
+        bail!("--loss goes with --latency and --jitter; say it in the link: --link mobile,loss=5%");
+    }
+    if args.link.is_empty() || asked {
         let or = |given: &[f64], default: &[f64]| match given {
             [] if asked => vec![0.0],
             [] => default.to_vec(),
             given => given.to_vec(),
         };
         let (latencies, jitters) = (or(&args.latency, &LATENCIES), or(&args.jitter, &JITTERS));
-        let count = latencies.len().saturating_mul(jitters.len()).saturating_mul(args.loss.len());
+        let losses = if args.loss.is_empty() { &[0.0][..] } else { &args.loss };
+        let count = latencies.len().saturating_mul(jitters.len()).saturating_mul(losses.len());
         if count > NETWORKS_MAX {
             bail!("that makes {count} networks; one sweep has at most {NETWORKS_MAX}");
         }
         for &latency in &latencies {
             for &jitter in &jitters {
-                all.extend(args.loss.iter().map(|percent| Network::Latency {
+                all.extend(losses.iter().map(|percent| Network::Latency {
                     latency: micros(latency),
                     jitter: micros(jitter),
                     loss: percent / 100.0,
@@ -179,13 +195,18 @@ fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
             all.push(link.parse()?);
         }
     }
+    Ok(once(&all))
+}
+
+/// Each but once, in the order in which they come first.
+fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
     let mut known = Vec::new();
-    all.retain(|network| {
-        let fresh = !known.contains(network);
-        known.extend(fresh.then(|| network.clone()));
-        fresh
-    });
-    Ok(all)
+    for one in all {
+        if !known.contains(one) {
+            known.push(one.clone());
+        }
+    }
+    known
 }
 
 fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
@@ -208,7 +229,5 @@ fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
     if all.is_empty() {
         all.extend(Contender::playable());
     }
-    let mut known = std::collections::HashSet::new();
-    all.retain(|contender| known.insert(*contender));
-    Ok(all)
+    Ok(once(&all))
 }

@@ -92,7 +92,6 @@ impl Controls {
             Net::Profile(index) => Network::profiles().nth(*index).unwrap_or(own),
             Net::Given(conditions) => Network::Link(conditions.clone()),
         };
-        let secs = recording.secs().min(secs_max);
         Setup {
             interval: self.interval_ms.clamp(INTERVAL_MS.0, INTERVAL_MS.1) / 1e3,
             network,
@@ -100,10 +99,8 @@ impl Controls {
             // As of a client whose frames know nothing of the updates' beat.
             phase: 0.5,
             frame: 1.0 / self.frame_hz.clamp(FRAME_HZ.0, FRAME_HZ.1),
-            secs,
-            warm_up: (secs / 10.0).min(1.0),
             seed: self.seed,
-            ..Setup::new(recording)
+            ..Setup::lasting(recording, secs_max)
         }
     }
 
@@ -168,6 +165,7 @@ mod tests {
         let mut controls = Controls { interval_ms: 50.0, history: 99, ..Controls::default() };
         let setup = controls.setup(&recording, 60.0);
         assert_eq!((setup.interval, setup.history, setup.secs), (0.05, HISTORY_MAX, 4.0));
+        assert_eq!(setup.warm_up, Setup::new(&recording).warm_up);
         assert_eq!(setup.network.latency_jitter_ms(), Some((100.0, 50.0)));
         controls.net = Net::Profile(5);
         let setup = controls.setup(&recording, 2.0);

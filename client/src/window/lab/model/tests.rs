@@ -38,7 +38,7 @@ fn numbers_are_those_of_the_scorer_at_the_end_and_of_the_beginning_before() {
     model.seek(model.secs() / 2.0);
     assert!(model.score(true, || true));
     let half = model.rows()[at].scores;
-    assert!((half.frames as f64 / all.frames as f64 - 4.0 / 9.0).abs() < 0.02, "{half:?}");
+    assert!((half.frames as f64 / all.frames as f64 - 1.0 / 3.0).abs() < 0.02, "{half:?}");
     model.seek(0.0);
     assert!(model.score(true, || true));
     assert_eq!(model.rows()[at].scores.frames, 0);

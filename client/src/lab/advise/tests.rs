@@ -1,0 +1,204 @@
+//! Advice by what is measured, and by what might have been.
+
+use std::sync::Arc;
+
+use super::super::file::Point;
+use super::super::shapes::Shape;
+use super::super::{Recording, Scores};
+use super::*;
+
+fn question(name: &str, recording: Recording, network: &str) -> Question {
+    let subject = Subject { name: name.into(), recording: Arc::new(recording) };
+    Question::new(subject, network.parse().expect("it is a network"))
+}
+
+fn answer(question: &Question) -> Result<Advice, NoAdvice> {
+    let measure = |plan: &Plan| {
+        (0..plan.cells()).flat_map(|cell| plan.measure(cell, || true)).collect::<Vec<_>>()
+    };
+    let rows = measure(&question.plan());
+    let delays: Vec<_> = question.delay_plans(&rows).iter().map(measure).collect();
+    question.answer(&rows, &delays)
+}
+
+fn ask(shape: Shape, network: &str) -> Advice {
+    let question = question(shape.name(), shape.record(8.0), network);
+    answer(&Question { repeats: 1, ..question }).expect("all was measured")
+}
+
+/// A straight line, or what stands still.
+fn line(secs: f64, speed: f64) -> Recording {
+    let points = [0.0, secs].map(|time| Point { time, x: speed * time, y: 0.0, course: 0 });
+    Recording::of_points(&points).expect("two points")
+}
+
+#[test]
+fn the_best_is_better_than_the_next_and_rates_are_no_higher_than_need_be() {
+    for (shape, network) in [(Shape::Smooth, "cable"), (Shape::Zigzag, "intercontinental")] {
+        let advice = ask(shape, network);
+        let picks: [fn(&AtRate) -> Option<&Pick>; 2] =
+            [|it| it.now.as_ref(), |it| it.then.as_ref()];
+        for (pick, of) in [&advice.now, &advice.then].into_iter().zip(picks) {
+            let pick = pick.as_ref().expect("it was seen");
+            let next = pick.next.as_ref().expect("there are several");
+            assert!(
+                next.visual_px >= pick.visual_px && next.method != pick.method,
+                "{shape} over {network}: {pick:?}"
+            );
+            let best = advice.by_send_rate.iter().filter_map(of).map(|it| it.visual_px);
+            let best = best.fold(f64::MAX, f64::min);
+            assert!(pick.visual_px + 1.0 <= (best + 1.0) * RATE_ALIKE, "{pick:?}");
+        }
+        assert!(advice.then.expect("it was seen").delay_ms > 0.0);
+        if shape == Shape::Zigzag {
+            let px = |pick: &Option<Pick>| pick.as_ref().expect("it was seen").error_px;
+            let known = |it: &AtRate| px(&it.then) < px(&it.now);
+            assert!(advice.by_send_rate.iter().all(known), "corners are seen in the past");
+        }
+        assert!(advice.by_delay.windows(2).all(|pair| pair[0].delay_ms < pair[1].delay_ms));
+    }
+}
+
+#[test]
+fn a_worse_network_asks_for_more_delay() {
+    let [near, far] = ["lan", "terrible"].map(|network| ask(Shape::Smooth, network));
+    let text = far.markdown(&Shape::Smooth.record(8.0));
+    let then = [&near, &far].map(|it| it.then.as_ref().expect("it was seen").delay_ms);
+    let now = [&near, &far].map(|it| it.now.as_ref().expect("it was seen"));
+    assert!(then[0] < then[1] && now[0].error_px < now[1].error_px, "{then:?}");
+    assert!(text.contains(&format!("**Use {}, ", now[1].method)), "{text}");
+}
+
+#[test]
+fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
+    for (secs, network) in [(1.1, "terrible"), (1.1, "delay=100ms,loss=50%"), (0.6, "terrible")] {
+        let recording = Shape::Sine.record(8.0);
+        let sample = |step: u32| {
+            let time = f64::from(step) / 60.0;
+            let [x, y] = recording.truth(time).expect("it is there").place;
+            Point { time, x, y, course: 0 }
+        };
+        let points: Vec<_> = (0..=(secs * 60.0) as u32).map(sample).collect();
+        let recording = Recording::of_points(&points).expect("there are dozens");
+        let question = Question { repeats: 20, ..question("short", recording, network) };
+        let advice = answer(&question).unwrap_or_else(|error| panic!("{secs} {network}: {error}"));
+        let now = advice.now.as_ref().expect("it was seen");
+        let all = [now.error_px, now.jerk_px, now.visual_px, now.error_px_p99];
+        assert!(all.iter().all(|it| it.is_finite()), "{now:?}");
+        assert!(!advice.markdown(&question.subject.recording).contains("NaN"));
+    }
+}
+
+/// A row of a cell that might have been measured.
+fn row(rate: f64, seed: u64, method: Choice, error: f64, jerk: f64, absent: f64) -> Row {
+    let question = question("line", line(8.0, 1.0), "cable");
+    let plan = Plan { contenders: vec![Contender::Method(method)], ..question.plan() };
+    let mut row = plan.measure(0, || true).remove(0);
+    (row.interval_ms, row.seed) = (1e3 / rate, seed);
+    row.scores = Scores {
+        error_now_mean: error,
+        error_now_p99: error,
+        error_shown_mean: error,
+        error_shown_p99: error,
+        jerk,
+        absent_per_million: absent,
+        ..row.scores
+    };
+    row
+}
+
+fn of_rows(rates: &[f64], rows: &[Row]) -> Result<Advice, NoAdvice> {
+    let question = question("line", line(8.0, 1.0), "cable");
+    Question { rates: rates.to_vec(), pixel: 1.0, ..question }.answer(rows, &[])
+}
+
+#[test]
+fn unknown_jerk_is_left_out_whatever_its_sign() {
+    for nan in [f64::NAN, -f64::NAN] {
+        let rows = [
+            row(20.0, 1, Choice::RunForward, 1.0, 3.0, 0.0),
+            row(20.0, 2, Choice::RunForward, 1.0, nan, 0.0),
+            row(20.0, 1, Choice::Kalman, 0.5, nan, 0.0),
+        ];
+        let advice = of_rows(&[20.0], &rows).expect("one is known");
+        let now = advice.now.expect("one is known");
+        assert_eq!((&*now.method, now.jerk_px), ("run-forward", 3.0));
+        let none = of_rows(&[20.0], &rows[2..]);
+        assert_eq!(none.expect_err("it is not known"), NoAdvice::TooShort);
+    }
+    assert_eq!(of_rows(&[20.0], &[]).expect_err("there is none"), NoAdvice::NothingSeen);
+}
+
+#[test]
+fn a_rate_at_which_nothing_past_was_seen_still_counts_for_now() {
+    let rows = [
+        row(5.0, 1, Choice::RunForward, 1.0, 0.0, 0.0),
+        row(20.0, 1, Choice::RunForward, 9.0, 0.0, 0.0),
+        row(20.0, 1, Choice::Linear, 9.0, 0.0, 0.0),
+    ];
+    let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
+    let rate = |pick: &Option<Pick>| pick.as_ref().map(|it| it.send_rate_hz);
+    assert_eq!((rate(&advice.now), rate(&advice.then)), (Some(5.0), Some(20.0)));
+    assert_eq!((advice.by_send_rate.len(), &advice.by_send_rate[0].then), (2, &None));
+    let advice = of_rows(&[5.0, 20.0], &rows[..2]).expect("now is known");
+    assert_eq!((rate(&advice.now), rate(&advice.then)), (Some(5.0), None));
+    let text = advice.markdown(&line(8.0, 1.0));
+    assert!(
+        text.contains("**Use run-forward") && text.contains("Nothing was seen of the past"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_absent_more_often_is_not_taken_and_said() {
+    let rows = [
+        row(20.0, 1, Choice::RunForward, 3.0, 0.0, 1000.0),
+        row(20.0, 1, Choice::Kalman, 1.0, 0.0, 1000.0 + 1.1 * ABSENT_MAX),
+        row(20.0, 1, Choice::FirLinear, 4.0, 0.0, 0.0),
+    ];
+    let advice = of_rows(&[20.0], &rows).expect("all is known");
+    let now = advice.now.as_ref().expect("all is known");
+    assert_eq!((&*now.method, &*now.too_often_absent), ("run-forward", &["kalman".to_owned()][..]));
+    let text = advice.markdown(&line(8.0, 1.0));
+    assert!(
+        text.contains("is least: kalman.") && text.contains("1000 frames of a million"),
+        "{text}"
+    );
+    // A rate neither.
+    let rows = [
+        row(5.0, 1, Choice::RunForward, 3.0, 0.0, 1.1 * ABSENT_MAX),
+        row(20.0, 1, Choice::RunForward, 3.0, 0.0, 0.0),
+    ];
+    let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
+    assert_eq!(advice.now.expect("all is known").send_rate_hz, 20.0);
+}
+
+#[test]
+fn of_what_is_as_good_that_without_delay_is_taken() {
+    let question =
+        Question { repeats: 1, rates: vec![10.0], ..question("rock", line(8.0, 0.0), "cable") };
+    let advice = answer(&question).expect("it is there");
+    let now = advice.now.as_ref().expect("it is there");
+    assert_eq!((now.delay_ms, now.visual_px, &now.next), (0.0, 0.0, &None));
+    assert!(now.as_good.len() > 5 && !now.as_good.contains(&"adaptive".into()), "{now:?}");
+    let text = advice.markdown(&question.subject.recording);
+    assert!(
+        text.contains("do exactly as well. None is worse.") && !text.contains("no other"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_rate_is_measured_for_as_long() {
+    let day = question("day", line(86_000.0, 1.0), "cable");
+    let plan = day.plan();
+    let secs = |cell| plan.cell(cell).setup.bounded().secs;
+    let longest = Setup::longest(1.0 / 60.0, 1.0 / 60.0);
+    assert!(longest < 86_000.0);
+    assert!((0..plan.cells()).all(|cell| secs(cell) == longest));
+    let mut advice = ask(Shape::Smooth, "lan");
+    assert!(advice.markdown(&Shape::Smooth.record(8.0)).contains("\n\n8.000 s; a pixel"));
+    advice.secs = longest;
+    let text = advice.markdown(&line(86_000.0, 1.0));
+    assert!(text.contains("The first 16667 s of 86000, at each send rate; "), "{text}");
+}

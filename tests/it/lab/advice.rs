@@ -1,0 +1,23 @@
+//! The page of advice, held to as it stands.
+
+use std::sync::Arc;
+
+use phaselock_client::lab::advise::Question;
+use phaselock_client::lab::shapes::Shape;
+use phaselock_client::lab::sweep::Subject;
+
+use super::pages::{check, rows};
+
+#[test]
+fn the_page_of_advice() {
+    let recording = Arc::new(Shape::Zigzag.record(10.0));
+    let subject = Subject { name: Shape::Zigzag.name().into(), recording: recording.clone() };
+    let usual = Question::new(subject, "mobile".parse().expect("a profile"));
+    let question = Question { rates: vec![5.0, 10.0, 30.0], repeats: 2, ..usual };
+    let measured = rows(&question.plan());
+    let delays: Vec<_> = question.delay_plans(&measured).iter().map(rows).collect();
+    let advice = question.answer(&measured, &delays).expect("all was measured");
+    check("advice", &advice.markdown(&recording));
+    check("advice-json", &serde_json::to_string_pretty(&advice).expect("advice is JSON"));
+    check("advice-svg", &advice.picture());
+}
