@@ -9,7 +9,7 @@
 
 use std::fmt::Write;
 
-use phaselock_shared::motion::Timeline;
+use phaselock_shared::motion::{HORIZON_SECS, Timeline};
 use phaselock_shared::time::Micros;
 use serde::Serialize;
 
@@ -159,6 +159,7 @@ impl Question {
             sending: Sending::Every,
             stamps: Stamps::Sent,
             delay: DelayRule::Steered,
+            horizon: HORIZON_SECS,
             repeats: self.repeats,
             seed: self.seed,
             secs: f64::MAX,
