@@ -76,7 +76,10 @@ fn spaced(recording: &phaselock_client::lab::Recording, spacing: Spacing) -> Vec
     all
 }
 
-/// Fails unless all are exact, by as much as the bound says.
+/// Seconds without a state after which the Kalman filter begins anew, with what stands.
+const FORGOTTEN_SECS: f64 = 1.0;
+
+/// Fails unless all are exact, by as much as the bound says; the Kalman filter where it never began anew.
 fn assert_exact(
     recording: &phaselock_client::lab::Recording,
     spacing: Spacing,
@@ -91,7 +94,13 @@ fn assert_exact(
             Spacing::Even => assert!(ratio < 1.001, "{ratio}"),
             Spacing::Uneven => assert!(ratio > 1.5, "{ratio}"),
         }
+        let mut sent: Vec<_> = carried.arrivals.iter().map(|state| state.sent).collect();
+        sent.sort_by(f64::total_cmp);
+        let silent = sent.windows(2).any(|two| two[1] - two[0] > FORGOTTEN_SECS);
         for &(contender, bound) in contenders {
+            if silent && matches!(contender, Contender::Waypoints(Extrapolator::Kalman, _)) {
+                continue;
+            }
             let scores = Scores::of(recording, &carried, contender);
             let (interval, network) = (setup.interval, &setup.network);
             let most = scores.error_now_max;
@@ -121,13 +130,9 @@ fn uniform_motion_is_where_every_extrapolator_says() {
         let (mut exact, mut crude) = (Vec::new(), Vec::new());
         for contender in Contender::combined() {
             let Contender::Waypoints(extrapolator, joining) = contender else { continue };
-            let bound = match extrapolator {
-                Extrapolator::Kalman => LEARNING,
-                _ => ROUNDING,
-            };
             let of =
                 if is_exact((extrapolator, joining), spacing) { &mut exact } else { &mut crude };
-            of.push((contender, bound));
+            of.push((contender, ROUNDING));
         }
         assert_exact(&recording, spacing, &exact);
         // And no others are left out.
@@ -139,19 +144,15 @@ fn uniform_motion_is_where_every_extrapolator_says() {
     }
 }
 
-/// What the Kalman filter may be off by: it begins with a state that stands, and trusts new ones only in part, so
-/// that it is some time until it has the speed.
-const LEARNING: f64 = 0.05;
-
 #[test]
 fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
     // A joining that knows of no curves is a chord.
     let joinings = [Joining::Jump, Joining::Hermite, Joining::CubicSpline];
     let exact =
         joinings.map(|it| (Contender::Waypoints(Extrapolator::Fir(Kind::Quadratic), it), BENT));
-    let recording = motion(40, |time| {
-        let time = time - 20.0;
-        [1.0, 0.5].map(|part| part * time * time)
+    let recording = motion(16, |time| {
+        let time = time - 8.0;
+        [1.0, 0.5].map(|part| part * ACCELERATION * time * time / 2.0)
     });
     for spacing in [Spacing::Even, Spacing::Uneven] {
         assert_exact(&recording, spacing, &exact);
