@@ -116,3 +116,32 @@ fn a_sweep() {
     let methods = pictures.iter().find(|(name, _)| name.ends_with("methods"));
     check("sweep-methods-svg", &methods.expect("there are two to compare").1);
 }
+
+#[test]
+fn that_methods_stand_still_is_told_where_it_is_so() {
+    let linear = Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::Linear);
+    let page = |interval: f64, horizon: f64| {
+        let recording = Arc::new(Shape::Smooth.record(8.0));
+        let plan = Plan {
+            subjects: vec![Subject { name: "smooth".into(), recording }],
+            intervals: vec![interval],
+            networks: vec![network(100, 0, 0.0)],
+            histories: vec![0],
+            frame_rates: vec![60.0],
+            contenders: vec![Contender::Newest, Contender::Method(Choice::Linear), linear],
+            sending: Sending::Every,
+            stamps: Stamps::Sent,
+            delay: DelayRule::Steered,
+            horizon,
+            repeats: 1,
+            seed: 1,
+            secs: 600.0,
+        };
+        report::markdown(&plan, &rows(&plan))
+    };
+    // States are up to their latency and an interval old.
+    assert!(!page(0.1, HORIZON_SECS).contains("stand still"));
+    let beyond = page(0.4, HORIZON_SECS);
+    assert!(beyond.contains("In 1 of the 1 runs") && beyond.contains("stand still"), "{beyond}");
+    assert!(!page(0.4, 0.6).contains("stand still"));
+}
