@@ -11,8 +11,8 @@ mod page;
 #[cfg(test)]
 mod tests;
 
-use phaselock_shared::motion::Timeline;
 use phaselock_shared::motion::choice::Choice;
+use phaselock_shared::motion::{HORIZON_SECS, Timeline};
 use phaselock_shared::time::Micros;
 use serde::Serialize;
 
@@ -173,6 +173,7 @@ impl Question {
             sending: Sending::Every,
             stamps: Stamps::Sent,
             delay: DelayRule::Steered,
+            horizon: HORIZON_SECS,
             repeats: self.repeats,
             seed: self.seed,
             secs: self.secs(),

@@ -48,6 +48,8 @@ pub struct Carried {
     pub delay_mean: Micros,
     /// Seconds at the beginning whose frames are not scored.
     pub warm_up: f64,
+    /// How far what is combined foretells; see [`Setup::horizon`].
+    pub horizon: f64,
 }
 
 impl Carried {
@@ -74,6 +76,7 @@ impl Carried {
             sends_per_second: 0.0,
             delay_mean: Micros::ZERO,
             warm_up: setup.warm_up,
+            horizon: setup.horizon,
         };
         let mut receiver = Receiver::new(setup);
         let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;

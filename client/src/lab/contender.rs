@@ -46,12 +46,14 @@ impl Contender {
         }
     }
 
-    /// A new one.
-    pub fn make(self) -> Box<dyn Method> {
+    /// A new one; what is combined foretells so many seconds beyond the newest state.
+    pub fn make(self, horizon: f64) -> Box<dyn Method> {
         match self {
             Self::Newest => Box::new(Newest),
             Self::Method(choice) => choice.make(),
-            Self::Waypoints(extrapolator, joining) => waypoints::waypoints(extrapolator, joining),
+            Self::Waypoints(extrapolator, joining) => {
+                waypoints::waypoints(extrapolator, joining, horizon)
+            }
         }
     }
 
@@ -136,7 +138,8 @@ mod tests {
         for contender in Contender::all() {
             assert!(names.insert(contender.to_string()), "{contender} is there twice");
             assert_eq!(contender.to_string().parse(), Ok(contender));
-            assert_eq!(contender.make().timeline(), contender.timeline(), "{contender}");
+            let made = contender.make(HORIZON_SECS);
+            assert_eq!(made.timeline(), contender.timeline(), "{contender}");
             assert!(!contender.title().is_empty());
         }
         let error = "linear+magic".parse::<Contender>().expect_err("there is no magic").to_string();

@@ -259,10 +259,11 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         "*Now* is the distance from where the thing truly is at the moment, *then* from where it truly was at \
          the time that is shown, which for methods that show the past is so many ms *behind*. *Jerk* is the \
          root mean square of the change of the error's step from frame to frame. *Missing* are frames without \
-         what the method needs, or for which all it knows is older than a quarter of a second, of a million; \
-         those in which it was *absent*, not shown at all or elsewhere before or after a teleport, are among \
-         them and have no error.\n",
+         what the method needs, or for which all it knows is older than a quarter of a second or its horizon, of a \
+         million; those in which it was *absent*, not shown at all or elsewhere before or after a teleport, are \
+         among them and have no error.\n",
     );
+    text.push_str(&beyond(plan, rows));
     let mut by_path: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
     for row in whole {
         let at = plan.subjects.iter().position(|subject| subject.name == row.path);
@@ -283,6 +284,26 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         }
     }
     text
+}
+
+/// Frames beyond a method's horizon, per million, from which on it is told: one in a hundred. Arbitrary.
+const BEYOND_MIN: f64 = 10_000.0;
+
+/// Says so if updates are so late or so far apart that methods of the present stand still.
+fn beyond(plan: &Plan, rows: &[Row]) -> String {
+    let foretells = |row: &&Row| row.timeline == "present" && row.method != Contender::Newest;
+    let all = rows.iter().filter(foretells).count();
+    let stands = |row: &&Row| row.scores.missing_per_million > BEYOND_MIN;
+    let beyond = rows.iter().filter(foretells).filter(stands).count();
+    if beyond == 0 {
+        return String::new();
+    }
+    let ms = rounded(plan.horizon * 1e3);
+    format!(
+        "\nIn {beyond} of the {all} runs of methods that foretell the present, more than one frame in a hundred is \
+         beyond their horizon, where they stand still: 250 ms from the newest state (dead reckoning 1250 ms); what \
+         is joined by a plus {ms} ms, which `--horizon` sets.\n"
+    )
 }
 
 fn methods(all: &[Means]) -> String {

@@ -29,7 +29,7 @@ pub fn watch<'a>(
     carried: &'a Carried,
     contender: Contender,
 ) -> impl Iterator<Item = Watched> + 'a {
-    let mut screen = Screen::new(recording.shape, contender);
+    let mut screen = Screen::new(recording.shape, contender).until(carried.horizon);
     let mut arrivals = carried.arrivals.iter().peekable();
     carried.frames.iter().map(move |&at| {
         while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {
@@ -43,7 +43,8 @@ pub fn watch<'a>(
             Seen::Shown(shown, _) => Some(recording.place_of(&shown.place)),
             Seen::Nothing | Seen::Cut => None,
         };
-        let (then, present) = (recording.truth(time), recording.truth(at.now));
+        let present = recording.truth(at.now);
+        let then = if time == at.now { present } else { recording.truth(time) };
         Watched { at, time, seen, place, then, present }
     })
 }

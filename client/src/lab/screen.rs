@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use phaselock_shared::motion::{Method, Moment, Path, Rules, Shape, Shown, Timeline};
+use phaselock_shared::motion::{HORIZON_SECS, Method, Moment, Path, Rules, Shape, Shown, Timeline};
 use phaselock_shared::replicate::Values;
 
 use super::Contender;
@@ -12,6 +12,7 @@ use super::Contender;
 pub struct Screen {
     shape: Shape,
     contender: Contender,
+    horizon: f64,
     timeline: Timeline,
     /// By their numbers, the one that is shown first.
     courses: VecDeque<Course>,
@@ -39,7 +40,12 @@ impl Screen {
     /// An empty one for a kind of body.
     pub fn new(shape: Shape, contender: Contender) -> Self {
         let timeline = contender.timeline();
-        Self { shape, contender, timeline, courses: VecDeque::new() }
+        Self { shape, contender, horizon: HORIZON_SECS, timeline, courses: VecDeque::new() }
+    }
+
+    /// The same with another horizon for what is combined; see [`Setup::horizon`](super::Setup).
+    pub fn until(self, horizon: f64) -> Self {
+        Self { horizon, ..self }
     }
 
     /// A state came.
@@ -56,7 +62,7 @@ impl Screen {
             if at == 0 && !self.courses.is_empty() {
                 return;
             }
-            let (path, method) = (Path::new(self.shape), self.contender.make());
+            let (path, method) = (Path::new(self.shape), self.contender.make(self.horizon));
             self.courses.insert(at, Course { number: course, path, method });
         }
         let Course { path, method, .. } = &mut self.courses[at];

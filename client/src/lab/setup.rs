@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use phaselock_shared::link::{Conditions, ConditionsError, LinkConfig, PROFILES};
-use phaselock_shared::motion::sending;
+use phaselock_shared::motion::{HORIZON_SECS, sending};
 use phaselock_shared::time::Micros;
 
 use super::Recording;
@@ -191,6 +191,9 @@ pub struct Setup {
     pub history: usize,
     /// How far behind the past is shown.
     pub delay: DelayRule,
+    /// Seconds beyond the newest state that an extrapolator with an interpolator foretells, within
+    /// [`HORIZON_BOUNDS`](phaselock_shared::motion::waypoints::HORIZON_BOUNDS). All that games may choose have their own.
+    pub horizon: f64,
     /// Seconds from one frame to the next, within [`FRAME_HZ`](Self::FRAME_HZ).
     pub frame: f64,
     /// By how much of that frames come after the updates' beat: 0 to 1. At 0 what takes whole frames is seen
@@ -234,6 +237,7 @@ impl Setup {
             stamps: Stamps::Sent,
             history: 0,
             delay: DelayRule::Steered,
+            horizon: HORIZON_SECS,
             frame: 1.0 / 60.0,
             phase: 0.0,
             secs,
@@ -284,6 +288,8 @@ impl Setup {
                 DelayRule::Steered => DelayRule::Steered,
                 DelayRule::Fixed(fixed) => DelayRule::Fixed(delay(fixed)),
             },
+            // Whoever makes the method keeps it within its bounds.
+            horizon: self.horizon,
             frame,
             phase: if self.phase.is_nan() { 0.0 } else { self.phase.clamp(0.0, 1.0) },
             secs: Self::longest(interval, frame).min(self.secs),

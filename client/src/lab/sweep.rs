@@ -43,6 +43,8 @@ pub struct Plan {
     pub stamps: Stamps,
     /// How far behind the past is shown.
     pub delay: DelayRule,
+    /// Seconds beyond the newest state that an extrapolator with an interpolator foretells.
+    pub horizon: f64,
     /// How often each cell is measured, each time on other dice.
     pub repeats: u64,
     /// Of all chance.
@@ -98,6 +100,7 @@ impl Plan {
             stamps: self.stamps,
             history: self.histories[at[3]],
             delay: self.delay,
+            horizon: self.horizon,
             frame: 1.0 / self.frame_rates[at[4]],
             phase: Setup::phase_of(seed),
             seed,
@@ -135,6 +138,8 @@ impl Plan {
             seed: setup.seed,
             method,
             timeline: timeline_name(method.timeline()),
+            horizon_ms: matches!(method, Contender::Waypoints(..))
+                .then(|| tidied(setup.horizon * 1e3)),
             delay: setup.delay.name(),
             delay_ms: Micros(carried.delay_mean.0).as_ms(),
             sends_per_second: carried.sends_per_second,
@@ -189,6 +194,8 @@ pub struct Row {
     pub method: Contender,
     /// Which time that shows: `past` or `present`.
     pub timeline: &'static str,
+    /// Milliseconds beyond the newest state that it foretells, if that was to be chosen.
+    pub horizon_ms: Option<f64>,
     /// What says how far behind the present the past is shown: `steered` or `fixed`.
     pub delay: &'static str,
     /// How far that is, on average.
@@ -211,8 +218,8 @@ fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::E
 
 /// Columns of the comma-separated values, in order.
 pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,\
-    frame_hz,seed,method,timeline,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,error_now_max,\
-    error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,\
+    frame_hz,seed,method,timeline,horizon_ms,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,\
+    error_now_max,error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,\
     absent_per_million,frames";
 
 impl Row {
@@ -240,6 +247,7 @@ impl Row {
             self.seed.to_string(),
             self.method.to_string(),
             self.timeline.into(),
+            known(self.horizon_ms),
             self.delay.into(),
             number(self.delay_ms),
             number(self.sends_per_second),
@@ -272,6 +280,7 @@ pub fn quoted(text: &str) -> String {
 mod tests {
     use super::super::shapes::Shape;
     use super::*;
+    use phaselock_shared::motion::HORIZON_SECS;
 
     pub(crate) fn plan() -> Plan {
         let subject = |shape: &Shape| Subject {
@@ -293,6 +302,7 @@ mod tests {
             sending: Sending::Every,
             stamps: Stamps::Sent,
             delay: DelayRule::Steered,
+            horizon: HORIZON_SECS,
             repeats: 2,
             seed: 1,
             secs: 600.0,

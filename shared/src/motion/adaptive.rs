@@ -10,7 +10,7 @@
 use super::eased::Foresee;
 use super::fir::{self, Kind};
 use super::forecast::Forecast;
-use super::{Coords, Knot, Path, Rules, Shape};
+use super::{Coords, HORIZON_SECS, Knot, Path, Rules, Shape};
 use crate::limits::FIELDS_MAX;
 
 /// What may be chosen.
@@ -61,13 +61,20 @@ pub(super) struct Adaptive {
     errors: [f64; CANDIDATES.len()],
     /// A running mean of the squares of the fields' changes between two states.
     motions: Coords,
+    /// Seconds beyond a state at which what is foretold from it stands.
+    horizon: f64,
 }
 
 impl Adaptive {
     /// A new one.
     pub(super) fn new() -> Self {
+        Self::until(HORIZON_SECS)
+    }
+
+    /// One that foretells so many seconds beyond a state.
+    pub(super) fn until(horizon: f64) -> Self {
         let errors = [0.0; CANDIDATES.len()];
-        Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX] }
+        Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX], horizon }
     }
 
     /// What is chosen.
@@ -90,7 +97,7 @@ impl Adaptive {
         let back = known.last().unwrap_or(1);
         for (candidate, mean) in CANDIDATES.iter().zip(&mut self.errors) {
             let Some(forecast) = candidate.forecast(path, back) else { continue };
-            let place = forecast.at(shape, rules, newest.time);
+            let place = forecast.until(self.horizon).at(shape, rules, newest.time);
             let error = error(shape, &place, newest, &self.motions);
             *mean += ERROR_GAIN * (error - *mean);
         }
@@ -137,7 +144,8 @@ impl Candidate {
 impl Foresee for Adaptive {
     fn forecast(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) -> Forecast {
         self.score(path, newest, rules);
-        CANDIDATES[self.chosen].forecast(path, 0).unwrap_or_else(|| Forecast::reckoned(newest))
+        let forecast = CANDIDATES[self.chosen].forecast(path, 0);
+        forecast.unwrap_or_else(|| Forecast::reckoned(newest)).until(self.horizon)
     }
 }
 

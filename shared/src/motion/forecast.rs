@@ -7,7 +7,7 @@ use crate::replicate::Values;
 
 /// Seconds before the horizon at which what is foretold begins to slow down, so that it does not stop
 /// dead. Arbitrary.
-const SLOWING_SECS: f64 = 0.05;
+pub(super) const SLOWING_SECS: f64 = 0.05;
 
 /// How far ahead of a state of some age to look, and how fast that grows with the age: as far as it is old
 /// but for the last twentieth of a second before the horizon, in which it comes to a stop. The same for
@@ -133,6 +133,7 @@ mod tests {
         assert_eq!(usual(0.15), (0.15, 1.0));
         assert_eq!(usual(-0.15), (-0.15, 1.0));
         assert_eq!(reach(0.9, 1.0), (0.9, 1.0));
+        assert_eq!(reach(9.0, SLOWING_SECS), (SLOWING_SECS / 2.0, 0.0), "it only slows down");
         let (end, speed) = usual(HORIZON_SECS);
         assert!(end < HORIZON_SECS && speed < 1e-9);
         assert!((usual(1e9).0 - end).abs() < 1e-9 && usual(1e9).1 == 0.0);

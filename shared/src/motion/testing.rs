@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use super::path::{Path, Shape};
 use super::waypoints::{Extrapolator, Joining, waypoints};
-use super::{Choice, Method, Moment, NoRules, Shown, Timeline};
+use super::{Choice, HORIZON_SECS, Method, Moment, NoRules, Shown, Timeline};
 use crate::replicate::Record;
 
 crate::record! {
@@ -88,7 +88,9 @@ impl Any {
     pub(super) fn make(self) -> Box<dyn Method> {
         match self {
             Self::Choice(choice) => choice.make(),
-            Self::Waypoints(extrapolator, joining) => waypoints(extrapolator, joining),
+            Self::Waypoints(extrapolator, joining) => {
+                waypoints(extrapolator, joining, HORIZON_SECS)
+            }
         }
     }
 

@@ -30,7 +30,7 @@
 //! same curve as [`Choice::CubicSpline`](super::Choice).
 //!
 //! If no state comes by then, the thing goes on along the forecast, on which the target lies, as far as the
-//! horizon. The first state is shown along its forecast. A gap between what is shown and what is now foretold
+//! horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the laboratory. The first state is shown along its forecast. A gap between what is shown and what is now foretold
 //! beyond a field's snap distance is not hidden. Position is continuous but for that and for jumps. Velocity is at arrivals
 //! for Hermite and the cubic spline, and for this at the target too; for the other two it jumps at arrivals.
 
@@ -39,7 +39,7 @@ use super::between::{hermite, hermite_slopes};
 use super::ease::limited;
 use super::eased::{Foresee, Reckoned, begin, finish, present};
 use super::fir::{self, Fir, Kind, SPAN_MIN};
-use super::forecast::Forecast;
+use super::forecast::{Forecast, SLOWING_SECS};
 use super::kalman::Kalman;
 use super::path::TURNS_MAX;
 use super::run_forward::RunForward;
@@ -52,9 +52,14 @@ mod tests;
 
 pub use names::{Extrapolator, Joining, UnknownExtrapolator, UnknownJoining};
 
-/// A new method made of the two stages, for one entity.
-pub fn waypoints(extrapolator: Extrapolator, joining: Joining) -> Box<dyn Method> {
-    Box::new(Waypoints::new(extrapolator, joining))
+/// Bounds of a horizon in seconds: it takes a twentieth to come to a stop, and no network that the laboratory
+/// makes of latency and jitter, with updates as seldom as they can be, is so slow that the other is reached.
+pub const HORIZON_BOUNDS: (f64, f64) = (SLOWING_SECS, 20.0);
+
+/// A new method made of the two stages, for one entity. It foretells so many seconds beyond the newest state,
+/// within [`HORIZON_BOUNDS`].
+pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Box<dyn Method> {
+    Box::new(Waypoints::until(extrapolator, joining, horizon))
 }
 
 /// See the module.
@@ -62,6 +67,8 @@ pub fn waypoints(extrapolator: Extrapolator, joining: Joining) -> Box<dyn Method
 pub struct Waypoints {
     foretells: Foretells,
     joining: Joining,
+    /// Seconds beyond the newest state at which it stands.
+    horizon: f64,
     forecast: Option<Forecast>,
     leg: Option<Leg>,
     /// The last frame's time.
@@ -90,15 +97,15 @@ impl Foresee for Hold {
 }
 
 impl Foretells {
-    fn new(extrapolator: Extrapolator) -> Self {
+    fn new(extrapolator: Extrapolator, horizon: f64) -> Self {
         Self::Other(match extrapolator {
             Extrapolator::Hold => Box::new(Hold),
             Extrapolator::Fir(kind) => Box::new(Fir(kind)),
             Extrapolator::Uniform(kind) => return Self::Evenly(kind),
-            Extrapolator::Reckoned => Box::new(Reckoned { horizon: HORIZON_SECS }),
+            Extrapolator::Reckoned => Box::new(Reckoned { horizon }),
             Extrapolator::Kalman => Box::new(Kalman::new()),
             Extrapolator::Rules => Box::new(RunForward),
-            Extrapolator::Adaptive => Box::new(Adaptive::new()),
+            Extrapolator::Adaptive => Box::new(Adaptive::until(horizon)),
         })
     }
 }
@@ -175,10 +182,17 @@ fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
 }
 
 impl Waypoints {
-    /// A new one, for one entity.
+    /// A new one, for one entity, with the horizon of all that games may choose.
     pub fn new(extrapolator: Extrapolator, joining: Joining) -> Self {
-        let foretells = Foretells::new(extrapolator);
-        Self { foretells, joining, forecast: None, leg: None, frame: None, interval: 1.0 }
+        Self::until(extrapolator, joining, HORIZON_SECS)
+    }
+
+    /// One with another horizon, within [`HORIZON_BOUNDS`]; what is no number is the usual one.
+    pub fn until(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Self {
+        let (least, most) = HORIZON_BOUNDS;
+        let horizon = if horizon.is_nan() { HORIZON_SECS } else { horizon.clamp(least, most) };
+        let foretells = Foretells::new(extrapolator, horizon);
+        Self { foretells, joining, horizon, forecast: None, leg: None, frame: None, interval: 1.0 }
     }
 
     /// When the next state is expected, in seconds of server time, and where the thing will be then; none
@@ -197,6 +211,7 @@ impl Waypoints {
             Foretells::Evenly(kind) => fir::forecast_evenly(*kind, path, newest, self.interval),
             Foretells::Other(foresee) => foresee.forecast(path, newest, rules),
         };
+        let next = next.until(self.horizon);
         let leg = match (&self.forecast, &self.leg, self.frame) {
             (Some(old), Some(leg), Some(shown)) => {
                 let begin = begin(newest.arrival, shown);

@@ -4,12 +4,12 @@
 //! acceleration. A state of the time `t` comes at `t + L`, when the next is expected at `t + L + h`: so far a
 //! waypoint lies ahead of its newest state.
 
-use phaselock_client::lab::{Contender, Setup, Stamps};
+use phaselock_client::lab::{Carried, Contender, Scores, Setup, Stamps};
 use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::fir::Kind;
-use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
+use phaselock_shared::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 
-use super::{assert_near, behind, fine, frames, motion, scores};
+use super::{assert_near, behind, fine, frames, motion, network, scores};
 
 const H: f64 = 0.1;
 const N: f64 = 100.0;
@@ -39,29 +39,133 @@ fn most(recording: &phaselock_client::lab::Recording, setup: &Setup, contender: 
     scores(recording, setup, contender).error_now_max
 }
 
-#[test]
-fn uniform_motion_is_where_every_extrapolator_says() {
-    let recording = uniform();
-    for latency in [0, 50, 100] {
-        let setup = fine(&recording, latency);
-        for &extrapolator in Extrapolator::ALL {
-            // It says that things stand: see below. The filter is still learning that it may trust itself.
-            let bound = match extrapolator {
-                Extrapolator::Hold => continue,
-                Extrapolator::Kalman => KALMAN,
-                _ => ROUNDING,
-            };
-            for &joining in Joining::ALL {
-                let contender = Contender::Waypoints(extrapolator, joining);
-                let most = most(&recording, &setup, contender);
-                assert!(most < bound, "{contender} at {latency} ms is off by {most}");
+/// How updates come.
+#[derive(Clone, Copy)]
+enum Spacing {
+    /// All of them, each as late as the others.
+    Even,
+    /// Some are lost, and each is later than it should be by as much as chance will have it.
+    Uneven,
+}
+
+/// Networks with their update intervals in seconds; with longer ones waypoints end before the next update, after a
+/// second, for which the weights of equal steps are not made.
+const INTERVALS: [f64; 3] = [0.1, 0.4, 1.0];
+
+/// The setups of a spacing: all intervals, and latencies up to an interval's length and far beyond the horizon that
+/// games have.
+fn spaced(recording: &phaselock_client::lab::Recording, spacing: Spacing) -> Vec<Setup> {
+    let mut all = Vec::new();
+    for (interval, latency) in INTERVALS.into_iter().flat_map(|it| [0, 50, 300].map(|ms| (it, ms)))
+    {
+        let (jitter, loss) = match spacing {
+            Spacing::Even => (0, 0.0),
+            Spacing::Uneven => (150, 0.2),
+        };
+        // The interval that is expected is an average of uneven ones then.
+        let history = match spacing {
+            Spacing::Even => 0,
+            Spacing::Uneven => 2,
+        };
+        let network = network(latency, jitter, loss);
+        let usual = Setup::new(recording);
+        // Only when some have come, of which the filters can make something.
+        let warm_up = recording.secs() / 2.0;
+        all.push(Setup { interval, network, history, warm_up, horizon: HORIZON_BOUNDS.1, ..usual });
+    }
+    all
+}
+
+/// Seconds without a state after which the Kalman filter begins anew, with what stands.
+const FORGOTTEN_SECS: f64 = 1.0;
+
+/// Fails unless all are exact, by as much as the bound says; the Kalman filter where it never began anew.
+fn assert_exact(
+    recording: &phaselock_client::lab::Recording,
+    spacing: Spacing,
+    contenders: &[(Contender, f64)],
+) {
+    for setup in spaced(recording, spacing) {
+        let carried = Carried::new(recording, &setup);
+        let gaps: Vec<_> = carried.arrivals.windows(2).map(|two| two[1].at - two[0].at).collect();
+        let least = gaps.iter().copied().fold(f64::MAX, f64::min);
+        let ratio = gaps.iter().copied().fold(0.0, f64::max) / least.max(1e-6);
+        match spacing {
+            Spacing::Even => assert!(ratio < 1.001, "{ratio}"),
+            Spacing::Uneven => assert!(ratio > 1.5, "{ratio}"),
+        }
+        let mut sent: Vec<_> = carried.arrivals.iter().map(|state| state.sent).collect();
+        sent.sort_by(f64::total_cmp);
+        let silent = sent.windows(2).any(|two| two[1] - two[0] > FORGOTTEN_SECS);
+        for &(contender, bound) in contenders {
+            if silent && matches!(contender, Contender::Waypoints(Extrapolator::Kalman, _)) {
+                continue;
             }
+            let scores = Scores::of(recording, &carried, contender);
+            let (interval, network) = (setup.interval, &setup.network);
+            let most = scores.error_now_max;
+            assert!(most < bound, "{contender}, each {interval} s, {network}: off by {most}");
+            assert!(scores.missing_per_million < 1.0, "nothing is beyond the horizon");
         }
     }
 }
 
-/// The bound of the Kalman filter.
-const KALMAN: f64 = 2e-3;
+/// Whether it is exact for what moves uniformly: at any spacing, or at equal steps.
+fn is_exact((extrapolator, joining): (Extrapolator, Joining), spacing: Spacing) -> bool {
+    let equal_steps = matches!(spacing, Spacing::Even);
+    match (extrapolator, joining) {
+        // It says that things stand.
+        (Extrapolator::Hold, _) => false,
+        // It takes steps to be as long as the interval that is expected; and Catmull-Rom's tangents are those of
+        // equal steps, so that it keeps to a straight course but not to its pace.
+        (Extrapolator::Uniform(_), _) | (_, Joining::CatmullRom) => equal_steps,
+        _ => true,
+    }
+}
+
+#[test]
+fn uniform_motion_is_where_every_extrapolator_says() {
+    let recording = motion(40, |time| [SPEED * time, SPEED * time / 2.0]);
+    for spacing in [Spacing::Even, Spacing::Uneven] {
+        let (mut exact, mut crude) = (Vec::new(), Vec::new());
+        for contender in Contender::combined() {
+            let Contender::Waypoints(extrapolator, joining) = contender else { continue };
+            let of =
+                if is_exact((extrapolator, joining), spacing) { &mut exact } else { &mut crude };
+            of.push((contender, ROUNDING));
+        }
+        assert_exact(&recording, spacing, &exact);
+        // And no others are left out.
+        let setup = &spaced(&recording, spacing)[0];
+        for (contender, bound) in crude {
+            let most = most(&recording, setup, contender);
+            assert!(most > 10.0 * bound, "{contender} is off by {most} only");
+        }
+    }
+}
+
+#[test]
+fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
+    // A joining that knows of no curves is a chord.
+    let joinings = [Joining::Jump, Joining::Hermite, Joining::CubicSpline];
+    let exact =
+        joinings.map(|it| (Contender::Waypoints(Extrapolator::Fir(Kind::Quadratic), it), BENT));
+    let recording = motion(16, |time| {
+        let time = time - 8.0;
+        [1.0, 0.5].map(|part| part * ACCELERATION * time * time / 2.0)
+    });
+    for spacing in [Spacing::Even, Spacing::Uneven] {
+        assert_exact(&recording, spacing, &exact);
+        for setup in spaced(&recording, spacing) {
+            let other =
+                Contender::Waypoints(Extrapolator::Fir(Kind::ThesisQuadratic), Joining::Jump);
+            assert!(most(&recording, &setup, other) > 2.0 * BENT, "so it can be told apart");
+        }
+    }
+}
+
+/// What rounding may put off a parabola: its weights grow with the square of how far ahead it foretells.
+const BENT: f64 = 2e-2;
 
 #[test]
 fn what_foretells_nothing_is_off_by_the_way_made_since() {

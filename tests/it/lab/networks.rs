@@ -8,6 +8,7 @@ use phaselock_client::lab::sweep::{Plan, Row, Subject};
 use phaselock_client::lab::{
     Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps,
 };
+use phaselock_shared::motion::HORIZON_SECS;
 use phaselock_shared::random::Random;
 
 use super::{motion, network, scores};
@@ -195,6 +196,7 @@ fn plan(seed: u64) -> Plan {
         sending: Sending::Every,
         stamps: Stamps::Sent,
         delay: DelayRule::Steered,
+        horizon: HORIZON_SECS,
         repeats: 1,
         seed,
         secs: f64::INFINITY,

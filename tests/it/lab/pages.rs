@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use phaselock_client::lab::shapes::Shape;
 use phaselock_client::lab::sweep::{CSV_HEADER, Plan, Row, Subject};
-use phaselock_client::lab::thesis::{self, Measured};
+use phaselock_client::lab::thesis::{self, Measured, Verdict};
 use phaselock_client::lab::{Contender, DelayRule, Sending, Stamps, figures, report};
+use phaselock_shared::motion::HORIZON_SECS;
 use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::fir::Kind;
 use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
@@ -35,6 +36,38 @@ fn the_page_of_the_thesis() {
     let of = |stamps| [rows(&thesis::plan(stamps, 1)), rows(&thesis::strokes_plan(stamps, 1))];
     let measured = Measured { arrived: of(Stamps::Arrived), sent: of(Stamps::Sent) };
     check("thesis", &thesis::page(&measured));
+    // What is said of why is so, beyond chance, and on each third of the dice: on other seeds, that is.
+    let third = |rows: &[Vec<Row>; 2], third: u64| {
+        let seeds = 1 + third * thesis::REPEATS / 3..1 + (third + 1) * thesis::REPEATS / 3;
+        [0, 1].map(|at: usize| {
+            rows[at].iter().filter(|row| seeds.contains(&row.seed)).cloned().collect::<Vec<_>>()
+        })
+    };
+    let thirds = (0..3).map(|at| Measured {
+        arrived: third(&measured.arrived, at),
+        sent: third(&measured.sent, at),
+    });
+    let thirds: Vec<_> = thirds.collect();
+    let found = thesis::findings(&measured);
+    for finding in thirds.iter().zip(std::iter::repeat(&found)).flat_map(|(third, found)| {
+        thesis::findings(third).into_iter().zip(found).collect::<Vec<_>>()
+    }) {
+        let (part, whole) = finding;
+        let opposite = |a: Verdict, b: Verdict| (a, b) == (Verdict::Yes, Verdict::No);
+        for (a, b) in part.verdicts.iter().zip(&whole.verdicts) {
+            assert!(!opposite(*a, *b) && !opposite(*b, *a), "{}: {a:?}, {b:?}", part.text);
+        }
+    }
+    for (part, measured) in std::iter::once(&measured).chain(&thirds).enumerate() {
+        for ground in thesis::reasons(measured).iter().flat_map(|reason| &reason.grounds) {
+            // Of few dice little is sure, but never that it is not so.
+            let fits = match part {
+                0 => ground.verdict == Verdict::Yes,
+                _ => ground.verdict != Verdict::No,
+            };
+            assert!(fits, "{part}: {}: {:?} {}", ground.text, ground.verdict, ground.numbers);
+        }
+    }
 }
 
 #[test]
@@ -64,6 +97,7 @@ fn a_sweep() {
         sending: Sending::Every,
         stamps: Stamps::Sent,
         delay: DelayRule::Steered,
+        horizon: HORIZON_SECS,
         repeats: 1,
         seed: 1,
         secs: 600.0,
@@ -81,4 +115,33 @@ fn a_sweep() {
     check("sweep-pictures", &names.join("\n"));
     let methods = pictures.iter().find(|(name, _)| name.ends_with("methods"));
     check("sweep-methods-svg", &methods.expect("there are two to compare").1);
+}
+
+#[test]
+fn that_methods_stand_still_is_told_where_it_is_so() {
+    let linear = Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::Linear);
+    let page = |interval: f64, horizon: f64| {
+        let recording = Arc::new(Shape::Smooth.record(8.0));
+        let plan = Plan {
+            subjects: vec![Subject { name: "smooth".into(), recording }],
+            intervals: vec![interval],
+            networks: vec![network(100, 0, 0.0)],
+            histories: vec![0],
+            frame_rates: vec![60.0],
+            contenders: vec![Contender::Newest, Contender::Method(Choice::Linear), linear],
+            sending: Sending::Every,
+            stamps: Stamps::Sent,
+            delay: DelayRule::Steered,
+            horizon,
+            repeats: 1,
+            seed: 1,
+            secs: 600.0,
+        };
+        report::markdown(&plan, &rows(&plan))
+    };
+    // States are up to their latency and an interval old.
+    assert!(!page(0.1, HORIZON_SECS).contains("stand still"));
+    let beyond = page(0.4, HORIZON_SECS);
+    assert!(beyond.contains("In 1 of the 1 runs") && beyond.contains("stand still"), "{beyond}");
+    assert!(!page(0.4, 0.6).contains("stand still"));
 }

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use phaselock_client::lab::{Contender, Network, Sending, Setup};
 use phaselock_client::net::usage::sentence;
 use phaselock_shared::link::PROFILES;
-use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
+use phaselock_shared::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 
 use super::run;
 
@@ -105,6 +105,11 @@ pub(crate) struct SweepArgs {
     /// Show the past so many milliseconds behind [default: as the client steers it]
     #[arg(long, value_name = "MS", value_parser = latency, allow_negative_numbers = true)]
     pub(crate) delay: Option<f64>,
+    /// How far beyond the newest state an extrapolator with an interpolator foretells, in milliseconds;
+    /// over the last 50 of them it comes to a stop. All that a game may choose have 250 (dead reckoning
+    /// 1250), whatever is asked for here
+    #[arg(long, value_name = "MS", default_value = "250", value_parser = horizon, allow_negative_numbers = true)]
+    pub(crate) horizon: f64,
     /// How often each combination is measured, on other dice
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) repeats: u64,
@@ -229,6 +234,11 @@ fn latency(text: &str) -> Result<f64, String> {
     number(text, (0.0, Setup::DELAY_MAX.as_ms()), "a number of milliseconds")
 }
 
+fn horizon(text: &str) -> Result<f64, String> {
+    let (least, most) = HORIZON_BOUNDS;
+    number(text, (least * 1e3, most * 1e3), "a number of milliseconds")
+}
+
 fn percent(text: &str) -> Result<f32, String> {
     number(text.trim_end_matches('%'), (0.0, 100.0), "a number of percent").map(|it| it as f32)
 }
@@ -296,6 +306,7 @@ mod tests {
             ("sweep --latency nan", "a number of milliseconds from 0 to 5000"),
             ("sweep --latency -5", "a number of milliseconds from 0 to 5000"),
             ("sweep --delay -5", "a number of milliseconds from 0 to 5000"),
+            ("sweep --horizon 0", "a number of milliseconds from 50 to 20000"),
             ("sweep --loss 101%", "a number of percent from 0 to 100"),
             ("sweep --history 65", "from 0 to 64"),
             ("sweep --frame-rate inf", "frames a second from 1 to 1000"),

@@ -132,6 +132,7 @@ fn plan(args: &SweepArgs) -> Result<Plan> {
         sending: args.sending,
         stamps: if args.no_clock { Stamps::Arrived } else { Stamps::Sent },
         delay: args.delay.map_or(DelayRule::Steered, |ms| DelayRule::Fixed(micros(ms))),
+        horizon: args.horizon / 1e3,
         repeats: args.repeats,
         seed: args.seed,
         secs: args.seconds.unwrap_or(f64::MAX),

@@ -6,10 +6,13 @@ use phaselock_shared::motion::fir::{self, Kind};
 
 use super::super::report::{figure, table};
 use super::super::shapes::Shape;
-use super::findings::{Finding, findings, ratios_of_thesis};
+use super::claims::ratios;
+use super::findings::{Finding, SURE, Verdict, contradicted, findings};
+use super::reasons::reasons;
+use super::sample::{Sample, mean};
 use super::{
-    FUNCTIONS, HISTORIES, INTERVAL_MS, JITTERS_MS, LATENCIES_MS, Measured, NAMES, PATHS, REPEATS,
-    Reading, SCHEMES, SPACINGS, STROKES_SECS, TABLES, scheme,
+    FRAME_HZ, FUNCTIONS, HISTORIES, INTERVAL_MS, JITTERS_MS, LATENCIES_MS, Measured, NAMES, PATHS,
+    REPEATS, Reading, SCHEMES, SECS, SPACINGS, STROKES_SECS, TABLES, scheme, stroke_name,
 };
 
 /// All of it, in Markdown.
@@ -31,9 +34,11 @@ pub fn page(measured: &Measured) -> String {
     );
     filters(&mut text);
     schemes(&mut text);
-    paths(&mut text, measured);
-    strokes(&mut text, measured);
+    let all = measured.all();
+    paths(&mut text, &all);
+    strokes(&mut text, &all);
     verdicts(&mut text, measured);
+    why(&mut text, measured);
     text
 }
 
@@ -126,17 +131,18 @@ fn schemes(text: &mut String) {
     text.push_str(&table(&head, &lines));
 }
 
-fn paths(text: &mut String, measured: &Measured) {
+fn paths(text: &mut String, all: &Sample) {
     let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let histories = HISTORIES.map(|count| count.to_string()).join(", ");
     let _ = write!(
         text,
         "\n## Section 4.3: three paths\n\n\
-         An update every {} ms, 60 frames a second; latencies of {} ms, jitters of {} ms (latency + random x \
-         jitter), the last {histories} intervals averaged to expect the next; linear and Catmull-Rom \
-         interpolation; all of it {REPEATS} times, on other dice. Means over all of these, in pixels, and as a \
-         ratio to linear.\n",
-        figure(INTERVAL_MS),
+         {SECS:.0} s of each at {FRAME_HZ:.0} frames a second, an update every {INTERVAL_MS:.0} ms; latencies of {} \
+         ms, jitters of {} ms (latency + random x jitter); {histories} of the last intervals averaged to expect the \
+         next (0: it is expected as the sender intends); linear and Catmull-Rom interpolation; all of it {REPEATS} \
+         times, on other dice. However old the newest state is, it is extrapolated from, as in the thesis; what \
+         games may choose stops at a quarter of a second. Means over all of these, in pixels, and as a ratio to \
+         linear.\n",
         list(&LATENCIES_MS),
         list(&JITTERS_MS),
     );
@@ -146,17 +152,16 @@ fn paths(text: &mut String, measured: &Measured) {
             "extrapolation",
             std::iter::once("thesis".to_owned()).chain(Reading::ALL.map(|it| it.name().into())),
         );
-        let ours =
-            Reading::ALL.map(|reading| measured.by_extrapolator(path.name(), reading, |_| true));
+        let ours = Reading::ALL.map(|reading| all.by_extrapolator(path.name(), reading, |_| true));
         let lines = NAMES.iter().enumerate().map(|(of, name)| {
             let cell = |error: f64, ratio: f64| format!("{} ({ratio:.2})", figure(error));
-            let thesis = cell(TABLES[at][of], ratios_of_thesis(at)[of]);
+            let thesis = cell(TABLES[at][of], ratios(TABLES[at])[of]);
             let ours = ours.map(|errors| cell(errors[of], errors[of] / errors[0]));
             row(name, std::iter::once(thesis).chain(ours))
         });
         text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
         let joined =
-            Reading::ALL.map(|reading| measured.by_joining(path.name(), reading, |_| true));
+            Reading::ALL.map(|reading| all.by_joining(path.name(), reading, mean, |_| true));
         let head = row("interpolation", Reading::ALL.map(|reading| reading.name().into()));
         let lines = ["Linear", "Catmull-Rom"].iter().enumerate().map(|(of, name)| {
             row(
@@ -171,7 +176,7 @@ fn paths(text: &mut String, measured: &Measured) {
     }
 }
 
-fn strokes(text: &mut String, measured: &Measured) {
+fn strokes(text: &mut String, all: &Sample) {
     text.push_str(
         "\n### How much the zigzag's strokes decide\n\n\
          The same by how long it is from corner to corner, at a jitter of 50 ms: ratios to linear of quadratic, \
@@ -179,11 +184,11 @@ fn strokes(text: &mut String, measured: &Measured) {
     );
     let head = row("stroke", Reading::ALL.map(|reading| reading.name().into()));
     let lines = STROKES_SECS.map(|stroke| {
-        let name = format!("{stroke} s");
+        let name = stroke_name(stroke);
         row(
             &name,
             Reading::ALL.map(|reading| {
-                let errors = measured.by_extrapolator(&name, reading, |_| true);
+                let errors = all.by_extrapolator(&name, reading, |_| true);
                 let [_, ratios @ ..] = errors.map(|error| format!("{:.2}", error / errors[0]));
                 ratios.join(", ")
             }),
@@ -193,21 +198,27 @@ fn strokes(text: &mut String, measured: &Measured) {
 }
 
 fn verdicts(text: &mut String, measured: &Measured) {
-    let all = findings(measured);
+    let mut all = findings(measured);
     text.push_str("\n## Where we agree, and where not\n\n");
     let (still, networked): (Vec<&Finding>, Vec<&Finding>) =
-        all.iter().partition(|finding| finding.holds.len() == 1);
+        all.iter().partition(|finding| finding.verdicts.len() == 1);
     let found = (0..Reading::ALL.len()).map(|at| {
-        let of = |finding: &&&Finding| finding.holds[at] as u64 == REPEATS;
-        format!("{} ({})", networked.iter().filter(of).count(), Reading::ALL[at].name())
+        let count = |verdict: Verdict| {
+            networked.iter().filter(|finding| finding.verdicts[at] == verdict).count()
+        };
+        let [yes, no] = [Verdict::Yes, Verdict::No].map(count);
+        format!("{yes} are and {no} are not ({})", Reading::ALL[at].name())
     });
     let _ = writeln!(
         text,
         "Of the {} findings of section 2.3.1 that are tested here, which has no network in it, {} are found \
-         again. Of the {} of section 4.3 so many are on all of the {REPEATS} dice, by reading: {}. A number is \
-         that of the dice on which a finding is found, if not on all or none.\n",
+         again. Of the {} of section 4.3 so many are found again, by reading: {}; the others are not clear. *Yes* \
+         and *no* are beyond chance: by the differences on each of the {REPEATS} dice, whose mean is more than \
+         {SURE:.0} standard errors from none. So on other dice hardly one turns from yes to no, but what is near \
+         that bound may turn from either to *not clear*, or back. *No history* is 0 here: that the next is expected \
+         as the sender intends. The thesis may have meant the last interval; the numbers below have both.\n",
         still.len(),
-        still.iter().filter(|finding| finding.holds[0] > 0).count(),
+        still.iter().filter(|finding| finding.verdicts[0] == Verdict::Yes).count(),
         networked.len(),
         found.collect::<Vec<_>>().join(", "),
     );
@@ -215,55 +226,41 @@ fn verdicts(text: &mut String, measured: &Measured) {
         "finding",
         std::iter::once("section".to_owned()).chain(Reading::ALL.map(|it| it.name().into())),
     );
-    let word = |holds: usize, of: u64| match holds as u64 {
-        0 => "no".to_owned(),
-        all if all == of => "yes".to_owned(),
-        some => format!("{some} of {of}"),
-    };
+    all.push(contradicted(measured));
     let lines = all.iter().map(|finding| {
-        let verdicts: Vec<_> = match finding.holds[..] {
-            // There was no network in it, and one set of filters.
-            [holds] => vec![word(holds, 1), "-".into(), "-".into(), "-".into()],
-            _ => finding.holds.iter().map(|holds| word(*holds, REPEATS)).collect(),
-        };
-        row(&finding.text, std::iter::once(finding.section.to_owned()).chain(verdicts))
+        let verdicts = finding.verdicts.iter().map(|verdict| verdict.name());
+        // Where there was no network in it there was one set of filters.
+        let verdicts = verdicts.chain(std::iter::repeat("-")).take(Reading::ALL.len());
+        let words = std::iter::once(finding.section).chain(verdicts);
+        row(finding.text, words.map(String::from))
     });
     text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
-    text.push_str("\nBy what numbers, in the order of the columns, all dice together:\n\n");
+    let _ = writeln!(
+        text,
+        "\nThe last row is not counted. By what numbers, in the order of the columns; means over the dice; latencies, \
+         jitters and histories ({}) in order:\n",
+        HISTORIES.map(|count| count.to_string()).join(", "),
+    );
     for finding in &all {
         let _ = writeln!(text, "- {} *{}*", finding.text, finding.numbers);
     }
-    text.push_str(WHY);
 }
 
-/// What accounts for the differences; each by something on the page, and in words that hold for any seed.
-const WHY: &str = "
-## Why
-
-- *The clock decides most.* Without one everything is shown late by the whole way that updates take. That part \
-  of the error is the same for all methods and most of it, so that they seem alike, as in the thesis's Tables 2 \
-  and 4. With one the filters do what they are for: on the accelerated and the smooth path the quadratic is \
-  clearly the nearest, mended or as printed, and linear is the farthest of the four.
-- *The zigzag's strokes decide its order.* Where a stroke is over before two updates have come, whoever makes \
-  much of a turn overshoots: there linear is the best in every reading, as in the thesis's Table 3. As strokes \
-  grow longer the four draw near each other, or change places. The thesis's zigzag must have been drawn fast for \
-  its rate of updates. But where strokes are so short, the quadratic is worse than Catmull-Rom, and not the \
-  other way round as in that table.
-- *Richardson's lead on the smooth path.* Without a clock it and linear are as good as each other; with one it \
-  is better than linear, but the quadratic is better still.
-- *Catmull-Rom interpolation is less near everywhere, as the thesis has it*, and more so on the zigzag. The \
-  thesis puts it down to points that come close together; but with a clock it is as much the worse without \
-  jitter.
-- *Going to a foretold point takes until it is reached.* With an update at each natural number linear \
-  extrapolation alone is nearer than point to point, but with linear interpolation, on the sine, it is farther: \
-  over a whole interval it has only been on its way.
-- *The misprints.* The printed quadratic (without its stray factor) takes the newest slope for the velocity, \
-  half a step too old; the parabola gains on it where motion is even and there is a clock, and loses in corners. \
-  The printed Richardson starts from the place before the newest and so makes twice as much of a turn as \
-  equation 2.33 would. Catmull-Rom for equal steps has the quadratic's weights, but foretells one step and goes \
-  on in a straight line, whatever the latency. With a clock the form for any spacing is nearer; without one, \
-  the uneven times of arrival do that more harm than taking them for even.
-- *A bound that the thesis has not.* Nothing here is extrapolated beyond a quarter of a second from the newest \
-  state, as in the games, and from a fifth on it slows. With a clock, that is where latency, jitter and interval \
-  together exceed it: there methods fall short, the more the farther they would have gone.
-";
+/// What accounts for the differences, each with what says so on these dice.
+fn why(text: &mut String, measured: &Measured) {
+    text.push_str(
+        "\n## Why\n\nWhat each is said by is measured: in brackets, and whether it is so, judged as above.\n",
+    );
+    for reason in reasons(measured) {
+        let _ = write!(text, "\n{}\n\n", reason.text);
+        for ground in reason.grounds {
+            let _ = writeln!(
+                text,
+                "- {}: **{}** *({})*",
+                ground.text,
+                ground.verdict.name(),
+                ground.numbers
+            );
+        }
+    }
+}

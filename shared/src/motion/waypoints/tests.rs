@@ -351,6 +351,24 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
 }
 
 #[test]
+fn it_foretells_as_far_as_is_asked_within_bounds() {
+    // At 2 a second from 3, which takes a twentieth of a second to stop: as far as half of that less.
+    let end = |horizon: f64| 3.0 + 2.0 * (horizon - 0.025);
+    let (least, most) = HORIZON_BOUNDS;
+    for (asked, horizon) in
+        [(0.25, 0.25), (1.0, 1.0), (0.0, least), (1e9, most), (f64::NAN, HORIZON_SECS)]
+    {
+        for extrapolator in [Extrapolator::Reckoned, Extrapolator::Adaptive, Extrapolator::Rules] {
+            let mut fed = Fed::new(extrapolator, Joining::Linear, 0.1);
+            fed.method = Waypoints::until(extrapolator, Joining::Linear, asked);
+            fed.state(1.0, 1.0, Body { vx: 2.0, ..Body::at(3.0) });
+            let shown = fed.shown(1.0 + 2.0 * horizon)[X];
+            assert!((shown - end(horizon)).abs() < 1e-6, "{extrapolator} for {asked} s: {shown}");
+        }
+    }
+}
+
+#[test]
 fn equal_steps_are_as_long_as_the_first_frame_says() {
     let mut fed = Fed::new(Extrapolator::Uniform(Kind::Linear), Joining::Linear, 0.1);
     fed.state(1.0, 1.0, y_at(0.0));
