@@ -5,11 +5,16 @@
 //! distance from where it was at the time that is shown. Who does not know takes the first.
 //!
 //! What is least is the *visual error*: the mean distance and [`JERK_WEIGHT`] times the jerk, in pixels. By
-//! distance alone what stutters most would often be best.
+//! distance alone what stutters most would often be best. All of it is measured again and again on other dice, and
+//! what counts is the *median* of these: a rare outage hits every method, and would decide between send rates by who
+//! happened to have one.
 
 mod page;
 #[cfg(test)]
 mod tests;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use phaselock_shared::motion::choice::Choice;
 use phaselock_shared::motion::{HORIZON_SECS, Timeline};
@@ -17,6 +22,7 @@ use phaselock_shared::time::Micros;
 use serde::Serialize;
 
 use super::report::{Means, means};
+use super::scores::quantile;
 use super::sweep::{Plan, Row, Subject};
 use super::{Contender, DelayRule, Network, Sending, Setup, Stamps};
 
@@ -56,6 +62,14 @@ pub struct Pick {
     pub jerk_px: f64,
     /// Both: what the methods are ranked by.
     pub visual_px: f64,
+    /// A quarter of the repeats have less than the one, and a quarter more than the other.
+    pub visual_px_quartiles: [f64; 2],
+    /// Frames for which what it needs was not there, or all it knew was too old; see [`Scores`](super::Scores).
+    pub missing_per_million: f64,
+    /// Whether it is better than to show the newest state as it came.
+    pub helps: bool,
+    /// Others that are not worse on clearly more than half of the dice: chance alone could have it so.
+    pub by_chance: Vec<String>,
     /// Frames in which it was not shown, or elsewhere; see [`Scores`](super::Scores).
     pub absent_per_million: f64,
     /// Others that do exactly as well. Of all these it is the one with the least delay.
@@ -101,6 +115,8 @@ pub struct AtDelay {
     pub error_px: f64,
     /// Likewise.
     pub jerk_px: f64,
+    /// Both.
+    pub visual_px: f64,
     /// Frames without a later state to move towards, per million.
     pub missing_per_million: f64,
 }
@@ -122,6 +138,8 @@ pub struct Advice {
     pub then: Option<Pick>,
     /// A shorter, fixed delay that would do as well for the latter, if one of those tried does.
     pub delay_enough_ms: Option<f64>,
+    /// A longer, fixed delay that would be clearly better, if one of those tried is.
+    pub delay_better_ms: Option<f64>,
     /// The best by send rate.
     pub by_send_rate: Vec<AtRate>,
     /// The best for then at its send rate, by delay.
@@ -142,22 +160,28 @@ const MISSING_MAX: f64 = 10_000.0;
 /// What is not shown is not off, so that without a bound what shows nothing would often be best; and what is gone
 /// for more than half a second in each minute is seen to be. The bound itself is arbitrary.
 pub const ABSENT_MAX: f64 = 10_000.0;
+/// Standard deviations beyond which it is not by chance that one is better on most dice: one time in fifty it is.
+const CHANCE: f64 = 2.0;
 /// Pixels that are no difference: a millionth.
 const SAME_PX: f64 = 1e-6;
-/// Seconds of play that each method is measured for at least, over all repeats. Arbitrary.
-const MEASURED_SECS: f64 = 120.0;
+/// Seconds of play that each method is measured for at least, over all repeats. Arbitrary: of less, chance often
+/// has another method the best.
+const MEASURED_SECS: f64 = 1200.0;
+/// How often each is measured at least, so that it is seen how far chance goes.
+const REPEATS_MIN: f64 = 16.0;
 /// Delays that are tried, in intervals between updates, on top of the way that the updates take.
 const DELAYS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0];
 /// The longest delay that is tried.
 const DELAY_SECS_MAX: f64 = 1.0;
 
 impl Question {
-    /// About a motion, with a thousandth of its extent for a pixel, and repeated for two minutes at least: losses
+    /// About a motion, with a thousandth of its extent for a pixel, and repeated for twenty minutes at least: losses
     /// come in bursts, and few of them say little.
     pub fn new(subject: Subject, network: Network) -> Self {
         let pixel = subject.recording.pixel();
         let rates = vec![5.0, 10.0, 15.0, 20.0, 30.0, 60.0];
-        let repeats = (MEASURED_SECS / subject.recording.secs().max(1.0)).ceil().max(2.0) as u64;
+        let repeats =
+            (MEASURED_SECS / subject.recording.secs().max(1.0)).ceil().max(REPEATS_MIN) as u64;
         Self { subject, network, rates, frame_rate: 60.0, pixel, repeats, seed: 1 }
     }
 
@@ -217,12 +241,15 @@ impl Question {
         let delays = self.delay_plans(rows);
         let at_delay = |(plan, rows): (&Plan, &Vec<Row>)| {
             let DelayRule::Fixed(delay) = plan.delay else { return None };
-            let means = means(rows.iter()).into_iter().next()?;
+            let rows: Vec<_> = rows.iter().collect();
+            let means = means(rows.iter().copied()).into_iter().next()?;
+            let judged = self.judge(&means, &rows, Some(Timeline::Past));
             Some(AtDelay {
                 delay_ms: delay.as_ms(),
-                error_px: means.shown / self.pixel,
-                jerk_px: means.jerk / self.pixel,
-                missing_per_million: means.missing,
+                error_px: judged.error,
+                jerk_px: judged.jerk,
+                visual_px: judged.visual,
+                missing_per_million: judged.missing,
             })
         };
         let by_delay: Vec<_> = delays.iter().zip(by_delay).filter_map(at_delay).collect();
@@ -236,6 +263,15 @@ impl Question {
             })
         };
         let delay_enough_ms = by_delay.iter().find(enough).map(|shorter| shorter.delay_ms);
+        // The shortest that is clearly better, where that is seen.
+        let better = |it: &&AtDelay| {
+            then.as_ref().is_some_and(|then| {
+                it.delay_ms > 1.1 * then.delay_ms
+                    && then.visual_px > 1.0
+                    && (it.visual_px + 1.0) * RATE_ALIKE < then.visual_px + 1.0
+            })
+        };
+        let delay_better_ms = by_delay.iter().find(better).map(|longer| longer.delay_ms);
         Ok(Advice {
             path: self.subject.name.clone(),
             network: self.network.to_string(),
@@ -244,6 +280,7 @@ impl Question {
             now,
             then,
             delay_enough_ms,
+            delay_better_ms,
             by_send_rate,
             by_delay,
         })
@@ -264,56 +301,130 @@ impl Question {
     /// The best of those that show a time, or of all by where things are now.
     fn pick(&self, rows: &[&Row], rate: f64, shown: Option<Timeline>) -> Option<Pick> {
         let all = means(rows.iter().copied());
-        let error = |means: &Means| if shown.is_none() { means.now } else { means.shown };
-        let visual = |means: &Means| (error(means) + JERK_WEIGHT * means.jerk) / self.pixel;
-        let mut ranked: Vec<_> = all
-            .iter()
-            .filter(|means| means.method != Contender::Newest && visual(means).is_finite())
-            .filter(|means| shown.is_none_or(|shown| means.method.timeline() == shown))
-            .collect();
+        let all = all.iter().map(|means| self.judge(means, rows, shown)).collect::<Vec<_>>();
+        let newest = all.iter().find(|one| one.method == Contender::Newest);
+        let of_it = |one: &&Judged| {
+            one.method != Contender::Newest && shown.is_none_or(|it| one.method.timeline() == it)
+        };
+        let mut ranked: Vec<_> =
+            all.iter().filter(of_it).filter(|it| it.visual.is_finite()).collect();
         // Of what is as good the one with the least delay, and of these the first in the list of methods.
-        let grade = |means: &Means| (visual(means) / SAME_PX).round();
+        let grade = |one: &Judged| (one.visual / SAME_PX).round();
         ranked.sort_by(|a, b| {
             grade(a).total_cmp(&grade(b)).then(a.behind_ms.total_cmp(&b.behind_ms))
         });
-        let absent = ranked.iter().map(|means| means.absent).fold(f64::INFINITY, f64::min);
-        let (ranked, missed): (Vec<&Means>, Vec<&Means>) =
-            ranked.into_iter().partition(|means| means.absent <= absent + ABSENT_MAX);
+        let absent = ranked.iter().map(|one| one.absent).fold(f64::INFINITY, f64::min);
+        let (ranked, missed): (Vec<&Judged>, Vec<&Judged>) =
+            ranked.into_iter().partition(|one| one.absent <= absent + ABSENT_MAX);
         let (&best, others) = ranked.split_first()?;
         // The same under another name is no other: the adaptive one is whichever it has chosen.
-        let same = |means: &Means| {
-            means.method == Contender::Method(Choice::Adaptive)
-                && (means.now, means.shown, means.jerk) == (best.now, best.shown, best.jerk)
+        let same = |one: &Judged| {
+            one.method == Contender::Method(Choice::Adaptive) && one.on_dice == best.on_dice
         };
         let others: Vec<_> = others.iter().copied().filter(|other| !same(other)).collect();
         let alike = others.iter().take_while(|other| grade(other) == grade(best)).count();
         let (as_good, others) = others.split_at(alike);
         let next = others.first().map(|next| Next {
             method: next.method.to_string(),
-            error_px: error(next) / self.pixel,
-            jerk_px: next.jerk / self.pixel,
-            visual_px: visual(next),
-            margin: (visual(best) > 0.0).then(|| visual(next) / visual(best)),
+            error_px: next.error,
+            jerk_px: next.jerk,
+            visual_px: next.visual,
+            margin: (best.visual > 0.0).then(|| next.visual / best.visual),
         });
-        let p99 = if shown.is_none() { best.now_p99 } else { best.shown_p99 };
+        let names = |all: &mut dyn Iterator<Item = &&Judged>| -> Vec<String> {
+            all.map(|one| one.method.to_string()).collect()
+        };
         Some(Pick {
             method: best.method.to_string(),
             send_rate_hz: rate,
             delay_ms: best.behind_ms,
-            error_px: error(best) / self.pixel,
-            error_px_p99: p99 / self.pixel,
-            jerk_px: best.jerk / self.pixel,
-            visual_px: visual(best),
+            error_px: best.error,
+            error_px_p99: best.p99,
+            jerk_px: best.jerk,
+            visual_px: best.visual,
+            visual_px_quartiles: [0.25, 0.75].map(|part| {
+                quantile(&mut best.on_dice.values().copied().collect::<Vec<_>>(), part)
+            }),
+            missing_per_million: best.missing,
+            helps: newest.is_none_or(|newest| newest.visual > best.visual) || best.visual < SAME_PX,
+            by_chance: names(&mut others.iter().filter(|other| !best.is_better(other))),
             absent_per_million: best.absent,
-            as_good: as_good.iter().map(|means| means.method.to_string()).collect(),
-            too_often_absent: missed
-                .iter()
-                .filter(|means| grade(means) < grade(best))
-                .map(|means| means.method.to_string())
-                .collect(),
+            as_good: names(&mut as_good.iter()),
+            too_often_absent: names(&mut missed.iter().filter(|one| grade(one) < grade(best))),
             next,
         })
     }
+
+    /// What a method's rows at a rate come to.
+    fn judge(&self, means: &Means, rows: &[&Row], shown: Option<Timeline>) -> Judged {
+        let of = || rows.iter().filter(|row| row.method == means.method);
+        let error = |row: &Row| match shown {
+            None => row.scores.error_now_mean,
+            Some(_) => row.scores.error_shown_mean,
+        };
+        let p99 = |row: &Row| match shown {
+            None => row.scores.error_now_p99,
+            Some(_) => row.scores.error_shown_p99,
+        };
+        let jerk = |row: &Row| row.scores.jerk;
+        let on_dice =
+            of().map(|row| (row.seed, (error(row) + JERK_WEIGHT * jerk(row)) / self.pixel));
+        let on_dice: BTreeMap<_, _> = on_dice.filter(|(_, visual)| visual.is_finite()).collect();
+        let visual = median(on_dice.values().copied());
+        let median =
+            |of_row: &dyn Fn(&Row) -> f64| median(of().map(|row| of_row(row))) / self.pixel;
+        Judged {
+            method: means.method,
+            error: median(&error),
+            p99: median(&p99),
+            jerk: median(&jerk),
+            visual,
+            on_dice,
+            behind_ms: means.behind_ms,
+            missing: means.missing,
+            absent: means.absent,
+        }
+    }
+}
+
+/// A method at a rate: medians over the dice in pixels, and how often something was not there.
+#[derive(Debug)]
+struct Judged {
+    method: Contender,
+    error: f64,
+    p99: f64,
+    jerk: f64,
+    visual: f64,
+    /// The visual error of each repeat, by its seed.
+    on_dice: BTreeMap<u64, f64>,
+    behind_ms: f64,
+    missing: f64,
+    absent: f64,
+}
+
+impl Judged {
+    /// Whether it is better than another one on more of the same dice than chance would have it (a sign test).
+    fn is_better(&self, other: &Self) -> bool {
+        let both =
+            self.on_dice.iter().filter_map(|(seed, own)| Some((own, other.on_dice.get(seed)?)));
+        let (mut count, mut won) = (0.0, 0.0);
+        for (own, other) in both {
+            count += 1.0;
+            won += match own.total_cmp(other) {
+                Ordering::Less => 1.0,
+                Ordering::Equal => 0.5,
+                Ordering::Greater => 0.0,
+            };
+        }
+        // Of that many coins the standard deviation is half the root.
+        count < 2.0 || won > 0.5 * count + CHANCE * 0.5 * f64::sqrt(count)
+    }
+}
+
+/// Of those that are numbers; if there are none it is no number either.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.filter(|value| value.is_finite()).collect();
+    if values.is_empty() { f64::NAN } else { quantile(&mut values, 0.5) }
 }
 
 /// The lowest rate at which the best is about as good as the best of all, of those at which it is not absent more
@@ -323,8 +434,8 @@ fn best(all: &[AtRate], of: impl Fn(&AtRate) -> Option<&Pick>) -> Option<Pick> {
     let picks = || all.iter().filter_map(&of);
     let absent = picks().map(|pick| pick.absent_per_million).fold(f64::INFINITY, f64::min);
     let there = |pick: &&Pick| pick.absent_per_million <= absent + ABSENT_MAX;
-    let least = picks().filter(there).map(|pick| pick.visual_px).min_by(f64::total_cmp)?;
-    let enough = |pick: &&Pick| pick.visual_px + 1.0 <= RATE_ALIKE * (least + 1.0);
+    let least = picks().filter(there).min_by(|a, b| a.visual_px.total_cmp(&b.visual_px))?;
+    let enough = |pick: &&Pick| pick.visual_px + 1.0 <= RATE_ALIKE * (least.visual_px + 1.0);
     picks().filter(there).find(enough).cloned()
 }
 

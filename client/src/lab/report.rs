@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use phaselock_shared::motion::Timeline;
+
 use super::scores::ratio;
 use super::sweep::{Plan, Row};
 use super::{Contender, Network};
@@ -274,14 +276,40 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         let mut all = means(rows.iter().copied());
         all.sort_by(|a, b| a.now.total_cmp(&b.now));
         text.push_str(&methods(&all));
+        text.push_str(&alike(&all));
         for &dimension in Dimension::ALL {
             let values = values(rows, dimension);
             if values.len() < 2 {
                 continue;
             }
-            let _ = writeln!(text, "\nMean error now by {}:\n", dimension.title());
+            let _ = writeln!(
+                text,
+                "\nMean error by {}: now, and in brackets then of what shows the past:\n",
+                dimension.title()
+            );
             text.push_str(&by(rows, &all, dimension, &values));
         }
+    }
+    text
+}
+
+/// Says which methods came out the same in everything.
+fn alike(all: &[Means]) -> String {
+    let same = |a: &Means, b: &Means| {
+        let figures = |it: &Means| [it.now, it.now_p99, it.shown, it.shown_p99, it.jerk];
+        figures(a) == figures(b)
+    };
+    let mut groups: Vec<Vec<&Means>> = Vec::new();
+    for means in all.iter().filter(|means| means.now > 0.0) {
+        match groups.iter_mut().find(|group| same(group[0], means)) {
+            Some(group) => group.push(means),
+            None => groups.push(vec![means]),
+        }
+    }
+    let mut text = String::new();
+    for group in groups.iter().filter(|group| group.len() > 1) {
+        let names: Vec<_> = group.iter().map(|means| means.method.to_string()).collect();
+        let _ = writeln!(text, "\nThe same in all figures: {}.", names.join(", "));
     }
     text
 }
@@ -331,19 +359,27 @@ fn methods(all: &[Means]) -> String {
 fn by(rows: &[&Row], all: &[Means], dimension: Dimension, values: &[String]) -> String {
     let head: Vec<_> = std::iter::once("method".to_owned()).chain(values.iter().cloned()).collect();
     // One pass over the rows: there may be a million.
-    let mut sums: BTreeMap<(usize, usize), (f64, usize)> = BTreeMap::new();
+    let mut sums: BTreeMap<(usize, usize), ([f64; 2], usize)> = BTreeMap::new();
     for row in rows {
         let method = all.iter().position(|means| means.method == row.method);
         let value = dimension.value(row);
         let value = value.and_then(|(_, value)| values.iter().position(|known| *known == value));
         if let (Some(method), Some(value), true) = (method, value, row.is_measured()) {
             let sum = sums.entry((method, value)).or_default();
-            *sum = (sum.0 + row.scores.error_now_mean, sum.1 + 1);
+            let [now, then] = sum.0;
+            let more = [now + row.scores.error_now_mean, then + row.scores.error_shown_mean];
+            *sum = (more, sum.1 + 1);
         }
     }
     let line = |method: usize| {
         let cell = |value: usize| match sums.get(&(method, value)) {
-            Some((sum, count)) => figure(sum / *count as f64),
+            Some((sums, count)) => {
+                let [now, then] = sums.map(|sum| figure(sum / *count as f64));
+                match all[method].method.timeline() {
+                    Timeline::Past => format!("{now} ({then})"),
+                    Timeline::Present => now,
+                }
+            }
             None => "-".into(),
         };
         let name = all[method].method.to_string();

@@ -71,16 +71,17 @@ pub(crate) struct SweepArgs {
     /// Milliseconds from one update to the next
     #[arg(long, value_name = "MS,..", value_delimiter = ',', default_value = "100", value_parser = interval, allow_negative_numbers = true)]
     pub(crate) interval: Vec<f64>,
-    /// Milliseconds that each update takes at least
+    /// Milliseconds that each update takes at least [default: 0,50,100,200, unless there is a --link]
     #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
     pub(crate) latency: Vec<f64>,
-    /// Milliseconds that it takes more at most, evenly spread
+    /// Milliseconds that it takes more at most, evenly spread and never less; the jitter of a --link is as much
+    /// either way [default: 0,50,100, unless there is a --link]
     #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
     pub(crate) jitter: Vec<f64>,
     /// Percent of the updates that do not come, with --latency and --jitter [default: 0]
     #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', value_parser = percent)]
     pub(crate) loss: Vec<f32>,
-    #[arg(long, value_name = "NETWORK", help = link_help())]
+    #[arg(long, value_name = "NETWORK", help = link_help() + "; all: each that has a name")]
     pub(crate) link: Vec<String>,
     /// Past intervals between arrivals that are averaged to expect the next update; 0: as the sender
     /// intends
@@ -166,13 +167,14 @@ pub(crate) struct AdviseArgs {
     /// What counts as a pixel, in the motion's own unit [default: a thousandth of its extent]
     #[arg(long, value_name = "SIZE", value_parser = pixel, allow_negative_numbers = true)]
     pub(crate) pixel: Option<f64>,
-    /// How often each is measured, on other dice [default: for two minutes of play, twice at least]
+    /// How often each is measured, on other dice [default: for twenty minutes of play, 16 times at
+    /// least]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) repeats: Option<u64>,
     /// Of all chance
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Write a picture of the errors by send rate
+    /// Write a picture of the visual errors by send rate
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON object instead
@@ -191,7 +193,7 @@ fn link_help() -> String {
     let names = list(PROFILES.iter().map(|(name, _)| name));
     format!(
         "A network of the conditioner, its way down: one of {names}, or properties such as \
-         delay=100ms,jitter=30ms,loss=5%; for a sweep also all"
+         delay=100ms,jitter=30ms,loss=5%"
     )
 }
 

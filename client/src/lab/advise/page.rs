@@ -2,12 +2,17 @@
 
 use std::fmt::Write;
 
+use phaselock_shared::limits::INTERPOLATION_DELAY_MAX;
+
 use super::super::Recording;
 use super::super::plot::{self, Curve, Lines};
 use super::super::ranking::ALIKE;
 use super::super::report::{figure, table};
 use super::super::strokes::Stroke;
 use super::{Advice, AtDelay, AtRate, Next, Pick};
+
+/// Frames without what a method needs, per million, from which on it is said. Arbitrary: one in ten.
+const MISSING_MUCH: f64 = 100_000.0;
 
 impl Pick {
     fn delay(&self) -> String {
@@ -20,14 +25,42 @@ impl Pick {
 
     /// How it did, after what it is said to be off from.
     fn figures(&self) -> String {
+        let [low, high] = self.visual_px_quartiles;
         format!(
-            "(99th percentile {}, jerk {}; {:.0} frames of a million absent). {}{}",
+            "(99th percentile {}, jerk {}; {:.0} frames of a million absent): a visual error of {}, on half of the \
+             dice between {} and {}. {}{}{}",
             figure(self.error_px_p99),
             figure(self.jerk_px),
             self.absent_per_million,
+            figure(self.visual_px),
+            figure(low),
+            figure(high),
             self.against_next(),
             self.against_absent(),
+            self.warning(),
         )
+    }
+
+    /// What should not be trusted.
+    fn warning(&self) -> String {
+        let mut text = String::new();
+        if !self.helps {
+            text.push_str(
+                " **No method helps here**: to show the newest state as it came is no worse.",
+            );
+        }
+        if self.missing_per_million > MISSING_MUCH {
+            let _ = write!(
+                text,
+                " In {:.0} % of the frames it could only guess: what it needs had not come, or all it knew was too \
+                 old.",
+                self.missing_per_million / 1e4
+            );
+        }
+        if self.delay_ms >= 0.999 * INTERPOLATION_DELAY_MAX.as_ms() {
+            text.push_str(" The delay is as long as the client makes it at most.");
+        }
+        text
     }
 
     fn against_absent(&self) -> String {
@@ -48,7 +81,14 @@ impl Pick {
             [one] => format!("{one} does exactly as well. "),
             several => format!("{} do exactly as well. ", several.join(", ")),
         };
-        as_good + &self.against_worse()
+        let by_chance = match &*self.by_chance {
+            [] => String::new(),
+            [one] => format!(" Chance alone could make the difference to {one}."),
+            several => {
+                format!(" Chance alone could make the differences to {}.", several.join(", "))
+            }
+        };
+        as_good + &self.against_worse() + &by_chance
     }
 
     fn against_worse(&self) -> String {
@@ -124,6 +164,9 @@ impl Advice {
                 "That is the delay the client steers to; {enough:.0} ms would do as well."
             );
         }
+        if let Some(better) = self.delay_better_ms {
+            let _ = writeln!(text, "A fixed delay of {better:.0} ms would be clearly better.");
+        }
         self.tables(&mut text);
         text
     }
@@ -133,8 +176,8 @@ impl Advice {
             "\nThe best by send rate: pixels from where it is now, and from where it was then, and frames of a \
              million in which it is absent: not shown, or elsewhere before or after a teleport. What is least is the \
              visual error, the distance and twice the jerk, among what is absent in at most one frame of a hundred \
-             more than what is so least, at that rate and at any; the lowest rate is taken that is within a tenth of the best, a pixel added \
-             to both.\n\n",
+             more than what is so least, at that rate and at any. The lowest rate is taken that is within a tenth of the \
+             best, a pixel added to both. All figures but of what is absent are medians over the dice.\n\n",
         );
         let head = [
             "updates/s",
@@ -190,7 +233,7 @@ impl Advice {
     /// The errors by send rate, as a picture.
     pub fn picture(&self) -> String {
         let curve = |number: usize, name: &str, of: &dyn Fn(&AtRate) -> Option<&Pick>| {
-            let point = |it: &AtRate| of(it).map(|pick| [it.send_rate_hz, pick.error_px]);
+            let point = |it: &AtRate| of(it).map(|pick| [it.send_rate_hz, pick.visual_px]);
             Curve {
                 name: name.into(),
                 stroke: Stroke::of(number),
@@ -202,9 +245,13 @@ impl Advice {
             |pick: &Option<Pick>| pick.as_ref().map_or("nothing", |it| &*it.method).to_owned();
         plot::lines(&Lines {
             title: format!("{} over {}: the best by send rate", self.path, self.network),
-            subtitle: format!("now {}, then {}", name(&self.now), name(&self.then)),
+            subtitle: format!(
+                "the least visual error of all methods at each rate; advised: now {}, then {}",
+                name(&self.now),
+                name(&self.then)
+            ),
             x_label: "updates a second".into(),
-            y_label: "mean error / px".into(),
+            y_label: "visual error / px".into(),
             curves: vec![
                 curve(0, "now: from where it is", &|it| it.now.as_ref()),
                 curve(1, "then: from where it was", &|it| it.then.as_ref()),

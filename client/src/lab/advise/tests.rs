@@ -189,6 +189,53 @@ fn of_what_is_as_good_that_without_delay_is_taken() {
 }
 
 #[test]
+fn what_chance_alone_could_make_is_told_apart() {
+    // The same dice: the second is worse on each, the third on half of them.
+    let mut rows = Vec::new();
+    for seed in 1..=8 {
+        let luck = seed as f64;
+        rows.push(row(20.0, seed, Choice::Kalman, 10.0 + luck, 0.0, 0.0));
+        rows.push(row(20.0, seed, Choice::RunForward, 10.5 + luck + 0.01 * luck, 0.0, 0.0));
+        let more = if seed % 2 == 0 { 3.0 } else { -2.0 };
+        rows.push(row(20.0, seed, Choice::FirLinear, 10.1 + luck + more, 0.0, 0.0));
+    }
+    let advice = of_rows(&[20.0], &rows).expect("all is known");
+    let now = advice.now.as_ref().expect("all is known");
+    assert_eq!((&*now.method, &*now.by_chance), ("kalman", &["fir-linear".to_owned()][..]));
+    assert_eq!((now.visual_px, now.visual_px_quartiles), (14.0, [12.0, 16.0]));
+    let text = advice.markdown(&line(8.0, 1.0));
+    assert!(text.contains("Chance alone could make the difference to fir-linear."), "{text}");
+    // A lower rate that is about as good is enough, though on one of its dice there was an outage.
+    for (more, rate) in [(1.0, 5.0), (2.0, 20.0)] {
+        let mut rows = rows.clone();
+        rows.extend((1..=8).map(|seed| {
+            let outage = if seed == 8 { 1e4 } else { 0.0 };
+            row(5.0, seed, Choice::Kalman, 10.0 + more + seed as f64 + outage, 0.0, 0.0)
+        }));
+        let advice = of_rows(&[5.0, 20.0], &rows).expect("all is known");
+        assert_eq!(advice.now.expect("all is known").send_rate_hz, rate, "{more} more");
+    }
+}
+
+#[test]
+fn where_nothing_works_that_is_said() {
+    let circle = |step: u32| {
+        let time = f64::from(step) / 30.0;
+        Point { time, x: 100.0 * (2.0 * time).cos(), y: 100.0 * (2.0 * time).sin(), course: 0 }
+    };
+    let points: Vec<_> = (0..900).map(circle).collect();
+    let recording = Recording::of_points(&points).expect("a circle");
+    let question = question("circle", recording, "delay=5s");
+    let question = Question { repeats: 2, rates: vec![20.0], ..question };
+    let advice = answer(&question).expect("it is seen, late");
+    let now = advice.now.as_ref().expect("it is seen");
+    assert!(!now.helps || now.missing_per_million > 9e5, "{now:?}");
+    let text = advice.markdown(&question.subject.recording);
+    assert!(text.contains("of the frames it could only guess"), "{text}");
+    assert!(text.contains("as long as the client makes it at most"), "{text}");
+}
+
+#[test]
 fn each_rate_is_measured_for_as_long() {
     let day = question("day", line(86_000.0, 1.0), "cable");
     let plan = day.plan();
