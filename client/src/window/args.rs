@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use phaselock_client::lab::Contender;
 use phaselock_client::lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_client::lab::shapes::Shape;
@@ -95,6 +96,11 @@ impl Args {
     /// Reads a command line that begins with the program's name.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, ArgsError> {
         let cli = Cli::try_parse_from(args).map_err(ArgsError)?;
+        if cli.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
+            let what =
+                "--record-motion records a game, and the laboratory is none; play or join one";
+            return Err(ArgsError(Cli::command().error(ErrorKind::ArgumentConflict, what)));
+        }
         let start = match cli.command {
             None => Start::Menu,
             Some(Sub::Play { game, bots }) => Start::Play { games: game, bots },
@@ -365,6 +371,7 @@ mod tests {
             ("--clock pid", "the clock's loop is one of pll and leaky"),
             ("--presentation magic", "there is no method"),
             ("lab nowhere.csv", "'nowhere.csv' for '[FILE]': it cannot be read: "),
+            ("lab --record-motion run.csv", "--record-motion records a game"),
             ("lab --path circle", "there is no path \"circle\""),
             ("lab --methods linear,magic", "there is no method \"magic\""),
             ("dance", "unrecognized subcommand 'dance'"),
