@@ -68,7 +68,8 @@ pub struct Pick {
     pub missing_per_million: f64,
     /// Whether it is better than to show the newest state as it came.
     pub helps: bool,
-    /// Others that are not worse on clearly more than half of the dice: chance alone could have it so.
+    /// Others that are not worse on clearly more than half of the dice: chance alone could have it so. None if the
+    /// dice are too few to say so.
     pub by_chance: Vec<String>,
     /// Frames in which it was not shown, or elsewhere; see [`Scores`](super::Scores).
     pub absent_per_million: f64,
@@ -138,7 +139,7 @@ pub struct Advice {
     pub then: Option<Pick>,
     /// A shorter, fixed delay that would do as well for the latter, if one of those tried does.
     pub delay_enough_ms: Option<f64>,
-    /// A longer, fixed delay that would be clearly better, if one of those tried is.
+    /// A longer, fixed delay that would be clearly better, if one of those tried is and no shorter one would do.
     pub delay_better_ms: Option<f64>,
     /// The best by send rate.
     pub by_send_rate: Vec<AtRate>,
@@ -162,6 +163,8 @@ const MISSING_MAX: f64 = 10_000.0;
 pub const ABSENT_MAX: f64 = 10_000.0;
 /// Standard deviations beyond which it is not by chance that one is better on most dice: one time in fifty it is.
 const CHANCE: f64 = 2.0;
+/// Of fewer dice nothing is said of chance: of five even all would not be beyond it.
+const DICE_MIN: f64 = 6.0;
 /// Pixels that are no difference: a millionth.
 const SAME_PX: f64 = 1e-6;
 /// Seconds of play that each method is measured for at least, over all repeats. Arbitrary: of less, chance often
@@ -271,7 +274,8 @@ impl Question {
                     && (it.visual_px + 1.0) * RATE_ALIKE < then.visual_px + 1.0
             })
         };
-        let delay_better_ms = by_delay.iter().find(better).map(|longer| longer.delay_ms);
+        let longer = by_delay.iter().find(better).map(|longer| longer.delay_ms);
+        let delay_better_ms = longer.filter(|_| delay_enough_ms.is_none());
         Ok(Advice {
             path: self.subject.name.clone(),
             network: self.network.to_string(),
@@ -346,7 +350,10 @@ impl Question {
                 quantile(&mut best.on_dice.values().copied().collect::<Vec<_>>(), part)
             }),
             missing_per_million: best.missing,
-            helps: newest.is_none_or(|newest| newest.visual > best.visual) || best.visual < SAME_PX,
+            helps: best.visual < SAME_PX
+                || newest.is_none_or(|newest| {
+                    newest.absent > absent + ABSENT_MAX || newest.visual > best.visual
+                }),
             by_chance: names(&mut others.iter().filter(|other| !best.is_better(other))),
             absent_per_million: best.absent,
             as_good: names(&mut as_good.iter()),
@@ -417,7 +424,7 @@ impl Judged {
             };
         }
         // Of that many coins the standard deviation is half the root.
-        count < 2.0 || won > 0.5 * count + CHANCE * 0.5 * f64::sqrt(count)
+        count < DICE_MIN || won > 0.5 * count + CHANCE * 0.5 * f64::sqrt(count)
     }
 }
 

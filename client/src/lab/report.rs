@@ -321,16 +321,22 @@ const BEYOND_MIN: f64 = 10_000.0;
 fn beyond(plan: &Plan, rows: &[Row]) -> String {
     let foretells = |row: &&Row| row.timeline == "present" && row.method != Contender::Newest;
     let all = rows.iter().filter(foretells).count();
-    let stands = |row: &&Row| row.scores.missing_per_million > BEYOND_MIN;
+    let stands = |row: &&Row| row.is_measured() && row.scores.missing_per_million > BEYOND_MIN;
     let beyond = rows.iter().filter(foretells).filter(stands).count();
     if beyond == 0 {
         return String::new();
     }
-    let ms = rounded(plan.horizon * 1e3);
+    let joined = plan.contenders.iter().any(|it| matches!(it, Contender::Waypoints(..)));
+    let joined = if joined {
+        let ms = rounded(plan.horizon * 1e3);
+        format!("; what is joined by a plus {ms} ms, which `--horizon` sets")
+    } else {
+        String::new()
+    };
     format!(
         "\nIn {beyond} of the {all} runs of methods that foretell the present, more than one frame in a hundred is \
-         beyond their horizon, where they stand still: 250 ms from the newest state (dead reckoning 1250 ms); what \
-         is joined by a plus {ms} ms, which `--horizon` sets.\n"
+         beyond their horizon, where they stand still: 250 ms from the newest state (dead reckoning 1250 \
+         ms){joined}.\n"
     )
 }
 

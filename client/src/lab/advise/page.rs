@@ -26,15 +26,17 @@ impl Pick {
     /// How it did, after what it is said to be off from.
     fn figures(&self) -> String {
         let [low, high] = self.visual_px_quartiles;
+        let spread = if low < high {
+            format!(", on half of the dice between {} and {}", figure(low), figure(high))
+        } else {
+            String::new()
+        };
         format!(
-            "(99th percentile {}, jerk {}; {:.0} frames of a million absent): a visual error of {}, on half of the \
-             dice between {} and {}. {}{}{}",
+            "(99th percentile {}, jerk {}; {:.0} frames of a million absent): a visual error of {}{spread}. {}{}{}",
             figure(self.error_px_p99),
             figure(self.jerk_px),
             self.absent_per_million,
             figure(self.visual_px),
-            figure(low),
-            figure(high),
             self.against_next(),
             self.against_absent(),
             self.warning(),
@@ -48,6 +50,10 @@ impl Pick {
             text.push_str(
                 " **No method helps here**: to show the newest state as it came is no worse.",
             );
+        }
+        if self.absent_per_million > MISSING_MUCH {
+            let percent = self.absent_per_million / 1e4;
+            let _ = write!(text, " In {percent:.0} % of the frames it is not to be seen.");
         }
         if self.missing_per_million > MISSING_MUCH {
             let _ = write!(
