@@ -152,11 +152,13 @@ fn of_schemes() -> Vec<Finding> {
             "Linear extrapolation is nearer than point to point, which foretells nothing.",
             led[0] < held[0] && led[1] < held[1],
             format!(
-                "sine: {} and {}; logarithm: {} and {}",
+                "updates 1 apart, sine: {} and {}; logarithm: {} and {}; 1.5 apart, sine: {} and {}",
                 figure(led[0]),
                 figure(held[0]),
                 figure(led[1]),
-                figure(held[1])
+                figure(held[1]),
+                figure(error(sine, SPACINGS[2], plain)),
+                figure(error(sine, SPACINGS[2], Contender::Newest)),
             ),
         ),
         one(
