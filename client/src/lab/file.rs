@@ -7,7 +7,7 @@
 //! 0.0,12.5,3           separator is a comma, a semicolon or a tab; what begins with # is passed over
 //!
 //! [[0.0, 12.5, 3], {"t": 0.1, "x": 12.5, "y": 3}]                        JSON: arrays or objects
-//! {"t": 0.1, "x": 12.5, "y": 3}                                          likewise, one in each line
+//! {"t": 0.1, "x": 12.5, "y": 3}                                          either, one in each line
 //!
 //! # phaselock motion 1: game=race record=Car ticks=60 seed=7             a recording of play
 //! time,course,pedal,turn,hand,held,x,y, ...                              all fields of the record
@@ -307,8 +307,8 @@ pub fn read(bytes: &[u8]) -> Result<Motion, FileError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match text.trim_ascii_start().as_bytes().first() {
         None => Err(Problem::Empty.at(1)),
-        Some(b'[') => json::read(text),
-        Some(b'{') => json::read_lines(text),
+        Some(b'[') if !json::is_lines(text) => json::read(text),
+        Some(b'[' | b'{') => json::read_lines(text),
         Some(_) => csv::read(text),
     }
 }

@@ -41,6 +41,15 @@ fn cell(text: &str) -> &str {
     quoted.unwrap_or(text).trim()
 }
 
+/// The cells of a line; a separator between quotation marks is none.
+fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    line.split(move |char| {
+        quoted ^= char == '"';
+        char == separator && !quoted
+    })
+}
+
 /// Where a plain file has what.
 struct Columns {
     separator: char,
@@ -61,7 +70,7 @@ impl Columns {
         let known = [0, 1, 2];
         let mut columns =
             Self { separator, places: known, course: None, known: known.len(), per_second: 1.0 };
-        let cells = || line.split(separator).map(cell);
+        let cells = || split(line, separator).map(cell);
         if cells().any(|cell| cell.parse::<f64>().is_ok()) {
             return Ok((columns, false));
         }
@@ -103,7 +112,7 @@ fn plain<'a>(
     for (at, line) in content.skip(usize::from(is_header)) {
         let mut cells = [None; 4];
         let (mut has, mut filled) = (0, 0);
-        for text in line.split(columns.separator) {
+        for text in split(line, columns.separator) {
             for (cell, _) in cells.iter_mut().zip(&wanted).filter(|(_, it)| **it == Some(has)) {
                 *cell = Some(text);
             }

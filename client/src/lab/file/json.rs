@@ -32,7 +32,13 @@ pub(super) fn read(text: &str) -> Result<Motion, FileError> {
     taker.finish(text.lines().count())
 }
 
-/// Reads a text that is an object in each line.
+/// Whether a text is an array of numbers in each line, rather than one of points.
+pub(super) fn is_lines(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    serde_json::from_str::<Vec<f64>>(first).is_ok_and(|numbers| numbers.len() >= 3)
+}
+
+/// Reads a text that is an object or an array in each line.
 pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
     let (mut taker, mut problem) = (Taker::default(), None);
     let mut points = Points { text, place: (0, 1), taker: &mut taker, problem: &mut problem };

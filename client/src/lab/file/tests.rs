@@ -35,6 +35,8 @@ fn tables_are_read_as_people_write_them() {
         " \n[ {\"t\": 0, \"x\": 1, \"y\": -2.5, \"z\": [{}]},\n{\"Y\":0,\"Time\":0.5,\"x\":1000.0}]\n",
         "\u{feff}[[0, 1, -2.5, \"left\", null], [0.5, 1000, 0]]",
         "\n{\"t\":0,\"x\":1,\"y\":-2.5}\r\n\n {\"time_ms\":500,\"x\":1e3,\"y\":0,\"z\":[1]}\n",
+        "[0,1,-2.5]\n[0.5,1e3,0,\"left\"]\n",
+        "t,name,x,y\n0,\"a, b\",1,-2.5\n0.5,\"c\",\"1000\",0\n",
         "[{\"time_ms\": 0, \"x\": 1, \"y\": -2.5}, {\"ms\": 9, \"x\": 1000, \"y\": 0, \"t\": 0.5}]",
         "[{\"x\": 1, \"y\": -2.5, \"ms\": 0}, {\"t\": 0.5, \"time_ms\": 7, \"x\": 1000, \"y\": 0}]",
     ] {
@@ -72,6 +74,7 @@ fn what_is_wrong_is_said_with_its_line() {
             "-1,1,2\n86399.5,1,2\n",
             "line 2: the time 86399.5 s is more than 24 hours after the first, -1.0 s",
         ),
+        ("t,x,y\n\"0,5\",1,2\n", "line 2: the time is '0,5', which is no number"),
         ("0,5,1,25,3,75\n", "line 1: columns: 6, and only 3 are known; name all"),
         ("t,x,y\n0,1,2\n1,1,5,3\n", "line 3: columns: 4, and only 3 are known"),
         ("t,x,X,y\n", "line 1: the header 't,x,X,y' has the column x twice"),
