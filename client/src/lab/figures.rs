@@ -246,3 +246,46 @@ pub(super) fn scattered(
         panels,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::Point;
+    use super::*;
+
+    #[test]
+    fn of_a_long_path_the_part_is_drawn_that_winds() {
+        for (from, begin) in [(0.0, 0.0), (12.0, 12.0), (100.0, 0.0)] {
+            let point = |step: u32| {
+                let time = f64::from(step) / 50.0;
+                let y = if (from..from + 6.0).contains(&time) { (9.0 * time).sin() } else { 0.0 };
+                Point { time, x: time, y, course: 0 }
+            };
+            let points: Vec<_> = (0..=1500).map(point).collect();
+            let recording = Recording::of_points(&points).expect("a path");
+            assert_eq!(part(&recording, recording.secs()), (begin, begin + SECS_MAX));
+            assert_eq!(part(&recording, 4.0), (0.0, 4.0));
+        }
+    }
+
+    #[test]
+    fn the_nearest_by_either_measure_are_drawn_and_of_those_alike_one() {
+        let row = |method: usize, now: f64, shown: f64| Means {
+            method: Contender::all().nth(method).expect("there are many"),
+            rows: 1,
+            now,
+            now_p99: now,
+            shown,
+            shown_p99: shown,
+            jerk: 0.0,
+            behind_ms: 0.0,
+            missing: 0.0,
+            absent: 0.0,
+        };
+        let mut all: Vec<_> = (0..9).map(|at| row(at, at as f64, 20.0 + at as f64)).collect();
+        all.push(row(9, 0.0, 20.0));
+        all.extend([row(10, 90.0, 1.0), row(11, 91.0, 2.0), row(12, f64::NAN, f64::NAN)]);
+        let drawn = chosen(all.clone());
+        let expected = [0, 1, 2, 3, 4, 10, 11].map(|at: usize| all[at].method);
+        assert_eq!(drawn.iter().map(|means| means.method).collect::<Vec<_>>(), expected);
+    }
+}

@@ -101,7 +101,8 @@ impl Timeline {
 /// What a game's rules make of a state, as far as it alone tells.
 pub trait Rules {
     /// The values of a state after so many seconds (0 or more, at most [`HORIZON_SECS`] and a tick, unless
-    /// the laboratory is asked for a longer horizon); none if the rules do not say. May be asked for times between ticks.
+    /// the laboratory is asked for a longer horizon); none if the rules do not say. May be asked for times
+    /// between ticks.
     fn forward(&self, values: &Values, secs: f64) -> Option<Values>;
 }
 

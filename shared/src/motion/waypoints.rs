@@ -30,9 +30,10 @@
 //! same curve as [`Choice::CubicSpline`](super::Choice).
 //!
 //! If no state comes by then, the thing goes on along the forecast, on which the target lies, as far as the
-//! horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the laboratory. The first state is shown along its forecast. A gap between what is shown and what is now foretold
-//! beyond a field's snap distance is not hidden. Position is continuous but for that and for jumps. Velocity is at arrivals
-//! for Hermite and the cubic spline, and for this at the target too; for the other two it jumps at arrivals.
+//! horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the laboratory. The first state is
+//! shown along its forecast. A gap between what is shown and what is now foretold beyond a field's snap distance is
+//! not hidden. Position is continuous but for that and for jumps. Velocity is at arrivals for Hermite and the cubic
+//! spline, and for this at the target too; for the other two it jumps at arrivals.
 
 use super::adaptive::Adaptive;
 use super::between::{hermite, hermite_slopes};

@@ -218,6 +218,34 @@ fn what_chance_alone_could_make_is_told_apart() {
 }
 
 #[test]
+fn a_longer_delay_is_advised_where_it_is_clearly_better_and_no_shorter_one_would_do() {
+    for (error, shorter, longer) in [(10.0, 60.0, true), (49.0, 60.0, false), (10.0, 10.0, false)] {
+        let rows = [row(20.0, 1, Choice::Linear, 50.0, 0.0, 0.0)];
+        let question = question("line", line(8.0, 1.0), "cable");
+        let question = Question { rates: vec![20.0], pixel: 1.0, ..question };
+        let then = rows[0].delay_ms;
+        let delays: Vec<_> =
+            question.delay_plans(&rows).into_iter().map(|plan| plan.delay).collect();
+        let delay_ms = |delay: &DelayRule| match delay {
+            DelayRule::Fixed(delay) => delay.as_ms(),
+            DelayRule::Steered => panic!("it is to be fixed"),
+        };
+        let at = |delay: &DelayRule| {
+            let error = if delay_ms(delay) > 1.1 * then { error } else { shorter };
+            let mut row = row(20.0, 1, Choice::Linear, error, 0.0, 0.0);
+            row.scores.missing_per_million = 0.0;
+            vec![row]
+        };
+        let by_delay: Vec<_> = delays.iter().map(at).collect();
+        let advice = question.answer(&rows, &by_delay).expect("all is known");
+        let first = delays.iter().map(delay_ms).find(|delay| *delay > 1.1 * then);
+        assert!(first.is_some() && delay_ms(&delays[0]) < 0.9 * then);
+        assert_eq!(advice.delay_better_ms, first.filter(|_| longer), "{error} {shorter}");
+        assert_eq!(advice.delay_enough_ms.is_some(), shorter < 50.0);
+    }
+}
+
+#[test]
 fn where_nothing_works_that_is_said() {
     let circle = |step: u32| {
         let time = f64::from(step) / 30.0;

@@ -103,6 +103,19 @@ impl Sample {
         mean(&self.errors(path, reading, which))
     }
 
+    /// Anything of the errors of each extrapolator, in the order of the tables.
+    fn of_extrapolators(
+        &self,
+        path: &str,
+        reading: Reading,
+        which: impl Fn(&Point) -> bool,
+        of: fn(&[f64]) -> f64,
+    ) -> [f64; 4] {
+        reading.filters.map(|filter| {
+            of(&self.errors(path, reading, |at| at.extrapolator == filter && which(at)))
+        })
+    }
+
     /// The mean error of each extrapolator, in the order of the tables.
     pub(super) fn by_extrapolator(
         &self,
@@ -110,9 +123,7 @@ impl Sample {
         reading: Reading,
         which: impl Fn(&Point) -> bool,
     ) -> [f64; 4] {
-        reading.filters.map(|filter| {
-            self.mean(path, reading, |point| point.extrapolator == filter && which(point))
-        })
+        self.of_extrapolators(path, reading, which, mean)
     }
 
     /// How widely spread the errors of each extrapolator are.
@@ -122,9 +133,7 @@ impl Sample {
         reading: Reading,
         which: impl Fn(&Point) -> bool,
     ) -> [f64; 4] {
-        reading.filters.map(|filter| {
-            deviation(&self.errors(path, reading, |at| at.extrapolator == filter && which(at)))
-        })
+        self.of_extrapolators(path, reading, which, deviation)
     }
 
     /// Anything of the errors of linear and of Catmull-Rom interpolation.
