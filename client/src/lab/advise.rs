@@ -153,7 +153,7 @@ pub const JERK_WEIGHT: f64 = 2.0;
 /// A lower rate is as good as a higher one if its visual error is within so much of it, with a pixel added to both.
 /// Arbitrary.
 const RATE_ALIKE: f64 = 1.1;
-/// The same for a shorter delay than the one that the client steers.
+/// The same for another delay than the one that the client steers.
 const DELAY_ALIKE: f64 = 1.1;
 /// Frames that a delay may leave without a later state, per million: one in a hundred. Arbitrary.
 const MISSING_MAX: f64 = 10_000.0;
@@ -163,7 +163,8 @@ const MISSING_MAX: f64 = 10_000.0;
 pub const ABSENT_MAX: f64 = 10_000.0;
 /// Standard deviations beyond which it is not by chance that one is better on most dice: one time in fifty it is.
 const CHANCE: f64 = 2.0;
-/// Of fewer dice nothing is said of chance: of five even all would not be beyond it.
+/// Of fewer dice nothing is said of chance: all of five fall the same way one time in thirty-two, more often than
+/// in fifty.
 const DICE_MIN: f64 = 6.0;
 /// Pixels that are no difference: a millionth.
 const SAME_PX: f64 = 1e-6;
@@ -246,7 +247,7 @@ impl Question {
             let DelayRule::Fixed(delay) = plan.delay else { return None };
             let rows: Vec<_> = rows.iter().collect();
             let means = means(rows.iter().copied()).into_iter().next()?;
-            let judged = self.judge(&means, &rows, Some(Timeline::Past));
+            let judged = self.judge(&means, &rows, Timeline::Past);
             Some(AtDelay {
                 delay_ms: delay.as_ms(),
                 error_px: judged.error,
@@ -271,7 +272,7 @@ impl Question {
             then.as_ref().is_some_and(|then| {
                 it.delay_ms > 1.1 * then.delay_ms
                     && then.visual_px > 1.0
-                    && (it.visual_px + 1.0) * RATE_ALIKE < then.visual_px + 1.0
+                    && (it.visual_px + 1.0) * DELAY_ALIKE < then.visual_px + 1.0
             })
         };
         let longer = by_delay.iter().find(better).map(|longer| longer.delay_ms);
@@ -296,20 +297,20 @@ impl Question {
             let here = |row: &&Row| (row.interval_ms * rate / 1e3 - 1.0).abs() < 1e-6;
             let rows: Vec<_> = rows.iter().filter(here).collect();
             let (now, then) =
-                (self.pick(&rows, rate, None), self.pick(&rows, rate, Some(Timeline::Past)));
+                (self.pick(&rows, rate, Timeline::Present), self.pick(&rows, rate, Timeline::Past));
             all.push(AtRate { send_rate_hz: rate, now, then });
         }
         all
     }
 
-    /// The best of those that show a time, or of all by where things are now.
-    fn pick(&self, rows: &[&Row], rate: f64, shown: Option<Timeline>) -> Option<Pick> {
+    /// The best of those that show a time. Who shows the past is not asked for now: it is elsewhere for longer
+    /// after each teleport, where it has no error.
+    fn pick(&self, rows: &[&Row], rate: f64, shown: Timeline) -> Option<Pick> {
         let all = means(rows.iter().copied());
         let all = all.iter().map(|means| self.judge(means, rows, shown)).collect::<Vec<_>>();
         let newest = all.iter().find(|one| one.method == Contender::Newest);
-        let of_it = |one: &&Judged| {
-            one.method != Contender::Newest && shown.is_none_or(|it| one.method.timeline() == it)
-        };
+        let of_it =
+            |one: &&Judged| one.method != Contender::Newest && one.method.timeline() == shown;
         let mut ranked: Vec<_> =
             all.iter().filter(of_it).filter(|it| it.visual.is_finite()).collect();
         // Of what is as good the one with the least delay, and of these the first in the list of methods.
@@ -354,7 +355,7 @@ impl Question {
                 || newest.is_none_or(|newest| {
                     newest.absent > absent + ABSENT_MAX || newest.visual > best.visual
                 }),
-            by_chance: names(&mut others.iter().filter(|other| !best.is_better(other))),
+            by_chance: names(&mut others.iter().filter(|other| !best.is_told_apart(other))),
             absent_per_million: best.absent,
             as_good: names(&mut as_good.iter()),
             too_often_absent: names(&mut missed.iter().filter(|one| grade(one) < grade(best))),
@@ -363,15 +364,15 @@ impl Question {
     }
 
     /// What a method's rows at a rate come to.
-    fn judge(&self, means: &Means, rows: &[&Row], shown: Option<Timeline>) -> Judged {
+    fn judge(&self, means: &Means, rows: &[&Row], shown: Timeline) -> Judged {
         let of = || rows.iter().filter(|row| row.method == means.method);
         let error = |row: &Row| match shown {
-            None => row.scores.error_now_mean,
-            Some(_) => row.scores.error_shown_mean,
+            Timeline::Present => row.scores.error_now_mean,
+            Timeline::Past => row.scores.error_shown_mean,
         };
         let p99 = |row: &Row| match shown {
-            None => row.scores.error_now_p99,
-            Some(_) => row.scores.error_shown_p99,
+            Timeline::Present => row.scores.error_now_p99,
+            Timeline::Past => row.scores.error_shown_p99,
         };
         let jerk = |row: &Row| row.scores.jerk;
         let on_dice =
@@ -410,8 +411,9 @@ struct Judged {
 }
 
 impl Judged {
-    /// Whether it is better than another one on more of the same dice than chance would have it (a sign test).
-    fn is_better(&self, other: &Self) -> bool {
+    /// Whether chance is not known to make the difference to another one: it is better on more of the same dice than
+    /// that (a sign test), or they are too few to say.
+    fn is_told_apart(&self, other: &Self) -> bool {
         let both =
             self.on_dice.iter().filter_map(|(seed, own)| Some((own, other.on_dice.get(seed)?)));
         let (mut count, mut won) = (0.0, 0.0);

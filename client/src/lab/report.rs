@@ -156,7 +156,7 @@ pub enum Dimension {
     Jitter,
     /// Percent that do not come.
     Loss,
-    /// The network, of those that are not made of these two.
+    /// The network, of those that are not made of these three.
     Network,
     /// Milliseconds between updates.
     Interval,

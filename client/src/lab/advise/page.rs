@@ -183,7 +183,7 @@ impl Advice {
              million in which it is absent: not shown, or elsewhere before or after a teleport. What is least is the \
              visual error, the distance and twice the jerk, among what is absent in at most one frame of a hundred \
              more than what is so least, at that rate and at any. The lowest rate is taken that is within a tenth of the \
-             best, a pixel added to both. All figures but of what is absent are medians over the dice.\n\n",
+             best, a pixel added to both. Pixels and jerk are medians over the dice, all else are means.\n\n",
         );
         let head = [
             "updates/s",

@@ -246,6 +246,21 @@ fn a_longer_delay_is_advised_where_it_is_clearly_better_and_no_shorter_one_would
 }
 
 #[test]
+fn what_is_to_be_where_it_is_now_is_no_method_of_the_past_however_often_it_is_elsewhere() {
+    let points = (0..1200).map(|step: u32| {
+        let (time, course) = (f64::from(step) / 60.0, step / 180);
+        Point { time, x: time.sin() + 50.0 * f64::from(course), y: time.cos(), course }
+    });
+    let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("a path");
+    let question = question("hops", recording, "delay=100ms");
+    let advice = answer(&Question { repeats: 2, rates: vec![20.0], ..question });
+    let advice = advice.expect("it is seen");
+    let [now, then] = [advice.now, advice.then].map(|it| it.expect("it is seen"));
+    assert!(now.absent_per_million > ABSENT_MAX, "{now:?}");
+    assert!((now.delay_ms, now.too_often_absent.len()) == (0.0, 0) && then.delay_ms > 0.0);
+}
+
+#[test]
 fn where_nothing_works_that_is_said() {
     let circle = |step: u32| {
         let time = f64::from(step) / 30.0;

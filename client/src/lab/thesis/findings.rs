@@ -9,8 +9,8 @@ use super::claims::{CONTRADICTED, Claim, Outcome, Test, claims};
 use super::sample::Sample;
 use super::{FUNCTIONS, Measured, Reading, SCHEMES, SPACINGS, scheme};
 
-/// So many standard errors from 0 a mean over the dice is beyond chance. There are some hundred verdicts, of
-/// which two would leave a few to chance; three leave less than one (Student's t for 11 degrees of freedom).
+/// So many standard errors from 0 a mean over the dice is beyond chance: one that is none is so one time in eighty
+/// (Student's t for 11 degrees of freedom). There are some hundred verdicts.
 pub(super) const SURE: f64 = 3.0;
 
 /// What the dice say together.
