@@ -100,8 +100,8 @@ figure() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$files/play.json"; }
 
 if [ -z "$bots" ]; then
     step "building the clients' program"
-    bots=$(cargo build --locked --package phaselock-client --no-default-features --features net \
-        --bin phaselock-bots --message-format json-render-diagnostics |
+    bots=$(cargo build --locked --package phaselock-bots \
+        --message-format json-render-diagnostics |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
 fi
 "$bots" --version >/dev/null || fail "$bots does not run"

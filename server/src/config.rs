@@ -18,12 +18,12 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
-use phaselock_shared::limits::{
+use phaselock::limits::{
     CLIENT_BYTES_DEFAULT, CLIENT_BYTES_MAX, CLIENT_BYTES_MIN, GAMES_MAX, PLAYERS_MAX, REWIND_MAX,
 };
-use phaselock_shared::rewind::Favour;
-use phaselock_shared::time::Rates;
-use phaselock_shared::wire::control::printable;
+use phaselock::rewind::Favour;
+use phaselock::time::Rates;
+use phaselock::wire::control::printable;
 use tracing_subscriber::EnvFilter;
 
 use self::cli::{Cli, Sub};

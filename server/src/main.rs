@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use phaselock::server::RoomConfig;
+use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock_quic::host::{check_games, host};
+use phaselock_quic::identity::{Identity, map_seed};
+use phaselock_quic::query;
+use phaselock_quic::server::Server;
 use phaselock_server::config::{Command, Config, parse};
-use phaselock_server::core::RoomConfig;
-use phaselock_server::host::{check_games, host};
-use phaselock_server::identity::{Identity, map_seed};
-use phaselock_server::net::Server;
-use phaselock_server::{health, logging};
-use phaselock_shared::time::{LocalTime, Micros, Rates};
+use phaselock_server::logging;
 
 fn main() -> ExitCode {
     let command = match parse(std::env::args_os()) {
@@ -109,7 +110,7 @@ fn stop_signal() -> Result<impl Future<Output = String> + Send + 'static> {
 
 fn check_health(address: SocketAddr) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
-    let status = runtime.block_on(health::query(address))?;
+    let status = runtime.block_on(query::query(address))?;
     // The answer is the status; whoever closed the output does not want the words.
     let _ = writeln!(
         io::stdout(),

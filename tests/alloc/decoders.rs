@@ -6,26 +6,26 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use phaselock_client::net::Address;
-use phaselock_client::net::pins::KnownHosts;
-use phaselock_server::config;
-use phaselock_shared::fingerprint::Fingerprint;
-use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::{Command, Skirmish};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::limits::{
+use phaselock::fingerprint::Fingerprint;
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::limits::{
     DECODE_BYTES_BASE, DECODE_BYTES_PER_BYTE, DECODE_SNAPSHOT_BYTES_PER_BYTE, ENTITIES_MAX,
     PACKET_ENTITIES_MAX,
 };
-use phaselock_shared::link::Conditions;
-use phaselock_shared::random::Random;
-use phaselock_shared::snapshot::store::Store;
-use phaselock_shared::time::{Rates, Tick};
-use phaselock_shared::wire::bits::BitWriter;
-use phaselock_shared::wire::control::{ClientMessage, ServerMessage};
-use phaselock_shared::wire::input::{INPUT_KIND, read_input};
-use phaselock_shared::wire::snapshot::{Change, SnapshotHeader, SnapshotWriter, Told};
-use phaselock_shared::wire::state::Codec;
+use phaselock::link::Conditions;
+use phaselock::random::Random;
+use phaselock::snapshot::store::Store;
+use phaselock::time::{Rates, Tick};
+use phaselock::wire::bits::BitWriter;
+use phaselock::wire::control::{ClientMessage, ServerMessage};
+use phaselock::wire::input::{INPUT_KIND, read_input};
+use phaselock::wire::snapshot::{Change, SnapshotHeader, SnapshotWriter, Told};
+use phaselock::wire::state::Codec;
+use phaselock_games::skirmish::{Command, Skirmish};
+use phaselock_quic::client::Address;
+use phaselock_quic::client::pins::KnownHosts;
+use phaselock_server::config;
 use phaselock_tests::fuzz::corpus::{seeds, snapshot_packets};
 use phaselock_tests::fuzz::mutate::mutate;
 

@@ -1,13 +1,13 @@
 //! A room's memory is bounded, whoever plays and for however long.
 
-use phaselock_server::core::{ClientId, Output, Room};
-use phaselock_shared::games::skirmish::{Command, Skirmish};
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::time::LocalTime;
-use phaselock_shared::wire::control::ClientMessage;
-use phaselock_shared::wire::input::{InputPacket, Pressed, write_input};
-use phaselock_tests::{body, hello, room_config};
+use phaselock::random::Random;
+use phaselock::replicate::Record;
+use phaselock::server::{ClientId, Output, Room};
+use phaselock::time::LocalTime;
+use phaselock::wire::control::ClientMessage;
+use phaselock::wire::input::{InputPacket, Pressed, write_input};
+use phaselock_games::skirmish::{Command, Skirmish};
+use phaselock_testing::{body, hello, room_config};
 
 use crate::measure::allocations;
 

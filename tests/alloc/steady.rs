@@ -1,16 +1,16 @@
 //! What a room allocates in a tick when all goes its way: a datagram's bytes, which are handed to the
 //! transport, and next to nothing else.
 
-use phaselock_client::core::Client;
-use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
-use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::limits::CLIENT_BYTES_DEFAULT;
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::time::LocalTime;
-use phaselock_shared::wire::control::{ClientMessage, ServerMessage};
-use phaselock_tests::{body, hello, room_config};
+use phaselock::client::Client;
+use phaselock::game::Game;
+use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::random::Random;
+use phaselock::replicate::Record;
+use phaselock::server::{ClientId, Output, Room, RoomConfig};
+use phaselock::time::LocalTime;
+use phaselock::wire::control::{ClientMessage, ServerMessage};
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::{body, hello, room_config};
 
 use crate::measure::allocations;
 

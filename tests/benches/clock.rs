@@ -14,11 +14,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use phaselock_client::bots::{self, Report, Summary};
-use phaselock_client::net::{Address, Clock, Options, Pins};
-use phaselock_server::local::LocalServer;
-use phaselock_shared::clock::pll::LoopFilter;
-use phaselock_shared::link::{Conditions, PROFILES};
+use phaselock::clock::pll::LoopFilter;
+use phaselock::link::{Conditions, PROFILES};
+use phaselock_bots::{self, Report, Summary};
+use phaselock_quic::client::{Address, Clock, Options, Pins};
+use phaselock_quic::local::LocalServer;
 use phaselock_tests::figures::{ClockFigures, measure};
 
 /// What is measured beside the named profiles.
@@ -121,7 +121,7 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> Result<ClockFigures, S
                     server.address().to_string().parse().map_err(|error| text(&error))?;
                 let pins = Pins::Fixed(server.fingerprint());
                 let options = Options::new(address, format!("Bot {number}"), pins);
-                bots.spawn(bots::run(options, clock, duration, number, filter, None));
+                bots.spawn(phaselock_bots::run(options, clock, duration, number, filter, None));
             }
             Ok::<_, String>(bots.join_all().await.iter().map(Report::summary).collect::<Vec<_>>())
         });

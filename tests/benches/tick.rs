@@ -13,13 +13,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock_shared::game::{Game, Inputs, Late, World};
-use phaselock_shared::games::{self, Visitor};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::rewind::Past;
-use phaselock_shared::time::{Rates, Tick};
+use phaselock::game::{Game, Inputs, Late, World};
+use phaselock::ids::PlayerId;
+use phaselock::random::Random;
+use phaselock::replicate::Record;
+use phaselock::rewind::Past;
+use phaselock::time::{Rates, Tick};
+use phaselock_games::{self as games, Visitor};
 
 const PLAYERS: [u16; 3] = [8, 64, 256];
 /// Ticks before anything is measured: beyond the warm-up of every game, into its play.

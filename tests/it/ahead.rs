@@ -1,15 +1,15 @@
 //! What a client computes ahead: its own player, what it touches, what it brings into the world.
 
-use phaselock_client::core::Client;
-use phaselock_shared::game::{Cause, Entities, Game};
-use phaselock_shared::games::skirmish::{Command, Skirmish, player};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::limits::FORESEEN_INDEX_MIN;
-use phaselock_shared::link::{Conditions, LinkConfig};
-use phaselock_shared::random::Random;
-use phaselock_shared::time::{LocalTime, Tick};
+use phaselock::client::Client;
+use phaselock::game::{Cause, Entities, Game};
+use phaselock::ids::PlayerId;
+use phaselock::limits::FORESEEN_INDEX_MIN;
+use phaselock::link::{Conditions, LinkConfig};
+use phaselock::random::Random;
+use phaselock::time::{LocalTime, Tick};
+use phaselock_games::skirmish::{Command, Skirmish, player};
+use phaselock_testing::{Press, Sim, Skew};
 use phaselock_tests::air::{Air, Body, DART_TICKS, Push, SPEED, STRUCK};
-use phaselock_tests::{Press, Sim, Skew};
 
 /// One display frame of the simulation.
 const FRAME_SECS: f64 = 0.004;
@@ -164,7 +164,7 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
     // The server's truth moves only later.
     let truth = |at: LocalTime| {
         let rates = sim.clients[client].core().rates();
-        let tick = rates.tick_at(phaselock_shared::time::ServerTime(at.0));
+        let tick = rates.tick_at(phaselock::time::ServerTime(at.0));
         let states = sim.truth.range(..=tick).next_back();
         states.and_then(|(_, entities)| puck_x(entities)).expect("a puck")
     };

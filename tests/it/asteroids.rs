@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use glam::Vec2;
-use phaselock_client::core::{Client, View};
-use phaselock_shared::game::{Entities, Game, Slot};
-use phaselock_shared::games::asteroids::field::{FIELD, SIZE};
-use phaselock_shared::games::asteroids::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
-use phaselock_shared::games::asteroids::{
+use phaselock::client::{Client, View};
+use phaselock::game::{Entities, Game, Slot};
+use phaselock::ids::EntityId;
+use phaselock::link::LinkConfig;
+use phaselock::physics::turns;
+use phaselock::random::Random;
+use phaselock::replicate::{Record, turn_between};
+use phaselock::time::{Micros, Rates, Tick};
+use phaselock_games::asteroids::field::{FIELD, SIZE};
+use phaselock_games::asteroids::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
+use phaselock_games::asteroids::{
     Asteroids, Bot, Bullet, Command, Piece, REACH, Rock, Score, Ship, ship_of,
 };
-use phaselock_shared::games::rounds::{Phase, Round, round};
-use phaselock_shared::ids::EntityId;
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::physics::turns;
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::{Record, turn_between};
-use phaselock_shared::time::{Micros, Rates, Tick};
-use phaselock_tests::{Press, Sim};
+use phaselock_games::rounds::{Phase, Round, round};
+use phaselock_testing::{Press, Sim};
 
 /// 150 ms there and back, more or less 30, and each twentieth packet lost.
 const BAD: LinkConfig = LinkConfig::delayed(60, 30).losing(0.05);
@@ -52,7 +52,7 @@ fn join_bot(sim: &mut Sim<Asteroids>, link: LinkConfig) -> (usize, Screen) {
     })
 }
 
-fn scores(entities: &Entities<Piece>) -> Vec<(Option<phaselock_shared::ids::PlayerId>, Score)> {
+fn scores(entities: &Entities<Piece>) -> Vec<(Option<phaselock::ids::PlayerId>, Score)> {
     entities.records::<Score>().map(|slot| (slot.owner, slot.entity)).collect()
 }
 
@@ -333,8 +333,8 @@ fn who_is_near_an_edge_knows_what_is_across_it() {
 #[test]
 fn rates_other_than_the_usual_are_as_exact() {
     let rates = Rates { tick_hz: 30, snapshot_hz: 10 };
-    let config = phaselock_tests::room_config(46, 2);
-    let mut sim = Sim::<Asteroids>::with(phaselock_server::core::RoomConfig { rates, ..config });
+    let config = phaselock_testing::room_config(46, 2);
+    let mut sim = Sim::<Asteroids>::with(phaselock::server::RoomConfig { rates, ..config });
     let (client, _) = join_bot(&mut sim, BAD);
     for _ in 0..10 {
         sim.run(2.0);

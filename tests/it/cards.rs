@@ -1,17 +1,17 @@
 //! Things that never move, and are therefore told once and not again.
 
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::interest::Told;
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::snapshot::encodings::Encodings;
-use phaselock_shared::snapshot::history::History;
-use phaselock_shared::snapshot::sender::{Room, Sender};
-use phaselock_shared::snapshot::store::Store;
-use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
-use phaselock_shared::wire::snapshot::SnapshotHeader;
-use phaselock_shared::wire::state::Codec;
+use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::interest::Told;
+use phaselock::random::Random;
+use phaselock::record;
+use phaselock::snapshot::encodings::Encodings;
+use phaselock::snapshot::history::History;
+use phaselock::snapshot::sender::{Room, Sender};
+use phaselock::snapshot::store::Store;
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::state::Codec;
 
 record! {
     /// A card on the table.

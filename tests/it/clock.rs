@@ -1,20 +1,20 @@
 //! Time: how well the clocks keep, and what becomes of them in hard cases. In virtual time.
 
-use phaselock_client::core::Stats;
-use phaselock_server::core::{ClientId, Output, Room};
-use phaselock_shared::clock::delay::Delay;
-use phaselock_shared::clock::lead::Lead;
-use phaselock_shared::clock::pll::LoopFilter;
-use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::link::{Conditions, PROFILES};
-use phaselock_shared::snapshot::store::Store;
-use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
-use phaselock_shared::wire::control::ClientMessage;
-use phaselock_shared::wire::state::Codec;
+use phaselock::client::Stats;
+use phaselock::clock::delay::Delay;
+use phaselock::clock::lead::Lead;
+use phaselock::clock::pll::LoopFilter;
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::link::{Conditions, PROFILES};
+use phaselock::server::{ClientId, Output, Room};
+use phaselock::snapshot::store::Store;
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::control::ClientMessage;
+use phaselock::wire::state::Codec;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::{Sim, Skew, body, bot, hello, room_config};
 use phaselock_tests::figures::measure;
-use phaselock_tests::{Sim, Skew, body, bot, hello, room_config};
 
 /// What is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in
 /// bursts of two: of packets 8 to 20 ms apart, losses came 1.7 to 2.5 in a row (J.-C. Bolot, "End-to-End

@@ -3,7 +3,7 @@
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 
-use phaselock_shared::random::Random;
+use phaselock::random::Random;
 use phaselock_tests::fuzz::mutate::mutate;
 use phaselock_tests::fuzz::{Body, TARGETS, corpus_folder};
 

@@ -1,14 +1,14 @@
 //! Packets that no honest peer sends.
 
-use phaselock_server::core::{ClientId, Output, Room};
-use phaselock_shared::games::skirmish::{Command, Skirmish, players};
-use phaselock_shared::limits::PACKET_INPUTS_MAX;
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::random::Random;
-use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
-use phaselock_shared::wire::control::{ClientMessage, ServerMessage};
-use phaselock_shared::wire::input::{Ack, InputPacket, Pressed, write_input};
-use phaselock_tests::{Sim, body, hello, room_config};
+use phaselock::limits::PACKET_INPUTS_MAX;
+use phaselock::link::LinkConfig;
+use phaselock::random::Random;
+use phaselock::server::{ClientId, Output, Room};
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::control::{ClientMessage, ServerMessage};
+use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
+use phaselock_games::skirmish::{Command, Skirmish, players};
+use phaselock_testing::{Sim, body, hello, room_config};
 
 const LINK: LinkConfig = LinkConfig::delayed(10, 0);
 
@@ -160,7 +160,7 @@ fn a_clock_that_lies_misleads_only_its_owner() {
         let lie = InputPacket {
             seq: 1000 + n as u16,
             sent: n.wrapping_mul(1_000_000_007),
-            echo: phaselock_shared::wire::Echo::new(n.wrapping_mul(77_777_777), Micros(5)),
+            echo: phaselock::wire::Echo::new(n.wrapping_mul(77_777_777), Micros(5)),
             ..packet(sim.room.tick().plus(3).low(), vec![Command::default()])
         };
         sim.room.handle_datagram(now, client, &write_input(&lie));

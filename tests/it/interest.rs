@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
-use phaselock_shared::game::{Ahead, Entities, Eye, Game, Inputs, Relevance, Slot, World};
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::replicate::{Entity, Kind, Record, Values};
-use phaselock_shared::time::{Rates, Tick};
-use phaselock_tests::{Sim, may_know, must_know};
+use phaselock::game::{Ahead, Entities, Eye, Game, Inputs, Relevance, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::link::LinkConfig;
+use phaselock::random::Random;
+use phaselock::record;
+use phaselock::replicate::{Entity, Kind, Record, Values};
+use phaselock::time::{Rates, Tick};
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::{Sim, may_know, must_know};
 
 record! {
     /// What a walker commands.

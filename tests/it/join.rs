@@ -1,12 +1,12 @@
 //! Coming, being refused, going.
 
-use phaselock_server::core::{ClientId, Output, Room};
-use phaselock_shared::games::skirmish::{Skirmish, scores};
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::time::LocalTime;
-use phaselock_shared::wire::control::{ClientMessage, Hello, ServerMessage};
+use phaselock::link::LinkConfig;
+use phaselock::server::{ClientId, Output, Room};
+use phaselock::time::LocalTime;
+use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
+use phaselock_games::skirmish::{Skirmish, scores};
+use phaselock_testing::{Sim, body, hello, room_config};
 use phaselock_tests::toy::Bells;
-use phaselock_tests::{Sim, body, hello, room_config};
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 

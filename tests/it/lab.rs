@@ -1,11 +1,11 @@
 //! The laboratory from a motion to its scores: where a closed form says what must come out, the rules of its
 //! networks, what it makes of nonsense, and its pages as they stand.
 
-use phaselock_client::lab::file::Point;
-use phaselock_client::lab::{
+use phaselock::time::Micros;
+use phaselock_lab::file::Point;
+use phaselock_lab::{
     Carried, Contender, DelayRule, Network, Recording, Scores, Setup, Watched, watch,
 };
-use phaselock_shared::time::Micros;
 
 mod advice;
 mod closed;

@@ -1,17 +1,17 @@
 //! Inputs that come too late, too early, too often and all at once.
 
-use phaselock_client::core::Client;
-use phaselock_server::core::{ClientId, Room};
-use phaselock_shared::game::Game;
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::random::Random;
-use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
-use phaselock_shared::wire::control::ClientMessage;
-use phaselock_shared::wire::input::{InputPacket, Pressed, write_input};
+use phaselock::client::Client;
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::link::LinkConfig;
+use phaselock::random::Random;
+use phaselock::server::{ClientId, Room};
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::control::ClientMessage;
+use phaselock::wire::input::{InputPacket, Pressed, write_input};
+use phaselock_testing::{Press, Sim, body, hello, room_config};
 use phaselock_tests::runners::{Runner, Runners, SPEED};
 use phaselock_tests::toy::Walk;
-use phaselock_tests::{Press, Sim, body, hello, room_config};
 
 const TERRIBLE: LinkConfig = LinkConfig::delayed(80, 60).losing(0.2).duplicating(0.1);
 

@@ -19,6 +19,7 @@ mod puck;
 mod quic;
 mod race;
 mod rewind;
+mod room;
 mod rotation;
 mod skirmish;
 mod snapshots;

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use phaselock_client::core::Recorded;
-use phaselock_client::lab::file::{self, Source};
-use phaselock_shared::game::{Game, Late};
-use phaselock_shared::games::asteroids::Asteroids;
-use phaselock_shared::games::platformer::Platformer;
-use phaselock_shared::games::puck::ShufflePuck;
-use phaselock_shared::games::race::Race;
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::motion::interpolate::cut_between;
-use phaselock_shared::replicate::{Entity, Packed, age_of, pack_values, without_age};
-use phaselock_shared::time::{Rates, Tick};
-use phaselock_tests::Sim;
+use phaselock::client::Recorded;
+use phaselock::game::{Game, Late};
+use phaselock::link::LinkConfig;
+use phaselock::motion::interpolate::cut_between;
+use phaselock::replicate::{Entity, Packed, age_of, pack_values, without_age};
+use phaselock::time::{Rates, Tick};
+use phaselock_games::asteroids::Asteroids;
+use phaselock_games::platformer::Platformer;
+use phaselock_games::puck::ShufflePuck;
+use phaselock_games::race::Race;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_lab::file::{self, Source};
+use phaselock_testing::Sim;
 
 /// A round trip of 120 ms, and one packet in twenty lost.
 const BAD: LinkConfig = LinkConfig::delayed(60, 20).losing(0.05);

@@ -1,18 +1,16 @@
 //! Races between the packets of snapshots, each made by hand: what a client computes ahead holds whichever of
 //! them come, and in whatever order.
 
-use phaselock_client::core::Client;
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Entity;
-use phaselock_shared::snapshot::State;
-use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, Tick};
-use phaselock_shared::wire::control::Welcome;
-use phaselock_shared::wire::snapshot::{
-    Change, Perceived, References, SnapshotHeader, SnapshotWriter,
-};
-use phaselock_shared::wire::state::Codec;
+use phaselock::client::Client;
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::random::Random;
+use phaselock::replicate::Entity;
+use phaselock::snapshot::State;
+use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
+use phaselock::wire::control::Welcome;
+use phaselock::wire::snapshot::{Change, Perceived, References, SnapshotHeader, SnapshotWriter};
+use phaselock::wire::state::Codec;
 use phaselock_tests::air::{Air, Body, Paddle, Puck, Push};
 
 const ME: PlayerId = PlayerId(0);

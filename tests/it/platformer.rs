@@ -4,25 +4,23 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use phaselock_client::core::Client;
-use phaselock_server::core::{ClientId, Room};
-use phaselock_shared::game::{Entities, Game, Inputs, World};
-use phaselock_shared::games::platformer::level::{Level, cycle_ticks, tick_of};
-use phaselock_shared::games::platformer::movement::{HALF_WIDTH, HEIGHT};
-use phaselock_shared::games::platformer::{
-    Bot, Command, Piece, Platformer, Player, Score, player_of,
-};
-use phaselock_shared::games::rounds::{Phase, round};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::link::{Conditions, LinkConfig, PROFILES, Spread};
-use phaselock_shared::motion::Timeline;
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
-use phaselock_shared::wire::control::ClientMessage;
-use phaselock_shared::wire::input::{InputPacket, Pressed, write_input};
-use phaselock_tests::{Press, Sim, Skew, body, hello, room_config};
+use phaselock::client::Client;
+use phaselock::game::{Entities, Game, Inputs, World};
+use phaselock::ids::PlayerId;
+use phaselock::link::{Conditions, LinkConfig, PROFILES, Spread};
+use phaselock::motion::Timeline;
+use phaselock::motion::choice::Choice;
+use phaselock::random::Random;
+use phaselock::replicate::Record;
+use phaselock::server::{ClientId, Room};
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::control::ClientMessage;
+use phaselock::wire::input::{InputPacket, Pressed, write_input};
+use phaselock_games::platformer::level::{Level, cycle_ticks, tick_of};
+use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT};
+use phaselock_games::platformer::{Bot, Command, Piece, Platformer, Player, Score, player_of};
+use phaselock_games::rounds::{Phase, round};
+use phaselock_testing::{Press, Sim, Skew, body, hello, room_config};
 
 /// A round trip of 250 ms with heavy jitter, and losses in bursts.
 const FAR: LinkConfig = LinkConfig {
@@ -67,7 +65,7 @@ struct Done {
 fn undisturbed(network: &str, seed: u64, secs: u32) -> Done {
     let mut sim = Sim::<Platformer>::new(seed, 0);
     sim.frame = Micros::from_ms(8);
-    let presses = [phaselock_tests::bot(seed), restless(seed), phaselock_tests::bot(seed + 9)];
+    let presses = [phaselock_testing::bot(seed), restless(seed), phaselock_testing::bot(seed + 9)];
     for (press, dice) in presses.into_iter().zip(3 * seed..) {
         let network: Conditions = format!("{network},seed={dice}").parse().expect("a network");
         sim.join_over(&network, Skew::default(), press);

@@ -1,13 +1,13 @@
 //! Playing over good and bad links, in virtual time.
 
-use phaselock_client::core::{Client, Stats};
-use phaselock_shared::game::Cause;
-use phaselock_shared::games::skirmish::{Command, Skirmish, scores};
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::random::Random;
-use phaselock_shared::time::{Micros, Rates, Tick};
+use phaselock::client::{Client, Stats};
+use phaselock::game::Cause;
+use phaselock::link::LinkConfig;
+use phaselock::random::Random;
+use phaselock::time::{Micros, Rates, Tick};
+use phaselock_games::skirmish::{Command, Skirmish, scores};
+use phaselock_testing::{Press, Sim, Skew, room_config};
 use phaselock_tests::toy::{Bells, Thing, Walk};
-use phaselock_tests::{Press, Sim, Skew, room_config};
 
 const TERRIBLE: LinkConfig = LinkConfig::delayed(80, 60).losing(0.2).duplicating(0.1);
 

@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use phaselock_client::lab::Contender;
-use phaselock_shared::game::Game;
-use phaselock_shared::games::race::Race;
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::games::{self, Visitor};
-use phaselock_shared::motion::Timeline;
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::replicate::Entity;
+use phaselock::game::Game;
+use phaselock::motion::Timeline;
+use phaselock::motion::choice::Choice;
+use phaselock::replicate::Entity;
+use phaselock_games::race::Race;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_games::{self as games, Visitor};
+use phaselock_lab::Contender;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::ranking::{best, ranking};
 use phaselock_tests::showing::{PROFILES, Plan, Row};

@@ -5,18 +5,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use glam::Vec2;
-use phaselock_client::core::{Client, View};
-use phaselock_shared::game::{Entities, Game};
-use phaselock_shared::games::puck::motion::{PUCK_SPEED, TOUCH};
-use phaselock_shared::games::puck::{Board, Command, Puck, Score, ShufflePuck, mallet_of};
-use phaselock_shared::games::rounds::{Phase, round};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::link::{Conditions, LinkConfig};
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::time::{LocalTime, ServerTime, Tick};
-use phaselock_tests::{Press, Sim, Skew};
+use phaselock::client::{Client, View};
+use phaselock::game::{Entities, Game};
+use phaselock::ids::PlayerId;
+use phaselock::link::{Conditions, LinkConfig};
+use phaselock::motion::choice::Choice;
+use phaselock::random::Random;
+use phaselock::replicate::Record;
+use phaselock::time::{LocalTime, ServerTime, Tick};
+use phaselock_games::puck::motion::{PUCK_SPEED, TOUCH};
+use phaselock_games::puck::{Board, Command, Puck, Score, ShufflePuck, mallet_of};
+use phaselock_games::rounds::{Phase, round};
+use phaselock_testing::{Press, Sim, Skew};
 
 type Scene = Entities<<ShufflePuck as Game>::Entity>;
 
@@ -233,7 +233,7 @@ fn shown(choice: Choice) -> Shown {
     let mut sim = Sim::<ShufflePuck>::new(43, 0);
     // They play by what came, not by what is shown: it is the same match for each.
     let [client, other] = [(5, &conditions), (6, &near)].map(|(seed, conditions)| {
-        sim.join_over(conditions, Skew::default(), phaselock_tests::bot(seed))
+        sim.join_over(conditions, Skew::default(), phaselock_testing::bot(seed))
     });
     sim.run(10.0);
     let other = sim.clients[other].core().player();

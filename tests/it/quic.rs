@@ -6,17 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use phaselock_client::core::Client;
-use phaselock_client::net::verify::client_crypto;
-use phaselock_client::net::{Address, Clock, Event, Handle, Options, Pins, State};
-use phaselock_server::core::RoomConfig;
-use phaselock_server::health;
-use phaselock_server::identity::Identity;
-use phaselock_server::local::{LocalError, LocalServer};
-use phaselock_shared::games::skirmish::{Command, Skirmish};
-use phaselock_shared::wire::control::{ClientMessage, frame};
-use phaselock_shared::wire::protocol::ALPN;
-use phaselock_tests::room_config;
+use phaselock::client::Client;
+use phaselock::server::RoomConfig;
+use phaselock::wire::control::{ClientMessage, frame};
+use phaselock::wire::protocol::ALPN;
+use phaselock_games::skirmish::{Command, Skirmish};
+use phaselock_quic::client::verify::client_crypto;
+use phaselock_quic::client::{Address, Clock, Event, Handle, Options, Pins, State};
+use phaselock_quic::identity::Identity;
+use phaselock_quic::local::{LocalError, LocalServer};
+use phaselock_quic::query;
+use phaselock_testing::room_config;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
@@ -189,7 +189,7 @@ fn garbage_at_the_port_disturbs_nobody() {
     let mut player = Player::join(server.address(), Pins::Memory);
     player.until("playing", Player::plays);
     let socket = UdpSocket::bind(ANY_PORT).expect("a socket");
-    let mut random = phaselock_shared::random::Random::new(1);
+    let mut random = phaselock::random::Random::new(1);
     for _ in 0..2000 {
         let len = random.below(1400) as usize;
         let mut bytes: Vec<u8> = (0..len).map(|_| random.bits() as u8).collect();
@@ -212,11 +212,11 @@ fn a_server_tells_how_it_is() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 2), ANY_PORT, data.path());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let status = runtime.block_on(health::query(server.address())).expect("it is well");
+    let status = runtime.block_on(query::query(server.address())).expect("it is well");
     assert_eq!((status.players, status.players_max, status.bots), (0, 16, 2));
     let address = server.address();
     drop(server);
-    assert!(runtime.block_on(health::query(address)).is_err());
+    assert!(runtime.block_on(query::query(address)).is_err());
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn whoever_does_not_read_takes_nobodys_place() {
         }
         assert!(held.len() >= 32, "only {} were let in", held.len());
         let start = Instant::now();
-        while health::query(address).await.is_err() {
+        while query::query(address).await.is_err() {
             assert!(start.elapsed() < PATIENCE, "the server is kept busy for good");
         }
         for (connection, ..) in held {

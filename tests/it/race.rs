@@ -1,14 +1,14 @@
 //! Race over bad lines: a whole race, and two who touch.
 
-use phaselock_shared::game::{Entities, Game};
-use phaselock_shared::games::race::contact::nearest;
-use phaselock_shared::games::race::{Car, Command, Race, Score, car_of};
-use phaselock_shared::games::rounds::{Phase, round};
-use phaselock_shared::link::Conditions;
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::time::{Micros, Rates, ServerTime, Tick};
+use phaselock::game::{Entities, Game};
+use phaselock::link::Conditions;
+use phaselock::motion::choice::Choice;
+use phaselock::time::{Micros, Rates, ServerTime, Tick};
+use phaselock_games::race::contact::nearest;
+use phaselock_games::race::{Car, Command, Race, Score, car_of};
+use phaselock_games::rounds::{Phase, round};
+use phaselock_testing::{Press, Sim, Skew, bot};
 use phaselock_tests::lane::Lane;
-use phaselock_tests::{Press, Sim, Skew, bot};
 
 const BAD: &str = "delay=60ms,jitter=30ms,loss=5%";
 

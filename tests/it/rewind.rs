@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use glam::Vec2;
-use phaselock_server::core::RoomConfig;
-use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::arena::Arena;
-use phaselock_shared::games::skirmish::{Command, Piece, players};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::link::LinkConfig;
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::motion::interpolate::TickTime;
-use phaselock_shared::physics::{in_sight, turns};
-use phaselock_shared::rewind::{Adjusted, Favour, Rewound};
-use phaselock_shared::time::{Micros, Rates, ServerTime, Tick};
-use phaselock_shared::wire::input::{InputPacket, VIEW_PARTS};
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::link::LinkConfig;
+use phaselock::motion::choice::Choice;
+use phaselock::motion::interpolate::TickTime;
+use phaselock::physics::{in_sight, turns};
+use phaselock::rewind::{Adjusted, Favour, Rewound};
+use phaselock::server::RoomConfig;
+use phaselock::time::{Micros, Rates, ServerTime, Tick};
+use phaselock::wire::input::{InputPacket, VIEW_PARTS};
+use phaselock_games::skirmish::arena::Arena;
+use phaselock_games::skirmish::{Command, Piece, players};
+use phaselock_testing::{Forge, Press, Sim, room_config};
 use phaselock_tests::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
-use phaselock_tests::{Forge, Press, Sim, room_config};
 
 const SHOOTER: PlayerId = PlayerId(0);
 const TARGET: PlayerId = PlayerId(1);
@@ -44,7 +44,7 @@ fn truth(sim: &Sim<Range>, of: PlayerId) -> Vec2 {
     place(&sim.room.world().entities, of).expect("it is there")
 }
 
-fn place(of: &phaselock_shared::game::Entities<Piece>, player: PlayerId) -> Option<Vec2> {
+fn place(of: &phaselock::game::Entities<Piece>, player: PlayerId) -> Option<Vec2> {
     let slot = players(of).find(|slot| slot.owner == Some(player))?;
     Some(Vec2::new(slot.entity.x, slot.entity.y))
 }

@@ -4,23 +4,23 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
-use phaselock_client::core::Client;
-use phaselock_server::core::RoomConfig;
-use phaselock_shared::game::{Ahead, Cause, Entities, Game, Inputs, Slot, World};
-use phaselock_shared::games::rounds::{Phase, round};
-use phaselock_shared::games::skirmish::movement::RADIUS;
-use phaselock_shared::games::skirmish::props::CRATE_HALF;
-use phaselock_shared::games::skirmish::{
+use phaselock::client::Client;
+use phaselock::game::{Ahead, Cause, Entities, Game, Inputs, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::link::{Conditions, LinkConfig};
+use phaselock::motion::choice::Choice;
+use phaselock::physics::turns;
+use phaselock::random::Random;
+use phaselock::replicate::Entity;
+use phaselock::server::RoomConfig;
+use phaselock::time::{LocalTime, Rates, Tick};
+use phaselock_games::rounds::{Phase, round};
+use phaselock_games::skirmish::movement::RADIUS;
+use phaselock_games::skirmish::props::CRATE_HALF;
+use phaselock_games::skirmish::{
     Command, FRAGS, LENGTHS, Piece, Player, Prop, Shell, Skirmish, Weapon, players, scores,
 };
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::link::{Conditions, LinkConfig};
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::physics::turns;
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Entity;
-use phaselock_shared::time::{LocalTime, Rates, Tick};
-use phaselock_tests::{Sim, Skew, bot, room_config};
+use phaselock_testing::{Sim, Skew, bot, room_config};
 
 fn own_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Player> {
     players(entities).find(|slot| slot.owner == Some(player)).map(|slot| slot.entity)

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock_shared::game::{Game, Slot};
-use phaselock_shared::limits::SENT_PACKETS_MAX;
-use phaselock_shared::random::Random;
-use phaselock_shared::snapshot::priority::unsent_snapshots_max_lossy;
-use phaselock_shared::snapshot::store::{Store, StoreError};
-use phaselock_shared::time::Rates;
-use phaselock_shared::wire::input::Ack;
+use phaselock::game::{Game, Slot};
+use phaselock::limits::SENT_PACKETS_MAX;
+use phaselock::random::Random;
+use phaselock::snapshot::priority::unsent_snapshots_max_lossy;
+use phaselock::snapshot::store::{Store, StoreError};
+use phaselock::time::Rates;
+use phaselock::wire::input::Ack;
 use proptest::prelude::*;
 
 use crate::yard::{Scene, Server, Thing, Yard, store, told_at};

@@ -45,7 +45,7 @@ fn assert_absent(folder: &str, except: &[&str], words: &[&str], why: &str) {
 
 #[test]
 fn every_source_says_what_it_is_for_and_is_one_room() {
-    for folder in ["shared/src", "server/src", "client/src", "tests", "fuzz/fuzz_targets"] {
+    for folder in ["shared", "server/src", "client", "tests", "fuzz/fuzz_targets"] {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not begin with what it is for");
             let lines = text.lines().count();
@@ -57,7 +57,7 @@ fn every_source_says_what_it_is_for_and_is_one_room() {
 #[test]
 fn cores_do_no_io_and_read_no_clock() {
     let words = ["tokio", "quinn::", "macroquad", "std::net", "std::fs", "Instant", "SystemTime"];
-    for folder in ["shared/src", "server/src/core", "client/src/core", "client/src/lab"] {
+    for folder in ["shared/netcode/src", "shared/games/src"] {
         // The crate's map draws what lies around it.
         assert_absent(folder, &["lib.rs"], &words, "cores are told the time and fed packets");
     }
@@ -69,11 +69,11 @@ fn nothing_runs_by_the_wall_clock() {
     // on one host are measured against.
     let except = [
         "server/src/main.rs",
-        "server/src/local.rs",
-        "server/src/net/mod.rs",
-        "client/src/net/clock.rs",
+        "shared/quic/src/local.rs",
+        "shared/quic/src/server/mod.rs",
+        "shared/quic/src/client/clock.rs",
     ];
-    for folder in ["shared/src", "server/src", "client/src"] {
+    for folder in ["shared", "server/src", "client"] {
         assert_absent(folder, &except, &["SystemTime"], "the wall clock may be set");
     }
 }
@@ -81,15 +81,15 @@ fn nothing_runs_by_the_wall_clock() {
 #[test]
 fn netcode_knows_no_game_and_games_know_no_network() {
     let why = "netcode must not know a game";
-    assert_absent("shared/src", &["games/"], &["skirmish", "Skirmish"], why);
-    assert_absent("server/src/core", &[], &["skirmish", "Skirmish"], why);
-    assert_absent("client/src/core", &[], &["skirmish", "Skirmish"], why);
-    let network = ["crate::wire::control", "crate::snapshot", "crate::clock", "crate::link"];
-    assert_absent("shared/src/games", &["games/mod.rs"], &network, "a game knows no network");
+    assert_absent("shared/netcode/src", &[], &["skirmish", "Skirmish"], why);
+    let network =
+        ["phaselock::wire::control", "phaselock::snapshot", "phaselock::clock", "phaselock::link"];
+    assert_absent("shared/games/src", &["lib.rs"], &network, "a game knows no network");
 }
 
 #[test]
 fn only_the_drivers_name_quinn() {
-    assert_absent("server/src", &["net/", "health.rs", "lib.rs", "tests"], &["quinn"], "see net/");
-    assert_absent("client/src", &["client/src/net/", "client/src/lib.rs"], &["quinn"], "see net/");
+    for folder in ["shared/netcode/src", "shared/games", "server/src", "client"] {
+        assert_absent(folder, &[], &["quinn::"], "see shared/quic/");
+    }
 }

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock_tests::room_config;
+use phaselock_testing::room_config;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 
 use super::stack::{Controllers, Player, World, end};

@@ -3,19 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::interest::{Lingering, Told};
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::replicate::{Audience, Entity, Kind, Record, Values};
-use phaselock_shared::snapshot::encodings::Encodings;
-use phaselock_shared::snapshot::history::History;
-use phaselock_shared::snapshot::sender::{Room, Sender};
-use phaselock_shared::snapshot::store::{Store, Version};
-use phaselock_shared::time::{LocalTime, Rates, Tick};
-use phaselock_shared::wire::snapshot::SnapshotHeader;
-use phaselock_shared::wire::state::Codec;
+use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::interest::{Lingering, Told};
+use phaselock::random::Random;
+use phaselock::record;
+use phaselock::replicate::{Audience, Entity, Kind, Record, Values};
+use phaselock::snapshot::encodings::Encodings;
+use phaselock::snapshot::history::History;
+use phaselock::snapshot::sender::{Room, Sender};
+use phaselock::snapshot::store::{Store, Version};
+use phaselock::time::{LocalTime, Rates, Tick};
+use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::state::Codec;
 
 record! {
     /// Something that is thrown.
@@ -166,7 +166,7 @@ impl Scene {
         *generation = generation.wrapping_add(1);
         let id = EntityId { index, generation: *generation };
         let owner = random.chance(0.5).then(|| PlayerId(random.below(3) as u16));
-        let mut packed = [0; phaselock_shared::limits::FIELDS_MAX];
+        let mut packed = [0; phaselock::limits::FIELDS_MAX];
         let kind = random.below(2) as u8;
         for (value, field) in packed.iter_mut().zip(Thing::KINDS[usize::from(kind)].fields) {
             *value = random.below(1 << field.bits);

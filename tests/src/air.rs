@@ -1,13 +1,13 @@
 //! A third game: paddles on a line strike a puck, push each other and throw darts. It has what the
 //! others lack: things that several players move, and things that a player brings into the world.
 
-use phaselock_shared::game::{Ahead, Cause, Entities, Game, Inputs, Slot, World};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::replicate::{Entity, Kind, Record, Values};
-use phaselock_shared::time::{Rates, Tick};
+use phaselock::game::{Ahead, Cause, Entities, Game, Inputs, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::motion::choice::Choice;
+use phaselock::random::Random;
+use phaselock::record;
+use phaselock::replicate::{Entity, Kind, Record, Values};
+use phaselock::time::{Rates, Tick};
 
 record! {
     /// What a player commands.

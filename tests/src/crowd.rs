@@ -1,15 +1,15 @@
 //! A crowd of players over a link, for measuring what snapshots take and for making tables.
 
-use phaselock_server::core::RoomConfig;
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
-use phaselock_shared::games::skirmish::{Command, HEALTH, Piece, Score, Skirmish};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::link::Conditions;
-use phaselock_shared::random::Random;
-use phaselock_shared::time::{Rates, Tick};
-use phaselock_shared::wire::model::Tables;
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::link::Conditions;
+use phaselock::random::Random;
+use phaselock::server::RoomConfig;
+use phaselock::time::{Rates, Tick};
+use phaselock::wire::model::Tables;
+use phaselock_games::skirmish::{Command, HEALTH, Piece, Score, Skirmish};
 
-use crate::{Sim, Skew, bot, room_config};
+use phaselock_testing::{Sim, Skew, bot, room_config};
 
 /// Skirmish in which everybody sees everybody and nobody dies, so that all move all the time.
 #[derive(Debug)]

@@ -1,15 +1,15 @@
 //! How well the clocks keep, as figures: measured in the simulation, where the truth is known.
 
-use phaselock_client::bots::{LockTimer, Summary};
-use phaselock_client::core::Stats;
-use phaselock_client::lab::scores::quantile;
-use phaselock_shared::clock::pll::LoopFilter;
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::link::Conditions;
-use phaselock_shared::time::{LocalTime, Micros, Rates};
+use phaselock::client::Stats;
+use phaselock::clock::pll::LoopFilter;
+use phaselock::link::Conditions;
+use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock_bots::{LockTimer, Summary};
+use phaselock_games::skirmish::Skirmish;
+use phaselock_lab::scores::quantile;
 use serde::Serialize;
 
-use crate::{Sim, Skew, bot};
+use phaselock_testing::{Sim, Skew, bot};
 
 /// What was measured of a client over a network.
 #[derive(Clone, Debug, Serialize)]

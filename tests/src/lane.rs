@@ -1,12 +1,12 @@
 //! A lane: Race without a race, in which all stand side by side on the straight until they drive off.
 
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
-use phaselock_shared::games::race::{Book, Car, Command, Piece, Race};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::physics::turns;
-use phaselock_shared::random::Random;
-use phaselock_shared::time::{Rates, Tick};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::motion::choice::Choice;
+use phaselock::physics::turns;
+use phaselock::random::Random;
+use phaselock::time::{Rates, Tick};
+use phaselock_games::race::{Book, Car, Command, Piece, Race};
 
 /// From middle to middle of two who stand side by side, in metres.
 pub const APART: f32 = 4.0;

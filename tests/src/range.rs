@@ -4,16 +4,16 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use glam::Vec2;
-use phaselock_client::core::{Client, View};
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
-use phaselock_shared::games::skirmish::{Command, HEALTH, Piece, Player, Skirmish, players};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::physics::turns;
-use phaselock_shared::random::Random;
-use phaselock_shared::time::{Rates, Tick};
+use phaselock::client::{Client, View};
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::motion::choice::Choice;
+use phaselock::physics::turns;
+use phaselock::random::Random;
+use phaselock::time::{Rates, Tick};
+use phaselock_games::skirmish::{Command, HEALTH, Piece, Player, Skirmish, players};
 
-use crate::Press;
+use phaselock_testing::Press;
 
 /// Where the first who joins stands: at the lower end of a free field, with a box to its right.
 pub const STAND: Vec2 = Vec2::new(0.0, 11.5);

@@ -1,10 +1,10 @@
 //! A third game: runners with momentum on a line, who go by their own time or by the world's.
 
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Late, World};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::time::{Rates, Tick};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Late, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::random::Random;
+use phaselock::record;
+use phaselock::time::{Rates, Tick};
 
 use crate::toy::Walk;
 
@@ -59,7 +59,7 @@ impl<const WAIT: bool> Game for Runners<WAIT> {
             for step in slot.owner.map_or(&[][..], |owner| inputs.steps(owner)) {
                 self.run(&mut slot.entity, &step.input);
                 // As after each tick: what is replayed is on the grid, too.
-                slot.entity = phaselock_shared::replicate::Record::snapped(&slot.entity);
+                slot.entity = phaselock::replicate::Record::snapped(&slot.entity);
             }
         }
     }

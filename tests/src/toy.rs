@@ -2,12 +2,12 @@
 //! It proves that the netcode knows no game: it has other inputs, two kinds of entities, things
 //! that come and go, and something that only its owner may see.
 
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::Holds;
-use phaselock_shared::time::{Rates, Tick};
-use phaselock_shared::{entities, record};
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::random::Random;
+use phaselock::replicate::Holds;
+use phaselock::time::{Rates, Tick};
+use phaselock::{entities, record};
 
 record! {
     /// What a walker commands.

@@ -6,21 +6,21 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, Slot, World};
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::interest::Told;
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::snapshot::encodings::Encodings;
-use phaselock_shared::snapshot::history::History;
-use phaselock_shared::snapshot::sender::{Room, Sender};
-use phaselock_shared::snapshot::store::Store;
-use phaselock_shared::time::{LocalTime, Micros, Rates, Tick};
-use phaselock_shared::wire::input::Ack;
-use phaselock_shared::wire::model::{Counts, Tables};
-use phaselock_shared::wire::snapshot::SnapshotHeader;
-use phaselock_shared::wire::state::Codec;
+use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::interest::Told;
+use phaselock::random::Random;
+use phaselock::record;
+use phaselock::replicate::Record;
+use phaselock::snapshot::encodings::Encodings;
+use phaselock::snapshot::history::History;
+use phaselock::snapshot::sender::{Room, Sender};
+use phaselock::snapshot::store::Store;
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::input::Ack;
+use phaselock::wire::model::{Counts, Tables};
+use phaselock::wire::snapshot::SnapshotHeader;
+use phaselock::wire::state::Codec;
 
 record! {
     /// A body that tumbles through space: 1/128 m and 1/1024 of a quaternion's component fine, which

@@ -4,7 +4,7 @@ use std::fs;
 
 use clap::CommandFactory;
 
-use phaselock_shared::rewind::Rewind;
+use phaselock::rewind::Rewind;
 
 use super::sources::variable;
 use super::*;

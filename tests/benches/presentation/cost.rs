@@ -3,13 +3,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock_client::lab::{Contender, Sending};
-use phaselock_shared::game::{Ahead, Entities, Game, Inputs, World};
-use phaselock_shared::games::skirmish::{Bot, Command, Piece, Skirmish};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::{Entity, Record};
-use phaselock_shared::time::Tick;
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::ids::PlayerId;
+use phaselock::random::Random;
+use phaselock::replicate::{Entity, Record};
+use phaselock::time::Tick;
+use phaselock_games::skirmish::{Bot, Command, Piece, Skirmish};
+use phaselock_lab::{Contender, Sending};
 use phaselock_tests::motions::{Motion, RATES};
 use phaselock_tests::showing::{Crowd, carry};
 
@@ -118,7 +118,7 @@ pub(crate) fn replay() -> Replay {
         black_box(&scene);
         all.push(begin.elapsed().as_secs_f64() * 1e3);
     }
-    let quantile = phaselock_client::lab::scores::quantile;
+    let quantile = phaselock_lab::scores::quantile;
     Replay {
         ms: quantile(&mut all, 0.5),
         ms_p99: quantile(&mut all, 0.99),

@@ -17,8 +17,8 @@ mod table;
 
 use std::process::ExitCode;
 
-use phaselock_client::lab::Contender;
-use phaselock_shared::link::Conditions;
+use phaselock::link::Conditions;
+use phaselock_lab::Contender;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::{PROFILES, Plan};
 

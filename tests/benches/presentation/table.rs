@@ -1,9 +1,9 @@
 //! How the figures are printed.
 
-use phaselock_client::lab::Sending;
-use phaselock_client::lab::ranking::{BEARABLE, Standing};
-use phaselock_shared::motion::Timeline;
-use phaselock_shared::motion::choice::Choice;
+use phaselock::motion::Timeline;
+use phaselock::motion::choice::Choice;
+use phaselock_lab::Sending;
+use phaselock_lab::ranking::{BEARABLE, Standing};
 use phaselock_tests::showing::ranking::{rank, ranking};
 use phaselock_tests::showing::{Plan, Row};
 use serde_json::json;

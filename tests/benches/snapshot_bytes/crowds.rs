@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use phaselock_client::lab::scores::quantile;
-use phaselock_server::core::RoomConfig;
-use phaselock_shared::game::{Entities, Game, Slot};
-use phaselock_shared::games::skirmish::{Piece, Player, Skirmish, players};
-use phaselock_shared::ids::EntityId;
-use phaselock_shared::limits::CLIENT_BYTES_DEFAULT;
-use phaselock_shared::replicate::Entity;
-use phaselock_shared::time::{LocalTime, Micros, Rates, ServerTime, Tick};
-use phaselock_shared::wire::model::Counts;
+use phaselock::game::{Entities, Game, Slot};
+use phaselock::ids::EntityId;
+use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::replicate::Entity;
+use phaselock::server::RoomConfig;
+use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use phaselock::wire::model::Counts;
+use phaselock_games::skirmish::{Piece, Player, Skirmish, players};
+use phaselock_lab::scores::quantile;
+use phaselock_testing::{Sim, room_config};
 use phaselock_tests::crowd::{CROWD, Open, crowd};
-use phaselock_tests::{Sim, room_config};
 
 use super::encode;
 use super::row::{Out, Row, Table};

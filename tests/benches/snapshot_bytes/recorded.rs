@@ -1,8 +1,8 @@
 //! Recorded bodies, sent to one client that acknowledges a fixed number of frames later.
 
 use anyhow::Context;
-use phaselock_shared::replicate::Entity;
-use phaselock_shared::wire::model::{Counts, Tables};
+use phaselock::replicate::Entity;
+use phaselock::wire::model::{Counts, Tables};
 use phaselock_tests::traces::{Recorded, Replay, Scored};
 
 use super::row::{Out, Row, Table};

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use phaselock_shared::replicate::Kind;
-use phaselock_shared::wire::model::{Counts, Tables};
+use phaselock::replicate::Kind;
+use phaselock::wire::model::{Counts, Tables};
 use serde::Serialize;
 
 /// What was measured of a scene; none where it says nothing of that.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use phaselock_client::lab::advise::Question;
-use phaselock_client::lab::shapes::Shape;
-use phaselock_client::lab::sweep::Subject;
+use phaselock_lab::advise::Question;
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::sweep::Subject;
 
 use super::pages::{check, rows};
 

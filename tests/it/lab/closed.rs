@@ -4,10 +4,10 @@
 //! acceleration. A state of the time `t` comes at `t + L`, when the next is expected at `t + L + h`: so far a
 //! waypoint lies ahead of its newest state.
 
-use phaselock_client::lab::{Carried, Contender, Scores, Setup, Stamps};
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::motion::fir::Kind;
-use phaselock_shared::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
+use phaselock::motion::choice::Choice;
+use phaselock::motion::fir::Kind;
+use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
+use phaselock_lab::{Carried, Contender, Scores, Setup, Stamps};
 
 use super::{assert_near, behind, fine, frames, motion, network, scores};
 
@@ -26,16 +26,16 @@ fn slanted(across: f64) -> f64 {
     across * 1.25_f64.sqrt()
 }
 
-fn uniform() -> phaselock_client::lab::Recording {
+fn uniform() -> phaselock_lab::Recording {
     motion(20, |time| [SPEED * time, SPEED * time / 2.0])
 }
 
-fn parabola() -> phaselock_client::lab::Recording {
+fn parabola() -> phaselock_lab::Recording {
     motion(8, |time| [1.0, 0.5].map(|part| part * ACCELERATION * time * time / 2.0))
 }
 
 /// The greatest error at the present after the warm-up.
-fn most(recording: &phaselock_client::lab::Recording, setup: &Setup, contender: Contender) -> f64 {
+fn most(recording: &phaselock_lab::Recording, setup: &Setup, contender: Contender) -> f64 {
     scores(recording, setup, contender).error_now_max
 }
 
@@ -54,7 +54,7 @@ const INTERVALS: [f64; 3] = [0.1, 0.4, 1.0];
 
 /// The setups of a spacing: all intervals, and latencies up to an interval's length and far beyond the horizon that
 /// games have.
-fn spaced(recording: &phaselock_client::lab::Recording, spacing: Spacing) -> Vec<Setup> {
+fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<Setup> {
     let mut all = Vec::new();
     for (interval, latency) in INTERVALS.into_iter().flat_map(|it| [0, 50, 300].map(|ms| (it, ms)))
     {
@@ -81,7 +81,7 @@ const FORGOTTEN_SECS: f64 = 1.0;
 
 /// Fails unless all are exact, by as much as the bound says; the Kalman filter where it never began anew.
 fn assert_exact(
-    recording: &phaselock_client::lab::Recording,
+    recording: &phaselock_lab::Recording,
     spacing: Spacing,
     contenders: &[(Contender, f64)],
 ) {

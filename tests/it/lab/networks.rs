@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use phaselock_client::lab::file::Point;
-use phaselock_client::lab::shapes::Shape;
-use phaselock_client::lab::sweep::{Plan, Row, Subject};
-use phaselock_client::lab::{
+use phaselock::motion::HORIZON_SECS;
+use phaselock::random::Random;
+use phaselock_lab::file::Point;
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::sweep::{Plan, Row, Subject};
+use phaselock_lab::{
     Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps,
 };
-use phaselock_shared::motion::HORIZON_SECS;
-use phaselock_shared::random::Random;
 
 use super::{motion, network, scores};
 
@@ -152,7 +152,7 @@ fn without_a_clock_in_common_a_state_counts_when_it_first_comes() {
     let [once, twice] =
         ["delay=50ms,jitter=30ms", "delay=50ms,jitter=30ms,duplicate=50%"].map(carried);
     for carried in [&once, &twice] {
-        let rises = |pair: &[phaselock_client::lab::carried::Arrival]| pair[0].sent < pair[1].sent;
+        let rises = |pair: &[phaselock_lab::carried::Arrival]| pair[0].sent < pair[1].sent;
         assert!(carried.arrivals.windows(2).all(rises) && carried.arrivals.len() > 300);
     }
     // What comes again tells nothing: the errors are those of jitter alone.

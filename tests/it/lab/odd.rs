@@ -1,13 +1,13 @@
 //! Nonsense and extremes: everything comes to an end, takes memory within bounds, and shows finite places.
 
-use phaselock_client::lab::file::Point;
-use phaselock_client::lab::{
+use phaselock::time::Micros;
+use phaselock_lab::file::Point;
+use phaselock_lab::{
     Carried, Contender, DelayRule, Network, Recording, Sending, Setup, Stamps, watch,
 };
-use phaselock_shared::time::Micros;
 
 use super::{network, scores};
-use phaselock_client::lab::shapes::Shape;
+use phaselock_lab::shapes::Shape;
 
 /// No number, and numbers that nobody asks for.
 const ODD: [f64; 9] = [

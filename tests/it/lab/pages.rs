@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
-use phaselock_client::lab::shapes::Shape;
-use phaselock_client::lab::sweep::{CSV_HEADER, Plan, Row, Subject};
-use phaselock_client::lab::thesis::{self, Measured, Verdict};
-use phaselock_client::lab::{Contender, DelayRule, Sending, Stamps, figures, report};
-use phaselock_shared::motion::HORIZON_SECS;
-use phaselock_shared::motion::choice::Choice;
-use phaselock_shared::motion::fir::Kind;
-use phaselock_shared::motion::waypoints::{Extrapolator, Joining};
+use phaselock::motion::HORIZON_SECS;
+use phaselock::motion::choice::Choice;
+use phaselock::motion::fir::Kind;
+use phaselock::motion::waypoints::{Extrapolator, Joining};
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::sweep::{CSV_HEADER, Plan, Row, Subject};
+use phaselock_lab::thesis::{self, Measured, Verdict};
+use phaselock_lab::{Contender, DelayRule, Sending, Stamps, figures, report};
 
 use super::network;
 use super::networks::measure;

@@ -11,11 +11,11 @@
 use std::path::Path;
 
 use anyhow::Context;
-use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::replicate::{Entity, Kind};
-use phaselock_shared::wire::model::{Counts, Tables};
-use phaselock_tests::Sim;
+use phaselock::game::Game;
+use phaselock::replicate::{Entity, Kind};
+use phaselock::wire::model::{Counts, Tables};
+use phaselock_games::skirmish::Skirmish;
+use phaselock_testing::Sim;
 use phaselock_tests::crowd::{Open, crowd};
 use phaselock_tests::traces::{Body, Cube, Recorded, Replay};
 
@@ -43,11 +43,11 @@ fn main() -> anyhow::Result<()> {
         all.add(&asteroids.generalised());
         all.add(&cubes.generalised());
         general = all.tables(&Tables::even(&[]));
-        write(&general, &general, &root.join("shared/src/wire/general.tables"))?;
+        write(&general, &general, &root.join("shared/netcode/src/wire/general.tables"))?;
     }
     // All others are written down by how they differ from the general ones.
     let skirmish = skirmish.tables(&general);
-    write(&skirmish, &general, &root.join("shared/src/games/skirmish/skirmish.tables"))?;
+    write(&skirmish, &general, &root.join("shared/games/src/skirmish/skirmish.tables"))?;
     for (counts, name) in [(asteroids, "asteroids"), (cubes, "cubes")] {
         if let Some(counts) = counts {
             let path = root.join(format!("tests/tables/{name}.tables"));

@@ -1,13 +1,13 @@
 //! A client as a whole, at the mercy of a server: control messages, datagrams and time in any order.
 
-use phaselock_client::core::Client;
-use phaselock_shared::games::skirmish::{Command, Skirmish};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, ENTITIES_MAX, SEATS_MAX};
-use phaselock_shared::replicate::{Entity, Record};
-use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, Tick};
-use phaselock_shared::wire::control::{ServerMessage, Welcome};
-use phaselock_shared::wire::input::read_input;
+use phaselock::client::Client;
+use phaselock::ids::PlayerId;
+use phaselock::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, ENTITIES_MAX, SEATS_MAX};
+use phaselock::replicate::{Entity, Record};
+use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
+use phaselock::wire::control::{ServerMessage, Welcome};
+use phaselock::wire::input::read_input;
+use phaselock_games::skirmish::{Command, Skirmish};
 
 use super::snapshot::states;
 use super::{Script, digest, push_block};

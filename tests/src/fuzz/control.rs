@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use phaselock_shared::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
-use phaselock_shared::time::Tick;
-use phaselock_shared::wire::control::{
+use phaselock::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
+use phaselock::time::Tick;
+use phaselock::wire::control::{
     ClientMessage, ServerMessage, body_len, clean_name, clip, frame, printable,
 };
 use serde::Serialize;
@@ -83,7 +83,7 @@ fn bodies(data: &[u8]) -> Vec<&[u8]> {
 /// What was read can be sent on, and is then read as the same.
 fn framed_again<M: Serialize + PartialEq + Debug>(
     message: &M,
-    parse: impl Fn(&[u8]) -> Result<M, phaselock_shared::wire::WireError>,
+    parse: impl Fn(&[u8]) -> Result<M, phaselock::wire::WireError>,
 ) {
     let framed = frame(message).expect("it came in a frame");
     let (prefix, body) = framed.split_first_chunk().expect("a frame has a length");

@@ -6,22 +6,20 @@
 use std::io;
 use std::iter::once;
 
-use phaselock_client::core::Client;
-use phaselock_client::lab::file::{Source, header, line};
-use phaselock_server::core::{ClientId, Output, Room};
-use phaselock_shared::game::Game;
-use phaselock_shared::games::race::{Car, Race};
-use phaselock_shared::games::skirmish::{Command, Skirmish};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::link::PROFILES;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::time::{LocalTime, Micros, Offset, Rates, Tick};
-use phaselock_shared::wire::bits::BitWriter;
-use phaselock_shared::wire::control::{
-    ClientMessage, Hello, ServerMessage, Status, Welcome, frame,
-};
-use phaselock_shared::wire::input::{Ack, InputPacket, Pressed, write_input};
-use phaselock_shared::wire::{Echo, protocol};
+use phaselock::client::Client;
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::link::PROFILES;
+use phaselock::replicate::Record;
+use phaselock::server::{ClientId, Output, Room};
+use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
+use phaselock::wire::bits::BitWriter;
+use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, Status, Welcome, frame};
+use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
+use phaselock::wire::{Echo, protocol};
+use phaselock_games::race::{Car, Race};
+use phaselock_games::skirmish::{Command, Skirmish};
+use phaselock_lab::file::{Source, header, line};
 
 use super::client::ClientScript;
 use super::files::identity_script;
@@ -29,7 +27,7 @@ use super::room::RoomScript;
 use super::snapshot::snapshot_script;
 use super::{TARGETS, corpus_folder};
 use crate::toy::Bells;
-use crate::{body, bot, hello, room_config};
+use phaselock_testing::{body, bot, hello, room_config};
 
 /// Where a client's clock starts, in the recorded game.
 const LOCAL: Micros = Micros(5_000_000);

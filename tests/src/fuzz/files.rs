@@ -7,14 +7,14 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use phaselock_client::lab::file::{self, POINTS_MAX, VALUE_MAX};
-use phaselock_client::net::pins::KnownHosts;
+use phaselock::fingerprint::Fingerprint;
+use phaselock::limits::PLAYERS_MAX;
+use phaselock::rewind::Favour;
+use phaselock::time::Rates;
+use phaselock_lab::file::{self, POINTS_MAX, VALUE_MAX};
+use phaselock_quic::client::pins::KnownHosts;
+use phaselock_quic::identity::Identity;
 use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX};
-use phaselock_server::identity::Identity;
-use phaselock_shared::fingerprint::Fingerprint;
-use phaselock_shared::limits::PLAYERS_MAX;
-use phaselock_shared::rewind::Favour;
-use phaselock_shared::time::Rates;
 use tempfile::TempDir;
 
 use super::{Script, push_block};

@@ -1,6 +1,6 @@
 //! Changes to bytes at random, as a fuzzer makes them, but from a seed.
 
-use phaselock_shared::random::Random;
+use phaselock::random::Random;
 
 /// Most bytes of what comes out.
 const BYTES_MAX: usize = 8192;

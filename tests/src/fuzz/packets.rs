@@ -1,15 +1,15 @@
 //! The input packet, and the bits that all packets are made of.
 
-use phaselock_shared::games::skirmish::Command;
-use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, PACKET_INPUTS_MAX};
-use phaselock_shared::replicate::Record;
-use phaselock_shared::wire::Echo;
-use phaselock_shared::wire::bits::{BitReader, BitWriter, unzigzag, zigzag};
-use phaselock_shared::wire::input::{read_input, write_input};
+use phaselock::limits::{DATAGRAM_BYTES_MAX, PACKET_INPUTS_MAX};
+use phaselock::replicate::Record;
+use phaselock::wire::Echo;
+use phaselock::wire::bits::{BitReader, BitWriter, unzigzag, zigzag};
+use phaselock::wire::input::{read_input, write_input};
+use phaselock_games::skirmish::Command;
 
 use super::Script;
 
-phaselock_shared::record! {
+phaselock::record! {
     /// As wide as a record can be, so that packets with many inputs outgrow a datagram.
     struct Wide {
         a: f32 = Field::count(24), b: f32 = Field::count(24), c: f32 = Field::count(24),

@@ -1,20 +1,20 @@
 //! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any order.
 
-use phaselock_server::core::{ClientId, Output, Room, RoomConfig};
-use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::{Command, Piece, Skirmish};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
-use phaselock_shared::replicate::{Entity, Record};
-use phaselock_shared::snapshot::store::Store;
-use phaselock_shared::time::{LocalTime, Micros};
-use phaselock_shared::wire::Echo;
-use phaselock_shared::wire::control::{ClientMessage, ServerMessage, frame, printable};
-use phaselock_shared::wire::input::{Ack, InputPacket, Pressed, write_input};
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
+use phaselock::replicate::{Entity, Record};
+use phaselock::server::{ClientId, Output, Room, RoomConfig};
+use phaselock::snapshot::store::Store;
+use phaselock::time::{LocalTime, Micros};
+use phaselock::wire::Echo;
+use phaselock::wire::control::{ClientMessage, ServerMessage, frame, printable};
+use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
+use phaselock_games::skirmish::{Command, Piece, Skirmish};
 
 use super::snapshot::{receive, store};
 use super::{Script, push_block};
-use crate::{body, hello, room_config};
+use phaselock_testing::{body, hello, room_config};
 
 /// An operation is the low bits of a byte, the client that it is about the rest.
 const OPERATIONS: u8 = 8;

@@ -2,17 +2,15 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use phaselock_shared::game::Game;
-use phaselock_shared::games::skirmish::Skirmish;
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::limits::{
-    BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX,
-};
-use phaselock_shared::replicate::{Audience, Entity};
-use phaselock_shared::snapshot::State;
-use phaselock_shared::snapshot::store::{Received, Store, StoreError};
-use phaselock_shared::time::{Rates, Tick};
-use phaselock_shared::wire::state::Codec;
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+use phaselock::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
+use phaselock::replicate::{Audience, Entity};
+use phaselock::snapshot::State;
+use phaselock::snapshot::store::{Received, Store, StoreError};
+use phaselock::time::{Rates, Tick};
+use phaselock::wire::state::Codec;
+use phaselock_games::skirmish::Skirmish;
 
 use super::{Script, push_block};
 use crate::toy::Bells;

@@ -1,9 +1,9 @@
 //! What people write: networks, fingerprints, addresses.
 
-use phaselock_client::net::Address;
-use phaselock_shared::fingerprint::Fingerprint;
-use phaselock_shared::link::{Conditions, LinkConfig, Schedule};
-use phaselock_shared::time::{LocalTime, Micros};
+use phaselock::fingerprint::Fingerprint;
+use phaselock::link::{Conditions, LinkConfig, Schedule};
+use phaselock::time::{LocalTime, Micros};
+use phaselock_quic::client::Address;
 
 /// A network's conditions; packets are sent over whatever network is read.
 pub fn conditions(data: &[u8]) -> bool {

@@ -15,13 +15,13 @@ mod shooter;
 use std::fmt;
 use std::str::FromStr;
 
-use phaselock_client::lab::{Recording, Sample};
-use phaselock_shared::games;
-use phaselock_shared::motion::interpolate::blend_values;
-use phaselock_shared::motion::sending::Tolerance;
-use phaselock_shared::motion::{HORIZON_SECS, Rules};
-use phaselock_shared::replicate::{Field, Record, Values};
-use phaselock_shared::time::{Rates, Tick};
+use phaselock::motion::interpolate::blend_values;
+use phaselock::motion::sending::Tolerance;
+use phaselock::motion::{HORIZON_SECS, Rules};
+use phaselock::replicate::{Field, Record, Values};
+use phaselock::time::{Rates, Tick};
+use phaselock_games as games;
+use phaselock_lab::{Recording, Sample};
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
 pub const RATES: Rates = Rates::DEFAULT;
@@ -246,7 +246,7 @@ mod tests {
                     assert_eq!(field.unpack(field.pack(value)), value, "{motion}.{}", field.name);
                     let packed = field.pack(value);
                     let edge = field.bits > 4 && (packed == 0 || packed + 1 == 1 << field.bits);
-                    let turns = field.motion == phaselock_shared::replicate::Motion::Angle;
+                    let turns = field.motion == phaselock::replicate::Motion::Angle;
                     assert!(!edge || turns, "{motion} is beyond its field {}", field.name);
                 }
                 if pair[0].course != pair[1].course {

@@ -1,14 +1,14 @@
 //! The games themselves, as their bots play them: one entity of a kind is followed for as long as it is
 //! there, then another.
 
-use phaselock_client::lab::file::kind_of;
-use phaselock_client::lab::recording::GameRules;
-use phaselock_shared::game::{Game, Inputs, Late, World};
-use phaselock_shared::games::Visitor;
-use phaselock_shared::ids::{EntityId, PlayerId};
-use phaselock_shared::random::Random;
-use phaselock_shared::replicate::{Entity, Motion, Record};
-use phaselock_shared::time::Tick;
+use phaselock::game::{Game, Inputs, Late, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::random::Random;
+use phaselock::replicate::{Entity, Motion, Record};
+use phaselock::time::Tick;
+use phaselock_games::Visitor;
+use phaselock_lab::file::kind_of;
+use phaselock_lab::recording::GameRules;
 
 use super::{RATES, Recording, State, recording};
 

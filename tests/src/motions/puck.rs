@@ -1,9 +1,9 @@
 //! A puck on a table: it slides, bounces off the sides, and is struck by a paddle at either end.
 
 use glam::Vec2;
-use phaselock_shared::physics::direction;
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
+use phaselock::physics::direction;
+use phaselock::random::Random;
+use phaselock::record;
 
 use super::{Ahead, RATES, Recording, run};
 
@@ -69,7 +69,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock_shared::replicate::Record;
+    use phaselock::replicate::Record;
 
     #[test]
     fn the_puck_stays_on_the_table_and_is_kept_moving() {

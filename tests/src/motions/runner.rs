@@ -1,7 +1,7 @@
 //! Somebody who runs, turns and jumps among platforms: sharp changes, and a fall under gravity.
 
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
+use phaselock::random::Random;
+use phaselock::record;
 
 use super::{Ahead, RATES, Recording, run};
 
@@ -98,7 +98,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock_shared::replicate::Record;
+    use phaselock::replicate::Record;
 
     #[test]
     fn the_runner_jumps_lands_and_turns() {

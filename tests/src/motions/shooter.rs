@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use phaselock_shared::game::{Game, Inputs, World};
-use phaselock_shared::games::skirmish::movement::movement;
-use phaselock_shared::games::skirmish::{Bot, HEALTH, Player, Skirmish, players};
-use phaselock_shared::ids::PlayerId;
-use phaselock_shared::random::Random;
-use phaselock_shared::record;
-use phaselock_shared::replicate::Record;
-use phaselock_shared::time::Tick;
+use phaselock::game::{Game, Inputs, World};
+use phaselock::ids::PlayerId;
+use phaselock::random::Random;
+use phaselock::record;
+use phaselock::replicate::Record;
+use phaselock::time::Tick;
+use phaselock_games::skirmish::movement::movement;
+use phaselock_games::skirmish::{Bot, HEALTH, Player, Skirmish, players};
 
 use super::{Ahead, RATES, Recording, State, recording};
 
@@ -85,7 +85,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
 
 #[cfg(test)]
 mod tests {
-    use phaselock_shared::replicate::Field;
+    use phaselock::replicate::Field;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Many bodies on one screen, to see what showing them costs.
 
-use phaselock_client::lab::{Carried, Contender, Recording, Screen, Seen};
+use phaselock_lab::{Carried, Contender, Recording, Screen, Seen};
 
 /// Bodies that move as one recording does, each at another point of it.
 pub struct Crowd<'a> {

@@ -1,5 +1,5 @@
 //! Presentation, scored: what moves in games is sent over bad networks and shown by every method, against
-//! the truth. How, the laboratory says ([`phaselock_client::lab`]); here is what is measured for the defaults.
+//! the truth. How, the laboratory says ([`phaselock_lab`]); here is what is measured for the defaults.
 //!
 //! A snapshot goes out each second tick, 30 a second. Frames come 60.07 times a second, so that their phase
 //! drifts through that of the ticks.
@@ -8,9 +8,9 @@ mod crowd;
 pub mod ranking;
 mod scores;
 
-use phaselock_client::lab::{Carried, Contender, Network, Recording, Sending, Setup};
-use phaselock_shared::link::Conditions;
-use phaselock_shared::motion::choice::Choice;
+use phaselock::link::Conditions;
+use phaselock::motion::choice::Choice;
+use phaselock_lab::{Carried, Contender, Network, Recording, Sending, Setup};
 
 use crate::motions::RATES;
 

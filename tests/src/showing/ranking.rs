@@ -1,9 +1,9 @@
 //! Which method is best, by the table: what defaults are chosen by, and what holds them to it.
 
-use phaselock_client::lab::ranking::{BEARABLE, Standing, order};
-use phaselock_client::lab::{Contender, Sending};
-use phaselock_shared::motion::Timeline;
-use phaselock_shared::motion::choice::Choice;
+use phaselock::motion::Timeline;
+use phaselock::motion::choice::Choice;
+use phaselock_lab::ranking::{BEARABLE, Standing, order};
+use phaselock_lab::{Contender, Sending};
 
 use super::Row;
 use crate::motions::Motion;
@@ -54,7 +54,7 @@ pub fn rank<'a>(
 
 #[cfg(test)]
 mod tests {
-    use phaselock_client::lab::Scores;
+    use phaselock_lab::Scores;
 
     use super::*;
 

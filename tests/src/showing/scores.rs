@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use phaselock_client::lab::scores::timeline_name;
-use phaselock_client::lab::{Contender, Scores, Sending};
-use phaselock_shared::link::{Conditions, ConditionsError};
+use phaselock::link::{Conditions, ConditionsError};
+use phaselock_lab::scores::timeline_name;
+use phaselock_lab::{Contender, Scores, Sending};
 use serde::{Serialize, Serializer};
 
 use super::{carry, sendings};
@@ -122,8 +122,8 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
-    use phaselock_shared::motion::choice::Choice;
-    use phaselock_shared::motion::{HORIZON_SECS, RECKONED_SECS};
+    use phaselock::motion::choice::Choice;
+    use phaselock::motion::{HORIZON_SECS, RECKONED_SECS};
 
     #[test]
     fn a_perfect_network_leaves_only_the_delay() {

@@ -1,0 +1,151 @@
+//! Headless clients on the command line.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use phaselock::clock::pll::LoopFilter;
+use phaselock::link::Conditions;
+use phaselock_bots::{self, Summary};
+use phaselock_lab::record::MotionFiles;
+use phaselock_quic::client::usage::sentence;
+use phaselock_quic::client::{Address, Clock, Options, Pins};
+
+/// Joins a server with headless clients that play by themselves, and reports what they measured.
+#[derive(Debug, Parser)]
+#[command(name = "phaselock-bots", version)]
+struct Arguments {
+    /// Server to join: a name or an IP address, and a port if it is not 4433
+    address: Address,
+    /// How many clients, 1 to 512
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=512))]
+    count: u32,
+    /// For how long, in seconds; what they measure begins 2 s after joining
+    #[arg(long, default_value_t = 10.0, value_parser = seconds)]
+    seconds: f64,
+    /// What keeps the clocks in phase: pll, or leaky, the loop of a published platformer
+    #[arg(long, default_value = "pll", value_name = "LOOP")]
+    clock: LoopFilter,
+    /// Print one JSON object with the means over the clients instead of a table
+    #[arg(long)]
+    json: bool,
+    /// What the bots call themselves, followed by a number
+    #[arg(long, default_value = "Bot")]
+    name: String,
+    /// Put a bad network between the bots and the real one: a profile (lan, cable, wifi, mobile,
+    /// intercontinental, terrible), properties, or both, and what changes later, as in
+    /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot has losses of its own
+    #[arg(long, value_name = "CONDITIONS")]
+    link: Option<Conditions>,
+    /// Write the first bot's motion here, one line for each tick that the server confirmed; of further games
+    /// into FILE-2 and so on
+    #[arg(long, value_name = "FILE")]
+    record_motion: Option<PathBuf>,
+}
+
+/// The bots' network for one of them: bots do not lose the same packets.
+fn link_of(conditions: &Conditions, number: u32) -> Conditions {
+    let mut conditions = conditions.clone();
+    conditions.seed = conditions.seed.wrapping_add(u64::from(number));
+    conditions
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| (0.1..=86_400.0).contains(seconds))
+        .ok_or_else(|| "must be a number from 0.1 to 86400".to_owned())
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if !error.use_stderr() => {
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("phaselock-bots: {}; see --help", sentence(&error));
+            return ExitCode::from(2);
+        }
+    };
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_env("PHASELOCK_LOG_FILTER"))
+        .with_writer(io::stderr)
+        .try_init();
+    let files = match arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose() {
+        Ok(files) => files,
+        Err(error) => {
+            eprintln!("phaselock-bots: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("phaselock-bots: cannot start the network runtime: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    runtime.block_on(play(arguments, files))
+}
+
+async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode {
+    let clock = Clock::start();
+    let duration = Duration::from_secs_f64(arguments.seconds);
+    let mut running = Vec::new();
+    for number in 1..=arguments.count {
+        let name = format!("{} {number}", arguments.name);
+        let link = arguments.link.as_ref().map(|conditions| link_of(conditions, number));
+        let options =
+            Options { link, ..Options::new(arguments.address.clone(), name, Pins::Memory) };
+        running.push(tokio::spawn(phaselock_bots::run(
+            options,
+            clock,
+            duration,
+            u64::from(number),
+            arguments.clock,
+            files.take(),
+        )));
+    }
+    let mut reports = Vec::new();
+    for bot in running {
+        match bot.await {
+            Ok(report) => reports.push(report),
+            Err(error) => {
+                eprintln!("phaselock-bots: a bot failed: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    let summaries: Vec<_> = reports.iter().map(phaselock_bots::Report::summary).collect();
+    let mean = Summary::mean(&summaries);
+    if let Err(error) = print(&arguments, &summaries, &mean) {
+        eprintln!("phaselock-bots: cannot write the figures: {error}");
+        return ExitCode::FAILURE;
+    }
+    let mut reasons = BTreeMap::<_, u32>::new();
+    for report in reports.iter().filter(|report| !report.connected) {
+        let reason = report.last_reason.as_deref().unwrap_or("no answer came in that time");
+        *reasons.entry(reason).or_default() += 1;
+    }
+    for (reason, count) in reasons {
+        eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
+    }
+    if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        return writeln!(out, "{}", serde_json::to_string(mean)?);
+    }
+    writeln!(out, "client{}", Summary::HEADING)?;
+    for (number, summary) in summaries.iter().enumerate() {
+        writeln!(out, "{:6}{summary}", number + 1)?;
+    }
+    writeln!(out, "  mean{mean}")
+}

@@ -1,0 +1,298 @@
+//! What the bots measured.
+
+use std::fmt;
+
+use phaselock::time::{LocalTime, Micros, Rates};
+use serde::Serialize;
+
+use phaselock::client::Stats;
+
+/// Most measurements kept of a kind: over two hours at 128 a second.
+const SAMPLES_MAX: usize = 1 << 20;
+
+/// Finds out when a clock locked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LockTimer {
+    within: Option<LocalTime>,
+    locked: Option<LocalTime>,
+}
+
+impl LockTimer {
+    /// A clock is locked from when its error stays within this for [`LOCKED_FOR`](Self::LOCKED_FOR).
+    pub const WITHIN: Micros = Micros::from_ms(3);
+    /// See [`WITHIN`](Self::WITHIN).
+    pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
+
+    /// The clock is off by so much; returns whether it is, or was, locked.
+    pub fn observe(&mut self, now: LocalTime, error: Micros) -> bool {
+        if self.locked.is_none() {
+            if error.0.abs() > Self::WITHIN.0 {
+                self.within = None;
+            } else {
+                let since = *self.within.get_or_insert(now);
+                self.locked = (now - since >= Self::LOCKED_FOR).then_some(since);
+            }
+        }
+        self.locked.is_some()
+    }
+
+    /// When it locked.
+    pub fn locked(&self) -> Option<LocalTime> {
+        self.locked
+    }
+}
+
+/// Measurements, for quantiles.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Samples(Vec<Micros>);
+
+impl Samples {
+    pub(super) fn push(&mut self, value: Micros) {
+        if self.0.len() < SAMPLES_MAX {
+            self.0.push(value);
+        }
+    }
+
+    /// The magnitude that a part of them does not exceed, in milliseconds; 0 if there is none.
+    fn quantile_ms(&self, part: f64) -> f64 {
+        let mut sizes: Vec<_> = self.0.iter().map(|value| value.0.unsigned_abs()).collect();
+        let Some(last) = sizes.len().checked_sub(1) else { return 0.0 };
+        let at = ((last as f64 * part).ceil() as usize).min(last);
+        *sizes.select_nth_unstable(at).1 as f64 / 1000.0
+    }
+}
+
+/// One bot's measurements, summed over its sessions if it was disconnected.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Whether it is in the game.
+    pub connected: bool,
+    /// How often it lost the game without wanting to.
+    pub disconnects: u32,
+    /// Why it last did.
+    pub last_reason: Option<String>,
+    pub(super) round_trip: Samples,
+    pub(super) clock_error: Samples,
+    /// Seconds from the first try to join until the clock was locked.
+    pub(super) lock_secs: Option<f64>,
+    seconds: f64,
+    step: Micros,
+    snapshots: u64,
+    entity_updates: u64,
+    rx_bytes: u64,
+    tx_bytes: u64,
+    rx_packets: u64,
+    tx_packets: u64,
+    late_inputs: u64,
+    mispredictions: u64,
+    ticks: u64,
+    lead_sum: Micros,
+    frames: u64,
+    delay_sum: Micros,
+    underruns: u64,
+}
+
+impl Report {
+    pub(super) fn handle_end(&mut self, reason: String) {
+        if std::mem::take(&mut self.connected) {
+            self.disconnects += 1;
+        }
+        self.last_reason = Some(reason);
+    }
+
+    pub(super) fn add(&mut self, stats: &Stats, rates: Rates, time: Micros) {
+        self.seconds += time.as_secs();
+        self.step = rates.step();
+        self.lead_sum += stats.lead_sum;
+        self.frames += stats.frames;
+        self.delay_sum += stats.delay_sum;
+        self.underruns += stats.underruns;
+        self.snapshots += stats.snapshots;
+        self.entity_updates += stats.entity_updates;
+        self.rx_bytes += stats.rx_bytes;
+        self.tx_bytes += stats.tx_bytes;
+        self.rx_packets += stats.rx_packets;
+        self.tx_packets += stats.tx_packets;
+        self.late_inputs += stats.late_inputs;
+        self.mispredictions += stats.mispredictions;
+        self.ticks += stats.ticks;
+    }
+
+    /// The figures of this bot alone.
+    pub fn summary(&self) -> Summary {
+        let per_second = |count: u64| count as f64 / self.seconds.max(1e-9);
+        let per_million = |count: u64| count as f64 * 1e6 / self.ticks.max(1) as f64;
+        Summary {
+            clients: 1,
+            connected: u32::from(self.connected),
+            seconds: self.seconds,
+            snapshots_per_s: per_second(self.snapshots),
+            entity_updates_per_s: per_second(self.entity_updates),
+            rx_bytes_per_s: per_second(self.rx_bytes),
+            tx_bytes_per_s: per_second(self.tx_bytes),
+            rx_packets_per_s: per_second(self.rx_packets),
+            tx_packets_per_s: per_second(self.tx_packets),
+            rtt_ms_p50: self.round_trip.quantile_ms(0.5),
+            rtt_ms_p99: self.round_trip.quantile_ms(0.99),
+            clock_error_ms_p50: self.clock_error.quantile_ms(0.5),
+            clock_error_ms_p99: self.clock_error.quantile_ms(0.99),
+            clock_error_ms_max: self.clock_error.quantile_ms(1.0),
+            late_inputs_per_million: per_million(self.late_inputs),
+            mispredictions_per_million: per_million(self.mispredictions),
+            lock_s: self.lock_secs,
+            lead_ticks_mean: self.lead_sum.as_ms()
+                / self.step.as_ms().max(1e-9)
+                / self.ticks.max(1) as f64,
+            delay_ms_mean: self.delay_sum.as_ms() / self.frames.max(1) as f64,
+            underruns_per_million: self.underruns as f64 * 1e6 / self.frames.max(1) as f64,
+            disconnects: self.disconnects,
+        }
+    }
+}
+
+/// Figures: of one bot, or the means over several (counts are summed).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Bots that were started.
+    pub clients: u32,
+    /// Of these, how many were in the game at the end.
+    pub connected: u32,
+    /// Time measured: that in the game, from 2 s after joining on.
+    pub seconds: f64,
+    /// Snapshots that were newer than all before.
+    pub snapshots_per_s: f64,
+    /// States of entities.
+    pub entity_updates_per_s: f64,
+    /// Bytes of datagrams received, without the headers of QUIC, UDP and IP.
+    pub rx_bytes_per_s: f64,
+    /// Bytes of datagrams sent, likewise.
+    pub tx_bytes_per_s: f64,
+    /// Datagrams received.
+    pub rx_packets_per_s: f64,
+    /// Datagrams sent.
+    pub tx_packets_per_s: f64,
+    /// Round trip from the client to the server and back, as the datagrams measure it.
+    pub rtt_ms_p50: f64,
+    /// Its 99th percentile.
+    pub rtt_ms_p99: f64,
+    /// Distance of the client's server time from the host's clock.
+    pub clock_error_ms_p50: f64,
+    /// Its 99th percentile.
+    pub clock_error_ms_p99: f64,
+    /// The greatest, also of several bots.
+    pub clock_error_ms_max: f64,
+    /// Ticks that the server ran without the client's input, of those that the client played.
+    pub late_inputs_per_million: f64,
+    /// Predictions that the server contradicted, of ticks played.
+    pub mispredictions_per_million: f64,
+    /// Seconds from the first try to join until the clock was locked ([`LockTimer`]); the longest of
+    /// several bots, and none if one of them never was.
+    pub lock_s: Option<f64>,
+    /// How far ahead of the server inputs were sent, in ticks.
+    pub lead_ticks_mean: f64,
+    /// How far behind the server others were shown, in milliseconds.
+    pub delay_ms_mean: f64,
+    /// Of the pictures that a bot looks at, one a tick, how many lacked a later state to move towards.
+    pub underruns_per_million: f64,
+    /// Times that a bot lost the game without wanting to.
+    pub disconnects: u32,
+}
+
+impl Summary {
+    /// The means over several bots' figures.
+    pub fn mean(all: &[Self]) -> Self {
+        let mean = |figure: fn(&Self) -> f64| {
+            all.iter().map(figure).sum::<f64>() / all.len().max(1) as f64
+        };
+        Self {
+            clients: all.iter().map(|one| one.clients).sum(),
+            connected: all.iter().map(|one| one.connected).sum(),
+            seconds: mean(|one| one.seconds),
+            snapshots_per_s: mean(|one| one.snapshots_per_s),
+            entity_updates_per_s: mean(|one| one.entity_updates_per_s),
+            rx_bytes_per_s: mean(|one| one.rx_bytes_per_s),
+            tx_bytes_per_s: mean(|one| one.tx_bytes_per_s),
+            rx_packets_per_s: mean(|one| one.rx_packets_per_s),
+            tx_packets_per_s: mean(|one| one.tx_packets_per_s),
+            rtt_ms_p50: mean(|one| one.rtt_ms_p50),
+            rtt_ms_p99: mean(|one| one.rtt_ms_p99),
+            clock_error_ms_p50: mean(|one| one.clock_error_ms_p50),
+            clock_error_ms_p99: mean(|one| one.clock_error_ms_p99),
+            clock_error_ms_max: all.iter().map(|one| one.clock_error_ms_max).fold(0.0, f64::max),
+            late_inputs_per_million: mean(|one| one.late_inputs_per_million),
+            mispredictions_per_million: mean(|one| one.mispredictions_per_million),
+            lock_s: all.iter().try_fold(0.0_f64, |most, one| Some(most.max(one.lock_s?))),
+            lead_ticks_mean: mean(|one| one.lead_ticks_mean),
+            delay_ms_mean: mean(|one| one.delay_ms_mean),
+            underruns_per_million: mean(|one| one.underruns_per_million),
+            disconnects: all.iter().map(|one| one.disconnects).sum(),
+        }
+    }
+
+    /// The heading of a table of which [`Display`](fmt::Display) makes the rows.
+    pub const HEADING: &'static str = "  snap/s  upd/s   rx B/s   tx B/s   rtt p50    p99 ms   \
+         clock p50    p99    max ms   late/M  mispred/M   lead  delay ms  underr./M  disconnects";
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:8.1} {:6.0} {:8.0} {:8.0} {:9.2} {:9.2} {:11.3} {:6.3} {:9.3} {:8.0} {:10.0} \
+             {:6.2} {:9.1} {:10.0} {:12}",
+            self.snapshots_per_s,
+            self.entity_updates_per_s,
+            self.rx_bytes_per_s,
+            self.tx_bytes_per_s,
+            self.rtt_ms_p50,
+            self.rtt_ms_p99,
+            self.clock_error_ms_p50,
+            self.clock_error_ms_p99,
+            self.clock_error_ms_max,
+            self.late_inputs_per_million,
+            self.mispredictions_per_million,
+            self.lead_ticks_mean,
+            self.delay_ms_mean,
+            self.underruns_per_million,
+            self.disconnects,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_of_magnitudes() {
+        let samples = Samples([-3000, 1000, 2000].map(Micros).to_vec());
+        assert_eq!(samples.quantile_ms(0.5), 2.0);
+        assert_eq!(samples.quantile_ms(1.0), 3.0);
+        assert_eq!(Samples::default().quantile_ms(0.5), 0.0);
+    }
+
+    #[test]
+    fn rates_are_over_the_time_in_the_game_and_means_over_the_bots() {
+        let mut report = Report::default();
+        let stats = Stats { snapshots: 60, ticks: 1000, late_inputs: 1, ..Stats::default() };
+        report.add(&stats, Rates::DEFAULT, Micros::from_ms(1000));
+        report.add(&stats, Rates::DEFAULT, Micros::from_ms(1000));
+        let one = report.summary();
+        assert_eq!((one.snapshots_per_s, one.late_inputs_per_million), (60.0, 1000.0));
+        let mean = Summary::mean(&[one, Summary { clients: 1, ..Summary::default() }]);
+        assert_eq!((mean.clients, mean.snapshots_per_s), (2, 30.0));
+        assert_eq!(Summary::mean(&[]).clients, 0);
+    }
+
+    #[test]
+    fn a_clock_is_locked_when_it_stays_within() {
+        let mut timer = LockTimer::default();
+        for ms in 0..3000 {
+            // A glitch after 1.2 s starts the second anew.
+            let error = if ms < 500 || ms == 1200 { 4 } else { -2 };
+            let locked = timer.observe(LocalTime(ms * 1000), Micros::from_ms(error));
+            assert_eq!(locked, ms >= 2201, "{ms} ms");
+        }
+        assert_eq!(timer.locked(), Some(LocalTime(1_201_000)));
+    }
+}

@@ -1,0 +1,267 @@
+//! Advice in words, tables and a picture.
+
+use std::fmt::Write;
+
+use phaselock::limits::INTERPOLATION_DELAY_MAX;
+
+use super::super::Recording;
+use super::super::plot::{self, Curve, Lines};
+use super::super::ranking::ALIKE;
+use super::super::report::{figure, table};
+use super::super::strokes::Stroke;
+use super::{Advice, AtDelay, AtRate, Next, Pick};
+
+/// Frames without what a method needs, per million, from which on it is said. Arbitrary: one in ten.
+const MISSING_MUCH: f64 = 100_000.0;
+
+impl Pick {
+    fn delay(&self) -> String {
+        if self.delay_ms > 0.0 {
+            format!("{:.0} ms behind", self.delay_ms)
+        } else {
+            "no delay".into()
+        }
+    }
+
+    /// How it did, after what it is said to be off from.
+    fn figures(&self) -> String {
+        let [low, high] = self.visual_px_quartiles;
+        let spread = if low < high {
+            format!(", on half of the dice between {} and {}", figure(low), figure(high))
+        } else {
+            String::new()
+        };
+        format!(
+            "(99th percentile {}, jerk {}; {:.0} frames of a million absent): a visual error of {}{spread}. {}{}{}",
+            figure(self.error_px_p99),
+            figure(self.jerk_px),
+            self.absent_per_million,
+            figure(self.visual_px),
+            self.against_next(),
+            self.against_absent(),
+            self.warning(),
+        )
+    }
+
+    /// What should not be trusted.
+    fn warning(&self) -> String {
+        let mut text = String::new();
+        if !self.helps {
+            text.push_str(
+                " **No method helps here**: to show the newest state as it came is no worse.",
+            );
+        }
+        if self.absent_per_million > MISSING_MUCH {
+            let percent = self.absent_per_million / 1e4;
+            let _ = write!(text, " In {percent:.0} % of the frames it is not to be seen.");
+        }
+        if self.missing_per_million > MISSING_MUCH {
+            let _ = write!(
+                text,
+                " In {:.0} % of the frames it could only guess: what it needs had not come, or all it knew was too \
+                 old.",
+                self.missing_per_million / 1e4
+            );
+        }
+        if self.delay_ms >= 0.999 * INTERPOLATION_DELAY_MAX.as_ms() {
+            text.push_str(" The delay is as long as the client makes it at most.");
+        }
+        text
+    }
+
+    fn against_absent(&self) -> String {
+        let better = &self.too_often_absent;
+        if better.is_empty() {
+            return String::new();
+        }
+        format!(
+            " Better where it is shown, but absent in over one frame of a hundred more than the one that is least: \
+             {}.",
+            better.join(", ")
+        )
+    }
+
+    fn against_next(&self) -> String {
+        let as_good = match &*self.as_good {
+            [] => String::new(),
+            [one] => format!("{one} does exactly as well. "),
+            several => format!("{} do exactly as well. ", several.join(", ")),
+        };
+        let by_chance = match &*self.by_chance {
+            [] => String::new(),
+            [one] => format!(" Chance alone could make the difference to {one}."),
+            several => {
+                format!(" Chance alone could make the differences to {}.", several.join(", "))
+            }
+        };
+        as_good + &self.against_worse() + &by_chance
+    }
+
+    fn against_worse(&self) -> String {
+        let Some(next) = &self.next else {
+            return if self.as_good.is_empty() { "There is no other." } else { "None is worse." }
+                .into();
+        };
+        let Next { method, error_px, jerk_px, visual_px, margin } = next;
+        let of_next = format!("{method} ({} px, jerk {})", figure(*error_px), figure(*jerk_px));
+        let times = margin.map_or_else(String::new, |margin| {
+            format!(", {} times the visual error", figure(margin))
+        });
+        let alike = if self.visual_px < 1.0 && *visual_px < 1.0 {
+            ": neither is seen to be off"
+        } else if margin.is_some_and(|margin| margin < ALIKE) {
+            ": about as good"
+        } else {
+            ""
+        };
+        format!("The next is {of_next}{times}{alike}.")
+    }
+}
+
+impl Advice {
+    /// In words and tables.
+    pub fn markdown(&self, recording: &Recording) -> String {
+        let Self { path, network, secs, .. } = self;
+        let whole = recording.secs();
+        let of = match *secs < whole {
+            true => {
+                format!("The first {} s of {}, at each send rate", figure(*secs), figure(whole))
+            }
+            false => format!("{} s", figure(whole)),
+        };
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "# {path} over {network}\n\n{of}; a pixel is {} of the motion's own unit.\n",
+            figure(self.pixel),
+        );
+        let _ = match &self.now {
+            Some(now) => writeln!(
+                text,
+                "**Use {}, {} updates a second, {}.** It is {} px from where the thing truly is at the moment, on \
+                 average {}\n",
+                now.method,
+                now.send_rate_hz,
+                now.delay(),
+                figure(now.error_px),
+                now.figures(),
+            ),
+            None => writeln!(text, "**Nothing was seen of where the thing is at the moment.**\n"),
+        };
+        let _ = match &self.then {
+            Some(then) => writeln!(
+                text,
+                "If what is shown may be of the past, since nobody has to touch it: **{}, {} updates a second, \
+                 {}**. It is {} px from where the thing truly was {}",
+                then.method,
+                then.send_rate_hz,
+                then.delay(),
+                figure(then.error_px),
+                then.figures(),
+            ),
+            None => writeln!(
+                text,
+                "Nothing was seen of the past: the motion is over before the client shows that. Take a longer one."
+            ),
+        };
+        if let Some(enough) = self.delay_enough_ms {
+            let _ = writeln!(
+                text,
+                "That is the delay the client steers to; {enough:.0} ms would do as well."
+            );
+        }
+        if let Some(better) = self.delay_better_ms {
+            let _ = writeln!(text, "A fixed delay of {better:.0} ms would be clearly better.");
+        }
+        self.tables(&mut text);
+        text
+    }
+
+    fn tables(&self, text: &mut String) {
+        text.push_str(
+            "\nThe best by send rate: pixels from where it is now, and from where it was then, and frames of a \
+             million in which it is absent: not shown, or elsewhere before or after a teleport. What is least is the \
+             visual error, the distance and twice the jerk, among what is absent in at most one frame of a hundred \
+             more than what is so least, at that rate and at any. The lowest rate is taken that is within a tenth of the \
+             best, a pixel added to both. Pixels and jerk are medians over the dice, all else are means.\n\n",
+        );
+        let head = [
+            "updates/s",
+            "now",
+            "px",
+            "jerk",
+            "absent",
+            "then",
+            "px",
+            "jerk",
+            "absent",
+            "behind ms",
+        ];
+        let line = |it: &AtRate| {
+            let cells = |pick: &Option<Pick>| match pick {
+                Some(pick) => [
+                    pick.method.clone(),
+                    figure(pick.error_px),
+                    figure(pick.jerk_px),
+                    format!("{:.0}", pick.absent_per_million),
+                ],
+                None => ["-"; 4].map(String::from),
+            };
+            let behind =
+                it.then.as_ref().map_or_else(|| "-".into(), |it| format!("{:.0}", it.delay_ms));
+            let mut line = vec![it.send_rate_hz.to_string()];
+            line.extend(cells(&it.now));
+            line.extend(cells(&it.then));
+            line.push(behind);
+            line
+        };
+        let lines: Vec<_> = self.by_send_rate.iter().map(line).collect();
+        text.push_str(&table(&head.map(String::from), &lines));
+        let Some(then) = self.then.as_ref().filter(|_| !self.by_delay.is_empty()) else { return };
+        let _ = writeln!(
+            text,
+            "\n{} at {} updates a second, by delay: pixels from where it was, and frames without a later \
+             state, of a million. Phaselock's client finds its delay by itself.\n",
+            then.method, then.send_rate_hz
+        );
+        let line = |it: &AtDelay| {
+            vec![
+                format!("{:.0}", it.delay_ms),
+                figure(it.error_px),
+                figure(it.jerk_px),
+                format!("{:.0}", it.missing_per_million),
+            ]
+        };
+        let lines: Vec<_> = self.by_delay.iter().map(line).collect();
+        text.push_str(&table(&["delay ms", "px", "jerk", "missing"].map(String::from), &lines));
+    }
+
+    /// The errors by send rate, as a picture.
+    pub fn picture(&self) -> String {
+        let curve = |number: usize, name: &str, of: &dyn Fn(&AtRate) -> Option<&Pick>| {
+            let point = |it: &AtRate| of(it).map(|pick| [it.send_rate_hz, pick.visual_px]);
+            Curve {
+                name: name.into(),
+                stroke: Stroke::of(number),
+                points: vec![self.by_send_rate.iter().filter_map(point).collect()],
+                note: String::new(),
+            }
+        };
+        let name =
+            |pick: &Option<Pick>| pick.as_ref().map_or("nothing", |it| &*it.method).to_owned();
+        plot::lines(&Lines {
+            title: format!("{} over {}: the best by send rate", self.path, self.network),
+            subtitle: format!(
+                "the least visual error of all methods at each rate; advised: now {}, then {}",
+                name(&self.now),
+                name(&self.then)
+            ),
+            x_label: "updates a second".into(),
+            y_label: "visual error / px".into(),
+            curves: vec![
+                curve(0, "now: from where it is", &|it| it.now.as_ref()),
+                curve(1, "then: from where it was", &|it| it.then.as_ref()),
+            ],
+        })
+    }
+}

@@ -1,0 +1,327 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use phaselock::link::PROFILES;
+use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
+use phaselock_lab::{Contender, Network, Sending, Setup};
+use phaselock_quic::client::usage::sentence;
+
+use super::run;
+
+/// Which method shows a motion best over a network: every method of Phaselock, measured.
+#[derive(Debug, Parser)]
+#[command(name = "phaselock-lab", version)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measures every method over every combination of paths, networks and rates
+    Sweep(Box<SweepArgs>),
+    /// Repeats the evaluation of the thesis that the methods are from, beside its tables
+    Thesis(ThesisArgs),
+    /// Names the best method for a motion over a network, and the delay and send rate to use
+    Advise(AdviseArgs),
+}
+
+/// Why there are no arguments: something is wrong with them, or help was asked for.
+#[derive(Debug)]
+pub(crate) struct ArgsError(clap::Error);
+
+impl ArgsError {
+    /// Says what there is to say, and returns how to exit.
+    pub(crate) fn report(&self) -> ExitCode {
+        if !self.0.use_stderr() {
+            // Help or the version. A closed pipe is the reader's choice.
+            let _ = self.0.print();
+            return ExitCode::SUCCESS;
+        }
+        if self.0.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            run::tell("say what to do: sweep, thesis or advise; see --help");
+        } else {
+            run::tell(&format!("{}; see --help", sentence(&self.0)));
+        }
+        ExitCode::from(2)
+    }
+}
+
+impl Args {
+    /// Reads a command line that begins with the program's name.
+    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, ArgsError> {
+        Self::try_parse_from(args).map_err(ArgsError)
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SweepArgs {
+    /// Paths by formula (accelerated, zigzag, smooth, sine, logarithm), and files of motion: CSV or JSON
+    /// of time, x and y, or what `phaselock --record-motion` wrote [default: all by formula]
+    #[arg(value_name = "PATH|FILE")]
+    pub(crate) paths: Vec<OsString>,
+    /// Seconds that paths by formula take; of a file no more than that is shown, if it is given
+    #[arg(long, value_name = "N", value_parser = secs)]
+    pub(crate) seconds: Option<f64>,
+    /// Milliseconds from one update to the next
+    #[arg(long, value_name = "MS,..", value_delimiter = ',', default_value = "100", value_parser = interval, allow_negative_numbers = true)]
+    pub(crate) interval: Vec<f64>,
+    /// Milliseconds that each update takes at least [default: 0,50,100,200, unless there is a --link]
+    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
+    pub(crate) latency: Vec<f64>,
+    /// Milliseconds that it takes more at most, evenly spread and never less; the jitter of a --link is as much
+    /// either way [default: 0,50,100, unless there is a --link]
+    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
+    pub(crate) jitter: Vec<f64>,
+    /// Percent of the updates that do not come, with --latency and --jitter [default: 0]
+    #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', value_parser = percent)]
+    pub(crate) loss: Vec<f32>,
+    #[arg(long, value_name = "NETWORK", help = link_help() + "; all: each that has a name")]
+    pub(crate) link: Vec<String>,
+    /// Past intervals between arrivals that are averaged to expect the next update; 0: as the sender
+    /// intends
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0", value_parser = history)]
+    pub(crate) history: Vec<usize>,
+    /// Frames a second
+    #[arg(long, value_name = "HZ,..", value_delimiter = ',', default_value = "60", value_parser = frame_rate)]
+    pub(crate) frame_rate: Vec<f64>,
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = method_help())]
+    pub(crate) method: Vec<String>,
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = extrapolator_help())]
+    pub(crate) extrapolator: Vec<Extrapolator>,
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = interpolator_help())]
+    pub(crate) interpolator: Vec<Joining>,
+    /// When a state is in an update: every, threshold (when who reckons from the states sent is off by
+    /// more than five thousandths of the path's extent), or predictable (the more seldom the better)
+    #[arg(long, value_name = "RULE", default_value = "every", value_parser = sending)]
+    pub(crate) sending: Sending,
+    /// Take states to be of the time at which they come, as without a common clock
+    #[arg(long)]
+    pub(crate) no_clock: bool,
+    /// Show the past so many milliseconds behind [default: as the client steers it]
+    #[arg(long, value_name = "MS", value_parser = latency, allow_negative_numbers = true)]
+    pub(crate) delay: Option<f64>,
+    /// How far beyond the newest state an extrapolator with an interpolator foretells, in milliseconds;
+    /// over the last 50 of them it comes to a stop. All that a game may choose have 250 (dead reckoning
+    /// 1250), whatever is asked for here
+    #[arg(long, value_name = "MS", default_value = "250", value_parser = horizon, allow_negative_numbers = true)]
+    pub(crate) horizon: f64,
+    /// How often each combination is measured, on other dice
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) repeats: u64,
+    /// Of all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Write every run as comma-separated values (- is the standard output)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write every run as an array of JSON objects
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write pictures: paths with what was shown, and errors against latency, jitter and history
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Also a table of every run, not only of the means
+    #[arg(long)]
+    pub(crate) rows: bool,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ThesisArgs {
+    /// Write pictures as the thesis has them
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Of all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AdviseArgs {
+    /// A path by formula, or a file of motion: CSV or JSON of time, x and y, or what
+    /// `phaselock --record-motion` wrote
+    #[arg(value_name = "PATH|FILE")]
+    pub(crate) path: OsString,
+    #[arg(long, value_name = "NETWORK", default_value = "cable", help = link_help(), value_parser = network)]
+    pub(crate) link: Network,
+    /// Updates a second to choose from
+    #[arg(
+        long, value_name = "HZ,..", value_delimiter = ',', default_value = "5,10,15,20,30,60",
+        value_parser = send_rate
+    )]
+    pub(crate) send_rate: Vec<f64>,
+    /// Frames a second
+    #[arg(long, value_name = "HZ", default_value = "60", value_parser = frame_rate)]
+    pub(crate) frame_rate: f64,
+    /// What counts as a pixel, in the motion's own unit [default: a thousandth of its extent]
+    #[arg(long, value_name = "SIZE", value_parser = pixel, allow_negative_numbers = true)]
+    pub(crate) pixel: Option<f64>,
+    /// How often each is measured, on other dice [default: for twenty minutes of play, 16 times at
+    /// least]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) repeats: Option<u64>,
+    /// Of all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Write a picture of the visual errors by send rate
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
+fn list(names: impl Iterator<Item = impl ToString>) -> String {
+    names.map(|name| name.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn link_help() -> String {
+    let names = list(PROFILES.iter().map(|(name, _)| name));
+    format!(
+        "A network of the conditioner, its way down: one of {names}, or properties such as \
+         delay=100ms,jitter=30ms,loss=5%"
+    )
+}
+
+fn method_help() -> String {
+    format!(
+        "What is measured: playable (all that a game may choose), combined (every extrapolator with every \
+         interpolator), all, or some of {}, or EXTRAPOLATOR+INTERPOLATOR [default: playable, unless there \
+         are extrapolators]",
+        list(Contender::playable())
+    )
+}
+
+fn extrapolator_help() -> String {
+    format!(
+        "What says where the next update will have it, each joined with every --interpolator: some of {}",
+        list(Extrapolator::ALL.iter())
+    )
+}
+
+fn interpolator_help() -> String {
+    format!("What leads there: some of {} [default: all]", list(Joining::ALL.iter()))
+}
+
+/// A number within bounds, or what to write instead.
+fn number(text: &str, (least, most): (f64, f64), what: &str) -> Result<f64, String> {
+    let value = text.trim().parse::<f64>().ok().filter(|value| (least..=most).contains(value));
+    value.ok_or_else(|| format!("{what} from {least} to {most}"))
+}
+
+fn secs(text: &str) -> Result<f64, String> {
+    number(text, (1.0, 600.0), "a number of seconds")
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    let (least, most) = (1e3 / Setup::SEND_HZ.1, 1e3 / Setup::SEND_HZ.0);
+    number(text, (least.ceil(), most), "a number of milliseconds")
+}
+
+fn latency(text: &str) -> Result<f64, String> {
+    number(text, (0.0, Setup::DELAY_MAX.as_ms()), "a number of milliseconds")
+}
+
+fn horizon(text: &str) -> Result<f64, String> {
+    let (least, most) = HORIZON_BOUNDS;
+    number(text, (least * 1e3, most * 1e3), "a number of milliseconds")
+}
+
+fn percent(text: &str) -> Result<f32, String> {
+    number(text.trim_end_matches('%'), (0.0, 100.0), "a number of percent").map(|it| it as f32)
+}
+
+fn history(text: &str) -> Result<usize, String> {
+    let value = text.trim().parse().ok().filter(|count| *count <= Setup::HISTORY_MAX);
+    value.ok_or_else(|| format!("a number of intervals from 0 to {}", Setup::HISTORY_MAX))
+}
+
+fn frame_rate(text: &str) -> Result<f64, String> {
+    number(text, Setup::FRAME_HZ, "a number of frames a second")
+}
+
+fn send_rate(text: &str) -> Result<f64, String> {
+    number(text, Setup::SEND_HZ, "a number of updates a second")
+}
+
+fn pixel(text: &str) -> Result<f64, String> {
+    number(text, (1e-9, 1e9), "a size")
+}
+
+fn sending(text: &str) -> Result<Sending, String> {
+    let found = Sending::ALL.iter().copied().find(|sending| sending.name() == text);
+    found.ok_or_else(|| format!("one of {}", list(Sending::ALL.iter().map(|it| it.name()))))
+}
+
+fn network(text: &str) -> Result<Network, String> {
+    text.parse().map_err(|error| format!("{error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Args, ArgsError> {
+        let words = std::iter::once("phaselock-lab").chain(line.split_whitespace());
+        Args::parse(words.map(OsString::from))
+    }
+
+    #[test]
+    fn lists_are_written_with_commas() {
+        let line = "sweep zigzag a.csv --latency 0,50 --jitter 50 --history 0,4 --loss 1% \
+                    --extrapolator linear,kalman --interpolator linear --sending threshold";
+        let Ok(Args { command: Command::Sweep(args) }) = parse(line) else { panic!("it parses") };
+        assert_eq!(args.paths, ["zigzag", "a.csv"]);
+        assert_eq!(
+            (args.latency, args.history, args.loss),
+            (vec![0.0, 50.0], vec![0, 4], vec![1.0])
+        );
+        assert_eq!(args.extrapolator.len(), 2);
+        assert_eq!((args.interval, args.frame_rate), (vec![100.0], vec![60.0]));
+        assert_eq!(args.sending, Sending::Threshold);
+    }
+
+    #[test]
+    fn without_a_command_it_is_asked_what_to_do() {
+        let error = parse("").expect_err("nothing was said").0;
+        assert_eq!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_a_sentence() {
+        for (line, says) in [
+            ("sweep --interval 1", "a number of milliseconds from 5 to 2000"),
+            ("sweep --latency nan", "a number of milliseconds from 0 to 5000"),
+            ("sweep --latency -5", "a number of milliseconds from 0 to 5000"),
+            ("sweep --delay -5", "a number of milliseconds from 0 to 5000"),
+            ("sweep --horizon 0", "a number of milliseconds from 50 to 20000"),
+            ("sweep --loss 101%", "a number of percent from 0 to 100"),
+            ("sweep --history 65", "from 0 to 64"),
+            ("sweep --frame-rate inf", "frames a second from 1 to 1000"),
+            ("sweep --extrapolator magic", "magic"),
+            ("sweep --sending never", "one of every, threshold, predictable"),
+            ("sweep --repeats 0", "0 is not in 1..=1000"),
+            ("advise", "<PATH|FILE>"),
+            ("advise zigzag --link dsl", "'dsl' is neither a profile"),
+            ("advise zigzag --send-rate 0", "updates a second from 0.5 to 240"),
+            ("thesis --frob", "unexpected argument '--frob'"),
+        ] {
+            let sentence = sentence(&parse(line).expect_err(line).0);
+            assert!(sentence.contains(says) && !sentence.contains('\n'), "{line}: {sentence}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Motions from files, and results into files.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, bail};
+use phaselock_lab::Recording;
+use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::sweep::Subject;
+
+use super::run;
+
+/// Seconds that a motion takes at least. Arbitrary: a few updates and some dozen frames.
+const SECS_MIN: f64 = 0.5;
+
+/// Reads a motion; one byte more than may be is enough to know.
+pub(crate) fn read(path: &Path) -> Result<Recording> {
+    let what = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(what)?;
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(what)?;
+    let motion = file::read(&bytes).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    if looks_like_millis(&motion) {
+        run::tell(&format!(
+            "{}: its times are whole numbers, seconds apart; if they are milliseconds, call them time_ms",
+            path.display()
+        ));
+    }
+    Recording::of_motion(&motion)
+        .ok_or_else(|| anyhow!("{}: nothing in it says where it is", path.display()))
+}
+
+/// Whether its times are rather milliseconds than seconds: whole numbers, more than a few apart.
+fn looks_like_millis(motion: &Motion) -> bool {
+    let points = &motion.points;
+    let whole = points.iter().all(|point| point.time.fract() == 0.0);
+    let span = points.last().map_or(0.0, |last| last.time - points[0].time);
+    motion.source.is_none() && whole && points.len() > 2 && span > 3.0 * points.len() as f64
+}
+
+/// A path by formula, or of a file. Formulas take so many seconds.
+pub(crate) fn subject(name: &OsStr, secs: f64) -> Result<Subject> {
+    if let Some(shape) = name.to_str().and_then(|name| name.parse::<Shape>().ok()) {
+        return Ok(Subject { name: shape.name().into(), recording: Arc::new(shape.record(secs)) });
+    }
+    let path = Path::new(name);
+    if !path.exists() && path.components().count() == 1 && path.extension().is_none() {
+        let names = Shape::ALL.iter().map(|shape| shape.name()).collect::<Vec<_>>().join(", ");
+        return Err(anyhow!("{} is neither a file nor a path by formula: {names}", path.display()));
+    }
+    let name = path.file_stem().map_or_else(|| path.display().to_string(), stem);
+    let recording = read(path)?;
+    if recording.secs() < SECS_MIN {
+        bail!(
+            "{}: the motion takes {} s; what takes less than {SECS_MIN} s cannot be measured",
+            path.display(),
+            recording.secs()
+        );
+    }
+    Ok(Subject { name, recording: Arc::new(recording) })
+}
+
+fn stem(name: &OsStr) -> String {
+    name.to_string_lossy().chars().filter(|letter| !letter.is_control()).take(48).collect()
+}
+
+/// Gives those that have the same name numbers.
+pub(crate) fn tell_apart(subjects: &mut [Subject]) {
+    for at in 1..subjects.len() {
+        let (before, rest) = subjects.split_at_mut(at);
+        let plain = rest[0].name.clone();
+        let mut number = 1;
+        while before.iter().any(|other| other.name == rest[0].name) {
+            number += 1;
+            rest[0].name = format!("{plain} {number}");
+        }
+    }
+}
+
+/// Where a result goes. Whether it can be written is tried beforehand, so that it is known before hours of
+/// measuring; nothing is there or changed until then.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// None: the standard output.
+    path: Option<PathBuf>,
+}
+
+impl Output {
+    /// `-` is the standard output.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            return Ok(Self { path: None });
+        }
+        let fresh = fs::symlink_metadata(path).is_err();
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        file.with_context(|| format!("cannot write {}", path.display()))?;
+        if fresh {
+            // Whether the empty file can be removed changes nothing.
+            let _ = fs::remove_file(path);
+        }
+        Ok(Self { path: Some(path.to_owned()) })
+    }
+
+    /// Whether it is the standard output.
+    pub(crate) fn is_standard(&self) -> bool {
+        self.path.is_none()
+    }
+
+    /// Puts a text there, in place of what there was.
+    pub(crate) fn write(&self, text: &str) -> Result<()> {
+        let Some(path) = &self.path else { return print(text) };
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// Whether two paths lead to the same file, whether or not it is there yet.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    // What is not there yet is named by its directory, which is.
+    let whole = |path: &Path| {
+        let within = || {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            Some(parent.join(path.file_name()?))
+        };
+        path.canonicalize().ok().or_else(within)
+    };
+    one == other || whole(one).is_some_and(|one| whole(other) == Some(one))
+}
+
+/// Writes to the standard output; that its reader has gone is no error.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.context("cannot write to the standard output"),
+    }
+}
+
+/// A directory for pictures.
+#[derive(Debug)]
+pub(crate) struct Pictures {
+    directory: PathBuf,
+    /// The files written so far, without their extension, in small letters.
+    names: RefCell<HashSet<String>>,
+}
+
+impl Pictures {
+    /// Makes sure that there is one.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the directory {}", path.display()))?;
+        Ok(Self { directory: path.to_owned(), names: RefCell::default() })
+    }
+
+    /// Puts one there, under a name that any file system takes and no other picture has.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.directory.join(self.free(name)).with_extension("svg");
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn free(&self, name: &str) -> String {
+        let tame = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
+        let tame: String = name.chars().map(tame).collect();
+        let mut free = tame.clone();
+        let mut number = 1;
+        while !self.names.borrow_mut().insert(free.to_lowercase()) {
+            number += 1;
+            free = format!("{tame}-{number}");
+        }
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_picture_takes_another_ones_place() {
+        let pictures = Pictures { directory: PathBuf::new(), names: RefCell::default() };
+        let names = ["a b.c", "a-b c", "A-B-C", "a-b-c 2"].map(|name| pictures.free(name));
+        assert_eq!(names, ["a-b-c", "a-b-c-2", "A-B-C-3", "a-b-c-2-2"]);
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_whatever_path() {
+        let directory = tempfile::tempdir().expect("there is room");
+        let path = directory.path().join("a.csv");
+        let other = directory.path().join(".").join("a.csv");
+        assert!(is_same(&path, &other), "it is not there yet");
+        fs::write(&path, "").expect("there is room");
+        assert!(is_same(&path, &other) && !is_same(&path, directory.path()));
+        assert!(!is_same(&path, &directory.path().join("b.csv")));
+    }
+}

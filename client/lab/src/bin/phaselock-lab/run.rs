@@ -1,0 +1,163 @@
+//! Measuring on all cores, with progress on the standard error, until all is done or Ctrl-C is pressed.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use phaselock_lab::sweep::{Plan, Row};
+
+/// How often the progress is told: to people, and to a log.
+const TOLD_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
+/// Who is done sooner need not be told how far it is.
+const TOLD_AFTER: Duration = Duration::from_secs(2);
+/// The status of a program that Ctrl-C ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Says something to the user on a line of its own. That nobody listens any more is no error.
+pub(crate) fn tell(what: &str) {
+    let _ = writeln!(io::stderr(), "phaselock-lab: {what}");
+}
+
+/// Whether Ctrl-C was pressed, or the program was told to end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Listens from now on. Told a second time, the program ends at once.
+    pub(crate) fn listen() -> io::Result<Self> {
+        let stop = Self::default();
+        let told = stop.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let mut signals = {
+            // Here, and not on the thread, so that none is missed from now on.
+            let _inside = runtime.enter();
+            Signals::new()?
+        };
+        let listen = async move {
+            while signals.next().await.is_some() {
+                if told.0.swap(true, Ordering::Relaxed) {
+                    std::process::exit(INTERRUPTED.into());
+                }
+                if io::stderr().is_terminal() {
+                    // After the progress, or what the terminal shows of Ctrl-C.
+                    let _ = writeln!(io::stderr());
+                }
+                tell("stopping (again: at once)");
+            }
+        };
+        thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(listen))?;
+        Ok(stop)
+    }
+
+    /// Whether it was.
+    pub(crate) fn is_told(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Ctrl-C, and being told to end.
+#[cfg(unix)]
+struct Signals([tokio::signal::unix::Signal; 2]);
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]))
+    }
+
+    async fn next(&mut self) -> Option<()> {
+        let [interrupt, terminate] = &mut self.0;
+        tokio::select! {
+            told = interrupt.recv() => told,
+            told = terminate.recv() => told,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> Option<()> {
+        tokio::signal::ctrl_c().await.ok()
+    }
+}
+
+/// How far it is.
+struct Progress {
+    what: &'static str,
+    begun: Instant,
+    told: Option<Instant>,
+    all: usize,
+    terminal: bool,
+}
+
+impl Progress {
+    fn new(what: &'static str, all: usize) -> Self {
+        let terminal = io::stderr().is_terminal();
+        Self { what, begun: Instant::now(), told: None, all, terminal }
+    }
+
+    fn tell(&mut self, done: usize) {
+        let every = TOLD_EVERY[usize::from(!self.terminal)];
+        let elapsed = self.begun.elapsed();
+        if elapsed < TOLD_AFTER || self.told.is_some_and(|told| told.elapsed() < every) {
+            return;
+        }
+        self.told = Some(Instant::now());
+        let left = elapsed.as_secs_f64() * (self.all - done) as f64 / done.max(1) as f64;
+        let (what, all) = (self.what, self.all);
+        let percent = 100 * done / all.max(1);
+        let line = format!("{what}: {done} of {all} ({percent} %), about {left:.0} s left");
+        let mut err = io::stderr().lock();
+        // Nobody is there to be told that it cannot be told.
+        let _ = if self.terminal { write!(err, "\r{line}\x1b[K") } else { writeln!(err, "{line}") };
+    }
+
+    fn end(&self) {
+        if self.terminal && self.told.is_some() {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// Measures a plan on so many threads. The rows come in the plan's order; if it was told to stop, those that
+/// were done by then.
+pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str) -> Vec<Row> {
+    let cells = plan.cells();
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let results: Mutex<Vec<(usize, Vec<Row>)>> = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let cell = next.fetch_add(1, Ordering::Relaxed);
+            if cell >= cells || stop.is_told() {
+                break;
+            }
+            let count = |_: &Row| {
+                done.fetch_add(1, Ordering::Relaxed);
+            };
+            let rows = plan.measuring(cell, &|| !stop.is_told()).inspect(count).collect();
+            results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((cell, rows));
+        }
+    };
+    let mut progress = Progress::new(what, plan.rows());
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.clamp(1, cells.max(1))).map(|_| scope.spawn(work)).collect();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            progress.tell(done.load(Ordering::Relaxed).min(plan.rows()));
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
+    progress.end();
+    let mut all = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    all.sort_by_key(|(cell, _)| *cell);
+    all.into_iter().flat_map(|(_, rows)| rows).collect()
+}

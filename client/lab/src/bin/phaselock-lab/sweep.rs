@@ -1,0 +1,234 @@
+//! `phaselock-lab sweep`.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use phaselock::motion::waypoints::Joining;
+use phaselock::time::Micros;
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::sweep::{CSV_HEADER, Plan, Row, Subject};
+use phaselock_lab::{Contender, DelayRule, Network, Setup, Stamps, figures, report};
+
+use super::args::SweepArgs;
+use super::files::{self, Output, Pictures};
+use super::run::{self, Stop};
+
+/// Seconds that paths by formula take, unless told.
+pub(crate) const SECONDS: f64 = 12.0;
+/// Runs of one sweep: what is kept of each takes about half a kilobyte.
+const ROWS_MAX: usize = 400_000;
+/// Networks of one sweep; arbitrary, but each is compared with each.
+const NETWORKS_MAX: usize = 10_000;
+/// Latency and jitter in milliseconds, if nothing is said of the network.
+const LATENCIES: [f64; 4] = [0.0, 50.0, 100.0, 200.0];
+const JITTERS: [f64; 3] = [0.0, 50.0, 100.0];
+
+pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
+    let plan = plan(&args)?;
+    if plan.rows() > ROWS_MAX {
+        bail!(
+            "that makes {} runs; one sweep has at most {ROWS_MAX}, so leave some of it out",
+            plan.rows()
+        );
+    }
+    check_outputs(&args)?;
+    let csv = args.csv.as_deref().map(Output::open).transpose()?;
+    let json = args.json.as_deref().map(Output::open).transpose()?;
+    let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
+    let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
+
+    let rows = run::measure(&plan, jobs(args.jobs), &stop, "sweep");
+    let standard = [&csv, &json].into_iter().flatten().any(Output::is_standard);
+    if let Some(csv) = csv {
+        csv.write(&csv_of(&rows))?;
+    }
+    if let Some(json) = json {
+        let text = serde_json::to_string_pretty(&rows).context("cannot write JSON")?;
+        json.write(&(text + "\n"))?;
+    }
+    if let Some(plots) = plots {
+        // As in the tables: who was not measured everywhere would have it easier.
+        let whole = match rows.len() == plan.rows() {
+            true => Cow::Borrowed(&*rows),
+            false => plan.whole(&rows).flatten().cloned().collect(),
+        };
+        for (name, picture) in figures::of_sweep(&plan, &whole) {
+            plots.write(&name, &picture)?;
+        }
+    }
+    if !standard {
+        let mut text = report::markdown(&plan, &rows);
+        if args.rows {
+            text.push_str("\n## Every run\n\n");
+            text.push_str(&report::rows_table(&rows));
+        }
+        files::print(&text)?;
+    }
+    // As a shell has it for who was interrupted.
+    Ok(if stop.is_told() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// No two results in one place, and none in place of a motion.
+fn check_outputs(args: &SweepArgs) -> Result<()> {
+    let outputs: Vec<&Path> =
+        [&args.csv, &args.json].into_iter().flatten().map(AsRef::as_ref).collect();
+    if let [csv, json] = outputs[..]
+        && files::is_same(csv, json)
+    {
+        bail!("--csv and --json both write {}; give each a file of its own", csv.display());
+    }
+    for output in outputs {
+        if args
+            .paths
+            .iter()
+            .any(|path| Path::new(path).exists() && files::is_same(Path::new(path), output))
+        {
+            bail!("{} is a motion that is read; write the results elsewhere", output.display());
+        }
+    }
+    Ok(())
+}
+
+/// As many threads as were asked for, or as there are cores.
+pub(crate) fn jobs(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
+}
+
+fn csv_of(rows: &[Row]) -> String {
+    let mut text = CSV_HEADER.to_owned() + "\n";
+    for row in rows {
+        text.push_str(&row.csv());
+        text.push('\n');
+    }
+    text
+}
+
+fn plan(args: &SweepArgs) -> Result<Plan> {
+    let secs = args.seconds.unwrap_or(SECONDS);
+    let all: Vec<_> = Shape::ALL.iter().map(|shape| OsString::from(shape.name())).collect();
+    let asked = if args.paths.is_empty() { &all } else { &args.paths };
+    let mut paths: Vec<&OsString> = Vec::new();
+    for path in asked {
+        if !paths.iter().any(|other| files::is_same(Path::new(other), Path::new(path))) {
+            paths.push(path);
+        }
+    }
+    let subjects: Result<Vec<Subject>> =
+        paths.into_iter().map(|path| files::subject(path, secs)).collect();
+    let mut subjects = subjects?;
+    files::tell_apart(&mut subjects);
+    check_lengths(args, &subjects)?;
+    Ok(Plan {
+        subjects,
+        intervals: once(&args.interval).iter().map(|ms| ms / 1e3).collect(),
+        networks: networks(args)?,
+        histories: once(&args.history),
+        frame_rates: once(&args.frame_rate),
+        contenders: contenders(args)?,
+        sending: args.sending,
+        stamps: if args.no_clock { Stamps::Arrived } else { Stamps::Sent },
+        delay: args.delay.map_or(DelayRule::Steered, |ms| DelayRule::Fixed(micros(ms))),
+        horizon: args.horizon / 1e3,
+        repeats: args.repeats,
+        seed: args.seed,
+        secs: args.seconds.unwrap_or(f64::MAX),
+    })
+}
+
+/// That each is measured to its end.
+fn check_lengths(args: &SweepArgs, subjects: &[Subject]) -> Result<()> {
+    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let frame = 1.0 / args.frame_rate.iter().copied().fold(0.0, f64::max);
+    let most = Setup::longest(least(&args.interval) / 1e3, frame);
+    for Subject { name, recording } in subjects {
+        let secs = recording.secs().min(args.seconds.unwrap_or(f64::INFINITY));
+        if secs > most {
+            bail!(
+                "{name} takes {secs:.0} s, and {most:.0} s can be shown at so many updates and frames a second; \
+                 shorten it with --seconds"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn micros(ms: f64) -> Micros {
+    Micros::from_f64(ms * 1e3)
+}
+
+/// Those that are named, and those of every latency, jitter and loss.
+fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
+    let mut all = Vec::new();
+    let asked = !args.latency.is_empty() || !args.jitter.is_empty();
+    if !args.link.is_empty() && !asked && !args.loss.is_empty() {
+        bail!("--loss goes with --latency and --jitter; say it in the link: --link mobile,loss=5%");
+    }
+    if args.link.is_empty() || asked {
+        let or = |given: &[f64], default: &[f64]| match given {
+            [] if asked => vec![0.0],
+            [] => default.to_vec(),
+            given => given.to_vec(),
+        };
+        let (latencies, jitters) = (or(&args.latency, &LATENCIES), or(&args.jitter, &JITTERS));
+        let losses = if args.loss.is_empty() { &[0.0][..] } else { &args.loss };
+        let count = latencies.len().saturating_mul(jitters.len()).saturating_mul(losses.len());
+        if count > NETWORKS_MAX {
+            bail!("that makes {count} networks; one sweep has at most {NETWORKS_MAX}");
+        }
+        for &latency in &latencies {
+            for &jitter in &jitters {
+                all.extend(losses.iter().map(|percent| Network::Latency {
+                    latency: micros(latency),
+                    jitter: micros(jitter),
+                    loss: percent / 100.0,
+                }));
+            }
+        }
+    }
+    for link in &args.link {
+        if link == "all" {
+            all.extend(Network::profiles());
+        } else {
+            all.push(link.parse()?);
+        }
+    }
+    Ok(once(&all))
+}
+
+/// Each but once, in the order in which they come first.
+fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
+    let mut known = Vec::new();
+    for one in all {
+        if !known.contains(one) {
+            known.push(one.clone());
+        }
+    }
+    known
+}
+
+fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
+    let mut all: Vec<Contender> = Vec::new();
+    for name in &args.method {
+        match name.as_str() {
+            "playable" => all.extend(Contender::playable()),
+            "combined" => all.extend(Contender::combined()),
+            "all" => all.extend(Contender::all()),
+            name => all.push(name.parse()?),
+        }
+    }
+    let joinings = if args.interpolator.is_empty() { Joining::ALL } else { &args.interpolator[..] };
+    if args.extrapolator.is_empty() && !args.interpolator.is_empty() {
+        bail!("--interpolator needs --extrapolator: what says where the next update will have it");
+    }
+    for &extrapolator in &args.extrapolator {
+        all.extend(joinings.iter().map(|&joining| Contender::Waypoints(extrapolator, joining)));
+    }
+    if all.is_empty() {
+        all.extend(Contender::playable());
+    }
+    Ok(once(&all))
+}

@@ -1,0 +1,41 @@
+//! `phaselock-lab thesis`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use phaselock_lab::Stamps;
+use phaselock_lab::thesis::{self, Measured};
+
+use super::args::ThesisArgs;
+use super::files::{self, Pictures};
+use super::run::{self, Stop};
+use super::sweep::jobs;
+
+pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
+    let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
+    let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
+    let measure = |stamps, what: [&'static str; 2]| {
+        let plans = [thesis::plan(stamps, args.seed), thesis::strokes_plan(stamps, args.seed)];
+        let [paths, strokes] = plans;
+        [
+            run::measure(&paths, jobs(args.jobs), &stop, what[0]),
+            run::measure(&strokes, jobs(args.jobs), &stop, what[1]),
+        ]
+    };
+    let measured = Measured {
+        arrived: measure(Stamps::Arrived, ["1 of 4, paths", "2 of 4, strokes"]),
+        sent: measure(Stamps::Sent, ["3 of 4, paths", "4 of 4, strokes"]),
+    };
+    if stop.is_told() {
+        // Its means are over all of a sweep: of a part they would be others.
+        run::tell("stopped; the evaluation is whole or not at all");
+        return Ok(ExitCode::from(run::INTERRUPTED));
+    }
+    if let Some(plots) = plots {
+        for (name, picture) in thesis::pictures(&measured, args.seed) {
+            plots.write(&name, &picture)?;
+        }
+    }
+    files::print(&thesis::page(&measured))?;
+    Ok(ExitCode::SUCCESS)
+}

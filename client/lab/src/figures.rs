@@ -1,0 +1,291 @@
+//! What a sweep found, as pictures: paths with what was shown, and errors against what was varied, as in the
+//! thesis's figures 14 to 22.
+
+use std::collections::BTreeMap;
+
+use phaselock::motion::waypoints::{Extrapolator, Joining};
+
+use super::plot::{self, Cloud, Curve, Panel, Paths, Scatter, Series};
+use super::report::{Dimension, Means, figure, means, values};
+use super::strokes::Stroke;
+use super::sweep::{Cell, Plan, Row, Subject};
+use super::track::{self, Fate, Legs};
+use super::{Carried, Contender, Recording, Scores, Seen, Setup, Watched, watch};
+
+/// Methods in one picture, the nearest at the present and those nearest to where it was; more lie on top of each
+/// other.
+const METHODS_MAX: [usize; 2] = [5, 2];
+/// Seconds of a path in a picture: more lie on top of each other.
+const SECS_MAX: f64 = 6.0;
+/// Of a longer path that part is drawn which is so many times as winding as its beginning. Arbitrary.
+const WINDING: f64 = 1.3;
+/// Parts of a long path among which one is chosen: ten minutes of it.
+const PARTS_MAX: u32 = 100;
+/// Points of a curve in a picture: every pixel of a wide one.
+const POINTS_MAX: usize = 4000;
+
+/// All pictures, with their names.
+pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (at, subject) in plan.subjects.iter().enumerate() {
+        let rows: Vec<_> = rows.iter().filter(|row| row.path == subject.name).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let best = chosen(means(rows.iter().copied()));
+        let name = |what: &str| format!("{} {what}", subject.name);
+        let methods: Vec<_> = best.iter().map(|means| means.method).collect();
+        all.push((name("paths"), of_cell(&plan.cell(middle(plan, at)), &methods)));
+        let playable = |row: &&&Row| !matches!(row.method, Contender::Waypoints(..));
+        let best = chosen(means(rows.iter().filter(playable).copied()));
+        all.extend(by_method(subject, &rows, &best).map(|picture| (name("methods"), picture)));
+        all.extend(by_extrapolator(subject, &rows).map(|it| (name("extrapolators"), it)));
+        all.extend(by_interpolator(subject, &rows).map(|it| (name("interpolators"), it)));
+    }
+    all
+}
+
+/// The methods to draw: the nearest by either measure, one of those that are the same.
+fn chosen(mut all: Vec<Means>) -> Vec<Means> {
+    let mut best: Vec<Means> = Vec::new();
+    let by: [fn(&Means) -> f64; 2] = [|means| means.now, |means| means.shown];
+    for (by, count) in by.into_iter().zip(METHODS_MAX) {
+        all.retain(|means| by(means).is_finite());
+        all.sort_by(|a, b| by(a).total_cmp(&by(b)));
+        let most = best.len() + count;
+        for means in &all {
+            let same = |other: &Means| other.now == means.now && other.shown == means.shown;
+            if best.len() < most && !best.iter().any(same) {
+                best.push(*means);
+            }
+        }
+    }
+    best
+}
+
+/// Each path of a plan with what some methods make of it, amid all that is varied.
+pub fn of_paths(plan: &Plan, methods: &[Contender]) -> Vec<(String, String)> {
+    let picture = |(at, subject): (usize, &Subject)| {
+        (format!("{} paths", subject.name), of_cell(&plan.cell(middle(plan, at)), methods))
+    };
+    plan.subjects.iter().enumerate().map(picture).collect()
+}
+
+fn of_cell(cell: &Cell<'_>, methods: &[Contender]) -> String {
+    curves(&cell.subject.name, &cell.subject.recording, &cell.setup, methods)
+}
+
+/// A cell of a subject amid all that is varied.
+fn middle(plan: &Plan, subject: usize) -> usize {
+    let each = plan.cells() / plan.subjects.len().max(1);
+    subject * each + each / 2
+}
+
+/// A path of that name, and what some methods make of it: of a long one a part.
+pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Contender]) -> String {
+    let carried = Carried::new(recording, setup);
+    let (begin, end) = part(recording, recording.secs().min(setup.secs));
+    let steps = ((end - begin) / setup.frame) as usize;
+    let truth = |step: usize| recording.truth(begin + step as f64 * setup.frame);
+    let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.place, truth.course)));
+    let sent = track::updates(recording, &carried, setup);
+    let sent = || sent.iter().filter(|update| (begin..=end).contains(&update.sent));
+    let curve = |(number, &method): (usize, &Contender)| {
+        let scores = Scores::of(recording, &carried, method);
+        let frames = watch(recording, &carried, method);
+        let frames = frames.filter(|frame| (begin..=end).contains(&frame.at.now));
+        Curve {
+            name: method.to_string(),
+            stroke: Stroke::of(number),
+            points: Legs::pieces(recording, frames.map(|frame| shown(&frame))),
+            note: format!("mean {}", figure(scores.error_now_mean)),
+        }
+    };
+    plot::paths(&Paths {
+        title: format!("{name}: what was shown"),
+        subtitle: format!(
+            "{}{}, an update every {} ms, history {}, {} frames a second",
+            if begin > 0.0 { format!("seconds {begin:.0} to {end:.0}; ") } else { String::new() },
+            setup.network,
+            figure(setup.interval * 1e3),
+            setup.history,
+            figure(1.0 / setup.frame),
+        ),
+        unit: String::new(),
+        y_up: false,
+        truth: Legs::pieces(recording, truth),
+        updates: sent()
+            .filter(|update| matches!(update.fate, Fate::Arrives(_)))
+            .map(|update| update.place)
+            .collect(),
+        lost: sent()
+            .filter(|update| update.fate == Fate::Lost)
+            .map(|update| update.place)
+            .collect(),
+        curves: methods.iter().enumerate().map(curve).collect(),
+    })
+}
+
+/// The seconds of a path to draw: the beginning, or where it is much more winding.
+fn part(recording: &Recording, secs: f64) -> (f64, f64) {
+    let span = secs.min(SECS_MAX);
+    let at = |step: u32| f64::from(step) * span;
+    // How far it is from going straight on, all in all.
+    let winding = |begin: f64| {
+        let step = span / 240.0;
+        let place = |at: u32| recording.truth(begin + f64::from(at) * step);
+        let bend = |at: u32| {
+            let [a, b, c] = [0, 1, 2].map(|more| place(at + more));
+            let (a, b, c) = (a?, b?, c?);
+            let [x, y] = recording.way(a.place, b.place);
+            let [u, v] = recording.way(b.place, c.place);
+            (a.course == c.course).then(|| (u - x).hypot(v - y))
+        };
+        (0..238).filter_map(bend).sum::<f64>()
+    };
+    let first = (winding(0.0), 0.0);
+    let parts = (1..PARTS_MAX).map(at).take_while(|begin| begin + span <= secs);
+    let most = parts
+        .map(|begin| (winding(begin), begin))
+        .fold(first, |most, other| if other.0 > most.0 { other } else { most });
+    let begin = if most.0 > WINDING * first.0 { most.1 } else { 0.0 };
+    (begin, begin + span)
+}
+
+/// Numbers up to a count, fewer if they are many.
+fn thinned(count: usize) -> impl Iterator<Item = usize> {
+    (0..=count).step_by(count / POINTS_MAX + 1)
+}
+
+/// Where something was shown, and on which course.
+fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
+    let Seen::Shown(_, course) = frame.seen else { return None };
+    Some((frame.place?, course))
+}
+
+fn by_method(subject: &Subject, rows: &[&Row], best: &[Means]) -> Option<String> {
+    let playable: Vec<_> = best.iter().map(|means| means.method).collect();
+    let of = |row: &Row| playable.iter().position(|method| *method == row.method);
+    let names: Vec<_> = playable.iter().map(ToString::to_string).collect();
+    scattered(&format!("{}: the best methods", subject.name), rows, &names, of)
+}
+
+/// Errors by extrapolator, whatever the interpolator.
+fn by_extrapolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
+    let title = format!("{}: extrapolators", subject.name);
+    let here = |extrapolator: &Extrapolator| {
+        rows.iter().any(
+            |row| matches!(row.method, Contender::Waypoints(other, _) if other == *extrapolator),
+        )
+    };
+    let all: Vec<_> = Extrapolator::ALL.iter().copied().filter(here).collect();
+    let of = |row: &Row| match row.method {
+        Contender::Waypoints(extrapolator, _) => all.iter().position(|it| *it == extrapolator),
+        _ => None,
+    };
+    let names: Vec<_> = all.iter().map(ToString::to_string).collect();
+    scattered(&title, rows, &names, of)
+}
+
+/// Errors by interpolator, whatever the extrapolator.
+fn by_interpolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
+    let title = format!("{}: interpolators", subject.name);
+    let here = |joining: &Joining| {
+        rows.iter()
+            .any(|row| matches!(row.method, Contender::Waypoints(_, other) if other == *joining))
+    };
+    let all: Vec<_> = Joining::ALL.iter().copied().filter(here).collect();
+    let of = |row: &Row| match row.method {
+        Contender::Waypoints(_, joining) => all.iter().position(|it| *it == joining),
+        _ => None,
+    };
+    let names: Vec<_> = all.iter().map(ToString::to_string).collect();
+    scattered(&title, rows, &names, of)
+}
+
+/// Errors against each thing that was varied; none if there are no two things to compare, or nothing varies.
+pub(super) fn scattered(
+    title: &str,
+    rows: &[&Row],
+    names: &[String],
+    of: impl Fn(&Row) -> Option<usize>,
+) -> Option<String> {
+    let rows: Vec<_> = rows.iter().copied().filter(|row| of(row).is_some()).collect();
+    let panel = |&dimension: &Dimension| {
+        if dimension == Dimension::Network || values(&rows, dimension).len() < 2 {
+            return None;
+        }
+        let mut clouds: BTreeMap<(usize, u64), Cloud> = BTreeMap::new();
+        for row in rows.iter().filter(|row| row.is_measured()) {
+            if let (Some(series), Some((value, _))) = (of(row), dimension.value(row)) {
+                let new = || Cloud { series, value, errors: Vec::new() };
+                // What is varied is never negative: its bits are in its order.
+                let cloud = clouds.entry((series, value.to_bits())).or_insert_with(new);
+                cloud.errors.push(row.scores.error_now_mean);
+            }
+        }
+        Some(Panel { label: dimension.title().into(), clouds: clouds.into_values().collect() })
+    };
+    let panels: Vec<_> = Dimension::ALL.iter().filter_map(panel).collect();
+    if names.len() < 2 || panels.is_empty() {
+        return None;
+    }
+    let series = |(number, name): (usize, &String)| {
+        let errors = rows.iter().filter(|row| of(row) == Some(number) && row.is_measured());
+        let (sum, count) =
+            errors.fold((0.0, 0), |(sum, count), row| (sum + row.scores.error_now_mean, count + 1));
+        let note = format!("mean {}", figure(sum / f64::from(count.max(1))));
+        Series { name: name.clone(), stroke: Stroke::of(number), note }
+    };
+    Some(plot::scatter(&Scatter {
+        title: title.into(),
+        subtitle: "each point is a run: the mean distance from where it truly was at the moment"
+            .into(),
+        y_label: "mean error".into(),
+        series: names.iter().enumerate().map(series).collect(),
+        panels,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::Point;
+    use super::*;
+
+    #[test]
+    fn of_a_long_path_the_part_is_drawn_that_winds() {
+        for (from, begin) in [(0.0, 0.0), (12.0, 12.0), (100.0, 0.0)] {
+            let point = |step: u32| {
+                let time = f64::from(step) / 50.0;
+                let y = if (from..from + 6.0).contains(&time) { (9.0 * time).sin() } else { 0.0 };
+                Point { time, x: time, y, course: 0 }
+            };
+            let points: Vec<_> = (0..=1500).map(point).collect();
+            let recording = Recording::of_points(&points).expect("a path");
+            assert_eq!(part(&recording, recording.secs()), (begin, begin + SECS_MAX));
+            assert_eq!(part(&recording, 4.0), (0.0, 4.0));
+        }
+    }
+
+    #[test]
+    fn the_nearest_by_either_measure_are_drawn_and_of_those_alike_one() {
+        let row = |method: usize, now: f64, shown: f64| Means {
+            method: Contender::all().nth(method).expect("there are many"),
+            rows: 1,
+            now,
+            now_p99: now,
+            shown,
+            shown_p99: shown,
+            jerk: 0.0,
+            behind_ms: 0.0,
+            missing: 0.0,
+            absent: 0.0,
+        };
+        let mut all: Vec<_> = (0..9).map(|at| row(at, at as f64, 20.0 + at as f64)).collect();
+        all.push(row(9, 0.0, 20.0));
+        all.extend([row(10, 90.0, 1.0), row(11, 91.0, 2.0), row(12, f64::NAN, f64::NAN)]);
+        let drawn = chosen(all.clone());
+        let expected = [0, 1, 2, 3, 4, 10, 11].map(|at: usize| all[at].method);
+        assert_eq!(drawn.iter().map(|means| means.method).collect::<Vec<_>>(), expected);
+    }
+}

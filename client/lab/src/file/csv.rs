@@ -1,0 +1,234 @@
+//! Motion files of lines: plain ones, and recordings of play.
+
+use phaselock::replicate::Values;
+use phaselock::time::Rates;
+
+use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, number};
+
+/// What a recording of play begins with; the number of its layout and a colon follow.
+pub(super) const MARK: &str = "# phaselock motion ";
+
+/// Columns of a recording before the record's fields.
+const RECORDING: [&str; 2] = ["time", "course"];
+
+/// Reads a text of lines.
+pub(super) fn read(text: &str) -> Result<Motion, FileError> {
+    let lines = text.lines().count();
+    let first = text.lines().next().unwrap_or_default();
+    let told = first.strip_prefix(MARK).and_then(|told| told.split_once(':'));
+    // What is no number is a comment like any other.
+    let told = told.filter(|(layout, _)| layout.bytes().all(|byte| byte.is_ascii_digit()));
+    let content = (1..).zip(text.lines()).filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let mut taker = Taker::default();
+    match told {
+        Some(told) => {
+            // The last line counts only if it is over: a number may have lost its last digits.
+            let whole = if text.ends_with('\n') { lines } else { lines - 1 };
+            recording(told, content.take_while(|(at, _)| *at <= whole), lines, &mut taker)?;
+        }
+        None => plain(content, &mut taker)?,
+    }
+    taker.finish(lines)
+}
+
+/// What a cell says: quotation marks around it are a spreadsheet's.
+fn cell(text: &str) -> &str {
+    let text = text.trim();
+    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    quoted.unwrap_or(text).trim()
+}
+
+/// The cells of a line; a separator between quotation marks is none.
+fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    line.split(move |char| {
+        quoted ^= char == '"';
+        char == separator && !quoted
+    })
+}
+
+/// Where a plain file has what.
+struct Columns {
+    separator: char,
+    /// Of time, x and y.
+    places: [usize; 3],
+    /// Of the course.
+    course: Option<usize>,
+    /// How many have a name.
+    known: usize,
+    /// How many of the file's units of time make a second.
+    per_second: f64,
+}
+
+impl Columns {
+    /// Judges by the first line, and tells whether that is a header.
+    fn of(number: usize, line: &str) -> Result<(Self, bool), FileError> {
+        let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
+        let known = [0, 1, 2];
+        let mut columns =
+            Self { separator, places: known, course: None, known: known.len(), per_second: 1.0 };
+        let cells = || split(line, separator).map(cell);
+        if cells().any(|cell| cell.parse::<f64>().is_ok()) {
+            return Ok((columns, false));
+        }
+        let place = |column: &'static str, names: &[&str]| {
+            let named = |cell: &str| names.iter().any(|name| cell.eq_ignore_ascii_case(name));
+            let mut places = (0..).zip(cells()).filter(|(_, cell)| named(cell)).map(|(at, _)| at);
+            let found = places.next();
+            match places.next() {
+                Some(_) => Err(Problem::Twice { header: Quote::of(line), column }.at(number)),
+                None => Ok(found),
+            }
+        };
+        let lacks = |column| Problem::NoColumn { header: Quote::of(line), column }.at(number);
+        let (time, per_second) = match place("time", &["time", "t", "seconds"])? {
+            Some(time) => (time, 1.0),
+            None => (place("time", &["time_ms", "ms"])?.ok_or_else(|| lacks("time"))?, 1000.0),
+        };
+        let x = place("x", &["x"])?.ok_or_else(|| lacks("x"))?;
+        let y = place("y", &["y"])?.ok_or_else(|| lacks("y"))?;
+        columns.places = [time, x, y];
+        columns.course = place("course", &["course"])?;
+        columns.known = cells().count();
+        columns.per_second = per_second;
+        Ok((columns, true))
+    }
+}
+
+fn plain<'a>(
+    content: impl Iterator<Item = (usize, &'a str)>,
+    taker: &mut Taker,
+) -> Result<(), FileError> {
+    let mut content = content.peekable();
+    let Some((first, line)) = content.peek().copied() else { return Ok(()) };
+    let (columns, is_header) = Columns::of(first, line)?;
+    let wanted = columns.places.into_iter().map(Some).chain([columns.course]);
+    let wanted: Vec<_> = wanted.collect();
+    let needs = wanted.iter().flatten().max().map_or(0, |last| last + 1);
+    let mut course = 0;
+    for (at, line) in content.skip(usize::from(is_header)) {
+        let mut cells = [None; 4];
+        let (mut has, mut filled) = (0, 0);
+        for text in split(line, columns.separator) {
+            for (cell, _) in cells.iter_mut().zip(&wanted).filter(|(_, it)| **it == Some(has)) {
+                *cell = Some(text);
+            }
+            has += 1;
+            // Spreadsheets end lines with empty cells.
+            if !cell(text).is_empty() {
+                filled = has;
+            }
+        }
+        if filled > columns.known {
+            return Err(Problem::More { has: filled, known: columns.known }.at(at));
+        }
+        let [Some(time), Some(x), Some(y), said] = cells else {
+            return Err(Problem::Columns { has, needs }.at(at));
+        };
+        match said {
+            Some(said) => course = rising(cell(said), course, at)?,
+            None if columns.course.is_some() => {
+                return Err(Problem::Columns { has, needs }.at(at));
+            }
+            None => {}
+        }
+        let time = number(at, "the time", cell(time))? / columns.per_second;
+        let (x, y) = (number(at, "x", cell(x))?, number(at, "y", cell(y))?);
+        taker.take(at, Point { time, x, y, course })?;
+    }
+    Ok(())
+}
+
+/// A course, which is none that is over.
+fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileError> {
+    let course = text.parse::<u32>().ok().filter(|course| *course >= before);
+    course.ok_or_else(|| Problem::Course(Quote::of(text)).at(line))
+}
+
+fn recording<'a>(
+    told: (&str, &str),
+    mut content: impl Iterator<Item = (usize, &'a str)>,
+    lines: usize,
+    taker: &mut Taker,
+) -> Result<(), FileError> {
+    let source = source(told).map_err(|problem| problem.at(1))?;
+    let no_place = || Problem::NoPlace(Quote::of(&source.record)).at(1);
+    let (x, y) = source.place().ok_or_else(no_place)?;
+    let Some((at, header)) = content.next() else { return Err(Problem::Few(0).at(lines)) };
+    check_header(&source, header).map_err(|problem| problem.at(at))?;
+    let needs = RECORDING.len() + source.fields.len();
+    let mut course_before = 0;
+    for (at, line) in content {
+        let has = line.split(',').count();
+        if has < needs {
+            return Err(Problem::Columns { has, needs }.at(at));
+        }
+        let mut cells = line.split(',').map(cell);
+        let time = number(at, "the time", cells.next().unwrap_or_default())?;
+        let course = rising(cells.next().unwrap_or_default(), course_before, at)?;
+        course_before = course;
+        let mut values = Values::default();
+        for ((value, field), cell) in values.iter_mut().zip(source.fields).zip(cells) {
+            number(at, field.name, cell)?;
+            // Rounded once, from what is written.
+            let read = cell.parse::<f32>().unwrap_or(0.0);
+            *value = field.unpack(field.pack(read));
+            if *value != read {
+                let problem = Problem::OffGrid { what: field.name, quote: Quote::of(cell) };
+                return Err(problem.at(at));
+            }
+        }
+        let point = Point { time, x: f64::from(values[x]), y: f64::from(values[y]), course };
+        taker.take(at, point)?;
+        taker.motion.values.push(values);
+    }
+    taker.motion.source = Some(source);
+    Ok(())
+}
+
+/// What the first line says.
+fn source((layout, words): (&str, &str)) -> Result<Source, Problem> {
+    if layout != "1" {
+        return Err(Problem::Layout(Quote::of(layout)));
+    }
+    let said = |key: &str| {
+        let mut pairs = words.split_whitespace().filter_map(|word| word.split_once('='));
+        pairs.find(|(name, _)| *name == key).map(|(_, value)| value)
+    };
+    let game = said("game").ok_or(Problem::Unsaid("game"))?;
+    let record = said("record").ok_or(Problem::Unsaid("record"))?;
+    let is_rate = |hz: &u16| (Rates::TICK_HZ_MIN..=Rates::TICK_HZ_MAX).contains(&u32::from(*hz));
+    let ticks = said("ticks").and_then(|ticks| ticks.parse().ok()).filter(is_rate);
+    let tick_hz = ticks.ok_or(Problem::Unsaid("ticks"))?;
+    let seed = match said("seed") {
+        None => 0,
+        Some(seed) => seed.parse().map_err(|_| Problem::Unsaid("seed"))?,
+    };
+    let found = Source::find(game, record).ok_or_else(|| Problem::Game(Quote::of(game)))?;
+    let (kind, fields) = found.ok_or_else(|| Problem::Record(Quote::of(record)))?;
+    Ok(Source { game: game.into(), record: record.into(), kind, fields, tick_hz, seed })
+}
+
+/// Whether the columns are those of this build's record.
+fn check_header(source: &Source, header: &str) -> Result<(), Problem> {
+    let names = source.fields.iter().map(|field| field.name);
+    let mut cells = header.split(',').map(cell);
+    for (column, name) in (1..).zip(RECORDING.into_iter().chain(names)) {
+        let found = cells.next().unwrap_or_default();
+        if found != name {
+            let (quote, expected) = (Quote::of(found), Quote::of(name));
+            return Err(Problem::Field { column, quote, expected });
+        }
+    }
+    match cells.next() {
+        None => Ok(()),
+        Some(more) => {
+            let column = RECORDING.len() + source.fields.len() + 1;
+            let (quote, expected) = (Quote::of(more), Quote::of(""));
+            Err(Problem::Field { column, quote, expected })
+        }
+    }
+}

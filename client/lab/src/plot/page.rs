@@ -1,0 +1,491 @@
+//! The page: what is written on it, as SVG elements, and what all plots have in common.
+
+use std::fmt::{self, Write};
+
+use super::axis::{Range, Scale, TICKS, drawable, ticks};
+use crate::strokes::{Marker, Stroke};
+
+/// In points, as all lengths here.
+pub(super) const WIDTH: f64 = 900.0;
+pub(super) const MARGIN: f64 = 20.0;
+pub(super) const INK: &str = "#1a1d23";
+pub(super) const SUBDUED: &str = "#5c6470";
+const GRID: &str = "#e4e7eb";
+const FRAME: &str = "#9aa1ab";
+const LOST: &str = "#c4302b";
+const FONTS: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
+/// Of the lines of curves.
+const STROKE_WIDTH: f64 = 1.9;
+/// The radius of markers at measured values, and along curves that have none.
+const MARKER: f64 = 4.0;
+const MARKER_ALONG: f64 = 3.3;
+/// Of markers along a curve, at most so many; arbitrary.
+const MARKERS_MAX: usize = 100;
+/// Points of a path nearer than this to the last one drawn are left out: no eye would find them.
+const NEAR: f64 = 0.2;
+/// The length of a legend's line, which holds any dash once, and the gap behind it.
+const SAMPLE: f64 = 46.0;
+const SAMPLE_GAP: f64 = 10.0;
+const LEGEND_SIZE: f64 = 12.5;
+const LEGEND_LINE: f64 = 16.0;
+
+/// A coordinate, rounded to two decimals.
+#[derive(Clone, Copy)]
+pub(super) struct Px(pub(super) f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not a number becomes 0, and what is too large the largest number.
+        let hundredths = (self.0 * 100.0).round() as i64;
+        let text =
+            format!("{}.{:02}", hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
+        let sign = if hundredths < 0 { "-" } else { "" };
+        write!(formatter, "{sign}{}", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+/// Text as it may stand in XML, in an element or in an attribute.
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in self.0.chars() {
+            match letter {
+                '&' => formatter.write_str("&amp;")?,
+                '<' => formatter.write_str("&lt;")?,
+                '>' => formatter.write_str("&gt;")?,
+                '"' => formatter.write_str("&quot;")?,
+                '\'' => formatter.write_str("&#39;")?,
+                // These no XML document may contain, not even escaped.
+                '\0'..='\u{8}'
+                | '\u{b}'
+                | '\u{c}'
+                | '\u{e}'..='\u{1f}'
+                | '\u{fffe}'
+                | '\u{ffff}' => {
+                    formatter.write_char('\u{fffd}')?;
+                }
+                _ => formatter.write_char(letter)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A rectangle of the page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl Area {
+    /// With so much more at each side.
+    pub(super) fn grown(self, more: f64) -> Self {
+        let (width, height) = (self.width + 2.0 * more, self.height + 2.0 * more);
+        Self { x: self.x - more, y: self.y - more, width, height }
+    }
+
+    /// From left to right.
+    pub(super) fn across(self, range: Range) -> Scale {
+        Scale { range, from: self.x, to: self.x + self.width }
+    }
+
+    /// From the bottom up.
+    pub(super) fn up(self, range: Range) -> Scale {
+        Scale { range, from: self.y + self.height, to: self.y }
+    }
+}
+
+/// What stands before a text in the legend.
+pub(super) enum Sample<'a> {
+    Stroke(&'a Stroke),
+    Truth,
+    Update,
+    Lost,
+}
+
+/// A line of the legend.
+pub(super) struct Entry<'a> {
+    pub(super) sample: Sample<'a>,
+    pub(super) name: &'a str,
+    pub(super) note: &'a str,
+}
+
+/// Where text stands to its position.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A page that is being written, from the top.
+pub(super) struct Page {
+    body: String,
+    width: f64,
+    /// How far down it is written on.
+    pub(super) end: f64,
+}
+
+impl Page {
+    /// With its title and subtitle.
+    pub(super) fn new(width: f64, title: &str, subtitle: &str) -> Self {
+        let mut page = Self { body: String::new(), width, end: 12.0 };
+        for (text, size, style) in [(title, 17.0, "font-weight=\"bold\""), (subtitle, 12.5, "")] {
+            let fill = if style.is_empty() { SUBDUED } else { INK };
+            for line in wrapped(text, width - 2.0 * MARGIN, size) {
+                page.end += size * 1.32;
+                page.text([MARGIN, page.end], Anchor::Start, size, fill, style, &line);
+            }
+        }
+        page.end += 18.0;
+        page
+    }
+
+    /// Adds a piece of SVG.
+    pub(super) fn add(&mut self, piece: fmt::Arguments<'_>) {
+        self.body.write_fmt(piece).expect("a string takes any text");
+        self.body.push('\n');
+    }
+
+    pub(super) fn text(
+        &mut self,
+        [x, y]: [f64; 2],
+        anchor: Anchor,
+        size: f64,
+        fill: &str,
+        style: &str,
+        text: &str,
+    ) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let gap = if style.is_empty() { "" } else { " " };
+        let (x, y, text) = (Px(x), Px(y), Escaped(text));
+        self.add(format_args!(
+            "<text x=\"{x}\" y=\"{y}\"{anchor} font-size=\"{size}\" fill=\"{fill}\"{gap}{style}>{text}</text>"
+        ));
+    }
+
+    /// A vertical axis: the grid's lines with their numbers, and what it measures.
+    pub(super) fn vertical(&mut self, area: Area, scale: Scale, label: Option<&str>) {
+        for (value, number) in ticks(scale.range, TICKS) {
+            let y = scale.at(value);
+            self.rule([area.x, y], [area.x + area.width, y], GRID);
+            if label.is_some() {
+                self.text([area.x - 7.0, y + 4.0], Anchor::End, 11.5, SUBDUED, "", &number);
+            }
+        }
+        if let Some(label) = label {
+            let [x, y] = [MARGIN + 8.0, area.y + area.height / 2.0];
+            let turned = format!("transform=\"rotate(-90 {} {})\"", Px(x), Px(y));
+            self.text([x, y], Anchor::Middle, 12.5, INK, &turned, label);
+        }
+    }
+
+    /// A horizontal axis, likewise.
+    pub(super) fn horizontal(&mut self, area: Area, scale: Scale, label: &str) {
+        for (value, number) in ticks(scale.range, (area.width / 85.0).clamp(2.0, 10.0)) {
+            self.tick_across(area, scale.at(value), &number);
+        }
+        self.label_across(area, label);
+    }
+
+    /// One grid line of a horizontal axis.
+    pub(super) fn tick_across(&mut self, area: Area, x: f64, number: &str) {
+        let bottom = area.y + area.height;
+        self.rule([x, area.y], [x, bottom], GRID);
+        self.text([x, bottom + 16.0], Anchor::Middle, 11.5, SUBDUED, "", number);
+    }
+
+    pub(super) fn label_across(&mut self, area: Area, label: &str) {
+        let at = [area.x + area.width / 2.0, area.y + area.height + 36.0];
+        self.text(at, Anchor::Middle, 12.5, INK, "", label);
+    }
+
+    fn rule(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], color: &str) {
+        let (x1, y1, x2, y2) = (Px(x1), Px(y1), Px(x2), Px(y2));
+        self.add(format_args!("<path d=\"M{x1} {y1}L{x2} {y2}\" stroke=\"{color}\"/>"));
+    }
+
+    /// The border of an area.
+    pub(super) fn frame(&mut self, area: Area) {
+        let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
+        self.add(format_args!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"{FRAME}\"/>"
+        ));
+    }
+
+    /// Cuts off what follows, until [`Self::unclip`], outside of an area.
+    pub(super) fn clip(&mut self, area: Area) {
+        let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
+        // An inner picture clips without an id, which could clash with another picture's on the same web page.
+        self.add(format_args!(
+            "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"{x} {y} {width} {height}\" overflow=\"hidden\">"
+        ));
+    }
+
+    pub(super) fn unclip(&mut self) {
+        self.add(format_args!("</svg>"));
+    }
+
+    /// A curve in its stroke, with markers here and there: at the points if these are few.
+    pub(super) fn curve(&mut self, pieces: &[Vec<[f64; 2]>], stroke: &Stroke, phase: f64) {
+        self.path(pieces, format_args!("{}", Line(stroke)));
+        let few = pieces.iter().map(Vec::len).sum::<usize>() <= 24;
+        let (places, radius) =
+            if few { (pieces.concat(), MARKER) } else { (along(pieces, phase), MARKER_ALONG) };
+        self.markers(&places, stroke, radius);
+    }
+
+    /// A line through means, with a marker for each, however many they are.
+    pub(super) fn means(&mut self, points: &[[f64; 2]], stroke: &Stroke) {
+        let line = [points.to_vec()];
+        // White below keeps it apart from the clouds.
+        self.path(
+            &line,
+            format_args!("stroke=\"#fff\" stroke-width=\"4.2\" stroke-opacity=\"0.75\""),
+        );
+        self.path(&line, format_args!("{}", Line(stroke)));
+        self.markers(points, stroke, MARKER);
+    }
+
+    /// A line through points of the page, for each piece, in the given style.
+    pub(super) fn path(&mut self, pieces: &[Vec<[f64; 2]>], style: fmt::Arguments<'_>) {
+        let mut data = String::new();
+        for piece in pieces {
+            let mut last = None;
+            for (index, point) in piece.iter().enumerate() {
+                let letter = match last {
+                    None => 'M',
+                    Some(last) if distance(last, *point) < NEAR && index + 1 < piece.len() => {
+                        continue;
+                    }
+                    Some(_) => 'L',
+                };
+                last = Some(*point);
+                write!(data, "{letter}{} {}", Px(point[0]), Px(point[1]))
+                    .expect("a string takes any text");
+            }
+        }
+        if !data.is_empty() {
+            self.add(format_args!("<path d=\"{data}\" stroke-linejoin=\"round\" {style}/>"));
+        }
+    }
+
+    /// A stroke's markers, with a white rim that keeps them apart from the lines below.
+    fn markers(&mut self, places: &[[f64; 2]], stroke: &Stroke, radius: f64) {
+        if places.is_empty() {
+            return;
+        }
+        let fill = Color(stroke.color);
+        self.add(format_args!(
+            "<g fill=\"{fill}\" stroke=\"#fff\" stroke-width=\"1.8\" paint-order=\"stroke\">"
+        ));
+        for [x, y] in places {
+            if stroke.marker == Marker::Circle {
+                self.add(format_args!(
+                    "<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
+                    Px(*x),
+                    Px(*y)
+                ));
+                continue;
+            }
+            let corners = stroke
+                .marker
+                .outline()
+                .iter()
+                .map(|corner| corner.map(|part| f64::from(part) * radius * 1.2));
+            let data: Vec<String> =
+                corners.map(|[dx, dy]| format!("{} {}", Px(x + dx), Px(y + dy))).collect();
+            self.add(format_args!("<path d=\"M{}Z\"/>", data.join("L")));
+        }
+        self.add(format_args!("</g>"));
+    }
+
+    /// Rings for updates that came and crosses for those that were lost, the smaller the denser they are.
+    pub(super) fn updates(&mut self, came: &[[f64; 2]], lost: &[[f64; 2]]) {
+        let walked: f64 = came.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
+        let apart = if came.len() > 1 { walked / (came.len() - 1) as f64 } else { f64::MAX };
+        let radius = (apart * 0.3).clamp(1.6, 3.4);
+        for [x, y] in came {
+            let (x, y, radius) = (Px(*x), Px(*y), Px(radius));
+            self.add(format_args!(
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" stroke=\"{INK}\"/>"
+            ));
+        }
+        for [x, y] in lost {
+            let [left, right] = [Px(x - radius), Px(x + radius)];
+            let [top, bottom] = [Px(y - radius), Px(y + radius)];
+            self.add(format_args!(
+                "<path d=\"M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}\" \
+                 stroke=\"{LOST}\" stroke-width=\"1.6\"/>"
+            ));
+        }
+    }
+
+    /// The pale line of the true path.
+    pub(super) fn truth(&mut self, pieces: &[Vec<[f64; 2]>]) {
+        let style = "stroke=\"#ccd1d9\" stroke-width=\"7\" stroke-linecap=\"round\"";
+        self.path(pieces, format_args!("{style}"));
+    }
+
+    /// The legend in columns of this width, read down column by column; returns how high it is.
+    pub(super) fn legend(
+        &mut self,
+        [x, y]: [f64; 2],
+        width: f64,
+        columns: usize,
+        entries: &[Entry<'_>],
+    ) -> f64 {
+        let room = width - SAMPLE - SAMPLE_GAP - 14.0;
+        let rows = entries.len().div_ceil(columns.max(1)).max(1);
+        let mut lowest = y;
+        for (column, entries) in entries.chunks(rows).enumerate() {
+            let x = x + column as f64 * width;
+            let mut y = y;
+            for entry in entries {
+                self.sample([x, y + LEGEND_LINE / 2.0], &entry.sample);
+                let names =
+                    wrapped(entry.name, room, LEGEND_SIZE).into_iter().map(|line| (line, INK));
+                let notes =
+                    wrapped(entry.note, room, LEGEND_SIZE).into_iter().map(|line| (line, SUBDUED));
+                for (line, fill) in names.chain(notes) {
+                    y += LEGEND_LINE;
+                    let at = [x + SAMPLE + SAMPLE_GAP, y - 3.6];
+                    self.text(at, Anchor::Start, LEGEND_SIZE, fill, "", &line);
+                }
+                y += 7.0;
+            }
+            lowest = lowest.max(y);
+        }
+        lowest - y
+    }
+
+    fn sample(&mut self, [x, y]: [f64; 2], sample: &Sample<'_>) {
+        let line = [vec![[x, y], [x + SAMPLE, y]]];
+        let middle = [x + SAMPLE / 2.0, y];
+        match sample {
+            Sample::Stroke(stroke) => {
+                self.path(&line, format_args!("{}", Line(stroke)));
+                self.markers(&[middle], stroke, MARKER);
+            }
+            Sample::Truth => self.truth(&line),
+            Sample::Update => self.updates(&[middle], &[]),
+            Sample::Lost => self.updates(&[], &[middle]),
+        }
+    }
+
+    /// The picture, with a description for those who do not see it.
+    pub(super) fn finish(self, title: &str, description: &str) -> String {
+        let (width, height, body) = (Px(self.width), Px(self.end + MARGIN / 2.0), self.body);
+        let (title, description) = (Escaped(title), Escaped(description));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" fill=\"none\">\n\
+             <title>{title}</title>\n<desc>{description}</desc>\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n{body}</svg>\n"
+        )
+    }
+}
+
+/// A colour as SVG has it.
+pub(super) struct Color(pub(super) [u8; 3]);
+
+impl fmt::Display for Color {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [red, green, blue] = self.0;
+        write!(formatter, "#{red:02x}{green:02x}{blue:02x}")
+    }
+}
+
+/// A stroke's attributes.
+struct Line<'a>(&'a Stroke);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "stroke=\"{}\" stroke-width=\"{STROKE_WIDTH}\"", Color(self.0.color))?;
+        if !self.0.dash.is_empty() {
+            let lengths: Vec<String> = self.0.dash.iter().map(f32::to_string).collect();
+            write!(formatter, " stroke-dasharray=\"{}\"", lengths.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The pieces of a curve on the page, broken where it cannot be drawn.
+pub(super) fn placed(pieces: &[Vec<[f64; 2]>], x: Scale, y: Scale) -> Vec<Vec<[f64; 2]>> {
+    let pieces = pieces.iter().flat_map(|piece| {
+        piece
+            .split(|point| !drawable(point[0]) || !drawable(point[1]))
+            .filter(|piece| !piece.is_empty())
+    });
+    pieces
+        .map(|piece| piece.iter().map(|point| [x.at(point[0]), y.at(point[1])]).collect())
+        .collect()
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about twelve; the phase,
+/// of 0 to 1, shifts them, so that the markers of curves that run together do not cover each other.
+fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
+    let on_page = |point: [f64; 2]| point.iter().all(|part| (0.0..=2.0 * WIDTH).contains(part));
+    let steps = || {
+        let steps = pieces.iter().flat_map(|piece| piece.windows(2)).map(|step| (step[0], step[1]));
+        steps.filter(|(from, to)| on_page(*from) && on_page(*to))
+    };
+    let length: f64 = steps().map(|(from, to)| distance(from, to)).sum();
+    let every = (length / 12.0).clamp(60.0, 200.0);
+    let (mut next, mut walked) = (every * phase, 0.0);
+    let mut places = Vec::new();
+    for (from, to) in steps() {
+        let step = distance(from, to);
+        while next <= walked + step && step > 0.0 && places.len() < MARKERS_MAX {
+            let share = (next - walked) / step;
+            places.push([from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share]);
+            next += every;
+        }
+        walked += step;
+    }
+    places
+}
+
+/// A text in lines of about this width: without the font at hand, a letter is taken to be half as wide as the
+/// text is high, which is about the mean of Helvetica's.
+pub(super) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
+    let letters = ((width / (size * 0.5)) as usize).max(4);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut filled = 0;
+    for word in text.split_whitespace() {
+        let mut length = word.chars().count();
+        if filled > 0 && filled + 1 + length > letters {
+            lines.push(std::mem::take(&mut line));
+            filled = 0;
+        }
+        if filled > 0 {
+            line.push(' ');
+            filled += 1;
+        }
+        let mut rest = word.chars();
+        while length > letters {
+            lines.push(rest.by_ref().take(letters).collect());
+            length -= letters;
+        }
+        line.extend(rest);
+        filled += length;
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}

@@ -1,0 +1,252 @@
+//! Recordings of play as files: the own player's motion, one line for each tick that the server confirmed.
+//!
+//! Each game of a run has a file of its own: `FILE`, then `FILE-2` and so on, the number before the extension.
+//! What they look like, and how they are read, is in [`lab::file`](crate::file).
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use phaselock::game::Game;
+use phaselock::time::{LocalTime, Micros};
+use thiserror::Error;
+
+use crate::file::{FILE_BYTES_MAX, POINTS_MAX, SPAN_HOURS_MAX, Source, header, line};
+use phaselock::client::{Client, Recorded};
+
+/// How long lines wait before they are written to the disk: what a crash loses at most.
+const FLUSH_AFTER: Micros = Micros::from_ms(1000);
+
+/// Why a motion is not recorded, or not any longer. Play goes on.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// The file cannot be opened.
+    #[error("cannot write the motion to {}: {error}", path.display())]
+    Open {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file cannot be written any longer; whole lines are in it.
+    #[error("the motion in {} ends here, it cannot be written: {error}", path.display())]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file has become as long as any that is read.
+    #[error("the motion in {} ends here, it is as long as one may be", path.display())]
+    Full {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// What the player steers has no place.
+    #[error("the motion in {game} cannot be recorded: what one steers there has no fields x and y")]
+    NoPlace {
+        /// The game.
+        game: &'static str,
+    },
+}
+
+/// A file for recorded motion, and its successors. The first one is opened beforehand, so that a path that
+/// cannot be written is known before anything else happens; what is in a file is lost only when the first
+/// line is recorded.
+#[derive(Debug)]
+pub struct MotionFiles {
+    path: PathBuf,
+    /// The first file, until it is recorded into, and whether there was none before.
+    first: Option<(File, bool)>,
+    /// How many files were recorded into.
+    begun: u32,
+    current: Current,
+    /// Points and bytes of a file.
+    room: (usize, usize),
+}
+
+/// What becomes of what is recorded.
+#[derive(Debug)]
+enum Current {
+    /// It goes into the next file.
+    Next,
+    /// It goes into this one.
+    Open(Open),
+    /// It is lost: the motion of this game ended early.
+    Over,
+}
+
+#[derive(Debug)]
+struct Open {
+    path: PathBuf,
+    file: File,
+    source: Source,
+    /// Whole lines that wait to be written, since then.
+    waiting: String,
+    flushed: LocalTime,
+    /// Bytes that were written.
+    written: usize,
+    points: usize,
+    /// The first point's time in seconds.
+    first: f64,
+}
+
+impl Open {
+    fn flush(&mut self) -> Result<(), RecordError> {
+        if let Err(error) = self.file.write_all(self.waiting.as_bytes()) {
+            // Half a line could not be read. If it stays all the same, its reader says so.
+            let _ = self.file.set_len(self.written as u64);
+            self.waiting.clear();
+            return Err(RecordError::Write { path: self.path.clone(), error });
+        }
+        self.written += self.waiting.len();
+        self.waiting.clear();
+        Ok(())
+    }
+}
+
+impl MotionFiles {
+    /// Makes sure that there is such a file and that it can be written.
+    pub fn prepare(path: &Path) -> Result<Self, RecordError> {
+        let fresh = !path.exists();
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|error| RecordError::Open { path: path.to_owned(), error })?;
+        Ok(Self {
+            path: path.to_owned(),
+            first: Some((file, fresh)),
+            begun: 0,
+            current: Current::Next,
+            room: (POINTS_MAX, FILE_BYTES_MAX),
+        })
+    }
+
+    /// Another game begins, and with its first line another file.
+    pub fn begin(&mut self) -> Result<(), RecordError> {
+        match std::mem::replace(&mut self.current, Current::Next) {
+            Current::Open(mut open) => open.flush(),
+            Current::Next | Current::Over => Ok(()),
+        }
+    }
+
+    /// Takes down what a client recorded ([`Client::record_motion`]), and writes it when that is due. After an
+    /// error nothing more is recorded of this game.
+    pub fn take_from<G: Game>(
+        &mut self,
+        client: &mut Client<G>,
+        now: LocalTime,
+    ) -> Result<(), RecordError> {
+        let (rates, seed) = (client.rates(), client.seed());
+        while let Some(recorded) = client.poll_motion() {
+            let source = || {
+                let source = Source::of::<G>(recorded.kind, rates, seed);
+                source.ok_or(RecordError::NoPlace { game: G::NAME })
+            };
+            self.take(now, source, rates.time_of(recorded.tick).0 as f64 / 1e6, &recorded)?;
+        }
+        self.flush(now)
+    }
+
+    fn take(
+        &mut self,
+        now: LocalTime,
+        source: impl FnOnce() -> Result<Source, RecordError>,
+        time: f64,
+        recorded: &Recorded,
+    ) -> Result<(), RecordError> {
+        if let Current::Open(open) = &self.current
+            && open.source.kind != recorded.kind
+        {
+            let begun = self.begin();
+            if begun.is_err() {
+                self.current = Current::Over;
+            }
+            begun?;
+        }
+        if let Current::Next = &self.current {
+            // Over, unless this succeeds.
+            self.current = Current::Over;
+            let source = source()?;
+            let (path, file) = self.next_file()?;
+            self.begun += 1;
+            let waiting = header(&source);
+            let (flushed, written) = (now, 0);
+            let open =
+                Open { path, file, source, waiting, flushed, written, points: 0, first: time };
+            self.current = Current::Open(open);
+        }
+        let Current::Open(open) = &mut self.current else { return Ok(()) };
+        let line = line(&open.source, time, recorded.course, &recorded.values);
+        let (points_max, bytes_max) = self.room;
+        let has_room = open.points < points_max
+            && open.written + open.waiting.len() + line.len() <= bytes_max
+            && time - open.first <= f64::from(SPAN_HOURS_MAX) * 3600.0;
+        if !has_room {
+            let path = open.path.clone();
+            let flushed = self.begin();
+            self.current = Current::Over;
+            flushed?;
+            return Err(RecordError::Full { path });
+        }
+        open.waiting.push_str(&line);
+        open.points += 1;
+        Ok(())
+    }
+
+    /// Opens the next file, and empties it.
+    fn next_file(&mut self) -> Result<(PathBuf, File), RecordError> {
+        let path = numbered(&self.path, self.begun + 1);
+        let empty = |file: &File| {
+            // A pipe or a device has no length.
+            if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) }
+        };
+        let file = match self.first.take() {
+            Some((file, _)) => empty(&file).map(|()| file),
+            None => File::create(&path),
+        };
+        match file {
+            Ok(file) => Ok((path, file)),
+            Err(error) => Err(RecordError::Open { path, error }),
+        }
+    }
+
+    fn flush(&mut self, now: LocalTime) -> Result<(), RecordError> {
+        let Current::Open(open) = &mut self.current else { return Ok(()) };
+        if now - open.flushed < FLUSH_AFTER {
+            return Ok(());
+        }
+        open.flushed = now;
+        let flushed = open.flush();
+        if flushed.is_err() {
+            self.current = Current::Over;
+        }
+        flushed
+    }
+}
+
+impl Drop for MotionFiles {
+    fn drop(&mut self) {
+        // Who wants to know calls `begin` before.
+        let _ = self.begin();
+        if let Some((_, true)) = self.first {
+            // Nobody wants an empty file; whether it can be removed changes nothing.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The path of the file of that number, the first being 1.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}

@@ -1,0 +1,352 @@
+//! Motion that was recorded: what a server knows, and where the thing truly was at any time between.
+
+use std::fmt;
+
+use phaselock::game::Game;
+use phaselock::motion::foretelling::Foretelling;
+use phaselock::motion::interpolate::blend_values;
+use phaselock::motion::sending::Tolerance;
+use phaselock::motion::{Coords, NoRules, Rules, Shape};
+use phaselock::replicate::{self, Field, Record, Values};
+use phaselock::time::Rates;
+use phaselock_games::{self as games, Visitor};
+
+use super::file::{Motion, Point};
+
+/// A body at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Seconds since the first sample.
+    pub time: f64,
+    /// Its fields' values.
+    pub values: Values,
+    /// Which uninterrupted course it is on; more by one after a teleport, or with another body.
+    pub course: u32,
+}
+
+/// Where a body truly is at some time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    /// Across, and up or down, in the recording's own unit.
+    pub place: [f64; 2],
+    /// Which way it points, in turns, if it points anywhere.
+    pub turn: Option<f64>,
+    /// On which course it is.
+    pub course: u32,
+}
+
+/// What says what becomes of a state, for the methods that ask.
+pub type SharedRules = Box<dyn Rules + Send + Sync>;
+
+/// A body at rising times, and the rules that move it.
+pub struct Recording {
+    /// How its fields move.
+    pub shape: Shape,
+    /// In order of time, the first at 0; two at least.
+    pub samples: Vec<Sample>,
+    /// What becomes of a state while the keys that it holds are held.
+    pub rules: SharedRules,
+    /// How far off it may be to who reckons where it is from what was sent, in the fields' units.
+    pub tolerance: Tolerance,
+    place: [usize; 2],
+    turn: Option<usize>,
+    /// Places are the fields' values times that, and this more.
+    scale: f64,
+    origin: [f64; 2],
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (samples, secs) = (self.samples.len(), self.secs());
+        f.debug_struct("Recording").field("samples", &samples).field("secs", &secs).finish()
+    }
+}
+
+phaselock::record! {
+    /// A point that moves, of which nothing but the place is known; 1/4096 fine, within 2048.
+    pub struct Dot {
+        /// Across.
+        pub x: f32 = Field::centred(24, 12).snap_beyond(4096.0),
+        /// Up or down.
+        pub y: f32 = Field::centred(24, 12).snap_beyond(4096.0),
+    }
+}
+
+/// What the longer side of a path of points is scaled to: a quarter of what a [`Dot`] can hold, since
+/// extrapolation leads beyond.
+const EXTENT: f64 = 1024.0;
+/// Samples whose times differ by less are of the same time, in seconds: server time has microseconds.
+const SAME_SECS: f64 = 2e-6;
+/// Pixels that the longer side of what a path covers is taken to have on the screen. Arbitrary; about what a
+/// path that fills a window has.
+const PIXELS: f64 = 1000.0;
+
+impl Recording {
+    /// Of bodies with those fields; none if there is no `x` and `y` among these, or no two samples.
+    pub fn of(
+        fields: &'static [Field],
+        mut samples: Vec<Sample>,
+        rules: SharedRules,
+    ) -> Option<Self> {
+        let at = |name| fields.iter().position(|field: &Field| field.name == name);
+        let place = [at("x")?, at("y")?];
+        let first = samples.first()?.time;
+        samples.get(1)?;
+        samples.iter_mut().for_each(|sample| sample.time -= first);
+        let points = |field: &Field| field.motion == replicate::Motion::Angle;
+        let mut recording = Self {
+            shape: Shape::new(fields),
+            samples,
+            rules,
+            tolerance: Tolerance { distance: 0.0, turns: 0.02 },
+            place,
+            turn: fields.iter().position(points),
+            scale: 1.0,
+            origin: [0.0; 2],
+        };
+        // Arbitrary: what is just seen by who looks for it.
+        recording.tolerance.distance = 5.0 * recording.pixel() / recording.scale;
+        Some(recording)
+    }
+
+    /// Of points, in order of time. None if there are no two, or not all are finite.
+    pub fn of_points(points: &[Point]) -> Option<Self> {
+        let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
+        for point in points {
+            let values = [point.x, point.y];
+            if !point.time.is_finite() || values.iter().any(|value| !value.is_finite()) {
+                return None;
+            }
+            for (bounds, value) in bounds.iter_mut().zip(values) {
+                *bounds = [bounds[0].min(value), bounds[1].max(value)];
+            }
+        }
+        let [width, height] = bounds.map(|[least, most]| most - least);
+        let extent = width.max(height);
+        let scale = if extent > 0.0 { extent / EXTENT } else { 1.0 };
+        let origin = bounds.map(|[least, most]| f64::midpoint(least, most));
+        let samples = points.iter().map(|point| {
+            let [x, y] = [(point.x, origin[0]), (point.y, origin[1])]
+                .map(|(value, origin)| ((value - origin) / scale) as f32);
+            Sample { time: point.time, values: Dot { x, y }.values(), course: point.course }
+        });
+        let recording = Self::of(Dot::FIELDS, samples.collect(), Box::new(NoRules))?;
+        let mut recording = Self { scale, origin, ..recording };
+        recording.tolerance.distance = 5.0 * recording.pixel() / scale;
+        Some(recording)
+    }
+
+    /// Of what a file says: of a recording of play with the game's own rules.
+    pub fn of_motion(motion: &Motion) -> Option<Self> {
+        let Some(source) = &motion.source else { return Self::of_points(&motion.points) };
+        let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| Sample {
+            time: point.time,
+            values: *values,
+            course: point.course,
+        });
+        let tick_hz = source.tick_hz.into();
+        let rates = Rates { tick_hz, snapshot_hz: tick_hz };
+        let rules = RulesOf { rates, seed: source.seed, kind: source.kind };
+        Self::of(source.fields, samples.collect(), games::visit(&source.game, rules)?)
+    }
+
+    /// Which fields say where it is: across, and up or down.
+    pub fn place(&self) -> [usize; 2] {
+        self.place
+    }
+
+    /// Which field says where it points, in turns.
+    pub fn turn(&self) -> Option<usize> {
+        self.turn
+    }
+
+    /// Seconds from the first sample to the last.
+    pub fn secs(&self) -> f64 {
+        self.samples.last().map_or(0.0, |last| last.time)
+    }
+
+    /// Where some coordinates are, in the recording's own unit.
+    pub fn place_of(&self, coords: &Coords) -> [f64; 2] {
+        [0, 1].map(|axis| coords[self.place[axis]] * self.scale + self.origin[axis])
+    }
+
+    /// The way from one place to another: the shorter one, where the world wraps.
+    pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
+        std::array::from_fn(|axis| {
+            let way = to[axis] - from[axis];
+            match self.shape.fields()[self.place[axis]].period().map(f64::from) {
+                Some(period) => way - period * self.scale * (way / (period * self.scale)).round(),
+                None => way,
+            }
+        })
+    }
+
+    /// The least and the greatest coordinates, across and up or down.
+    pub fn bounds(&self) -> [[f64; 2]; 2] {
+        let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
+        for sample in &self.samples {
+            for (axis, bounds) in bounds.iter_mut().enumerate() {
+                let value = f64::from(sample.values[self.place[axis]]) * self.scale;
+                let value = value + self.origin[axis];
+                *bounds = [bounds[0].min(value), bounds[1].max(value)];
+            }
+        }
+        bounds
+    }
+
+    /// How far it moves in a second on average, teleports left out, in the recording's own unit.
+    pub fn speed(&self) -> f64 {
+        let place =
+            |sample: &Sample| self.place.map(|at| f64::from(sample.values[at]) * self.scale);
+        let (mut way, mut secs) = (0.0, 0.0);
+        for pair in self.samples.windows(2).filter(|pair| pair[0].course == pair[1].course) {
+            let [x, y] = self.way(place(&pair[0]), place(&pair[1]));
+            way += (x * x + y * y).sqrt();
+            secs += pair[1].time - pair[0].time;
+        }
+        if secs > 0.0 { way / secs } else { 0.0 }
+    }
+
+    /// What counts as a pixel, in the recording's own unit: a thousandth of the longer side of what the path
+    /// covers.
+    pub fn pixel(&self) -> f64 {
+        let [width, height] = self.bounds().map(|[least, most]| most - least);
+        let extent = width.max(height);
+        if extent > 0.0 { extent / PIXELS } else { 1.0 }
+    }
+
+    /// How many samples were at or before a time.
+    fn until(&self, time: f64) -> usize {
+        self.samples.partition_point(|sample| sample.time <= time + SAME_SECS)
+    }
+
+    /// The samples around a time; the same twice at one, or across a cut.
+    fn around(&self, time: f64) -> Option<(&Sample, &Sample)> {
+        if !(-SAME_SECS..=self.secs() + SAME_SECS).contains(&time) {
+            return None;
+        }
+        let next = self.until(time);
+        let from = self.samples.get(next.checked_sub(1)?)?;
+        let same = time - from.time <= SAME_SECS;
+        let to = self.samples.get(next).filter(|to| !same && to.course == from.course);
+        Some((from, to.unwrap_or(from)))
+    }
+
+    /// Its state at a time, and its course; none before the beginning and after the end. What lies between
+    /// two samples is blended.
+    pub fn state(&self, time: f64) -> Option<(Values, u32)> {
+        let (from, to) = self.around(time)?;
+        if from.time == to.time {
+            return Some((from.values, from.course));
+        }
+        let part = (time - from.time) / (to.time - from.time);
+        let values = blend_values(self.shape.fields(), &from.values, &to.values, part as f32);
+        Some((values, from.course))
+    }
+
+    /// Where it truly is at a time, in a straight line from one sample to the next. None across a cut,
+    /// before the beginning, and after the end.
+    pub fn truth(&self, time: f64) -> Option<Truth> {
+        if !(0.0..=self.secs()).contains(&time) {
+            return None;
+        }
+        let next = self.samples.partition_point(|sample| sample.time <= time);
+        let from = &self.samples[next.checked_sub(1)?];
+        let to = self.samples.get(next).unwrap_or(from);
+        let span = to.time - from.time;
+        let part = if span > 0.0 { (time - from.time) / span } else { 0.0 };
+        let fields = self.shape.fields();
+        let blend = |at: usize| {
+            let values = [from, to].map(|sample| sample.values[at]);
+            f64::from(values[0]) + f64::from(fields[at].way(values[0], values[1])) * part
+        };
+        (from.course == to.course).then(|| Truth {
+            place: [0, 1].map(|axis| blend(self.place[axis]) * self.scale + self.origin[axis]),
+            turn: self.turn.map(blend),
+            course: from.course,
+        })
+    }
+}
+
+/// A game's own rules for one of its kinds.
+#[derive(Debug)]
+pub struct GameRules<G> {
+    game: G,
+    rates: Rates,
+    kind: u8,
+}
+
+impl<G: Game> GameRules<G> {
+    /// Of a kind, an index into the game's [`KINDS`](phaselock::replicate::Entity::KINDS).
+    pub fn new(rates: Rates, seed: u64, kind: u8) -> Self {
+        Self { game: G::new(rates, seed), rates, kind }
+    }
+}
+
+impl<G: Game> Rules for GameRules<G> {
+    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+        Foretelling::new(&self.game, self.rates, self.kind).forward(values, secs)
+    }
+}
+
+/// The rules of whichever game.
+struct RulesOf {
+    rates: Rates,
+    seed: u64,
+    kind: u8,
+}
+
+impl Visitor for RulesOf {
+    type Output = SharedRules;
+
+    fn visit<G: Game>(self) -> SharedRules {
+        Box::new(GameRules::<G>::new(self.rates, self.seed, self.kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(places: &[[f64; 3]]) -> Vec<Point> {
+        places.iter().map(|&[time, x, y]| Point { time, x, y, course: 0 }).collect()
+    }
+
+    #[test]
+    fn between_two_points_it_is_on_the_line() {
+        let recording = Recording::of_points(&points(&[[5.0, 1e6, 2.0], [6.0, 1e6 + 4.0, 4.0]]));
+        let recording = recording.expect("two points");
+        for part in [0.0, 0.25, 1.0] {
+            let place = recording.truth(part).expect("it is there").place;
+            assert!((place[0] - 1e6 - 4.0 * part).abs() < 1e-6, "{place:?}");
+            assert!((place[1] - 2.0 - 2.0 * part).abs() < 1e-6, "{place:?}");
+        }
+        assert_eq!(recording.secs(), 1.0);
+        assert_eq!((recording.truth(-0.1), recording.truth(1.1)), (None, None));
+        assert!((recording.pixel() - 0.004).abs() < 1e-9);
+        assert!((recording.speed() - 20.0_f64.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_state_is_that_of_its_sample_or_between_two() {
+        let mut points = points(&[[0.0, 0.0, 0.0], [0.1, 1.0, 0.0], [0.2, 9.0, 9.0]]);
+        points[2].course = 1;
+        let recording = Recording::of_points(&points).expect("three points");
+        let x = |time| recording.state(time).map(|(values, course)| (values[0], course));
+        let [a, b, c] = [0, 1, 2].map(|at| recording.samples[at].values[0]);
+        assert_eq!((x(0.0), x(0.1), x(0.2)), (Some((a, 0)), Some((b, 0)), Some((c, 1))));
+        assert_eq!(x(0.05), Some((f32::midpoint(a, b), 0)));
+        // A millionth of a second is no time, and a cut is not crossed.
+        assert_eq!((x(0.100_001), x(0.15), x(0.3)), (Some((b, 0)), Some((b, 0)), None));
+        assert_eq!(recording.truth(0.15), None);
+    }
+
+    #[test]
+    fn what_is_no_path_is_none() {
+        assert!(Recording::of_points(&[]).is_none());
+        assert!(Recording::of_points(&points(&[[0.0, 1.0, 1.0]])).is_none());
+        assert!(Recording::of_points(&points(&[[0.0, 1.0, 1.0], [1.0, f64::NAN, 1.0]])).is_none());
+        let still = Recording::of_points(&points(&[[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]));
+        assert_eq!(still.expect("it stands").truth(0.5).expect("it is there").place, [1.0; 2]);
+    }
+}

@@ -1,0 +1,151 @@
+//! One body on a client's screen: the courses that are known of it, and what shows them.
+
+use std::collections::VecDeque;
+
+use phaselock::motion::{HORIZON_SECS, Method, Moment, Path, Rules, Shape, Shown, Timeline};
+use phaselock::replicate::Values;
+
+use super::Contender;
+
+/// A body's courses. A course ends at a teleport; each has a path and a method of its own.
+#[derive(Debug)]
+pub struct Screen {
+    shape: Shape,
+    contender: Contender,
+    horizon: f64,
+    timeline: Timeline,
+    /// By their numbers, the one that is shown first.
+    courses: VecDeque<Course>,
+}
+
+/// What is on the screen.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen {
+    /// Nothing is known of that time.
+    Nothing,
+    /// It is known that the body goes elsewhere about now.
+    Cut,
+    /// The body, on the course of that number.
+    Shown(Shown, u32),
+}
+
+#[derive(Debug)]
+struct Course {
+    number: u32,
+    path: Path,
+    method: Box<dyn Method>,
+}
+
+impl Screen {
+    /// An empty one for a kind of body.
+    pub fn new(shape: Shape, contender: Contender) -> Self {
+        let timeline = contender.timeline();
+        Self { shape, contender, horizon: HORIZON_SECS, timeline, courses: VecDeque::new() }
+    }
+
+    /// The same with another horizon for what is combined; see [`Setup::horizon`](super::Setup).
+    pub fn until(self, horizon: f64) -> Self {
+        Self { horizon, ..self }
+    }
+
+    /// A state came.
+    pub fn receive(
+        &mut self,
+        course: u32,
+        (time, arrival): (f64, f64),
+        values: &Values,
+        rules: &dyn Rules,
+    ) {
+        let at = self.courses.partition_point(|other| other.number < course);
+        if self.courses.get(at).is_none_or(|other| other.number != course) {
+            // What is over is not shown again.
+            if at == 0 && !self.courses.is_empty() {
+                return;
+            }
+            let (path, method) = (Path::new(self.shape), self.contender.make(self.horizon));
+            self.courses.insert(at, Course { number: course, path, method });
+        }
+        let Course { path, method, .. } = &mut self.courses[at];
+        if path.push(time, arrival, values) {
+            method.observe(path, rules);
+        }
+    }
+
+    /// From now on the next state is expected so many seconds after the newest.
+    pub fn expect(&mut self, interval: f64) {
+        self.courses.iter_mut().for_each(|course| course.method.expect(interval));
+    }
+
+    /// Where to show it at a moment.
+    pub fn show(&mut self, at: Moment, rules: &dyn Rules) -> Seen {
+        let time = self.timeline.time(at);
+        // A course begins at its first state; the present is that of the newest course.
+        let begins = |course: &Course| course.path.knots().front().map_or(time, |knot| knot.time);
+        while self.courses.get(1).is_some_and(|next| begins(next) <= time) {
+            self.courses.pop_front();
+        }
+        let goes_elsewhere = self.courses.len() > 1;
+        let Some(Course { number, path, method }) = self.courses.front_mut() else {
+            return Seen::Nothing;
+        };
+        if path.knots().front().is_none_or(|knot| time < knot.time) {
+            return Seen::Nothing;
+        }
+        if goes_elsewhere && path.newest().is_some_and(|knot| knot.time < time) {
+            return Seen::Cut;
+        }
+        let shown = method.show(path, at, rules);
+        path.forget_before(at.past);
+        Seen::Shown(shown, *number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock::motion::NoRules;
+    use phaselock::motion::choice::Choice;
+    use phaselock::replicate::Record;
+
+    use crate::recording::Dot;
+
+    fn at(past: f64) -> Moment {
+        Moment { now: past + 0.1, past, interval: 1.0 / 30.0 }
+    }
+
+    fn screen(contender: Contender) -> Screen {
+        Screen::new(Shape::new(Dot::FIELDS), contender)
+    }
+
+    #[test]
+    fn nothing_is_shown_before_it_came_nor_across_a_cut_nor_again() {
+        let values = |x: f32| Dot { x, y: 0.0 }.values();
+        let mut screen = screen(Contender::Method(Choice::Linear));
+        assert!(matches!(screen.show(at(0.0), &NoRules), Seen::Nothing));
+        for (course, time, x) in [(1, 1.0, 0.1), (1, 1.1, 0.3), (2, 1.3, 1.0), (2, 1.4, 1.1)] {
+            screen.receive(course, (time, time), &values(x), &NoRules);
+        }
+        let mut x = |past: f64| match screen.show(at(past), &NoRules) {
+            Seen::Shown(shown, course) => Some((course, (shown.place[0] * 1e3).round())),
+            _ => None,
+        };
+        assert_eq!(x(0.9), None, "it is not there yet");
+        assert_eq!(x(1.05), Some((1, 200.0)));
+        assert_eq!(x(1.2), None, "it is nowhere between two places");
+        assert_eq!(x(1.35), Some((2, 1050.0)));
+        // What was overtaken by a teleport is over.
+        screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
+        let Seen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else { panic!("it is there") };
+        assert!(shown.starved && (shown.place[0] - 1.1).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_present_is_that_of_the_newest_course() {
+        let mut screen = screen(Contender::Newest);
+        for course in [1, 3, 2] {
+            let time = f64::from(course);
+            screen.receive(course, (time, time), &Dot { x: 1.0, y: 1.0 }.values(), &NoRules);
+        }
+        assert!(matches!(screen.show(at(3.0), &NoRules), Seen::Shown(_, 3)));
+    }
+}

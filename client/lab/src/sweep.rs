@@ -1,0 +1,417 @@
+//! Every method over every combination of path, network and rates.
+//!
+//! A *cell* is one combination of all that is not a method; what the network does is drawn once for it, so
+//! that all methods are shown the same. Cells do not depend on each other, so they may be measured in any
+//! order and at once; the rows of a plan are the same whatever the order.
+
+use std::fmt;
+use std::sync::Arc;
+
+use phaselock::time::Micros;
+use serde::{Serialize, Serializer};
+
+use super::scores::timeline_name;
+use super::{Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps};
+
+/// A recording with a name.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What to call it.
+    pub name: String,
+    /// What moves.
+    pub recording: Arc<Recording>,
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What moves.
+    pub subjects: Vec<Subject>,
+    /// Seconds from one update to the next.
+    pub intervals: Vec<f64>,
+    /// What is between.
+    pub networks: Vec<Network>,
+    /// Past intervals that are averaged to expect the next update.
+    pub histories: Vec<usize>,
+    /// Frames a second.
+    pub frame_rates: Vec<f64>,
+    /// What shows it.
+    pub contenders: Vec<Contender>,
+    /// When states are sent.
+    pub sending: Sending,
+    /// What times they have.
+    pub stamps: Stamps,
+    /// How far behind the past is shown.
+    pub delay: DelayRule,
+    /// Seconds beyond the newest state that an extrapolator with an interpolator foretells.
+    pub horizon: f64,
+    /// How often each cell is measured, each time on other dice.
+    pub repeats: u64,
+    /// Of all chance.
+    pub seed: u64,
+    /// Seconds of each path that are shown at most.
+    pub secs: f64,
+}
+
+/// All of a plan but the method.
+#[derive(Clone, Debug)]
+pub struct Cell<'a> {
+    /// What moves.
+    pub subject: &'a Subject,
+    /// How it is sent and shown.
+    pub setup: Setup,
+}
+
+impl Plan {
+    /// Cells in all.
+    pub fn cells(&self) -> usize {
+        self.sizes().into_iter().fold(1, usize::saturating_mul)
+    }
+
+    /// Rows in all.
+    pub fn rows(&self) -> usize {
+        self.cells().saturating_mul(self.contenders.len())
+    }
+
+    fn sizes(&self) -> [usize; 6] {
+        [
+            self.subjects.len(),
+            self.networks.len(),
+            self.intervals.len(),
+            self.histories.len(),
+            self.frame_rates.len(),
+            usize::try_from(self.repeats).unwrap_or(usize::MAX),
+        ]
+    }
+
+    /// A cell by its number, which is below [`cells`](Self::cells).
+    pub fn cell(&self, number: usize) -> Cell<'_> {
+        let mut rest = number;
+        let mut at = [0; 6];
+        for (at, size) in at.iter_mut().zip(self.sizes()).rev() {
+            (*at, rest) = (rest % size, rest / size);
+        }
+        let subject = &self.subjects[at[0]];
+        let seed = self.seed.wrapping_add(at[5] as u64);
+        let setup = Setup {
+            interval: self.intervals[at[2]],
+            sending: self.sending,
+            network: self.networks[at[1]].clone(),
+            stamps: self.stamps,
+            history: self.histories[at[3]],
+            delay: self.delay,
+            horizon: self.horizon,
+            frame: 1.0 / self.frame_rates[at[4]],
+            phase: Setup::phase_of(seed),
+            seed,
+            ..Setup::lasting(&subject.recording, self.secs)
+        };
+        Cell { subject, setup }
+    }
+
+    /// Measures a cell: a row for each method, as long as `go_on` says so. That is asked all the time, and what
+    /// is not done by then is left out.
+    pub fn measure(&self, number: usize, go_on: impl Fn() -> bool) -> Vec<Row> {
+        self.measuring(number, &go_on).collect()
+    }
+
+    /// The same, a row as soon as it is measured.
+    pub fn measuring<'a>(
+        &'a self,
+        number: usize,
+        go_on: &'a dyn Fn() -> bool,
+    ) -> impl Iterator<Item = Row> + 'a {
+        let Cell { subject, setup } = self.cell(number);
+        let recording = &*subject.recording;
+        let carried = Carried::while_told(recording, &setup, go_on);
+        let row = move |method: Contender, scores: Scores| Row {
+            path: subject.name.clone(),
+            latency_ms: setup.network.latency_jitter_ms().map(|(latency, _)| tidied(latency)),
+            jitter_ms: setup.network.latency_jitter_ms().map(|(_, jitter)| tidied(jitter)),
+            loss: setup.network.loss().map(tidied),
+            network: setup.network.clone(),
+            sending: setup.sending.name(),
+            stamps: setup.stamps.name(),
+            interval_ms: tidied(setup.interval * 1e3),
+            history: setup.history,
+            frame_hz: tidied(1.0 / setup.frame),
+            seed: setup.seed,
+            method,
+            timeline: timeline_name(method.timeline()),
+            horizon_ms: matches!(method, Contender::Waypoints(..))
+                .then(|| tidied(setup.horizon * 1e3)),
+            delay: setup.delay.name(),
+            delay_ms: Micros(carried.delay_mean.0).as_ms(),
+            sends_per_second: carried.sends_per_second,
+            scores,
+        };
+        self.contenders.iter().map_while(move |&method| {
+            if !go_on() {
+                return None;
+            }
+            let scores = Scores::while_told(recording, &carried, method, go_on);
+            go_on().then(|| row(method, scores))
+        })
+    }
+
+    /// The cells of which every method was measured, of rows in the plan's order.
+    pub fn whole<'a>(&'a self, rows: &'a [Row]) -> impl Iterator<Item = &'a [Row]> {
+        // No method is in a plan twice, and who stops has measured those at the beginning.
+        let first = self.contenders.first();
+        let cells = rows.chunk_by(move |_, next| Some(&next.method) != first);
+        cells.filter(|cell| cell.len() == self.contenders.len())
+    }
+}
+
+/// How a method did in a cell. Distances are in the path's own unit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What moved.
+    pub path: String,
+    /// What was between.
+    #[serde(serialize_with = "by_name")]
+    pub network: Network,
+    /// What each update takes at least, if the network is made of latency, jitter and loss.
+    pub latency_ms: Option<f64>,
+    /// What it takes more at most, likewise.
+    pub jitter_ms: Option<f64>,
+    /// Share that does not come, likewise.
+    pub loss: Option<f64>,
+    /// When states were sent.
+    pub sending: &'static str,
+    /// What times they had: `sent` or `arrived`.
+    pub stamps: &'static str,
+    /// Milliseconds from one update to the next.
+    pub interval_ms: f64,
+    /// Past intervals that were averaged to expect the next update; 0: none.
+    pub history: usize,
+    /// Frames a second.
+    pub frame_hz: f64,
+    /// The dice.
+    pub seed: u64,
+    /// What showed it.
+    #[serde(serialize_with = "by_name")]
+    pub method: Contender,
+    /// Which time that shows: `past` or `present`.
+    pub timeline: &'static str,
+    /// Milliseconds beyond the newest state that it foretells, if that was to be chosen.
+    pub horizon_ms: Option<f64>,
+    /// What says how far behind the present the past is shown: `steered` or `fixed`.
+    pub delay: &'static str,
+    /// How far that is, on average.
+    pub delay_ms: f64,
+    /// States a second that were sent.
+    pub sends_per_second: f64,
+    /// What was measured.
+    #[serde(flatten)]
+    pub scores: Scores,
+}
+
+/// Without what reckoning with seconds added in the last digits.
+fn tidied(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(what)
+}
+
+/// Columns of the comma-separated values, in order.
+pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,\
+    frame_hz,seed,method,timeline,horizon_ms,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,\
+    error_now_max,error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,\
+    absent_per_million,frames";
+
+impl Row {
+    /// Whether anything was shown, so that its errors are known; its jerk may still be none.
+    pub fn is_measured(&self) -> bool {
+        [self.scores.error_now_mean, self.scores.error_shown_mean].iter().all(|it| it.is_finite())
+    }
+
+    /// The row as comma-separated values; what is not known is empty.
+    pub fn csv(&self) -> String {
+        let number = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
+        let known = |value: Option<f64>| value.map(number).unwrap_or_default();
+        let scores = &self.scores;
+        [
+            quoted(&self.path),
+            quoted(&self.network.to_string()),
+            known(self.latency_ms),
+            known(self.jitter_ms),
+            known(self.loss),
+            self.sending.into(),
+            self.stamps.into(),
+            number(self.interval_ms),
+            self.history.to_string(),
+            number(self.frame_hz),
+            self.seed.to_string(),
+            self.method.to_string(),
+            self.timeline.into(),
+            known(self.horizon_ms),
+            self.delay.into(),
+            number(self.delay_ms),
+            number(self.sends_per_second),
+            number(scores.error_now_mean),
+            number(scores.error_now_p99),
+            number(scores.error_now_max),
+            number(scores.error_shown_mean),
+            number(scores.error_shown_p99),
+            number(scores.error_shown_max),
+            number(scores.jerk),
+            number(scores.jerk_max),
+            number(scores.missing_per_million),
+            number(scores.absent_per_million),
+            scores.frames.to_string(),
+        ]
+        .join(",")
+    }
+}
+
+/// A text as one of comma-separated values (RFC 4180).
+pub fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shapes::Shape;
+    use super::*;
+    use phaselock::motion::HORIZON_SECS;
+
+    pub(crate) fn plan() -> Plan {
+        let subject = |shape: &Shape| Subject {
+            name: shape.name().into(),
+            recording: Arc::new(shape.record(4.0)),
+        };
+        let network = |latency, jitter| Network::Latency {
+            latency: Micros::from_ms(latency),
+            jitter: Micros::from_ms(jitter),
+            loss: 0.0,
+        };
+        Plan {
+            subjects: Shape::ALL[..2].iter().map(subject).collect(),
+            intervals: vec![0.05, 0.1],
+            networks: vec![network(0, 0), network(50, 50), "mobile".parse().expect("a profile")],
+            histories: vec![0, 4],
+            frame_rates: vec![60.0],
+            contenders: Contender::playable().collect(),
+            sending: Sending::Every,
+            stamps: Stamps::Sent,
+            delay: DelayRule::Steered,
+            horizon: HORIZON_SECS,
+            repeats: 2,
+            seed: 1,
+            secs: 600.0,
+        }
+    }
+
+    #[test]
+    fn each_combination_is_a_cell_once_and_repeats_bit_for_bit() {
+        let plan = plan();
+        assert_eq!((plan.cells(), plan.rows()), (2 * 2 * 3 * 2 * 2, 48 * 17));
+        let mut seen = std::collections::BTreeSet::new();
+        for number in 0..plan.cells() {
+            let cell = plan.cell(number);
+            assert!(seen.insert(format!("{} {:?}", cell.subject.name, cell.setup)));
+        }
+        let text = |rows: Vec<Row>| rows.iter().map(Row::csv).collect::<Vec<_>>().join("\n");
+        // The last network draws delays, losses and all.
+        let number = (0..plan.cells())
+            .find(|number| matches!(plan.cell(*number).setup.network, Network::Link(_)))
+            .expect("there is one");
+        assert_eq!(text(plan.measure(number, || true)), text(plan.measure(number, || true)));
+        let other = plan.measure(number + 1, || true);
+        assert_ne!(other[1].scores, plan.measure(number, || true)[1].scores, "on other dice");
+    }
+
+    #[test]
+    fn a_row_is_measured_again_by_its_own_seed() {
+        let text = |plan: &Plan, cell| plan.measure(cell, || true).iter().map(Row::csv).collect();
+        let plan = Plan { repeats: 3, ..plan() };
+        let again = Plan { seed: 2, repeats: 1, ..plan.clone() };
+        // Of the worst network, which is not the first.
+        let at = |plan: &Plan, seed| {
+            let fits = |cell: &usize| {
+                let setup = plan.cell(*cell).setup;
+                setup.seed == seed && matches!(setup.network, Network::Link(_))
+            };
+            (0..plan.cells()).find(fits).expect("there is one")
+        };
+        let [second, alone]: [Vec<String>; 2] =
+            [text(&plan, at(&plan, 2)), text(&again, at(&again, 2))];
+        assert_eq!(second, alone);
+    }
+
+    #[test]
+    fn what_is_stopped_amid_is_left_out() {
+        use std::cell::Cell;
+        let plan = plan();
+        let all = plan.measure(0, || true);
+        let mut counts = std::collections::BTreeSet::new();
+        for most in 0..40 {
+            let asked = Cell::new(0);
+            let rows = plan.measure(0, || asked.replace(asked.get() + 1) < most);
+            assert!(asked.get() <= most + 1, "once told, it asks no more");
+            assert!(rows.iter().zip(&all).all(|(row, other)| row.csv() == other.csv()));
+            counts.insert(rows.len());
+        }
+        assert_eq!(counts, (0..=all.len()).collect());
+        // An hour of it ends as soon.
+        let recording = Shape::Sine.record(3600.0);
+        let asked = Cell::new(0);
+        let carried = Carried::while_told(&recording, &Setup::new(&recording), &|| {
+            asked.replace(asked.get() + 1) < 1
+        });
+        assert!(asked.get() == 2 && carried.frames() < 10_000, "{}", carried.frames());
+        let carried = Carried::new(&recording, &Setup::new(&recording));
+        let newest = Contender::Newest;
+        let part = Scores::while_told(&recording, &carried, newest, &|| false);
+        assert!(part.frames < 10_000, "{part:?}");
+    }
+
+    #[test]
+    fn cells_are_whole_or_are_not() {
+        let plan = Plan { repeats: 3, ..plan() };
+        let [first, second, third] = [0, 1, 2].map(|cell| plan.measure(cell, || true));
+        let rows = [&first[..], &second[..16], &third[..]].concat();
+        let seeds: Vec<_> = plan.whole(&rows).map(|cell| (cell.len(), cell[0].seed)).collect();
+        assert_eq!(seeds, [(17, 1), (17, 3)]);
+        assert_eq!((plan.whole(&rows[..16]).count(), plan.whole(&[]).count()), (0, 0));
+    }
+
+    #[test]
+    fn a_row_has_a_value_for_each_column() {
+        let plan = plan();
+        for number in [0, plan.cells() - 1] {
+            for row in plan.measure(number, || true) {
+                let line = row.csv();
+                assert_eq!(line.split(',').count(), CSV_HEADER.split(',').count(), "{line}");
+            }
+        }
+        assert_eq!(quoted("a,b\"c"), "\"a,b\"\"c\"");
+    }
+
+    #[test]
+    fn latency_and_jitter_only_ever_make_it_later() {
+        let recording = Shape::Zigzag.record(20.0);
+        let network = Network::Latency {
+            latency: Micros::from_ms(50),
+            jitter: Micros::from_ms(50),
+            loss: 0.0,
+        };
+        let setup = Setup { network, interval: 0.01, ..Setup::new(&recording) };
+        let carried = Carried::new(&recording, &setup);
+        let took = carried.arrivals.iter().map(|state| state.at - state.sent);
+        let (least, most) =
+            took.fold((1.0_f64, 0.0_f64), |(least, most), it| (least.min(it), most.max(it)));
+        assert!(
+            (0.0499..0.052).contains(&least) && (0.098..=0.1001).contains(&most),
+            "{least} {most}"
+        );
+        assert!(carried.arrivals.len() > 1980);
+    }
+}

@@ -1,0 +1,185 @@
+//! What a picture of a path needs to know: through what a line can be drawn, and what became of the updates.
+
+use super::{Carried, Recording, Setup};
+
+/// Numbers the parts of a way through which a line can be drawn: a new one begins on another course, and at the
+/// other edge of a world that wraps.
+#[derive(Debug, Default)]
+pub struct Legs {
+    last: Option<([f64; 2], u32)>,
+    number: u32,
+}
+
+impl Legs {
+    /// The part on which the next place is, which is on that course.
+    pub fn of(&mut self, recording: &Recording, place: [f64; 2], course: u32) -> u32 {
+        if let Some((before, last)) = self.last.replace((place, course)) {
+            let way = recording.way(before, place);
+            let jumps = [0, 1].iter().any(|axis: &usize| {
+                let straight = place[*axis] - before[*axis];
+                (straight - way[*axis]).abs() > straight.abs() / 2.0
+            });
+            self.number += u32::from(jumps || last != course);
+        }
+        self.number
+    }
+
+    /// The pieces of a way through which a line can be drawn. It is broken where there is no place, too.
+    pub fn pieces(
+        recording: &Recording,
+        places: impl Iterator<Item = Option<([f64; 2], u32)>>,
+    ) -> Vec<Vec<[f64; 2]>> {
+        let mut legs = Self::default();
+        let mut pieces: Vec<Vec<[f64; 2]>> = Vec::new();
+        let mut before = None;
+        for place in places {
+            let Some((place, course)) = place else {
+                before = None;
+                continue;
+            };
+            let leg = legs.of(recording, place, course);
+            match pieces.last_mut().filter(|_| before == Some(leg)) {
+                Some(piece) => piece.push(place),
+                None => pieces.push(vec![place]),
+            }
+            before = Some(leg);
+        }
+        pieces
+    }
+}
+
+/// An update that was sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update {
+    /// When, in seconds.
+    pub sent: f64,
+    /// Where the body was then.
+    pub place: [f64; 2],
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of an update.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fate {
+    /// It comes at that time.
+    Arrives(f64),
+    /// It does not.
+    Lost,
+    /// The path ends before that is known.
+    Open,
+}
+
+/// What became of all that was sent, in the order in which it was, as far as the last frame tells.
+pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<Update> {
+    // What comes after the last frame is seen by nobody.
+    let end = carried.frames.last().map_or(0.0, |frame| frame.now);
+    let longest = setup.network.latency_jitter_ms();
+    // Where nothing came, nobody knows what is only late.
+    let unknown = if carried.arrivals.is_empty() { f64::INFINITY } else { 0.0 };
+    let mut slowest = longest.map_or(unknown, |(latency, jitter)| (latency + jitter) / 1e3);
+    let mut came = vec![f64::INFINITY; carried.sent.len()];
+    for arrival in &carried.arrivals {
+        if let Ok(at) = carried.sent.binary_search_by(|sent| sent.total_cmp(&arrival.sent)) {
+            came[at] = came[at].min(arrival.at);
+            slowest = slowest.max(arrival.at - arrival.sent);
+        }
+    }
+    let update = |(&sent, came): (&f64, f64)| {
+        let (values, _) = recording.state(sent)?;
+        let place = recording.place_of(&recording.shape.coords(&values, None));
+        let fate = if came.is_finite() {
+            Fate::Arrives(came)
+        } else if sent + slowest < end {
+            Fate::Lost
+        } else {
+            Fate::Open
+        };
+        Some(Update { sent, place, fate })
+    };
+    carried.sent.iter().zip(came).filter_map(update).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use phaselock::motion::NoRules;
+    use phaselock::replicate::Record;
+    use phaselock::time::Micros;
+
+    use super::super::file::Point;
+    use super::super::{Network, Sample};
+    use super::*;
+
+    phaselock::record! {
+        /// On a world that wraps at 128.
+        struct Ring {
+            x: f32 = Field::wrapping(16, 9),
+            y: f32 = Field::wrapping(16, 9),
+        }
+    }
+
+    fn points(secs: f64, count: u32) -> Recording {
+        let point = |at: u32| {
+            let time = secs * f64::from(at) / f64::from(count - 1);
+            Point { time, x: time * 100.0, y: 0.0, course: 0 }
+        };
+        Recording::of_points(&(0..count).map(point).collect::<Vec<_>>()).expect("points")
+    }
+
+    fn over(network: Network, recording: &Recording) -> Vec<Update> {
+        let setup = Setup { network, ..Setup::new(recording) };
+        updates(recording, &Carried::new(recording, &setup), &setup)
+    }
+
+    fn latency(ms: i64, loss: f32) -> Network {
+        Network::Latency { latency: Micros::from_ms(ms), jitter: Micros::ZERO, loss }
+    }
+
+    #[test]
+    fn an_update_comes_or_is_lost_and_the_end_leaves_it_open() {
+        let recording = points(10.0, 101);
+        let all = over(latency(350, 0.3), &recording);
+        let count = |fate: fn(&Fate) -> bool| all.iter().filter(|it| fate(&it.fate)).count();
+        let (came, lost) =
+            (count(|it| matches!(it, Fate::Arrives(_))), count(|it| *it == Fate::Lost));
+        assert!(came > 50 && lost > 20, "{came} came and {lost} were lost");
+        for update in &all {
+            assert!((update.place[0] - update.sent * 100.0).abs() < 0.1, "{update:?}");
+            match update.fate {
+                Fate::Arrives(at) => assert!((at - update.sent - 0.35).abs() < 1e-5, "{update:?}"),
+                Fate::Lost => assert!(update.sent < 9.65, "{update:?}"),
+                Fate::Open => assert!(update.sent > 9.64, "{update:?}"),
+            }
+        }
+        // Of a path that is over before anything came nothing is lost nor known.
+        for network in [latency(365, 0.0), "delay=365ms".parse().expect("a network")] {
+            let all = over(network, &points(0.3, 31));
+            assert!(all.len() > 1 && all.iter().all(|it| it.fate == Fate::Open), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_broken_at_cuts_and_at_the_edge_of_a_world_that_wraps() {
+        let recording = points(1.0, 11);
+        let at = |x: f64, course| Some(([x, 0.0], course));
+        let pieces = |places: Vec<_>| Legs::pieces(&recording, places.into_iter());
+        let broken = pieces(vec![at(0.0, 0), at(1.0, 0), None, at(2.0, 0), at(3.0, 1)]);
+        assert_eq!(
+            broken,
+            [vec![[0.0, 0.0], [1.0, 0.0]], vec![[2.0, 0.0]], vec![[3.0, 0.0]]],
+            "where it was not, and at a teleport"
+        );
+        assert_eq!(pieces(vec![at(-1e4, 0), at(1e4, 0)]).len(), 1, "no edge, no break");
+
+        // What leaves at one side comes in at the other.
+        let sample = |(time, x): (f64, f32)| Sample {
+            time,
+            values: Ring { x, y: 64.0 }.values(),
+            course: 0,
+        };
+        let samples = [(0.0, 126.0), (0.1, 1.0)].map(sample).to_vec();
+        let round = Recording::of(Ring::FIELDS, samples, Box::new(NoRules)).expect("two samples");
+        let over = Legs::pieces(&round, [at(125.0, 0), at(127.0, 0), at(1.0, 0)].into_iter());
+        assert_eq!(over, [vec![[125.0, 0.0], [127.0, 0.0]], vec![[1.0, 0.0]]]);
+    }
+}

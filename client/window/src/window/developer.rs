@@ -1,0 +1,72 @@
+//! The panel with what developers want to know; F3 shows it.
+
+use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Stroke, StrokeKind, vec2};
+use phaselock::game::Cause;
+use phaselock::time::Micros;
+
+use super::paint::fade;
+use super::palette;
+use super::play::Readings;
+
+const ROW: f32 = 17.0;
+const WIDTH: f32 = 264.0;
+
+/// Shows them.
+pub(crate) fn draw(painter: &Painter, readings: &Readings) {
+    let rows = rows(readings);
+    let origin = painter.clip_rect().left_top() + vec2(18.0, 64.0);
+    let rect = Rect::from_min_size(origin, vec2(WIDTH, ROW * rows.len() as f32 + 20.0));
+    let edge = Stroke::new(1.0, palette::EDGE);
+    painter.rect(rect, 6.0, fade(palette::PANEL, 0.88), edge, StrokeKind::Inside);
+    for (n, (what, value)) in rows.iter().enumerate() {
+        let y = rect.top() + 10.0 + (n as f32 + 0.5) * ROW;
+        let (left, right) = (rect.left() + 12.0, rect.right() - 12.0);
+        let font = FontId::proportional(12.5);
+        painter.text((left, y).into(), Align2::LEFT_CENTER, what, font, palette::TEXT_SOFT);
+        let font = FontId::monospace(11.5);
+        painter.text((right, y).into(), Align2::RIGHT_CENTER, value, font, palette::TEXT);
+    }
+}
+
+fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
+    let Readings { stats, rates, world, .. } = readings;
+    let ms = |span: Micros| format!("{:.1} ms", span.as_ms());
+    let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
+    let both =
+        |now: f64, ever: f64| format!("{:.1} % now, {:.1} % ever", now * 100.0, ever * 100.0);
+    let lost_up = stats.tx_lost as f64 / stats.tx_packets.max(1) as f64;
+    let lock = if readings.locked { "locked" } else { "pulling in" };
+    let (people, bots) = readings.players;
+    let correction = stats
+        .last_correction
+        .map_or("none".into(), |last| format!("{:.3}, {}", last.size, last.cause.name()));
+    let order = [Cause::LateInput, Cause::Shot, Cause::Player, Cause::Prop, Cause::Unknown];
+    let causes = order.map(|cause| stats.missed_by(cause).count.to_string()).join(", ");
+    vec![
+        ("frames", format!("{:.0} /s", rates.frames)),
+        ("world", format!("{} Hz, sent {} Hz", world.tick_hz, world.snapshot_hz)),
+        ("players", format!("{people} and {bots} bots")),
+        ("round trip, jitter", format!("{}, {}", ms(stats.round_trip), ms(stats.jitter))),
+        ("loss down", both(rates.loss_down, stats.loss())),
+        ("loss up", both(rates.loss_up, lost_up)),
+        ("snapshots", format!("{:.0} /s", rates.snapshots)),
+        ("received", kilo(rates.rx_bytes)),
+        ("sent", kilo(rates.tx_bytes)),
+        ("refused packets", stats.refused.to_string()),
+        ("input early by", ms(stats.input_early)),
+        ("inputs late", format!("{}, {} episodes", stats.late_inputs, readings.late_episodes)),
+        ("ticks skipped", stats.skipped_ticks.to_string()),
+        ("prediction ahead", ms(readings.lead)),
+        ("margin in that", ms(readings.margin)),
+        ("presentation behind", ms(readings.delay)),
+        ("frames without data", stats.underruns.to_string()),
+        ("mispredictions", format!("{} of {}", stats.mispredictions, stats.ticks)),
+        ("late, hit, pushed, prop, ?", causes),
+        ("last correction", correction),
+        ("clock", format!("{}, {lock}", readings.filter.name())),
+        ("phase error", format!("{:+.3} ms", readings.phase_error.as_ms())),
+        ("error bound", format!("±{:.3} ms", stats.clock_error_max.as_ms())),
+        ("rate now", format!("{:+.1} ppm", readings.rate_ppm)),
+        ("skew learnt", format!("{:+.1} ppm", readings.skew_ppm)),
+    ]
+}

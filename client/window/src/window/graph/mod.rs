@@ -1,0 +1,332 @@
+//! The net graph, which F4 shows: the last ten seconds of what the network does, as curves and
+//! marks, with the numbers beside them. It lies along the right side, off the middle of the game.
+//!
+//! What happened is marked by a shape of its own, curves that share a frame are drawn differently,
+//! and both are shown beside the words that they belong to: colours only help.
+
+mod plot;
+mod samples;
+
+use egui_macroquad::egui::{Align2, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
+use phaselock::clock::pll::LoopFilter;
+use phaselock::time::{LocalTime, Micros};
+
+use super::paint::{fade, text};
+use super::palette;
+use super::play::Readings;
+use plot::{Curve, Mark, Plot, nice};
+use samples::{Sample, Samples};
+
+/// Width of it all, in points: the least, the most, and the share of the window in between.
+const WIDTH: (f32, f32, f32) = (300.0, 348.0, 0.3);
+/// Width of the words in it.
+const WORDS: f32 = 158.0;
+/// Room at its edges.
+const PADDING: f32 = 10.0;
+/// Height of the line above the lanes.
+const HEAD: f32 = 20.0;
+/// Height of a lane, where there is room for it, and the least.
+const LANE: (f32, f32) = (58.0, 3.0 * ROW);
+/// Room between two lanes.
+const GAP: f32 = 5.0;
+/// Height of a line of words.
+const ROW: f32 = 14.5;
+/// Size of the letters.
+const LETTERS: f32 = 12.0;
+/// What is to be seen above it: the connection's corner, and what a game tells below that.
+const ABOVE: f32 = 156.0;
+/// Room between it and the window's edges.
+const MARGIN: f32 = 18.0;
+/// How long numbers stay, so that they can be read.
+const NUMBERS_EVERY: Micros = Micros::from_ms(250);
+
+/// One graph beside its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    RoundTrip,
+    Loss,
+    Phase,
+    Rate,
+    Inputs,
+    Interpolation,
+    Corrections,
+    Bytes,
+}
+
+const LANES: [Lane; 8] = [
+    Lane::RoundTrip,
+    Lane::Loss,
+    Lane::Phase,
+    Lane::Rate,
+    Lane::Inputs,
+    Lane::Interpolation,
+    Lane::Corrections,
+    Lane::Bytes,
+];
+
+/// Words in a lane, after what they stand for in the graph.
+#[derive(Clone, Debug)]
+struct Words {
+    row: u8,
+    key: Option<Key>,
+    text: String,
+}
+
+/// What is drawn in a graph.
+#[derive(Clone, Copy, Debug)]
+enum Key {
+    Curve(Curve),
+    Mark(Mark),
+}
+
+/// The graph, and what it shows.
+#[derive(Debug, Default)]
+pub(crate) struct NetGraph {
+    /// Whether it is to be seen.
+    pub(crate) shown: bool,
+    samples: Samples,
+    words: [Vec<Words>; LANES.len()],
+    /// When those were written.
+    written: Option<LocalTime>,
+}
+
+/// The loop that is not in force.
+pub(crate) fn other(filter: LoopFilter) -> LoopFilter {
+    let found = LoopFilter::NAMES.iter().find(|(_, other)| *other != filter);
+    found.map_or(filter, |(_, other)| *other)
+}
+
+impl NetGraph {
+    /// An empty one.
+    pub(crate) fn new(shown: bool) -> Self {
+        Self { shown, ..Self::default() }
+    }
+
+    /// Takes in how it is going. To be called once a frame.
+    pub(crate) fn observe(&mut self, now: LocalTime, readings: &Readings) {
+        self.samples.observe(now, readings);
+    }
+
+    /// Shows it, if it is to be seen.
+    pub(crate) fn draw(&mut self, painter: &Painter, now: LocalTime, readings: &Readings) {
+        if !self.shown {
+            self.written = None;
+            return;
+        }
+        if self.written.is_none_or(|at| now - at >= NUMBERS_EVERY) {
+            self.written = Some(now);
+            for (lane, words) in LANES.iter().zip(&mut self.words) {
+                *words = lane.words(&self.samples, readings);
+            }
+        }
+        let screen = painter.clip_rect();
+        let (least, most, share) = WIDTH;
+        let width = (screen.width() * share).clamp(least, most);
+        let count = LANES.len() as f32;
+        let around = HEAD + 2.0 * PADDING - GAP;
+        let room = (screen.height() - ABOVE - MARGIN - around) / count - GAP;
+        let lane = room.clamp(LANE.1, LANE.0);
+        let size = vec2(width, around + (lane + GAP) * count);
+        let rect = Rect::from_min_size(screen.right_bottom() - vec2(MARGIN, MARGIN) - size, size);
+        let edge = Stroke::new(1.0, palette::EDGE);
+        painter.rect(rect, 6.0, fade(palette::PANEL, 0.84), edge, StrokeKind::Inside);
+
+        let inside = rect.shrink(PADDING);
+        let head = inside.left_top() + vec2(0.0, HEAD / 2.0 - 3.0);
+        text(painter, head, Align2::LEFT_CENTER, "Last 10 s", LETTERS, palette::TEXT_FAINT);
+        let (name, next) = (readings.filter.name(), other(readings.filter).name());
+        let at = pos2(inside.right(), head.y);
+        let switch = format!("F5: {next}");
+        let switch = text(painter, at, Align2::RIGHT_CENTER, &switch, LETTERS, palette::TEXT_SOFT);
+        let at = pos2(switch.left() - 14.0, head.y);
+        let loop_name = format!("clock's loop: {name}");
+        text(painter, at, Align2::RIGHT_CENTER, &loop_name, LETTERS, palette::TEXT);
+
+        for (n, (kind, words)) in LANES.iter().zip(&self.words).enumerate() {
+            let top = inside.top() + HEAD + n as f32 * (lane + GAP);
+            let at = pos2(inside.left(), top);
+            kind.write(painter, at, lane, words);
+            let left_top = pos2(inside.left() + WORDS, top);
+            let rect = Rect::from_min_max(left_top, pos2(inside.right(), top + lane));
+            kind.plot(&mut Plot::new(painter, rect, now), &self.samples);
+        }
+    }
+}
+
+impl Lane {
+    fn title(self) -> &'static str {
+        match self {
+            Self::RoundTrip => "Round trip",
+            Self::Loss => "Loss",
+            Self::Phase => "Clock's phase error",
+            Self::Rate => "Clock's rate",
+            Self::Inputs => "Inputs early",
+            Self::Interpolation => "Others shown behind",
+            Self::Corrections => "Corrections",
+            Self::Bytes => "Bytes a second",
+        }
+    }
+
+    /// The numbers of now.
+    fn words(self, samples: &Samples, readings: &Readings) -> Vec<Words> {
+        let stats = &readings.stats;
+        let ms = |span: Micros| format!("{:.1}", span.as_ms());
+        let line = |row, curve, text| Words { row, key: Some(Key::Curve(curve)), text };
+        let mark = |row, mark, text| Words { row, key: Some(Key::Mark(mark)), text };
+        let plain = |row, text| Words { row, key: None, text };
+        match self {
+            Self::RoundTrip => vec![
+                line(1, Curve::Main, format!("{} ms", ms(stats.round_trip))),
+                line(2, Curve::Band, format!("jitter {} ms", ms(stats.jitter))),
+            ],
+            Self::Loss => {
+                let percent = |share: Option<f32>| match share {
+                    Some(share) => format!("{:.1} %", share * 100.0),
+                    None => "none sent".into(),
+                };
+                let [down, up] = samples.losses().map(percent);
+                vec![
+                    mark(1, Mark::Up, format!("up {up}")),
+                    mark(2, Mark::Down, format!("down {down}")),
+                ]
+            }
+            Self::Phase => {
+                let bound = stats.clock_error_max.as_ms();
+                vec![
+                    line(1, Curve::Main, format!("{:+.3} ms", readings.phase_error.as_ms())),
+                    line(2, Curve::Other, format!("bound ±{bound:.2} ms")),
+                ]
+            }
+            Self::Rate => vec![
+                line(1, Curve::Main, format!("{:+.1} ppm", readings.rate_ppm)),
+                line(2, Curve::Other, format!("learnt {:+.1} ppm", readings.skew_ppm)),
+            ],
+            Self::Inputs => {
+                let (lead, margin) = (ms(readings.lead), ms(readings.margin));
+                let late = samples.sum(|sample| sample.late);
+                vec![
+                    mark(0, Mark::Late, format!("{late} late")),
+                    line(1, Curve::Main, format!("{} ms", ms(stats.input_early))),
+                    line(1, Curve::Other, format!("least {}", ms(stats.input_early_min))),
+                    plain(2, format!("lead {lead}, margin {margin}")),
+                ]
+            }
+            Self::Interpolation => {
+                let holes = samples.sum(|sample| sample.underruns);
+                vec![
+                    line(1, Curve::Main, format!("{} ms", ms(readings.delay))),
+                    mark(2, Mark::Hole, format!("{holes} without data")),
+                ]
+            }
+            Self::Corrections => {
+                let here = samples.sum(|sample| sample.corrections);
+                let last = stats.last_correction.map(|last| format!("last by {:.3}", last.size));
+                vec![
+                    mark(
+                        1,
+                        Mark::Cross,
+                        format!("{here} in 10 s, {} in all", stats.mispredictions),
+                    ),
+                    plain(2, last.unwrap_or_else(|| "none yet".into())),
+                ]
+            }
+            Self::Bytes => {
+                let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
+                vec![
+                    line(1, Curve::Other, format!("up {}", kilo(readings.rates.tx_bytes))),
+                    line(2, Curve::Main, format!("down {}", kilo(readings.rates.rx_bytes))),
+                ]
+            }
+        }
+    }
+
+    fn write(self, painter: &Painter, left_top: Pos2, height: f32, words: &[Words]) {
+        let first = left_top.y + (height - 3.0 * ROW) / 2.0;
+        let row_y = |row: u8| first + (f32::from(row) + 0.5) * ROW;
+        let at = pos2(left_top.x, row_y(0));
+        let title =
+            text(painter, at, Align2::LEFT_CENTER, self.title(), LETTERS, palette::TEXT_SOFT);
+        let mut ends = [title.right(), left_top.x - 8.0, left_top.x - 8.0];
+        for words in words {
+            let end = &mut ends[usize::from(words.row)];
+            let mut at = pos2(*end + 8.0, row_y(words.row));
+            if let Some(key) = words.key {
+                match key {
+                    Key::Curve(curve) => curve.sample(painter, at),
+                    Key::Mark(mark) => mark.paint(painter, at + vec2(7.0, 0.0)),
+                }
+                at.x += 18.0;
+            }
+            let font = FontId::proportional(LETTERS);
+            *end = painter.text(at, Align2::LEFT_CENTER, &words.text, font, palette::TEXT).right();
+        }
+    }
+
+    fn plot(self, plot: &mut Plot<'_>, samples: &Samples) {
+        let heard = |value: fn(&Sample) -> f32| {
+            samples.iter().map(move |s| (s.at(), s.heard.then(|| value(s))))
+        };
+        let most = |value: fn(&Sample) -> f32| samples.iter().map(value).fold(0.0, f32::max);
+        match self {
+            Self::RoundTrip => {
+                plot.scale(0.0, nice(most(|s| s.round_trip + s.jitter).max(5.0)), "ms");
+                let band = samples.iter().filter(|s| s.heard);
+                plot.band(band.map(|s| (s.at(), s.round_trip - s.jitter, s.round_trip + s.jitter)));
+                plot.curve(Curve::Main, heard(|s| s.round_trip));
+            }
+            Self::Loss => {
+                let most = most(|s| s.lost_up.max(s.lost_down) as f32);
+                let most = nice(most.max(2.0));
+                plot.scale(-most, most, "packets");
+                let each = samples.iter().map(|s| (s.at(), s.lost_up as f32));
+                plot.bars(palette::FOE, each);
+                let each = samples.iter().map(|s| (s.at(), -(s.lost_down as f32)));
+                plot.bars(palette::OWN, each);
+            }
+            Self::Phase => {
+                let most = nice(most(|s| s.phase.abs()).max(0.1));
+                plot.scale(-most, most, "ms");
+                // A bound that is far off is told in numbers only.
+                plot.curve(Curve::Other, heard(|s| s.bound));
+                plot.curve(Curve::Other, heard(|s| -s.bound));
+                plot.curve(Curve::Main, heard(|s| s.phase));
+            }
+            Self::Rate => {
+                let most = nice(most(|s| s.rate.abs().max(s.skew.abs())).max(20.0));
+                plot.scale(-most, most, "ppm");
+                plot.curve(Curve::Other, heard(|s| s.skew));
+                plot.curve(Curve::Main, heard(|s| s.rate));
+            }
+            Self::Inputs => {
+                let top = nice(most(|s| s.early.max(s.early_min)).max(8.0) * 1.2);
+                let late = most(|s| -s.early.min(s.early_min));
+                plot.scale(if late > 0.0 { -nice(late) } else { 0.0 }, top, "ms");
+                plot.curve(Curve::Other, heard(|s| s.early_min));
+                plot.curve(Curve::Main, heard(|s| s.early));
+                plot.marks(Mark::Late, samples.iter().filter(|s| s.late > 0).map(Sample::at));
+            }
+            Self::Interpolation => {
+                // With room for the marks above it.
+                plot.scale(0.0, nice(most(|s| s.delay).max(30.0) * 1.4), "ms");
+                plot.curve(Curve::Main, heard(|s| s.delay));
+                plot.marks(Mark::Hole, samples.iter().filter(|s| s.underruns > 0).map(Sample::at));
+            }
+            Self::Corrections => {
+                plot.scale(0.0, nice(most(|s| s.correction).max(0.01)), "");
+                let made = samples.iter().filter(|s| s.corrections > 0);
+                plot.stems(Mark::Cross, made.map(|s| (s.at(), s.correction)));
+            }
+            Self::Bytes => {
+                let most = most(|s| s.rx_bytes.max(s.tx_bytes) as f32 / 100.0);
+                plot.scale(0.0, nice(most.max(1.0)), "kB/s");
+                let up = samples.complete().map(|s| (s.at(), Some(s.tx_bytes as f32 / 100.0)));
+                plot.curve(Curve::Other, up);
+                let down = samples.complete().map(|s| (s.at(), Some(s.rx_bytes as f32 / 100.0)));
+                plot.curve(Curve::Main, down);
+            }
+        }
+        let rejoined = samples.iter().filter(|s| s.rejoined).map(Sample::at);
+        plot.rejoined(rejoined, self == Self::RoundTrip);
+        plot.finish();
+    }
+}

@@ -1,0 +1,188 @@
+//! The network and the rates that the laboratory's sliders and buttons set.
+
+use phaselock::link::{Conditions, PROFILES};
+use phaselock::time::Micros;
+use phaselock_lab::{Network, Recording, Setup};
+
+/// Milliseconds that each update takes at least: as far as the slider goes. Arbitrary; more than twice what lies
+/// between continents.
+pub(crate) const LATENCY_MS_MAX: f64 = 500.0;
+/// Milliseconds that it takes more at most. Arbitrary.
+pub(crate) const JITTER_MS_MAX: f64 = 300.0;
+/// Percent that do not come. Arbitrary: nobody plays with more.
+pub(crate) const LOSS_PERCENT_MAX: f64 = 50.0;
+/// Milliseconds from one update to the next.
+pub(crate) const INTERVAL_MS: (f64, f64) = (10.0, 500.0);
+/// Intervals between arrivals that are averaged to expect the next one.
+pub(crate) const HISTORY_MAX: usize = 16;
+/// Frames a second.
+pub(crate) const FRAME_HZ: (f64, f64) = (5.0, 240.0);
+
+/// Which network is in between.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Net {
+    /// What the sliders say.
+    Own,
+    /// A profile, by its index.
+    Profile(usize),
+    /// What the command line says.
+    Given(Box<Conditions>),
+}
+
+/// All that is set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Controls {
+    /// The network.
+    pub(crate) net: Net,
+    /// What each update takes at least, if the network is [`Net::Own`].
+    pub(crate) latency_ms: f64,
+    /// What it takes more at most.
+    pub(crate) jitter_ms: f64,
+    /// How many of a hundred do not come.
+    pub(crate) loss_percent: f64,
+    /// From one update to the next.
+    pub(crate) interval_ms: f64,
+    /// Intervals that are averaged.
+    pub(crate) history: usize,
+    /// Frames a second.
+    pub(crate) frame_hz: f64,
+    /// Of all chance.
+    pub(crate) seed: u64,
+}
+
+impl Default for Controls {
+    /// A network as in the thesis's examples (4.3.5): bad enough to tell methods apart at a glance.
+    fn default() -> Self {
+        Self {
+            net: Net::Own,
+            latency_ms: 100.0,
+            jitter_ms: 50.0,
+            loss_percent: 0.0,
+            interval_ms: 100.0,
+            history: 0,
+            frame_hz: 60.0,
+            seed: 1,
+        }
+    }
+}
+
+impl Controls {
+    /// The same, beginning with another network; one that is just a profile's name counts as that profile.
+    pub(crate) fn over(link: Option<&Conditions>) -> Self {
+        let net = link.map_or(Net::Own, |link| {
+            let named = |(name, _): &(&str, &str)| *name == link.to_string().trim();
+            PROFILES
+                .iter()
+                .position(named)
+                .map_or_else(|| Net::Given(link.clone().into()), Net::Profile)
+        });
+        Self { net, ..Self::default() }
+    }
+
+    /// What to simulate.
+    pub(crate) fn setup(&self, recording: &Recording, secs_max: f64) -> Setup {
+        let ms = |ms: f64, most: f64| Micros::from_f64(ms.clamp(0.0, most) * 1e3);
+        let own = Network::Latency {
+            latency: ms(self.latency_ms, LATENCY_MS_MAX),
+            jitter: ms(self.jitter_ms, JITTER_MS_MAX),
+            loss: (self.loss_percent.clamp(0.0, LOSS_PERCENT_MAX) / 100.0) as f32,
+        };
+        let network = match &self.net {
+            Net::Own => own,
+            Net::Profile(index) => Network::profiles().nth(*index).unwrap_or(own),
+            Net::Given(conditions) => Network::Link(conditions.clone()),
+        };
+        Setup {
+            interval: self.interval_ms.clamp(INTERVAL_MS.0, INTERVAL_MS.1) / 1e3,
+            network,
+            history: self.history.min(HISTORY_MAX),
+            // As of a client whose frames know nothing of the updates' beat.
+            phase: 0.5,
+            frame: 1.0 / self.frame_hz.clamp(FRAME_HZ.0, FRAME_HZ.1),
+            seed: self.seed,
+            ..Setup::lasting(recording, secs_max)
+        }
+    }
+
+    /// Latency, jitter and loss as the sliders would have to stand for a network like the present one: that of
+    /// its way down at the beginning. Latency and jitter are in milliseconds, the loss in percent.
+    pub(crate) fn as_sliders(&self) -> [f64; 3] {
+        let profile;
+        let link = match &self.net {
+            Net::Own => return [self.latency_ms, self.jitter_ms, self.loss_percent],
+            Net::Profile(index) => {
+                profile =
+                    PROFILES.get(*index).and_then(|(name, _)| name.parse::<Conditions>().ok());
+                profile.as_ref()
+            }
+            Net::Given(conditions) => Some(&**conditions),
+        };
+        let Some(link) = link else { return [0.0; 3] };
+        let first = &link.down.first;
+        // Either way around the delay, where the sliders have the least and what is added.
+        let least = (first.delay - first.jitter).as_ms().max(0.0);
+        let most = (first.delay + first.jitter).as_ms();
+        [
+            least.min(LATENCY_MS_MAX),
+            (most - least).min(JITTER_MS_MAX),
+            f64::from(first.loss * 100.0).min(LOSS_PERCENT_MAX),
+        ]
+    }
+
+    /// Sets latency, jitter and loss as the sliders stand now.
+    pub(crate) fn set_sliders(&mut self, [latency_ms, jitter_ms, loss_percent]: [f64; 3]) {
+        self.net = Net::Own;
+        (self.latency_ms, self.jitter_ms, self.loss_percent) =
+            (latency_ms, jitter_ms, loss_percent);
+    }
+
+    /// What the network is called, in few words.
+    pub(crate) fn net_words(&self) -> String {
+        match &self.net {
+            Net::Own => {
+                let lost = match self.loss_percent {
+                    0.0 => String::new(),
+                    percent => format!(", {percent:.0} % lost"),
+                };
+                format!("{:.0} ms and up to {:.0} more{lost}", self.latency_ms, self.jitter_ms)
+            }
+            Net::Profile(index) => {
+                PROFILES.get(*index).map_or(String::new(), |(name, _)| (*name).into())
+            }
+            Net::Given(conditions) => Network::Link(conditions.clone()).to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock_lab::shapes::Shape;
+
+    #[test]
+    fn what_is_set_is_what_is_simulated() {
+        let recording = Shape::Zigzag.record(4.0);
+        let mut controls = Controls { interval_ms: 50.0, history: 99, ..Controls::default() };
+        let setup = controls.setup(&recording, 60.0);
+        assert_eq!((setup.interval, setup.history, setup.secs), (0.05, HISTORY_MAX, 4.0));
+        assert_eq!(setup.warm_up, Setup::new(&recording).warm_up);
+        assert_eq!(setup.network.latency_jitter_ms(), Some((100.0, 50.0)));
+        controls.net = Net::Profile(5);
+        let setup = controls.setup(&recording, 2.0);
+        assert_eq!((setup.network.to_string(), setup.secs), ("terrible".into(), 2.0));
+        // Sliders begin where the profile is: 90 to 210 ms, 15 % lost.
+        let sliders = controls.as_sliders();
+        assert!((sliders[2] - 15.0).abs() < 1e-4 && sliders[..2] == [90.0, 120.0], "{sliders:?}");
+        controls.set_sliders([5.0, 6.0, 7.0]);
+        assert_eq!((controls.as_sliders(), controls.net), ([5.0, 6.0, 7.0], Net::Own));
+    }
+
+    #[test]
+    fn a_network_from_the_command_line_is_chosen() {
+        let over = |text: &str| Controls::over(Some(&text.parse().expect("a network"))).net;
+        assert_eq!(over("mobile"), Net::Profile(3));
+        let Net::Given(given) = over("mobile,seed=3") else { panic!("it is no profile's name") };
+        assert_eq!(given.to_string(), "mobile,seed=3");
+        assert_eq!(Controls::over(None).net, Net::Own);
+    }
+}

@@ -1,0 +1,409 @@
+//! What the laboratory shows, but for the picture: a path, what a network makes of it, what each method makes
+//! of that, and the time up to which it is looked at.
+
+use std::rc::Rc;
+
+use phaselock::motion::Choice;
+use phaselock_lab::scores::Tally;
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::track::{self, Update};
+use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
+
+use super::controls::Controls;
+
+/// The longest path, in seconds; of a longer one that is the part that is shown. Arbitrary: it bounds what is
+/// painted and remembered.
+pub(crate) const SECS_MAX: f64 = 60.0;
+/// How long the paths by formula are. Arbitrary: soon seen, and long enough to be scored.
+const SHAPE_SECS: f64 = 10.0;
+
+/// Where a path is from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Origin {
+    /// A formula.
+    Shape(Shape),
+    /// The mouse.
+    Drawn,
+    /// A file, by its name.
+    File,
+}
+
+/// What distances are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Of paths drawn and by formula.
+    Pixels,
+    /// Of recordings of play.
+    Metres,
+    /// Of files: whatever they are in.
+    Own,
+}
+
+/// A method, and how it does.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Which.
+    pub(crate) contender: Contender,
+    /// What to call it.
+    pub(crate) title: String,
+    /// Whether it is in the picture.
+    pub(crate) on: bool,
+    /// Which of the looks it has.
+    pub(crate) look: usize,
+    /// What it shows in each frame, once that is known.
+    pub(crate) run: Option<Vec<Watched>>,
+    /// How it did up to the time looked at.
+    pub(crate) scores: Scores,
+    /// The next ones, and of how many frames these are.
+    next: Scores,
+    scored: Option<usize>,
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(crate) struct Model {
+    origin: Origin,
+    recording: Rc<Recording>,
+    drawn: Option<Rc<Recording>>,
+    /// What it is called, what moves, and what its distances are in.
+    file: Option<(String, Rc<Recording>, Unit)>,
+    controls: Controls,
+    secs: f64,
+    bounds: [[f64; 2]; 2],
+    carried: Carried,
+    updates: Vec<Update>,
+    rows: Vec<Row>,
+    head: f64,
+    /// Whether time goes on.
+    pub(crate) playing: bool,
+    /// How fast; 1 is as it was.
+    pub(crate) speed: f64,
+    version: u64,
+    /// The frames up to which methods are being scored, until all are.
+    scoring: Option<usize>,
+}
+
+/// Methods that differ in what they are good and bad at: nothing, the past, a plain guess, a cautious one.
+const FIRST: [Contender; 4] = [
+    Contender::Newest,
+    Contender::Method(Choice::Linear),
+    Contender::Method(Choice::FirLinear),
+    Contender::Method(Choice::Projective),
+];
+
+impl Model {
+    /// A path by formula, over a network, and a few methods; or those given.
+    pub(crate) fn new(shape: Shape, controls: Controls, methods: Option<&[Contender]>) -> Self {
+        let recording = Rc::new(shape.record(SHAPE_SECS));
+        let carried = Carried::new(&recording, &controls.setup(&recording, SECS_MAX));
+        let mut model = Self {
+            origin: Origin::Shape(shape),
+            recording,
+            drawn: None,
+            file: None,
+            controls,
+            secs: SHAPE_SECS,
+            bounds: [[0.0; 2]; 2],
+            carried,
+            updates: Vec::new(),
+            rows: Vec::new(),
+            head: 0.0,
+            playing: true,
+            speed: 1.0,
+            version: 0,
+            scoring: None,
+        };
+        model.carry();
+        Contender::playable().for_each(|contender| model.add(contender, false));
+        for contender in methods.unwrap_or(&FIRST) {
+            model.add(*contender, true);
+        }
+        model
+    }
+
+    /// Where the path is from.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What the path is called.
+    pub(crate) fn path_words(&self) -> &str {
+        match &self.origin {
+            Origin::Shape(shape) => shape.title(),
+            Origin::Drawn => "Yours",
+            Origin::File => self.file().unwrap_or_default(),
+        }
+    }
+
+    /// What its distances are in.
+    pub(crate) fn unit(&self) -> Unit {
+        match (&self.origin, &self.file) {
+            (Origin::File, Some((.., unit))) => *unit,
+            _ => Unit::Pixels,
+        }
+    }
+
+    /// The path.
+    pub(crate) fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// What came of it.
+    pub(crate) fn carried(&self) -> &Carried {
+        &self.carried
+    }
+
+    /// The updates that were sent, in that order.
+    pub(crate) fn updates(&self) -> &[Update] {
+        &self.updates
+    }
+
+    /// What is set.
+    pub(crate) fn controls(&self) -> &Controls {
+        &self.controls
+    }
+
+    /// The methods.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Seconds that are shown.
+    pub(crate) fn secs(&self) -> f64 {
+        self.secs
+    }
+
+    /// The least and the greatest coordinates of what is shown, across and up or down.
+    pub(crate) fn bounds(&self) -> [[f64; 2]; 2] {
+        self.bounds
+    }
+
+    /// The time that is looked at.
+    pub(crate) fn head(&self) -> f64 {
+        self.head
+    }
+
+    /// Where the body truly is at that time; across a cut where it was before.
+    pub(crate) fn place_at_head(&self) -> Option<[f64; 2]> {
+        let recording = &self.recording;
+        if let Some(truth) = recording.truth(self.head) {
+            return Some(truth.place);
+        }
+        let (values, _) = recording.state(self.head)?;
+        Some(recording.place_of(&recording.shape.coords(&values, None)))
+    }
+
+    /// Changes whenever the path, the network or a method in the picture does.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether a path was drawn.
+    pub(crate) fn has_drawn(&self) -> bool {
+        self.drawn.is_some()
+    }
+
+    /// The name of the file, if one was opened.
+    pub(crate) fn file(&self) -> Option<&str> {
+        self.file.as_ref().map(|(name, ..)| name.as_str())
+    }
+
+    /// Shows a path by formula.
+    pub(crate) fn choose_shape(&mut self, shape: Shape) {
+        self.choose(Origin::Shape(shape), Rc::new(shape.record(SHAPE_SECS)));
+    }
+
+    /// Shows what was just drawn.
+    pub(crate) fn set_drawn(&mut self, recording: Recording) {
+        self.drawn = Some(Rc::new(recording));
+        self.choose_drawn();
+    }
+
+    /// Shows what was drawn before, if anything was.
+    pub(crate) fn choose_drawn(&mut self) {
+        if let Some(drawn) = self.drawn.clone() {
+            self.choose(Origin::Drawn, drawn);
+        }
+    }
+
+    /// Shows what was in a file.
+    pub(crate) fn set_file(&mut self, name: String, recording: Recording, unit: Unit) {
+        self.file = Some((name, Rc::new(recording), unit));
+        self.choose_file();
+    }
+
+    /// Shows that again.
+    pub(crate) fn choose_file(&mut self) {
+        if let Some((_, recording, _)) = self.file.clone() {
+            self.choose(Origin::File, recording);
+        }
+    }
+
+    fn choose(&mut self, origin: Origin, recording: Rc<Recording>) {
+        (self.origin, self.recording) = (origin, recording);
+        (self.head, self.playing) = (0.0, true);
+        self.carry();
+    }
+
+    /// Sets the network and the rates.
+    pub(crate) fn set_controls(&mut self, controls: Controls) {
+        if controls != self.controls {
+            self.controls = controls;
+            self.carry();
+        }
+    }
+
+    /// Sends the path anew, and forgets what was made of it.
+    fn carry(&mut self) {
+        let setup = self.controls.setup(&self.recording, SECS_MAX);
+        self.carried = Carried::new(&self.recording, &setup);
+        self.secs = setup.secs;
+        self.head = self.head.min(self.secs);
+        self.bounds = bounds(&self.recording, self.secs);
+        self.updates = track::updates(&self.recording, &self.carried, &setup);
+        for row in &mut self.rows {
+            // The numbers stay until there are others, rather than flicker while a slider is moved.
+            (row.run, row.scored) = (None, None);
+        }
+        self.scoring = None;
+        self.version += 1;
+    }
+
+    /// Adds a method, or finds it, and shows it if it is to be on.
+    pub(crate) fn add(&mut self, contender: Contender, on: bool) {
+        let known = self.rows.iter().position(|row| row.contender == contender);
+        let at = known.unwrap_or_else(|| {
+            let (title, scores) = (contender.title(), Scores::default());
+            let (on, look, run, scored) = (false, 0, None, None);
+            let next = Scores::default();
+            self.rows.push(Row { contender, title, on, look, run, scores, next, scored });
+            self.rows.len() - 1
+        });
+        if on {
+            self.turn(at, true);
+        }
+    }
+
+    /// Shows a method or hides it. A look is kept while it is shown, and given to the next one then.
+    pub(crate) fn turn(&mut self, at: usize, on: bool) {
+        let taken = |look: usize| self.rows.iter().any(|row| row.on && row.look == look);
+        let free = (0..).find(|look| !taken(*look)).unwrap_or(0);
+        let Some(row) = self.rows.get_mut(at).filter(|row| row.on != on) else { return };
+        row.on = on;
+        if on {
+            row.look = free;
+        }
+        self.version += 1;
+    }
+
+    /// Works out what methods show that is not known yet, those in the picture first, one after the other while
+    /// there is `time`, which is asked whether the next one is in the picture. At least one, so that it ends
+    /// some day. Returns whether all is known.
+    pub(crate) fn compute(&mut self, mut time: impl FnMut(bool) -> bool) -> bool {
+        let mut first = true;
+        for on in [true, false] {
+            let next = |row: &&mut Row| row.run.is_none() && row.on == on;
+            while let Some(row) = self.rows.iter_mut().find(next) {
+                if !first && !time(on) {
+                    return false;
+                }
+                row.run = Some(watch(&self.recording, &self.carried, row.contender).collect());
+                row.scored = None;
+                self.version += 1;
+                first = false;
+            }
+        }
+        true
+    }
+
+    /// Frames up to the time that is looked at.
+    pub(crate) fn frames(&self) -> usize {
+        // Half a microsecond, for times that were added up.
+        self.carried.frames.partition_point(|frame| frame.now <= self.head + 5e-7)
+    }
+
+    /// Scores all methods up to the time that is looked at, if new numbers are `due`, while there is `time`, but
+    /// at least one. They are seen once all of them are of the same time. Returns whether those seen are of now.
+    pub(crate) fn score(&mut self, due: bool, mut time: impl FnMut() -> bool) -> bool {
+        let now = self.frames();
+        let known = |row: &&mut Row| row.run.is_some();
+        let behind = |row: &Row| row.scored != Some(now);
+        if due
+            && self.scoring.is_none()
+            && self.rows.iter_mut().filter(known).any(|row| behind(row))
+        {
+            self.scoring = Some(now);
+        }
+        let Some(frames) = self.scoring else { return true };
+        for row in self.rows.iter_mut().filter(known).filter(|row| row.scored != Some(frames)) {
+            row.next = scores(&self.recording, &self.carried, row.run.as_deref(), frames);
+            row.scored = Some(frames);
+            if !time() {
+                return false;
+            }
+        }
+        self.scoring = None;
+        for row in self.rows.iter_mut().filter(known) {
+            row.scores = row.next;
+        }
+        frames == now
+    }
+
+    /// A method's scores over the whole path.
+    pub(crate) fn scores_of_all(&self, row: &Row) -> Scores {
+        scores(&self.recording, &self.carried, row.run.as_deref(), usize::MAX)
+    }
+
+    /// Time goes on, if it does, and starts over at the end.
+    pub(crate) fn advance(&mut self, secs: f64) {
+        if !self.playing || !secs.is_finite() {
+            return;
+        }
+        let head = self.head + secs * self.speed;
+        self.head = if head > self.secs { 0.0 } else { head.max(0.0) };
+    }
+
+    /// Looks at another time.
+    pub(crate) fn seek(&mut self, time: f64) {
+        if time.is_finite() {
+            self.head = time.clamp(0.0, self.secs);
+        }
+    }
+
+    /// Stops, and looks at another frame: so many later, or earlier.
+    pub(crate) fn step(&mut self, by: isize) {
+        self.playing = false;
+        let Some(last) = self.carried.frames.len().checked_sub(1) else { return };
+        let at = self.frames().saturating_sub(1).saturating_add_signed(by).min(last);
+        self.head = self.carried.frames[at].now;
+    }
+}
+
+/// Of the part of a path up to a time, which may be a small one.
+fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
+    let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
+    for sample in recording.samples.iter().take_while(|sample| sample.time <= secs) {
+        let place = recording.place_of(&recording.shape.coords(&sample.values, None));
+        for (bounds, value) in bounds.iter_mut().zip(place) {
+            *bounds = [bounds[0].min(value), bounds[1].max(value)];
+        }
+    }
+    bounds
+}
+
+/// Of the first so many frames, but for those before everything has settled.
+fn scores(
+    recording: &Recording,
+    carried: &Carried,
+    run: Option<&[Watched]>,
+    frames: usize,
+) -> Scores {
+    let mut tally = Tally::new(recording);
+    let settled = |frame: &&Watched| frame.at.now >= carried.warm_up;
+    let run = run.unwrap_or_default().iter();
+    run.take(frames).filter(settled).for_each(|frame| tally.push(frame));
+    tally.scores()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! What happened since the last frame, told from how players have changed.
+//!
+//! Snapshots carry states, never events: a counter that has moved on says that something happened,
+//! and a lost packet loses nothing.
+
+use std::collections::BTreeMap;
+
+use glam::Vec2;
+use phaselock::game::{Entities, Game};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::physics::{ray_to_circle, ray_to_walls};
+use phaselock_games::skirmish::arena::Arena;
+use phaselock_games::skirmish::movement::RADIUS;
+use phaselock_games::skirmish::{
+    Goods, Means, Piece, Player, Prop, RANGE, RESPAWN_SECS, Skirmish, Weapon, players, ray_to_prop,
+    scores,
+};
+
+/// Something to show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    /// Somebody fired.
+    Shot {
+        shooter: EntityId,
+        /// Where the rifle points.
+        along: Vec2,
+        /// Where the shot leaves it.
+        from: Vec2,
+        /// Where it ends.
+        to: Vec2,
+        /// Whether a player stands there.
+        hit: bool,
+    },
+    /// Somebody fired something else than the rifle.
+    Launched { shooter: EntityId, along: Vec2, from: Vec2, weapon: Weapon },
+    /// Something went off; whose doing it is, if anybody's.
+    Blast { at: Vec2, by: Option<PlayerId> },
+    /// Something to pick up was taken, or is back.
+    Taken { at: Vec2, goods: Goods },
+    /// A crate or a barrel was put in its place.
+    Put { at: Vec2 },
+    /// Somebody was hit, and by how much.
+    Hurt { id: EntityId, damage: u8 },
+    /// The own player has hit somebody.
+    Landed,
+    /// Somebody in sight died.
+    Died { id: EntityId, at: Vec2 },
+    /// Somebody was killed, in sight or not.
+    Killed { victim: PlayerId, killer: Option<PlayerId>, means: Means },
+    /// Somebody came into the world.
+    Spawned { id: EntityId, at: Vec2 },
+}
+
+/// How far from its owner's middle a rifle ends.
+pub(super) const MUZZLE: f32 = 0.92;
+/// More shots than this between two frames are a jump in time, not a salvo.
+const SHOTS_MAX: u8 = 4;
+
+/// Somebody who comes into sight so close to the time for it has just returned from the dead.
+const RESPAWN_SLACK_SECS: f32 = 0.15;
+
+/// Seconds for which something that is no more is remembered: a prediction of it may come again.
+const FORGET_SECS: f32 = 1.0;
+/// Ticks after which something that was not seen to burst is no longer shown to.
+const BURST_TICKS_MAX: u8 = 12;
+
+/// A rocket, a grenade or a mine, by its owner and the number that the rules know it by, which it keeps when the
+/// server's takes the place of a foreseen one.
+type Charge = (Option<PlayerId>, Option<u16>);
+
+/// Who was seen last, and how they were.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    seen: BTreeMap<EntityId, Player>,
+    /// Whether each has burst, and seconds since it was there last.
+    charges: BTreeMap<Charge, (bool, f32)>,
+    props: BTreeMap<EntityId, Prop>,
+    pickups: BTreeMap<EntityId, bool>,
+    /// How often everybody had been killed, and for how many seconds that has been known.
+    deaths: BTreeMap<PlayerId, (u16, f32)>,
+}
+
+impl Watch {
+    /// What has happened since the last call. Of those who were not there then, nothing.
+    pub(super) fn observe(
+        &mut self,
+        arena: &Arena,
+        entities: &Entities<Piece>,
+        own: Option<EntityId>,
+        secs: f32,
+    ) -> Vec<Event> {
+        let mut events = Vec::new();
+        for slot in players(entities) {
+            let mut now = slot.entity;
+            if let Some(before) = self.seen.get(&slot.id) {
+                let at = now.position();
+                let shots = now.shots.wrapping_sub(before.shots);
+                if (1..=SHOTS_MAX).contains(&shots) && now.health > 0 {
+                    // By what was in hand before: who has fired the last rocket has the rifle again.
+                    events.push(match before.weapon() {
+                        Weapon::Rifle => shot(arena, entities, slot.id, &now),
+                        weapon => Event::Launched {
+                            shooter: slot.id,
+                            along: now.facing(),
+                            from: at + now.facing() * MUZZLE,
+                            weapon,
+                        },
+                    });
+                } else if shots > u8::MAX - SHOTS_MAX {
+                    // A corrected prediction took a shot back. If it comes again after all, it was
+                    // seen already.
+                    now.shots = before.shots;
+                }
+                if now.health < before.health {
+                    events.push(Event::Hurt { id: slot.id, damage: before.health - now.health });
+                }
+                if own == Some(slot.id) && now.hits != before.hits {
+                    events.push(Event::Landed);
+                }
+                // Who is back already has died as well.
+                let gone = now.health == 0 || now.spawns != before.spawns;
+                if before.health > 0 && gone {
+                    events.push(Event::Died { id: slot.id, at: before.position() });
+                }
+                if now.spawns != before.spawns {
+                    events.push(Event::Spawned { id: slot.id, at });
+                }
+            } else if slot.owner.is_some_and(|owner| self.is_due(owner)) {
+                // Died out of sight, and came into the world within it.
+                events.push(Event::Spawned { id: slot.id, at: now.position() });
+            }
+            self.seen.insert(slot.id, now);
+        }
+        self.seen.retain(|id, _| entities.get(*id).is_some());
+        for (victim, score) in scores(entities) {
+            let known = self.deaths.entry(victim).or_insert((score.deaths, f32::MAX));
+            known.1 += secs;
+            if known.0 != score.deaths {
+                *known = (score.deaths, 0.0);
+                // A round that begins counts from 0.
+                if score.deaths > 0 {
+                    let (killer, means) = (score.killed_by(), score.means());
+                    events.push(Event::Killed { victim, killer, means });
+                }
+            }
+        }
+        self.observe_things(entities, secs, &mut events);
+        self.deaths.retain(|player, _| entities.owned_by(*player).next().is_some());
+        events
+    }
+
+    fn observe_things(&mut self, entities: &Entities<Piece>, secs: f32, events: &mut Vec<Event>) {
+        self.charges.retain(|_, (_, gone)| {
+            *gone += secs;
+            *gone < FORGET_SECS
+        });
+        let (mut props, mut pickups) = (BTreeMap::new(), BTreeMap::new());
+        for slot in entities.iter() {
+            let burst = match &slot.entity {
+                Piece::Shell(shell) => Some((shell.position(), shell.burst)),
+                Piece::Mine(mine) => Some((mine.position(), mine.burst)),
+                _ => None,
+            };
+            if let Some((at, burst)) = burst {
+                let charge = (slot.owner, Skirmish::foreseen(&slot.entity));
+                let known = self.charges.get(&charge).map(|(burst, _)| *burst);
+                // A correction may take it back; if it bursts again after all, it was seen already.
+                let has_burst = burst > 0 || known == Some(true);
+                if has_burst && known != Some(true) && burst <= BURST_TICKS_MAX {
+                    events.push(Event::Blast { at, by: slot.owner });
+                }
+                self.charges.insert(charge, (has_burst, 0.0));
+            }
+            match &slot.entity {
+                Piece::Prop(prop) => {
+                    if let Some(before) = self.props.get(&slot.id) {
+                        if prop.gone && !before.gone {
+                            events.push(Event::Blast { at: prop.position(), by: prop.last_by() });
+                        }
+                        if prop.puts != before.puts {
+                            events.push(Event::Put { at: prop.position() });
+                        }
+                    }
+                    props.insert(slot.id, *prop);
+                }
+                Piece::Pickup(pickup) => {
+                    let before = self.pickups.get(&slot.id);
+                    if before.is_some_and(|before| *before != pickup.taken) {
+                        events.push(Event::Taken { at: pickup.position(), goods: pickup.goods() });
+                    }
+                    pickups.insert(slot.id, pickup.taken);
+                }
+                _ => {}
+            }
+        }
+        (self.props, self.pickups) = (props, pickups);
+    }
+
+    /// Whether somebody returns from the dead about now.
+    fn is_due(&self, player: PlayerId) -> bool {
+        let dead = self.deaths.get(&player).map_or(f32::MAX, |(_, secs)| *secs);
+        (dead - RESPAWN_SECS).abs() < RESPAWN_SLACK_SECS
+    }
+}
+
+/// A shot ends where it meets a wall, a prop or somebody as displayed, which is what its shooter saw.
+fn shot(arena: &Arena, entities: &Entities<Piece>, shooter: EntityId, player: &Player) -> Event {
+    let (middle, along) = (player.position(), player.facing());
+    let wall = ray_to_walls(middle, along, &arena.walls, RANGE);
+    let props = entities.records::<Prop>().filter(|slot| slot.entity.stands());
+    let wall =
+        props.filter_map(|slot| ray_to_prop(middle, along, &slot.entity)).fold(wall, f32::min);
+    let others = players(entities).filter(|slot| slot.id != shooter && slot.entity.health > 0);
+    let body = others
+        .filter_map(|slot| ray_to_circle(middle, along, slot.entity.position(), RADIUS))
+        .fold(f32::MAX, f32::min);
+    let far = wall.min(body);
+    Event::Shot {
+        shooter,
+        along,
+        from: middle + along * MUZZLE.min(far),
+        to: middle + along * far,
+        hit: body < wall,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock::game::Slot;
+    use phaselock_games::skirmish::{Score, Shell};
+
+    fn id(index: u16) -> EntityId {
+        EntityId { index, generation: 0 }
+    }
+
+    fn world(own: Player, other: Player, lost: Score) -> Entities<Piece> {
+        let mut entities = Entities::default();
+        let pieces = [Piece::Player(own), Piece::Player(other), Piece::Score(lost)];
+        for (index, (owner, entity)) in [7, 8, 8].into_iter().zip(pieces).enumerate() {
+            let (id, owner) = (id(index as u16), Some(PlayerId(owner)));
+            entities.insert(Slot { id, owner, entity });
+        }
+        entities
+    }
+
+    #[test]
+    fn counters_become_events_once() {
+        let arena = Arena::new();
+        let mut watch = Watch::default();
+        let own = Player { x: -20.0, y: 0.0, health: 100, shots: 255, ..Player::default() };
+        let other = Player { x: -17.0, ..own };
+        let score = Score::default();
+        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0)), 0.1), []);
+
+        let own = Player { shots: 0, hits: 1, ..own };
+        let hurt = Player { health: 0, ..other };
+        let score = Score { deaths: 1, killer: 8, ..score };
+        let events = watch.observe(&arena, &world(own, other, Score::default()), Some(id(0)), 0.1);
+        let Event::Shot { from, to, hit: true, .. } = events[0] else { panic!("{events:?}") };
+        assert!((from.x + 20.0 - MUZZLE).abs() < 1e-5 && (to.x + 17.4).abs() < 1e-4);
+        assert_eq!(events[1..], [Event::Landed]);
+        let events = watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1);
+        let died = Event::Died { id: id(1), at: other.position() };
+        let (victim, killer) = (PlayerId(8), Some(PlayerId(7)));
+        let killed = Event::Killed { victim, killer, means: Means::Rifle };
+        assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, died, killed]);
+        assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1), []);
+
+        // Who is out of sight is heard of all the same.
+        let mut unseen = world(own, hurt, Score { deaths: 2, ..score });
+        unseen.remove(id(1));
+        assert_eq!(watch.observe(&arena, &unseen, Some(id(0)), 0.1), [killed]);
+        assert_eq!(watch.observe(&arena, &world(own, other, score), Some(id(0)), 0.1).len(), 1);
+    }
+
+    #[test]
+    fn a_rocket_bursts_once_whoever_says_so_and_what_was_missed_is_not_shown() {
+        let arena = Arena::new();
+        let mut watch = Watch::default();
+        let owner = Some(PlayerId(7));
+        let mut see = |index: u16, burst: u8, shot: u8| {
+            let mut entities = Entities::default();
+            let entity = Piece::Shell(Shell { burst, shot, ..Shell::default() });
+            entities.insert(Slot { id: id(index), owner, entity });
+            watch.observe(&arena, &entities, None, 0.1).len()
+        };
+        // Foreseen, burst, taken back, and then the server's.
+        assert_eq!([see(4100, 0, 3), see(4100, 1, 3), see(4100, 0, 3), see(9, 2, 3)], [0, 1, 0, 0]);
+        assert_eq!([see(9, 1, 4), see(9, 20, 5)], [1, 0]);
+    }
+
+    #[test]
+    fn a_shot_taken_back_is_not_seen_twice() {
+        let arena = Arena::new();
+        let mut watch = Watch::default();
+        let player = |shots| Player { health: 100, shots, ..Player::default() };
+        let mut seen = |shots| {
+            let world = world(player(shots), Player::default(), Score::default());
+            watch.observe(&arena, &world, Some(id(0)), 0.1).len()
+        };
+        assert_eq!([seen(5), seen(6), seen(5), seen(6), seen(7), seen(90)], [0, 1, 0, 0, 1, 0]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Asteroids' bots: they see what a player sees and press the same keys.
+
+use glam::Vec2;
+
+use super::field::{FIELD, radius};
+use super::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
+use super::{Command, Piece, Rock, Ship, ship_of};
+use phaselock::game::Entities;
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::physics::turns;
+use phaselock::random::Random;
+use phaselock::replicate::turn_between;
+use phaselock::time::Rates;
+
+/// What a bot keeps in mind.
+#[derive(Clone, Debug, Default)]
+pub struct Bot {
+    target: Option<EntityId>,
+    /// Seconds for which it has had this target; it needs a moment before it shoots.
+    seen_secs: f32,
+    /// Seconds until it thinks again about what it is after.
+    rethink_secs: f32,
+    /// Whether it is out for ships.
+    hunts: bool,
+    /// How far its aim is off at the moment, in turns.
+    sway: f32,
+    /// The keys that it holds, and for how many seconds.
+    turn: i16,
+    turn_secs: f32,
+    thrust: bool,
+    thrust_secs: f32,
+}
+
+/// Its fingers do not change keys sooner than that, in seconds: turns are ended in time by whoever can
+/// wait for it, but not begun and ended at once. Arbitrary to a few hundredths.
+const TURN_PRESS_SECS: f32 = 0.034;
+const THRUST_PRESS_SECS: f32 = 0.12;
+/// Seconds from choosing something to shooting at it: a human's reaction time, and a moment to aim.
+const REACTION_SECS: f32 = 0.55;
+/// Seconds ahead that it looks out for rocks in its way.
+const LOOKOUT_SECS: f32 = 1.5;
+/// By how much it wants to miss them, in metres.
+const BERTH: f32 = 1.4;
+/// It shoots no further than this, in metres, though bullets go on.
+const RANGE: f32 = 34.0;
+/// The speeds that it keeps to while it looks for targets, and that it brakes from, in metres a second.
+const CRUISE: f32 = 6.5;
+const HASTE: f32 = 10.0;
+/// By how many metres nearer a ship counts to one who hunts, and further to one who does not.
+const APPETITE: f32 = 18.0;
+const INDIFFERENCE: f32 = 10.0;
+/// By how many metres nearer the present target counts, or it would waver.
+const LOYALTY: f32 = 4.0;
+/// What a quarter turn to aim at something counts as, in metres.
+const TURNING: f32 = 12.0;
+
+/// Something to shoot at, as seen from the own ship.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    id: EntityId,
+    to: Vec2,
+    /// As the own ship sees it.
+    velocity: Vec2,
+    radius: f32,
+    is_ship: bool,
+}
+
+/// When and where a bullet that is fired now meets something, if it ever does.
+///
+/// The bullet has the own ship's speed besides its own, so all is relative to that: the first root of
+/// `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
+fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
+    let a = velocity.length_squared() - MUZZLE_SPEED * MUZZLE_SPEED;
+    let b = 2.0 * (to.dot(velocity) - SHIP_RADIUS * MUZZLE_SPEED);
+    let c = to.length_squared() - SHIP_RADIUS * SHIP_RADIUS;
+    if a > -1.0 {
+        return None;
+    }
+    // Nothing is as fast as a bullet, so there is one root after now.
+    let secs = (-b - (b * b - 4.0 * a * c).max(0.0).sqrt()) / (2.0 * a);
+    (secs >= 0.0).then_some((secs, to + velocity * secs))
+}
+
+fn targets(seen: &Entities<Piece>, own: &Ship, me: PlayerId) -> Vec<Target> {
+    let target = |id, place, velocity: Vec2, radius, is_ship| Target {
+        id,
+        to: FIELD.way(own.position(), place),
+        velocity: velocity - own.velocity(),
+        radius,
+        is_ship,
+    };
+    let rocks = seen.records::<Rock>().filter(|rock| rock.entity.sector == own.sector);
+    let rocks = rocks.filter(|rock| rock.entity.forming < 20).map(|slot| {
+        let rock = &slot.entity;
+        target(slot.id, rock.position(), rock.velocity(), radius(rock), false)
+    });
+    let ships = seen.records::<Ship>().filter(|ship| {
+        ship.owner != Some(me) && ship.entity.sector == own.sector && ship.entity.is_alive()
+    });
+    let ships = ships.map(|slot| {
+        let ship = &slot.entity;
+        target(slot.id, ship.position(), ship.velocity(), SHIP_RADIUS, true)
+    });
+    rocks.chain(ships).collect()
+}
+
+/// The rock that it will run into first: in how many seconds, and which way leads clear of it.
+fn danger(targets: &[Target]) -> Option<(f32, Vec2)> {
+    targets
+        .iter()
+        .filter(|target| !target.is_ship)
+        .filter_map(|rock| {
+            let square = rock.velocity.length_squared().max(0.01);
+            let secs = (-rock.to.dot(rock.velocity) / square).clamp(0.0, LOOKOUT_SECS);
+            let then = rock.to + rock.velocity * secs;
+            let clear = rock.radius + SHIP_RADIUS + BERTH;
+            let aside = rock.velocity.perp().normalize_or(Vec2::X);
+            let away = if then.length() > 0.3 { -then.normalize() } else { aside };
+            (then.length() < clear).then_some((secs, away))
+        })
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// What the bot does next.
+pub(super) fn think(
+    bot: &mut Bot,
+    rates: Rates,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    random: &mut Random,
+) -> Command {
+    let secs = rates.step_secs();
+    let Some(own) = ship_of(seen, me).map(|slot| slot.entity).filter(Ship::is_alive) else {
+        *bot = Bot { hunts: bot.hunts, ..Bot::default() };
+        return Command::default();
+    };
+    let targets = targets(seen, &own, me);
+    bot.rethink_secs -= secs;
+    let gone = bot.target.is_some_and(|id| !targets.iter().any(|target| target.id == id));
+    if bot.rethink_secs <= 0.0 || gone {
+        bot.rethink_secs = random.range(0.35, 0.9);
+        bot.sway = random.range(-0.025, 0.025);
+        if random.chance(0.15) {
+            bot.hunts = random.chance(0.4);
+        }
+        let next = choose(bot, &own, &targets);
+        if next != bot.target {
+            (bot.target, bot.seen_secs) = (next, 0.0);
+        }
+    }
+    bot.seen_secs += secs;
+
+    let target = targets.iter().find(|target| Some(target.id) == bot.target);
+    let aim = target.and_then(|target| Some((target, intercept(target.to, target.velocity)?)));
+    let mut fire = false;
+    let mut wish = own.heading;
+    let mut thrust = false;
+    if let Some((target, (flight, there))) = aim {
+        let ideal = turns(there);
+        wish = ideal + bot.sway;
+        // As wide as the target looks, or a little more: people hope.
+        let width =
+            (1.2 * target.radius / there.length().max(1.0) / std::f32::consts::TAU).min(0.1);
+        let near = flight < BULLET_SECS && there.length() < RANGE;
+        let off = turn_between(own.heading, wish).abs();
+        fire = near && off < width.max(0.008) && bot.seen_secs > REACTION_SECS;
+        let ahead = own.velocity().dot(there.normalize_or_zero());
+        thrust = !near && ahead < CRUISE && off < 0.08;
+    }
+    if own.velocity().length() > HASTE {
+        // Too fast to aim from: turn about and brake.
+        wish = turns(-own.velocity());
+        thrust = turn_between(own.heading, wish).abs() < 0.1;
+    }
+    if let Some((soon, away)) = danger(&targets).filter(|_| own.shield < 30) {
+        let clear = turns(away);
+        let off = turn_between(own.heading, clear).abs();
+        // What is just ahead is shot rather than fled from, as long as there is time.
+        if !(fire && soon > 0.5) {
+            wish = clear;
+            thrust = off < 0.17;
+        }
+    }
+    // A new ship's shield is worth more than the first shot.
+    fire &= own.shield < 20;
+
+    let off = turn_between(own.heading, wish);
+    // Half of what a tick turns by would be the best that can be done; a little more, or it would tremble.
+    let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
+    let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
+    bot.turn_secs += secs;
+    if turn != bot.turn && (turn == 0 || bot.turn_secs >= TURN_PRESS_SECS) {
+        (bot.turn, bot.turn_secs) = (turn, 0.0);
+    }
+    bot.thrust_secs += secs;
+    if thrust != bot.thrust && bot.thrust_secs >= THRUST_PRESS_SECS {
+        (bot.thrust, bot.thrust_secs) = (thrust, 0.0);
+    }
+    Command { turn: bot.turn, thrust: bot.thrust, fire }
+}
+
+/// What it goes for: near and ahead, rather rocks than ships unless it hunts.
+fn choose(bot: &Bot, own: &Ship, targets: &[Target]) -> Option<EntityId> {
+    let cost = |target: &Target| {
+        let turn = turn_between(own.heading, turns(target.to)).abs();
+        let liking = match (target.is_ship, bot.hunts) {
+            (true, true) => -APPETITE,
+            (true, false) => INDIFFERENCE,
+            (false, _) => 0.0,
+        };
+        let loyalty = if Some(target.id) == bot.target { LOYALTY } else { 0.0 };
+        target.to.length() + 4.0 * TURNING * turn + liking - loyalty
+    };
+    targets.iter().min_by(|a, b| cost(a).total_cmp(&cost(b))).map(|target| target.id)
+}

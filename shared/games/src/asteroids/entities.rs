@@ -1,0 +1,198 @@
+//! What Asteroids' players command, and what its world consists of.
+
+use glam::Vec2;
+
+use super::field::FIELD;
+use crate::rounds::Round;
+use phaselock::physics::direction;
+use phaselock::replicate::Field;
+use phaselock::{entities, record};
+
+record! {
+    /// What a player commands.
+    pub struct Command {
+        /// -1 turns to the left, 1 to the right.
+        pub turn: i16 = Field::centred(2, 0),
+        /// Whether the engine burns.
+        pub thrust: bool = Field::count(1),
+        /// Whether the trigger is held.
+        pub fire: bool = Field::count(1),
+    }
+}
+
+/// Places of ships: 2 mm fine.
+pub(super) const SHIP_PLACE: Field = Field::wrapping(16, 9).snap_beyond(6.0);
+/// Speeds of ships in metres a second: 8 mm/s fine, below 32 m/s.
+pub(super) const SHIP_PACE: Field = Field::centred(13, 7);
+/// Directions of ships: a twelfth of a degree fine.
+pub(super) const HEADING: Field = Field::angle(12);
+/// Places of what keeps to its course: so fine that a tick's way is a whole number of steps without the
+/// course becoming another one.
+pub(super) const PLACE: Field = Field::wrapping(19, 12).snap_beyond(6.0);
+/// Speeds of rocks: below 32 m/s.
+pub(super) const ROCK_PACE: Field = Field::centred(12, 6);
+/// Speeds of bullets: below 64 m/s.
+pub(super) const BULLET_PACE: Field = Field::centred(13, 6);
+
+record! {
+    /// A player's ship.
+    pub struct Ship {
+        /// Which way it turns: as the command of the last tick that it lived through. Hostile inputs may say
+        /// -2, which the rules take for -1.
+        pub turn: i16 = Field::centred(2, 0).steering(),
+        /// Whether its engine burns.
+        pub thrust: bool = Field::count(1).steering(),
+        /// For how many ticks it has done so; 63 and more are 63. One more a tick, at the usual 60 a second.
+        /// Predicted as well, but to be wrong about it alone is no misprediction.
+        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Whether it holds the trigger.
+        pub fire: bool = Field::count(1).steering(),
+        /// For how many ticks it has held or left it; bounded likewise.
+        pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Metres from the left edge.
+        pub x: f32 = SHIP_PLACE.moved_by("vx"),
+        /// Metres from the upper edge.
+        pub y: f32 = SHIP_PLACE.moved_by("vy"),
+        /// Metres a second to the right.
+        pub vx: f32 = SHIP_PACE,
+        /// Metres a second down.
+        pub vy: f32 = SHIP_PACE,
+        /// Where the bow points, in turns from the x axis (right) towards the y axis (down).
+        pub heading: f32 = HEADING,
+        /// Which of the fields it is in.
+        pub sector: u8 = Field::count(4).server_only(),
+        /// Hits that it stands; 0 is wrecked.
+        pub hull: u8 = Field::count(2).server_only(),
+        /// Ticks for which nothing harms it yet. A shot ends it.
+        pub shield: u16 = Field::count(9),
+        /// Ticks until the gun can fire again. Who sees the shots can count it.
+        pub cooldown: u8 = Field::count(6),
+        /// Shots fired so far, modulo 256.
+        pub shots: u8 = Field::count(8),
+        /// Ticks until a wreck's pilot has another ship.
+        pub respawn: u16 = Field::count(9).owner_only().server_only(),
+        /// Times it came into the world, modulo 256.
+        pub spawns: u8 = Field::cut(8).server_only(),
+    }
+}
+
+record! {
+    /// A rock. It keeps its course until it is shot.
+    pub struct Rock {
+        /// Metres from the left edge.
+        pub x: f32 = PLACE.moved_by("vx"),
+        /// Metres from the upper edge.
+        pub y: f32 = PLACE.moved_by("vy"),
+        /// Metres a second to the right.
+        pub vx: f32 = ROCK_PACE,
+        /// Metres a second down.
+        pub vy: f32 = ROCK_PACE,
+        /// How often it was split: an index into [`RADII`](super::field::RADII).
+        pub size: u8 = Field::count(2),
+        /// What its shape and its spin follow from.
+        pub seed: u8 = Field::count(8),
+        /// Which of the fields it is in.
+        pub sector: u8 = Field::count(4),
+        /// Ticks for which it is only announced: it neither harms nor can be hit.
+        pub forming: u8 = Field::count(8),
+    }
+}
+
+record! {
+    /// A bullet, owned by who fired it.
+    pub struct Bullet {
+        /// Metres from the left edge.
+        pub x: f32 = PLACE.moved_by("vx"),
+        /// Metres from the upper edge.
+        pub y: f32 = PLACE.moved_by("vy"),
+        /// Metres a second to the right.
+        pub vx: f32 = BULLET_PACE,
+        /// Metres a second down.
+        pub vy: f32 = BULLET_PACE,
+        /// Ticks that it has left.
+        pub life: u8 = Field::count(8),
+        /// Which of its owner's shots it is: their count after it.
+        pub shot: u8 = Field::count(8),
+        /// Which of the fields it is in.
+        pub sector: u8 = Field::count(4),
+    }
+}
+
+record! {
+    /// What everybody is told of a player, near or not.
+    pub struct Score {
+        /// What it has won in this round.
+        pub points: u16 = Field::count(12).server_only(),
+        /// Rocks shot.
+        pub rocks: u16 = Field::count(12).server_only(),
+        /// Ships shot.
+        pub ships: u16 = Field::count(10).server_only(),
+        /// Ships lost.
+        pub deaths: u16 = Field::count(10).server_only(),
+        /// What the last one was lost to: 0 nothing yet, 1 a rock, else the seat of who shot it plus 2.
+        pub killer: u16 = Field::count(16).server_only(),
+    }
+}
+
+entities! {
+    /// What the world consists of.
+    pub enum Piece { Ship, Rock, Bullet, Score, Round }
+}
+
+impl Ship {
+    /// Where it is.
+    pub fn position(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+
+    /// How it moves, in metres a second.
+    pub fn velocity(&self) -> Vec2 {
+        Vec2::new(self.vx, self.vy)
+    }
+
+    /// The unit vector that the bow points along.
+    pub fn facing(&self) -> Vec2 {
+        direction(self.heading)
+    }
+
+    /// Whether it is no wreck.
+    pub fn is_alive(&self) -> bool {
+        self.hull > 0
+    }
+}
+
+impl Rock {
+    /// Where it is.
+    pub fn position(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+
+    /// How it moves, in metres a second.
+    pub fn velocity(&self) -> Vec2 {
+        Vec2::new(self.vx, self.vy)
+    }
+}
+
+impl Bullet {
+    /// Where it is.
+    pub fn position(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+
+    /// How it moves, in metres a second.
+    pub fn velocity(&self) -> Vec2 {
+        Vec2::new(self.vx, self.vy)
+    }
+}
+
+impl Piece {
+    /// Where it is and in which field; none for what is nowhere.
+    pub fn place(&self) -> Option<(u8, Vec2)> {
+        match self {
+            Self::Ship(ship) => Some((ship.sector, FIELD.fold(ship.position()))),
+            Self::Rock(rock) => Some((rock.sector, FIELD.fold(rock.position()))),
+            Self::Bullet(bullet) => Some((bullet.sector, FIELD.fold(bullet.position()))),
+            Self::Score(_) | Self::Round(_) => None,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The fields that Asteroids is played in, and the rocks that drift there.
+//!
+//! A field is a torus of [`SIZE`]; how large it is, the field tables say, so it cannot grow with the number
+//! of players. What grows is the number of fields in use, one for each [`SECTOR_PLAYERS`] of them, and the
+//! number of rocks in each. Nobody meets anybody of another field, but all are in the same round.
+
+use glam::Vec2;
+
+use super::entities::{PLACE, ROCK_PACE, Rock};
+use phaselock::physics::{Torus, direction};
+use phaselock::random::Random;
+use phaselock::replicate::Field;
+
+/// Width and height of a field in metres: the period of the places' grids.
+pub const SIZE: f32 = 128.0;
+/// The shape of each field.
+pub const FIELD: Torus = Torus { size: Vec2::splat(SIZE) };
+/// How many fields there are: what four bits tell apart.
+pub const SECTORS: u8 = 16;
+/// Players in a field before the next is opened. Arbitrary; 32 m to each.
+pub const SECTOR_PLAYERS: usize = 16;
+
+/// Radii of rocks in metres, the large first. Areas are about halved with each split.
+pub const RADII: [f32; 3] = [3.4, 2.4, 1.6];
+/// Their masses, of the smallest: each is two of the next, so that splitting conserves it.
+pub const MASSES: [u32; 3] = [4, 2, 1];
+/// What they are worth in points: the smaller, the harder to hit.
+pub const WORTH: [u16; 3] = [1, 2, 3];
+/// Large rocks in a field without players, and how many more there are for each. Arbitrary: with one player
+/// there is about one in a screen, with 16 there are five.
+const LARGE: f32 = 8.0;
+const LARGE_EACH: f32 = 1.5;
+/// Speeds of large rocks in metres a second. Arbitrary.
+const DRIFT: (f32, f32) = (1.5, 4.5);
+/// By how much the parts of a split rock part, to either side. Arbitrary.
+const BURST: (f32, f32) = (1.5, 4.0);
+/// The greatest speed of any rock in metres a second: a large one's, and two splits, and a step of the grid each.
+pub const ROCK_SPEED_MAX: f32 = DRIFT.1 + 2.0 * BURST.1 + 0.1;
+/// Seconds for which a new rock is announced where it will be.
+pub const WARNING_SECS: f32 = 1.5;
+/// The same for the parts of a split one, which is warning enough by itself.
+pub const PARTS_WARNING_SECS: f32 = 0.5;
+/// How far from ships new rocks come at least, in metres, if there is such a place.
+const CLEARANCE: f32 = 14.0;
+
+/// The mass that the rocks of a field have at most, with so many players in it.
+pub fn mass_max(players: usize) -> u32 {
+    let large = LARGE + LARGE_EACH * players.min(SECTOR_PLAYERS) as f32;
+    large as u32 * MASSES[0]
+}
+
+/// A rock's radius in metres. Sizes that the grid holds beyond the smallest are the smallest.
+pub fn radius(rock: &Rock) -> f32 {
+    RADII[usize::from(rock.size).min(RADII.len() - 1)]
+}
+
+/// A rock's mass.
+pub fn mass(rock: &Rock) -> u32 {
+    MASSES[usize::from(rock.size).min(MASSES.len() - 1)]
+}
+
+fn snapped(field: Field, value: Vec2) -> Vec2 {
+    Vec2::new(field.unpack(field.pack(value.x)), field.unpack(field.pack(value.y)))
+}
+
+/// A place that is as far as need be from all of these: the best of a few.
+pub(super) fn clear_place(random: &mut Random, away_from: impl Fn(Vec2) -> f32) -> Vec2 {
+    let mut best = (f32::NEG_INFINITY, Vec2::ZERO);
+    for _ in 0..12 {
+        let place = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
+        let distance = away_from(place);
+        if distance > best.0 {
+            best = (distance, place);
+        }
+        if distance >= CLEARANCE {
+            break;
+        }
+    }
+    best.1
+}
+
+/// A large rock that comes into a field.
+pub(super) fn new_rock(sector: u8, place: Vec2, forming: u8, random: &mut Random) -> Rock {
+    let place = snapped(PLACE, place);
+    let drift = direction(random.unit()) * random.range(DRIFT.0, DRIFT.1);
+    let velocity = snapped(ROCK_PACE, drift);
+    Rock {
+        x: place.x,
+        y: place.y,
+        vx: velocity.x,
+        vy: velocity.y,
+        size: 0,
+        seed: random.below(256) as u8,
+        sector,
+        forming,
+    }
+}
+
+/// What becomes of a rock that is struck along a unit vector: two of the next size, or nothing. They part
+/// at a right angle to the blow with opposite speeds, so momentum is what it was to the last bit.
+pub(super) fn split(
+    rock: &Rock,
+    along: Vec2,
+    forming: u8,
+    random: &mut Random,
+) -> Option<[Rock; 2]> {
+    let size = rock.size + 1;
+    if usize::from(size) >= RADII.len() {
+        return None;
+    }
+    let aside = along.perp();
+    let burst = snapped(ROCK_PACE, aside * random.range(BURST.0, BURST.1));
+    let apart = aside * (0.5 * radius(rock));
+    Some([1.0, -1.0].map(|side| {
+        let place = snapped(PLACE, FIELD.fold(rock.position() + apart * side));
+        Rock {
+            x: place.x,
+            y: place.y,
+            vx: rock.vx + burst.x * side,
+            vy: rock.vy + burst.y * side,
+            size,
+            seed: random.below(256) as u8,
+            forming,
+            ..*rock
+        }
+    }))
+}

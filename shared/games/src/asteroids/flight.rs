@@ -1,0 +1,150 @@
+//! Asteroids' movement: the functions that move everything, on both sides.
+
+use glam::Vec2;
+
+use super::entities::{Bullet, Command, HEADING, PLACE, Rock, SHIP_PACE, SHIP_PLACE, Ship};
+use super::field::{FIELD, SIZE};
+use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::physics::direction;
+use phaselock::replicate::{Field, wrapped};
+use phaselock::time::Rates;
+
+/// Radius of a ship's hull in metres.
+pub const SHIP_RADIUS: f32 = 0.9;
+/// Turns a second. Arbitrary: the original takes a second and a half for one, which is slow on a large field.
+pub const TURN_RATE: f32 = 0.7;
+/// What the engine adds in metres a second squared.
+pub const THRUST: f32 = 15.0;
+/// What space takes away, as part of the speed in a second: ships come to rest in the end, as in the original.
+pub const DRAG: f32 = 0.35;
+/// Greatest speed of a ship in metres a second.
+pub const SPEED_MAX: f32 = 18.0;
+/// Speed of a bullet in metres a second, besides its ship's.
+pub const MUZZLE_SPEED: f32 = 32.0;
+/// Seconds that a bullet lives.
+pub const BULLET_SECS: f32 = 1.1;
+/// Seconds from one shot to the next: four bullets of a ship at a time.
+pub const RELOAD_SECS: f32 = 0.28;
+/// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
+const HELD_MAX: u8 = 63;
+
+/// A span in whole ticks, 1 or more.
+pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
+    (secs * rates.tick_hz as f32).ceil().max(1.0) as u16
+}
+
+/// One tick of a living ship: turn, burn, drift, pull the trigger. Whether it fired, `shots` tells.
+pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
+    let secs = rates.step_secs();
+    let flew_alike = (ship.turn, ship.thrust) == (command.turn, command.thrust);
+    ship.held = count(ship.held, flew_alike);
+    ship.fire_held = count(ship.fire_held, ship.fire == command.fire);
+    (ship.turn, ship.thrust, ship.fire) = (command.turn, command.thrust, command.fire);
+
+    let turn = f32::from(command.turn.clamp(-1, 1));
+    ship.heading = wrapped(ship.heading + turn * TURN_RATE * secs, 1.0);
+    let mut velocity = ship.velocity() * (1.0 - DRAG * secs);
+    if command.thrust {
+        velocity += direction(ship.heading) * (THRUST * secs);
+    }
+    velocity = velocity.clamp_length_max(SPEED_MAX);
+    let place = FIELD.fold(ship.position() + velocity * secs);
+    (ship.x, ship.y) = place.into();
+    (ship.vx, ship.vy) = velocity.into();
+
+    ship.shield = ship.shield.saturating_sub(1);
+    ship.cooldown = ship.cooldown.saturating_sub(1);
+    if command.fire && ship.cooldown == 0 {
+        ship.cooldown = ticks(rates, RELOAD_SECS).min(63) as u8;
+        ship.shots = ship.shots.wrapping_add(1);
+        ship.shield = 0;
+    }
+}
+
+/// The keys that a ship holds.
+pub(super) fn held(ship: &Ship) -> Command {
+    Command { turn: ship.turn, thrust: ship.thrust, fire: ship.fire }
+}
+
+/// The bullet that a ship has just fired: at its bow, with its speed besides its own.
+pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
+    let along = ship.facing();
+    let place = FIELD.fold(ship.position() + along * SHIP_RADIUS);
+    let velocity = ship.velocity() + along * MUZZLE_SPEED;
+    Bullet {
+        x: place.x,
+        y: place.y,
+        vx: velocity.x,
+        vy: velocity.y,
+        life: ticks(rates, BULLET_SECS).min(255) as u8,
+        shot: ship.shots,
+        sector: ship.sector,
+    }
+}
+
+/// Where what keeps its course is after so many ticks, in one coordinate. A tick's way is a whole number of
+/// the grid's steps, so any number of ticks at once comes to the same bits as one after the other.
+fn drifted(rates: Rates, from: f32, speed: f32, ticks: u64) -> f32 {
+    let steps = (1_u32 << PLACE.fraction_bits) as f32;
+    let way = libm::roundf(speed * rates.step_secs() * steps) / steps;
+    wrapped(from + way * ticks as f32, SIZE)
+}
+
+/// A rock after so many ticks, at most [`FORETOLD_TICKS_MAX`].
+pub fn drift_rock(rates: Rates, rock: &mut Rock, ticks: u64) {
+    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    rock.x = drifted(rates, rock.x, rock.vx, ticks);
+    rock.y = drifted(rates, rock.y, rock.vy, ticks);
+    rock.forming = rock.forming.saturating_sub(ticks as u8);
+}
+
+/// A bullet after so many ticks, at most [`FORETOLD_TICKS_MAX`].
+pub fn drift_bullet(rates: Rates, bullet: &mut Bullet, ticks: u64) {
+    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    bullet.x = drifted(rates, bullet.x, bullet.vx, ticks);
+    bullet.y = drifted(rates, bullet.y, bullet.vy, ticks);
+    bullet.life = bullet.life.saturating_sub(ticks as u8);
+}
+
+/// A counter of ticks, once more or from the start.
+fn count(held: u8, alike: bool) -> u8 {
+    if alike { (held + 1).min(HELD_MAX) } else { 1 }
+}
+
+/// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many ticks as
+/// `steering` has held its keys, with those. For one that changed keys once at most, and that nothing
+/// struck, that is the truth.
+pub(super) fn foretell(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {
+    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let mut ship = *base;
+    if !base.is_alive() {
+        ship.respawn = base.respawn.saturating_sub(ticks as u16);
+        return ship;
+    }
+    // The keys of each tick from 1 to `ticks`, of which the last few ran with the present ones.
+    let at = |held: u8, tick| if tick + u64::from(held) > ticks { steering } else { base };
+    for tick in 1..=ticks {
+        let Ship { turn, thrust, .. } = *at(steering.held, tick);
+        let fire = at(steering.fire_held, tick).fire;
+        fly(rates, &mut ship, &Command { turn, thrust, fire });
+        snap(&mut ship);
+    }
+    ship
+}
+
+/// Moves a ship to the grid, as the world does after each step; whole numbers are on it anyway.
+pub(super) fn snap(ship: &mut Ship) {
+    let snapped = |field: Field, value: f32| field.unpack(field.pack(value));
+    (ship.x, ship.y) = (snapped(SHIP_PLACE, ship.x), snapped(SHIP_PLACE, ship.y));
+    (ship.vx, ship.vy) = (snapped(SHIP_PACE, ship.vx), snapped(SHIP_PACE, ship.vy));
+    ship.heading = snapped(HEADING, ship.heading);
+}
+
+/// At what part of a tick something comes nearest to the middle of a circle, if it is within then: it is at
+/// `to` from the middle now, and `way` is how it moved in the tick as the circle sees it.
+pub(super) fn meets(to: Vec2, way: Vec2, radius: f32) -> Option<f32> {
+    let square = way.length_squared();
+    let back = if square > 0.0 { (to.dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };
+    let nearest = to - way * back;
+    (nearest.length_squared() < radius * radius).then_some(1.0 - back)
+}

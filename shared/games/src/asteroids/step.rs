@@ -1,0 +1,373 @@
+//! What only the server decides: wrecks, splits, scores, who comes in where, and the round.
+
+use glam::Vec2;
+
+use super::entities::{Piece, Rock, Score, Ship};
+use super::field::{
+    FIELD, MASSES, PARTS_WARNING_SECS, SECTOR_PLAYERS, SECTORS, SIZE, WARNING_SECS, WORTH,
+    clear_place, mass, mass_max, new_rock, radius, split,
+};
+use super::flight::{drift_bullet, drift_rock, fired, fly, ticks};
+use super::strikes::{Scene, Strike};
+use super::{
+    Asteroids, Bullet, Command, HULL, LENGTHS, POINTS_MAX, RESPAWN_SECS, SHIELD_SECS, SHIP_WORTH,
+};
+use crate::rounds::{Phase, Round, round};
+use phaselock::game::{Entities, Inputs, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::limits::ENTITIES_MAX;
+use phaselock::time::Rates;
+
+/// Seconds from one new rock in a field to the next. Arbitrary.
+const WAVE_SECS: f32 = 0.6;
+/// Entities up to which there are bullets: room is kept for rocks that split and for who joins.
+const BULLETS_UNTIL: usize = ENTITIES_MAX as usize - 512;
+/// Entities up to which new rocks come.
+const ROCKS_UNTIL: usize = BULLETS_UNTIL - 512;
+
+/// Lists that each tick fills anew; kept for their memory.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// What is in each field.
+    scenes: Vec<Scene>,
+    strikes: Vec<Strike>,
+    shots: Vec<(Option<PlayerId>, Bullet)>,
+    returning: Vec<EntityId>,
+}
+
+/// A ship is lost.
+pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
+    ship.hull = 0;
+    ship.respawn = ticks(rates, RESPAWN_SECS);
+    (ship.vx, ship.vy) = (0.0, 0.0);
+    (ship.shield, ship.thrust, ship.turn) = (0, false, 0);
+}
+
+/// How far a place in a field is from the nearest living ship or, if they matter, rock.
+fn clearance(entities: &Entities<Piece>, sector: u8, place: Vec2, rocks: bool) -> f32 {
+    entities
+        .iter()
+        .filter_map(|slot| match slot.entity {
+            Piece::Ship(ship) if ship.sector == sector && ship.is_alive() => {
+                Some(FIELD.distance(place, ship.position()))
+            }
+            Piece::Rock(rock) if rocks && rock.sector == sector => {
+                Some(FIELD.distance(place, rock.position()) - radius(&rock))
+            }
+            _ => None,
+        })
+        .fold(SIZE, f32::min)
+}
+
+/// How many ships there are in each field.
+fn crowds(entities: &Entities<Piece>) -> [usize; SECTORS as usize] {
+    let mut crowds = [0; SECTORS as usize];
+    for ship in entities.records::<Ship>() {
+        crowds[usize::from(ship.entity.sector)] += 1;
+    }
+    crowds
+}
+
+impl Asteroids {
+    /// A fresh ship in place of another, or of none.
+    fn commission(&self, ship: &Ship, place: Vec2, heading: f32) -> Ship {
+        Ship {
+            x: place.x,
+            y: place.y,
+            heading,
+            sector: ship.sector,
+            hull: HULL,
+            shield: ticks(self.rates, SHIELD_SECS),
+            shots: ship.shots,
+            spawns: ship.spawns.wrapping_add(1),
+            ..Ship::default()
+        }
+    }
+
+    /// A player enters: into the first field with room, or the emptiest.
+    pub(super) fn enter(&self, world: &mut World<Self>, player: PlayerId) {
+        let crowds = crowds(&world.entities);
+        let open = crowds.iter().position(|crowd| *crowd < SECTOR_PLAYERS);
+        let emptiest = || (0..crowds.len()).min_by_key(|at| crowds[*at]).unwrap_or(0);
+        let sector = open.unwrap_or_else(emptiest) as u8;
+        if crowds[usize::from(sector)] == 0 {
+            clear_rocks(&mut world.entities, Some(sector));
+            self.fill(world, sector, 1);
+        }
+        let World { entities, random, .. } = world;
+        let place = clear_place(random, |place| clearance(entities, sector, place, true));
+        let heading = random.unit();
+        let ship = self.commission(&Ship { sector, ..Ship::default() }, place, heading);
+        if world.spawn(Some(player), ship.into()).is_some() {
+            world.spawn(Some(player), Score::default().into());
+        }
+    }
+
+    /// One tick of the truth.
+    pub(super) fn advance(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        self.move_all(world, inputs);
+        self.strike(world);
+        let over = |bullet: &Bullet| bullet.life == 0;
+        let bullets = world.entities.records::<Bullet>();
+        let over: Vec<_> = bullets.filter(|it| over(&it.entity)).map(|slot| slot.id).collect();
+        for id in over {
+            world.despawn(id);
+        }
+        let shots = std::mem::take(&mut world.memory.shots);
+        for (owner, bullet) in &shots {
+            if world.entities.len() < BULLETS_UNTIL {
+                world.spawn(*owner, Piece::Bullet(*bullet));
+            }
+        }
+        world.memory.shots = shots;
+        self.return_wrecks(world);
+        self.send_rocks(world);
+        self.go_round(world);
+    }
+
+    fn move_all(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        let World { entities, memory, .. } = world;
+        let Memory { scenes, shots, returning, .. } = memory;
+        scenes.resize_with(usize::from(SECTORS), Scene::default);
+        scenes.iter_mut().for_each(Scene::clear);
+        shots.clear();
+        returning.clear();
+        for slot in entities.iter_mut() {
+            match &mut slot.entity {
+                Piece::Ship(ship) if ship.is_alive() => {
+                    let command = slot.owner.map_or(Command::default(), |owner| inputs.get(owner));
+                    let fired_before = ship.shots;
+                    fly(self.rates, ship, &command);
+                    if ship.shots != fired_before {
+                        shots.push((slot.owner, fired(self.rates, ship)));
+                    }
+                }
+                Piece::Ship(ship) => {
+                    ship.respawn = ship.respawn.saturating_sub(1);
+                    if ship.respawn == 0 {
+                        returning.push(slot.id);
+                    }
+                }
+                Piece::Rock(rock) => drift_rock(self.rates, rock, 1),
+                Piece::Bullet(bullet) => drift_bullet(self.rates, bullet, 1),
+                Piece::Score(_) | Piece::Round(_) => continue,
+            }
+            if let Some((sector, _)) = slot.entity.place() {
+                scenes[usize::from(sector)].add(slot);
+            }
+        }
+    }
+
+    fn strike(&self, world: &mut World<Self>) {
+        let mut scenes = std::mem::take(&mut world.memory.scenes);
+        let mut strikes = std::mem::take(&mut world.memory.strikes);
+        for scene in &mut scenes {
+            scene.strikes(self.rates, &mut strikes);
+            for strike in &strikes {
+                self.settle(world, *strike);
+            }
+        }
+        world.memory.scenes = scenes;
+        world.memory.strikes = strikes;
+    }
+
+    /// What comes of a strike.
+    fn settle(&self, world: &mut World<Self>, strike: Strike) {
+        match strike {
+            Strike::Shot { bullet, rock, along } => {
+                let by = world.despawn(bullet).and_then(|slot| slot.owner);
+                if let (Some(rock), Some(by)) = (self.break_up(world, rock, along), by) {
+                    self.note(world, by, |score| {
+                        score.rocks = score.rocks.saturating_add(1);
+                        score.points += WORTH[usize::from(rock.size).min(WORTH.len() - 1)];
+                    });
+                }
+            }
+            Strike::Hit { bullet, ship, shielded } => {
+                let by = world.despawn(bullet).and_then(|slot| slot.owner);
+                let of = world.entities.get(ship).and_then(|slot| slot.owner);
+                let Some(hurt) = world.entities.record_mut::<Ship>(ship) else { return };
+                if shielded || !hurt.is_alive() {
+                    return;
+                }
+                hurt.hull -= 1;
+                if hurt.hull > 0 {
+                    return;
+                }
+                wreck(self.rates, hurt);
+                if let (Some(by), Some(of)) = (by, of) {
+                    self.note(world, of, |score| score.lost_to(by.0.saturating_add(2)));
+                    self.note(world, by, |score| {
+                        score.ships = score.ships.saturating_add(1);
+                        score.points += SHIP_WORTH;
+                    });
+                }
+            }
+            Strike::Crash { ship, rock, along } => {
+                self.break_up(world, rock, along);
+                let of = world.entities.get(ship).and_then(|slot| slot.owner);
+                if let Some(ship) = world.entities.record_mut::<Ship>(ship) {
+                    wreck(self.rates, ship);
+                }
+                if let Some(of) = of {
+                    self.note(world, of, |score| score.lost_to(1));
+                }
+            }
+        }
+    }
+
+    /// A rock breaks up. Returns what it was.
+    fn break_up(&self, world: &mut World<Self>, rock: EntityId, along: Vec2) -> Option<Rock> {
+        let Some(Piece::Rock(rock)) = world.despawn(rock).map(|slot| slot.entity) else {
+            return None;
+        };
+        let forming = ticks(self.rates, PARTS_WARNING_SECS).min(255) as u8;
+        for part in split(&rock, along, forming, &mut world.random).into_iter().flatten() {
+            world.spawn(None, part.into());
+        }
+        Some(rock)
+    }
+
+    /// Something to a player's score, if it counts.
+    fn note(&self, world: &mut World<Self>, player: PlayerId, change: impl FnOnce(&mut Score)) {
+        if round(&world.entities).phase() != Phase::Play {
+            return;
+        }
+        let mut scores = world.entities.records_mut::<Score>();
+        if let Some((_, _, score)) = scores.find(|(_, owner, _)| *owner == Some(player)) {
+            change(score);
+        }
+    }
+
+    fn return_wrecks(&self, world: &mut World<Self>) {
+        let World { entities, random, memory, .. } = world;
+        for id in &memory.returning {
+            let Some(ship) = entities.record::<Ship>(*id).copied() else { continue };
+            let place = clear_place(random, |place| clearance(entities, ship.sector, place, true));
+            let fresh = self.commission(&ship, place, random.unit());
+            if let Some(ship) = entities.record_mut::<Ship>(*id) {
+                *ship = fresh;
+            }
+        }
+    }
+
+    /// Rocks are kept coming: one at a time into each field that has players and too few rocks.
+    fn send_rocks(&self, world: &mut World<Self>) {
+        let wave = u64::from(ticks(self.rates, WAVE_SECS));
+        if !world.tick.0.is_multiple_of(wave) {
+            return;
+        }
+        let crowds = crowds(&world.entities);
+        for (sector, crowd) in (0..SECTORS).zip(crowds).filter(|(_, crowd)| *crowd > 0) {
+            let there = mass_in(&world.entities, sector);
+            if there + MASSES[0] <= mass_max(crowd) {
+                self.send_rock(world, sector, WARNING_SECS);
+            }
+        }
+    }
+
+    fn send_rock(&self, world: &mut World<Self>, sector: u8, warning_secs: f32) {
+        if world.entities.len() >= ROCKS_UNTIL {
+            return;
+        }
+        let World { entities, random, .. } = world;
+        let place = clear_place(random, |place| clearance(entities, sector, place, false));
+        let forming = ticks(self.rates, warning_secs).min(255) as u8;
+        let rock = new_rock(sector, place, forming, random);
+        world.spawn(None, rock.into());
+    }
+
+    /// All the rocks that a field should have, at once.
+    fn fill(&self, world: &mut World<Self>, sector: u8, players: usize) {
+        for _ in 0..mass_max(players) / MASSES[0] {
+            self.send_rock(world, sector, WARNING_SECS);
+        }
+    }
+
+    fn go_round(&self, world: &mut World<Self>) {
+        let players = world.entities.records::<Score>().count();
+        let decided = world.entities.records::<Score>().any(|it| it.entity.points >= POINTS_MAX);
+        let tick = world.tick;
+        let begun =
+            world.entities.records_mut::<Round>().next().and_then(|(_, _, round)| {
+                round.advance(tick, self.rates, LENGTHS, players, decided)
+            });
+        if begun == Some(Phase::Play) {
+            self.line_up(world);
+        }
+    }
+
+    /// The play begins: everybody in a place of its own in a field that is as full as the others, new rocks,
+    /// and scores at 0.
+    fn line_up(&self, world: &mut World<Self>) {
+        clear_rocks(&mut world.entities, None);
+        let bullets: Vec<_> = world.entities.records::<Bullet>().map(|slot| slot.id).collect();
+        for id in bullets {
+            world.despawn(id);
+        }
+        for (_, _, score) in world.entities.records_mut::<Score>() {
+            *score = Score::default();
+        }
+        let count = world.entities.records::<Ship>().count();
+        let sectors = count.div_ceil(SECTOR_PLAYERS).clamp(1, usize::from(SECTORS));
+        let World { entities, random, .. } = world;
+        let shift = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
+        for (n, (_, _, ship)) in entities.records_mut::<Ship>().enumerate() {
+            ship.sector = (n % sectors) as u8;
+            let place = FIELD.fold(shift + start(n / sectors));
+            *ship = self.commission(ship, place, random.unit());
+        }
+        for (sector, crowd) in (0..).zip(crowds(&world.entities)).filter(|(_, crowd)| *crowd > 0) {
+            self.fill(world, sector, crowd);
+        }
+    }
+}
+
+impl Score {
+    fn lost_to(&mut self, killer: u16) {
+        self.deaths = self.deaths.saturating_add(1);
+        self.killer = killer;
+    }
+}
+
+/// Where the player with a number in its field begins: far from the others, as long as there are 16.
+fn start(n: usize) -> Vec2 {
+    // The first four far apart, then between them.
+    const ORDER: [(u8, u8); 16] = [
+        (0, 0),
+        (2, 2),
+        (2, 0),
+        (0, 2),
+        (1, 1),
+        (3, 3),
+        (3, 1),
+        (1, 3),
+        (1, 0),
+        (3, 2),
+        (3, 0),
+        (1, 2),
+        (0, 1),
+        (2, 3),
+        (2, 1),
+        (0, 3),
+    ];
+    let (right, down) = ORDER[n % ORDER.len()];
+    // Who comes twice as many stands beside the others.
+    let beside = 0.125 * SIZE * (n / ORDER.len()) as f32;
+    Vec2::new(f32::from(right), f32::from(down)) * (0.25 * SIZE) + Vec2::splat(beside)
+}
+
+fn mass_in(entities: &Entities<Piece>, sector: u8) -> u32 {
+    let rocks = entities.records::<Rock>().filter(|rock| rock.entity.sector == sector);
+    rocks.map(|rock| mass(&rock.entity)).sum()
+}
+
+/// Takes the rocks of a field away, or all.
+fn clear_rocks(entities: &mut Entities<Piece>, sector: Option<u8>) {
+    let there = |rock: &Rock| sector.is_none_or(|sector| rock.sector == sector);
+    let rocks = entities.records::<Rock>().filter(|rock| there(&rock.entity));
+    let ids: Vec<_> = rocks.map(|slot| slot.id).collect();
+    for id in ids {
+        entities.remove(id);
+    }
+}

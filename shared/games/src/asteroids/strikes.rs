@@ -1,0 +1,110 @@
+//! Who strikes whom in a tick: the one function that decides it, on both sides.
+
+use glam::Vec2;
+
+use super::Piece;
+use super::entities::{Bullet, Rock, Ship};
+use super::field::{FIELD, radius};
+use super::flight::{SHIP_RADIUS, meets};
+use phaselock::game::Slot;
+use phaselock::ids::EntityId;
+use phaselock::time::Rates;
+
+/// Radius of a bullet in metres.
+const BULLET_RADIUS: f32 = 0.2;
+
+/// What is in one field after all has moved, in the order of the ids. Kept for its memory.
+#[derive(Debug, Default)]
+pub(super) struct Scene {
+    rocks: Vec<Slot<Rock>>,
+    ships: Vec<Slot<Ship>>,
+    bullets: Vec<Slot<Bullet>>,
+}
+
+/// Something was struck.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Strike {
+    /// A rock, by a bullet that came along a unit vector.
+    Shot { bullet: EntityId, rock: EntityId, along: Vec2 },
+    /// A ship, by a bullet; whether it wears a shield that holds.
+    Hit { bullet: EntityId, ship: EntityId, shielded: bool },
+    /// A rock, by a ship that came along a unit vector, as the rock sees it.
+    Crash { ship: EntityId, rock: EntityId, along: Vec2 },
+}
+
+impl Scene {
+    pub(super) fn clear(&mut self) {
+        self.rocks.clear();
+        self.ships.clear();
+        self.bullets.clear();
+    }
+
+    /// Takes something in. What is forming, or a wreck, meets nothing.
+    pub(super) fn add(&mut self, slot: &Slot<Piece>) {
+        let (id, owner) = (slot.id, slot.owner);
+        match slot.entity {
+            Piece::Rock(rock) if rock.forming == 0 => {
+                self.rocks.push(Slot { id, owner, entity: rock });
+            }
+            Piece::Ship(ship) if ship.is_alive() => {
+                self.ships.push(Slot { id, owner, entity: ship });
+            }
+            Piece::Bullet(bullet) => self.bullets.push(Slot { id, owner, entity: bullet }),
+            _ => {}
+        }
+    }
+
+    /// Writes down who strikes whom: bullets first, in the order of their ids, each what it meets first on
+    /// its way; then ships what is left of the rocks. What is struck is there no more for the next.
+    pub(super) fn strikes(&mut self, rates: Rates, strikes: &mut Vec<Strike>) {
+        strikes.clear();
+        let secs = rates.step_secs();
+        for bullet in &self.bullets {
+            let (at, velocity) = (bullet.entity.position(), bullet.entity.velocity());
+            let meeting = |place: Vec2, speed: Vec2, radius: f32| {
+                meets(FIELD.way(place, at), (velocity - speed) * secs, radius + BULLET_RADIUS)
+            };
+            let rocks = self.rocks.iter().enumerate().filter_map(|(n, rock)| {
+                let rock = &rock.entity;
+                Some((meeting(rock.position(), rock.velocity(), radius(rock))?, true, n))
+            });
+            let ships = self.ships.iter().enumerate();
+            let ships =
+                ships.filter(|(_, ship)| ship.owner != bullet.owner).filter_map(|(n, ship)| {
+                    let ship = &ship.entity;
+                    Some((meeting(ship.position(), ship.velocity(), SHIP_RADIUS)?, false, n))
+                });
+            let first = rocks.chain(ships).min_by(|a, b| a.0.total_cmp(&b.0));
+            match first {
+                Some((_, true, n)) => {
+                    let rock = self.rocks.remove(n).id;
+                    let along = velocity.normalize_or(Vec2::X);
+                    strikes.push(Strike::Shot { bullet: bullet.id, rock, along });
+                }
+                Some((_, false, n)) => {
+                    let ship = &mut self.ships[n];
+                    let shielded = ship.entity.shield > 0;
+                    strikes.push(Strike::Hit { bullet: bullet.id, ship: ship.id, shielded });
+                    ship.entity.hull -= u8::from(!shielded);
+                    if ship.entity.hull == 0 {
+                        self.ships.remove(n);
+                    }
+                }
+                None => {}
+            }
+        }
+        for ship in self.ships.iter().filter(|ship| ship.entity.shield == 0) {
+            let (at, velocity) = (ship.entity.position(), ship.entity.velocity());
+            let met = self.rocks.iter().position(|rock| {
+                let way = (velocity - rock.entity.velocity()) * secs;
+                let to = FIELD.way(rock.entity.position(), at);
+                meets(to, way, radius(&rock.entity) + SHIP_RADIUS).is_some()
+            });
+            if let Some(n) = met {
+                let rock = self.rocks.remove(n);
+                let along = (velocity - rock.entity.velocity()).normalize_or(Vec2::X);
+                strikes.push(Strike::Crash { ship: ship.id, rock: rock.id, along });
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Where the platformer's players get, and where not: a body against the level's tiles, an axis at a time.
+//!
+//! Every place that a body touches is looked at, so that no speed takes it through anything. Contacts are on
+//! whole metres and a body's size is a whole number of the wire's grid, so they are exact.
+
+use glam::Vec2;
+
+use super::entities::Player;
+use super::level::Level;
+use super::movement::{HALF_WIDTH, HEIGHT};
+use phaselock::physics::Aabb;
+
+/// What lies within that is a contact: four steps of the grid, since who rides a platform is where no grid is.
+pub(super) const TOUCH: f32 = 1.0 / 1024.0;
+
+/// The room that a player takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Body {
+    pub(super) area: Aabb,
+}
+
+impl Body {
+    pub(super) fn of(player: &Player) -> Self {
+        Self::at(player.feet())
+    }
+
+    pub(super) fn at(feet: Vec2) -> Self {
+        let min = feet - Vec2::new(HALF_WIDTH, HEIGHT);
+        Self { area: Aabb { min, max: feet + Vec2::new(HALF_WIDTH, 0.0) } }
+    }
+
+    fn columns(&self) -> std::ops::Range<i32> {
+        (self.area.min.x + TOUCH).floor() as i32..(self.area.max.x - TOUCH).ceil() as i32
+    }
+
+    fn rows(&self) -> std::ops::Range<i32> {
+        (self.area.min.y + TOUCH).floor() as i32..(self.area.max.y - TOUCH).ceil() as i32
+    }
+
+    /// The places that it is in, by column and row.
+    pub(super) fn places(&self) -> impl Iterator<Item = (i32, i32)> {
+        let columns = self.columns();
+        self.rows().flat_map(move |row| columns.clone().map(move |column| (column, row)))
+    }
+
+    pub(super) fn overlaps(&self, other: Aabb) -> bool {
+        let area = self.area;
+        area.min.cmplt(other.max).all() && other.min.cmplt(area.max).all()
+    }
+}
+
+/// Whether there is room for somebody's feet at a place.
+pub(super) fn is_free(level: &Level, feet: Vec2) -> bool {
+    Body::at(feet).places().all(|(column, row)| !level.is_solid(column, row))
+}
+
+/// Moves to the right, up to a wall; returns whether there was one.
+pub(super) fn slide(level: &Level, player: &mut Player, dx: f32) -> bool {
+    let body = Body::of(player);
+    let blocked = |column: i32| body.rows().any(|row| level.is_solid(column, row));
+    let wall = if dx > 0.0 {
+        let edge = body.area.max.x;
+        let mut columns = (edge - TOUCH).ceil() as i32..(edge + dx).ceil() as i32;
+        columns.find(|column| blocked(*column)).map(|column| column as f32 - HALF_WIDTH)
+    } else {
+        let edge = body.area.min.x;
+        let columns = (edge + dx).floor() as i32..(edge + TOUCH).floor() as i32;
+        let wall = columns.rev().find(|column| blocked(*column));
+        wall.map(|column| (column + 1) as f32 + HALF_WIDTH)
+    };
+    player.x = wall.unwrap_or(player.x + dx);
+    wall.is_some()
+}
+
+/// Moves up (`dy` is negative), up to a ceiling; returns whether there was one.
+pub(super) fn rise(level: &Level, player: &mut Player, dy: f32) -> bool {
+    let body = Body::of(player);
+    let head = body.area.min.y;
+    let rows = (head + dy).floor() as i32..(head + TOUCH).floor() as i32;
+    let blocked = |row: &i32| body.columns().any(|column| level.is_solid(column, *row));
+    let ceiling = rows.rev().find(blocked).map(|row| (row + 1) as f32 + HEIGHT);
+    player.y = ceiling.unwrap_or(player.y + dy);
+    ceiling.is_some()
+}
+
+/// Moves down, onto whatever carries; returns whether there was anything.
+pub(super) fn sink(level: &Level, player: &mut Player, dy: f32) -> bool {
+    let body = Body::of(player);
+    let feet = player.y;
+    let carries = |row: &i32| body.columns().any(|column| level.carries(column, *row));
+    let mut rows = (feet - TOUCH).ceil() as i32..=(feet + dy).floor() as i32;
+    let floor = rows.find(carries).map(|row| row as f32);
+    player.y = floor.unwrap_or(player.y + dy);
+    floor.is_some()
+}
+
+/// Moves with a platform by `dx` and to its upper side at `top`. Returns whether the player still rides it:
+/// not when the ceiling or the floor is in the way.
+pub(super) fn carry(level: &Level, player: &mut Player, dx: f32, top: f32) -> bool {
+    slide(level, player, dx);
+    let dy = top - player.y;
+    if dy < 0.0 { !rise(level, player, dy) } else { !sink(level, player, dy) }
+}

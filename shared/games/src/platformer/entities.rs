@@ -1,0 +1,151 @@
+//! What the platformer's players command, and what its world consists of.
+
+use glam::Vec2;
+
+use super::level::{PLATFORMS, Platform};
+use crate::rounds::Round;
+use phaselock::replicate::Field;
+use phaselock::{entities, record};
+
+record! {
+    /// What a player commands.
+    pub struct Command {
+        /// -1 left, 1 right.
+        pub right: i16 = Field::centred(2, 0),
+        /// Whether the key to jump is held.
+        pub jump: bool = Field::count(1),
+    }
+}
+
+/// Metres from the left, 1/4096 m fine: jumps are as exact as that.
+pub(super) const PLACE_X: Field = Field::centred(21, 12).snap_beyond(4.0);
+/// The same, down.
+pub(super) const PLACE_Y: Field = Field::centred(18, 12).snap_beyond(4.0);
+/// Metres a second, as fine.
+pub(super) const PACE: Field = Field::centred(18, 12);
+/// Points of the level's cycle in turns: fine enough to tell the ticks of 24 seconds at 128 Hz apart.
+pub(super) const CLOCK: Field = Field::angle(16);
+/// Coins that a player can have: three fields of 16 bits.
+pub const COINS_MAX: usize = 48;
+/// What [`Player::air`] is at most, and from a jump to the next time on the ground.
+pub(super) const AIR_MAX: u8 = 63;
+
+record! {
+    /// A player, at a tick of its own.
+    pub struct Player {
+        /// What it commands: see [`Player::keys`].
+        pub pressed: u8 = Field::count(3).steering(),
+        /// For how many ticks it has pressed that; 63 and more are 63. One more a tick, at the usual 60 a
+        /// second. Predicted as well, but to be wrong about it alone is no misprediction.
+        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Metres right of the level's left edge, of the middle.
+        pub x: f32 = PLACE_X.moved_by("vx"),
+        /// Metres below the level's upper edge, of the feet.
+        pub y: f32 = PLACE_Y.moved_by("vy"),
+        /// Metres a second to the right, relative to the platform that it rides.
+        pub vx: f32 = PACE,
+        /// Metres a second down.
+        pub vy: f32 = PACE,
+        /// Its own time as a point of the level's cycle ([`CYCLE_SECS`](super::level::CYCLE_SECS)), in turns:
+        /// where platforms are for it, in fractions of a tick when shown.
+        pub clock: f32 = CLOCK,
+        /// The platform that it rides plus 1, 0 for none.
+        pub ride: u8 = Field::count(4),
+        /// Ticks since it last stood on something, 0 while it stands; 63 and more, and from a jump on, 63.
+        pub air: u8 = Field::count(6),
+        /// Ticks for which a press of the key to jump still counts.
+        pub buffer: u8 = Field::count(5),
+        /// What the key does to its rise: 0 nothing, 1 to let go of it cuts it short, 2 that was done.
+        pub lift: u8 = Field::count(2),
+        /// Coins that it has, a bit each, from left to right.
+        pub coins_a: u16 = Field::count(16),
+        /// The next 16.
+        pub coins_b: u16 = Field::count(16),
+        /// The next 16.
+        pub coins_c: u16 = Field::count(16),
+        /// How far it came: an index into the level's stages, of which the last is the goal.
+        pub stage: u8 = Field::count(4),
+        /// Ticks since its race began, until it is in the goal.
+        pub ran: u16 = Field::count(15),
+        /// The number of its race, modulo 256.
+        pub race: u8 = Field::cut(8),
+        /// Times that it was sent back, modulo 256.
+        pub falls: u8 = Field::cut(8),
+        /// How many ticks old this is: its own time waits for late inputs.
+        pub age: u8 = Field::count(6).age(),
+    }
+}
+
+record! {
+    /// What everybody is told of a player.
+    pub struct Score {
+        /// Coins in this race.
+        pub coins: u8 = Field::count(6).server_only(),
+        /// 1 for who was first in the goal, and so on; 0 for who is not there.
+        pub place: u16 = Field::count(10).server_only(),
+        /// Coins and place in one number.
+        pub points: u16 = Field::count(10).server_only(),
+        /// The race in hundredths of a second, of who is in the goal.
+        pub time: u16 = Field::count(16).server_only(),
+        /// Races that it has won, up to 255.
+        pub wins: u8 = Field::count(8).server_only(),
+        /// How much of the level lies behind it, 0 to 63.
+        pub progress: u8 = Field::count(6).server_only(),
+    }
+}
+
+entities! {
+    /// What the world consists of: for each player one of the first two, and the round.
+    pub enum Piece { Player, Score, Round }
+}
+
+impl Command {
+    pub(super) fn to_pressed(self) -> u8 {
+        (self.right.clamp(-1, 1) + 1) as u8 * 2 + u8::from(self.jump)
+    }
+}
+
+impl Player {
+    /// What it commands.
+    pub fn keys(&self) -> Command {
+        Command { right: i16::from(self.pressed / 2).min(2) - 1, jump: self.pressed % 2 == 1 }
+    }
+
+    /// Where its feet are.
+    pub fn feet(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+
+    /// How it moves, relative to the platform that it rides.
+    pub fn velocity(&self) -> Vec2 {
+        Vec2::new(self.vx, self.vy)
+    }
+
+    /// Whether it stands on something.
+    pub fn stands(&self) -> bool {
+        self.air == 0
+    }
+
+    /// The platform that it rides.
+    pub fn platform(&self) -> Option<&'static Platform> {
+        PLATFORMS.get(usize::from(self.ride).checked_sub(1)?)
+    }
+
+    /// Whether it has a coin.
+    pub fn has_coin(&self, coin: usize) -> bool {
+        let words = [self.coins_a, self.coins_b, self.coins_c];
+        words.get(coin / 16).is_some_and(|word| word >> (coin % 16) & 1 == 1)
+    }
+
+    pub(super) fn take_coin(&mut self, coin: usize) {
+        let words = [&mut self.coins_a, &mut self.coins_b, &mut self.coins_c];
+        if let Some(word) = words.into_iter().nth(coin / 16) {
+            *word |= 1 << (coin % 16);
+        }
+    }
+
+    /// How many coins it has.
+    pub fn coins(&self) -> u32 {
+        self.coins_a.count_ones() + self.coins_b.count_ones() + self.coins_c.count_ones()
+    }
+}

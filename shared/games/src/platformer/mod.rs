@@ -1,0 +1,244 @@
+//! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins and places.
+//!
+//! Late inputs are waited for: each player lives in its own time, which the platforms that it rides are a
+//! function of. Players pass through each other, and coins are each player's own, so nobody else can ever
+//! be in the way: an undisturbed player is every player, and none is ever corrected.
+
+mod bot;
+mod collide;
+pub mod entities;
+pub mod level;
+pub mod movement;
+pub mod race;
+mod route;
+
+use glam::Vec2;
+
+use crate::rounds::{Phase, Round, round};
+use phaselock::game::{Ahead, Entities, Eye, Game, Inputs, Late, Relevance, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::motion::choice::Choice;
+use phaselock::random::Random;
+use phaselock::time::{Rates, Tick};
+
+pub use bot::Bot;
+pub use entities::{Command, Piece, Player, Score};
+use level::Level;
+use movement::{foretell, movement, snap};
+use race::{LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
+
+/// How far a player is told of others, in metres: a screen and a half.
+pub const REACH: f32 = 36.0;
+
+/// The rules and the level.
+#[derive(Debug)]
+pub struct Platformer {
+    /// The level.
+    pub level: &'static Level,
+    rates: Rates,
+}
+
+impl Platformer {
+    /// Runs a player's steps of a tick of the world's. What its own time jumps over, because nothing came of it
+    /// for too long, it spends with no key pressed: nobody hangs in the air by saying nothing.
+    fn run(
+        &self,
+        now: Tick,
+        round: &Round,
+        player: &mut Player,
+        owner: PlayerId,
+        inputs: &Inputs<Command>,
+    ) {
+        let mut own = now.minus(1 + u64::from(player.age));
+        let mut run = |own: &mut Tick, command: &Command| {
+            *own = own.plus(1);
+            let race = race_at(round, self.rates, *own, now);
+            movement(self.level, self.rates, race, *own, player, command);
+            // As after each tick: what is replayed is on the grid, too.
+            snap(player);
+        };
+        for step in inputs.steps(owner) {
+            let at = now.minus(step.age);
+            while own.plus(1) < at {
+                run(&mut own, &Command::default());
+            }
+            if own < at {
+                run(&mut own, &step.input);
+            }
+        }
+        while own < now.minus(inputs.age(owner)) {
+            run(&mut own, &Command::default());
+        }
+    }
+
+    fn advance_round(&self, world: &mut World<Self>) {
+        let World { tick, entities, memory: standings, .. } = world;
+        let players = entities.records::<Player>().count();
+        let decided = standings.all_arrived();
+        let Some((_, _, round)) = entities.records_mut::<Round>().next() else { return };
+        let begins = round.advance(*tick, self.rates, LENGTHS, players, decided);
+        // When a race begins, those who have arrived have done so in the last one.
+        if round.phase() == Phase::Play && begins.is_none() && standings.arrived() >= 3 {
+            let left = movement::ticks(self.rates, LAST_SECS);
+            if round.ticks_left(*tick) > left {
+                round.until = tick.plus(left);
+            }
+        }
+        match begins {
+            Some(Phase::Play) => {
+                standings.began = *tick;
+                for (_, _, score) in entities.records_mut::<Score>() {
+                    *score = Score { wins: score.wins, ..Score::default() };
+                }
+            }
+            Some(Phase::Results) => race::crown(entities),
+            _ => {}
+        }
+    }
+}
+
+/// The player that somebody plays.
+pub fn player_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
+    entities.owned_by(player).find_map(|slot| match &slot.entity {
+        Piece::Player(player) => Some(player),
+        _ => None,
+    })
+}
+
+impl Game for Platformer {
+    const NAME: &'static str = "platformer";
+    const VERSION: u32 = 1;
+    const LATE: Late = Late::Wait;
+    type Input = Command;
+    type Entity = Piece;
+    type Memory = Standings;
+    type Bot = Bot;
+
+    fn new(rates: Rates, _seed: u64) -> Self {
+        Self { level: Level::the(), rates }
+    }
+
+    fn populate(&self, world: &mut World<Self>) {
+        world.spawn(None, Round::new(world.tick).into());
+    }
+
+    fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        let round = round(&world.entities);
+        let newcomer = Player {
+            race: race_at(&round, self.rates, world.tick, world.tick),
+            ran: ran_since_start(&round, world.memory.began, self.rates, world.tick),
+            clock: level::clock_at(self.rates, world.tick, 0.0),
+            pressed: Command::default().to_pressed(),
+            ..Player::default()
+        };
+        let player_id = world.spawn(Some(player), movement::at_start(self.level, &newcomer).into());
+        if player_id.is_some() {
+            world.spawn(Some(player), Score::default().into());
+        }
+    }
+
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        self.advance_round(world);
+        let World { tick, entities, memory: standings, .. } = world;
+        let round = round(entities);
+        for (_, owner, player) in entities.records_mut::<Player>() {
+            if let Some(owner) = owner {
+                self.run(*tick, &round, player, owner, inputs);
+            }
+        }
+        // In the race that is on, or was the last.
+        let race = (round.played as u8).wrapping_add(u8::from(round.phase() != Phase::WarmUp));
+        standings.look(self.level, race, entities);
+        standings.tell(self.rates, entities, round.phase() == Phase::Play);
+    }
+
+    fn predict(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        let round = entities.records::<Round>().next().map(|slot| slot.entity);
+        let Some(player) = entities.record_mut::<Player>(own) else { return };
+        let known = ahead.tick.minus(ahead.ticks);
+        let race =
+            round.map_or(player.race, |round| race_at(&round, self.rates, ahead.tick, known));
+        movement(self.level, self.rates, race, ahead.tick, player, command);
+    }
+
+    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
+            return Some(*base);
+        };
+        Some(foretell(self.level, self.rates, base, steering, ticks).into())
+    }
+
+    fn presentation(_kind: u8) -> Choice {
+        // Of what shows the past it is within a tenth of the nearest, and the one that sinks nobody's feet into
+        // the floor where a landing lies between two states (`tests/it/platformer.rs` holds it to that).
+        Choice::Linear
+    }
+
+    fn place(&self, entity: &Piece) -> Option<Vec2> {
+        match entity {
+            Piece::Player(player) => Some(player.feet()),
+            _ => None,
+        }
+    }
+
+    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+        let place = player_of(entities, player)?.feet();
+        Some(Eye { place, reach: REACH })
+    }
+
+    fn relevance(
+        &self,
+        entities: &Entities<Piece>,
+        player: PlayerId,
+        other: &Slot<Piece>,
+    ) -> Relevance {
+        match &other.entity {
+            // When the next race begins is what everybody must know.
+            Piece::Round(_) => Relevance::Matters(16),
+            Piece::Score(_) => Relevance::Matters(1),
+            Piece::Player(other) => {
+                let near = player_of(entities, player).is_some_and(|player| {
+                    player.feet().distance_squared(other.feet()) < 14.0 * 14.0
+                });
+                Relevance::Matters(if near { 8 } else { 3 })
+            }
+        }
+    }
+
+    fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
+        let mut owned = entities.owned_by(player);
+        owned.find(|slot| matches!(slot.entity, Piece::Player(_))).map(|slot| slot.id)
+    }
+
+    fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
+    }
+
+    fn repeat(_last: &Command, _missed: u64) -> Command {
+        // What came too late to be waited for, and what a client that stood still left out.
+        Command::default()
+    }
+
+    fn bot(
+        &self,
+        bot: &mut Bot,
+        tick: Tick,
+        seen: &Entities<Piece>,
+        player: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        match player_of(seen, player) {
+            Some(own) => bot.think(self.level, self.rates, tick, own, random),
+            None => Command::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

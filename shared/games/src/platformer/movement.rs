@@ -1,0 +1,338 @@
+//! The platformer's movement: the one function that moves a player, on both sides.
+//!
+//! Within a tick everything goes by formulas that hold at any instant (speed rises evenly, gravity changes at
+//! the apex and not at the tick after it), so that a jump is as high and as far whatever the tick rate; only
+//! its beginning and its end are on ticks. Slow worlds take a tick in parts no longer than `PART_SECS`.
+
+use super::collide::{self, Body};
+use super::entities::{AIR_MAX, CLOCK, Command, PACE, PLACE_X, PLACE_Y, Player};
+use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
+use glam::Vec2;
+use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::physics::Aabb;
+use phaselock::replicate::Field;
+use phaselock::time::{Rates, Tick};
+
+/// Speed of a run in metres a second.
+pub const RUN_SPEED: f32 = 8.0;
+/// How high a jump goes whose key is held, in metres: onto a wall of three.
+pub const JUMP_HEIGHT: f32 = 3.4;
+/// Seconds from the ground to there.
+pub const JUMP_RISE_SECS: f32 = 0.38;
+/// What follows from a parabola through its apex: v = 2 h / t.
+pub const JUMP_SPEED: f32 = 2.0 * JUMP_HEIGHT / JUMP_RISE_SECS;
+/// And g = 2 h / t^2, in metres a second squared.
+pub const RISE_GRAVITY: f32 = JUMP_SPEED / JUMP_RISE_SECS;
+/// Falling is faster than rising, as is usual in the genre: a jump feels light at its top and ends soon.
+pub const FALL_GRAVITY: f32 = 1.35 * RISE_GRAVITY;
+/// Who lets go of the key while it rises is slowed down by so much. Arbitrary; a tap goes about a metre high.
+pub const CUT_GRAVITY: f32 = 3.0 * RISE_GRAVITY;
+/// The fastest fall, in metres a second.
+pub const FALL_SPEED_MAX: f32 = 20.0;
+/// How high a spring throws, in metres.
+pub const SPRING_HEIGHT: f32 = 6.5;
+/// Seconds for which one can still jump who has run off an edge.
+pub const COYOTE_SECS: f32 = 0.08;
+/// Seconds before the landing from which on a press of the key counts.
+pub const BUFFER_SECS: f32 = 0.1;
+/// Seconds at the start of a race in which everybody stands.
+pub const READY_SECS: f32 = 2.0;
+/// Half of a player's width, and its height, in metres: whole numbers of the grid, so that contacts are exact.
+pub const HALF_WIDTH: f32 = 0.375;
+/// See [`HALF_WIDTH`].
+pub const HEIGHT: f32 = 1.125;
+/// A coin is taken from so far, in metres.
+pub const COIN_REACH: f32 = 0.45;
+
+/// The longest part of a tick that is computed at once, in seconds: as at 60 Hz.
+const PART_SECS: f32 = 1.0 / 59.9;
+/// Metres a second squared: of who runs and who lets go, on the ground and in the air.
+const RUN_ACCELERATION: f32 = 60.0;
+const RUN_FRICTION: f32 = 70.0;
+const AIR_ACCELERATION: f32 = 48.0;
+const AIR_FRICTION: f32 = 14.0;
+/// Ticks of the same keys that are counted, and ticks of a race: as many as the fields hold.
+const HELD_MAX: u8 = 63;
+const RAN_MAX: u16 = (1 << 15) - 1;
+/// See [`Player::lift`].
+const FREE: u8 = 0;
+const HELD: u8 = 1;
+const CUT: u8 = 2;
+
+/// A span of time as ticks, rounded up: 1 or more.
+pub fn ticks(rates: Rates, secs: f32) -> u64 {
+    // A little less, for a product that should be whole and is a rounding above it.
+    ((secs * rates.tick_hz as f32 - 1e-3).ceil() as u64).max(1)
+}
+
+/// One tick of a player's own time: `tick`, in the race of that number. Whoever is in an earlier race is put
+/// to the start.
+pub fn movement(
+    level: &Level,
+    rates: Rates,
+    race: u8,
+    tick: Tick,
+    player: &mut Player,
+    command: &Command,
+) {
+    if (race.wrapping_sub(player.race) as i8) > 0 {
+        *player = Player { race, ran: 0, ..at_start(level, player) };
+    }
+    let presses = command.jump && !player.keys().jump;
+    let pressed = command.to_pressed();
+    player.held = if pressed == player.pressed { (player.held + 1).min(HELD_MAX) } else { 1 };
+    player.pressed = pressed;
+    if player.stage < level.goal() {
+        player.ran = (player.ran + 1).min(RAN_MAX);
+    }
+    let ready = u64::from(player.ran) > ticks(rates, READY_SECS);
+    player.buffer = match presses && ready {
+        true => ticks(rates, BUFFER_SECS) as u8,
+        false => player.buffer.saturating_sub(1),
+    };
+    if player.lift == HELD && !command.jump {
+        player.lift = CUT;
+    }
+    let right = if ready { f32::from(command.right.clamp(-1, 1)) } else { 0.0 };
+    let coyote = ticks(rates, COYOTE_SECS) as u8;
+
+    let parts = (rates.step_secs() / PART_SECS).ceil().max(1.0);
+    let mut stands = false;
+    for part in 0..parts as u32 {
+        let clock = |part: u32| clock_at(rates, tick.minus(1), part as f32 / parts);
+        let span = Span {
+            from: clock(part),
+            to: clock(part + 1),
+            secs: rates.step_secs() / parts,
+            coyote,
+        };
+        stands = span.run(level, player, right);
+        if reaches(level, player) {
+            stands = true;
+            break;
+        }
+    }
+    if !stands {
+        player.air = (player.air + 1).min(AIR_MAX);
+    }
+    player.clock = clock_at(rates, tick, 0.0);
+}
+
+/// The player at the start, with nothing but its keys, its own time and how often it was put somewhere.
+pub(super) fn at_start(level: &Level, player: &Player) -> Player {
+    let Player { pressed, held, clock, race, ran, falls, age, .. } = *player;
+    let (x, y) = level.start.into();
+    Player { pressed, held, clock, race, ran, falls, age, x, y, ..Player::default() }
+}
+
+/// A part of a tick.
+struct Span {
+    /// Points of the level's cycle.
+    from: f32,
+    to: f32,
+    secs: f32,
+    /// Ticks in the air after which one cannot jump any more.
+    coyote: u8,
+}
+
+impl Span {
+    /// Runs it; returns whether the player stands then.
+    fn run(&self, level: &Level, player: &mut Player, right: f32) -> bool {
+        // By the platform that it rides.
+        let mut carried = Vec2::ZERO;
+        if let Some(platform) = player.platform() {
+            let (from, to) = (platform.at(self.from), platform.at(self.to));
+            carried = (to - from) / self.secs;
+            if !collide::carry(level, player, to.x - from.x, to.y) {
+                player.ride = 0;
+                player.vx += carried.x;
+            }
+        }
+        if player.buffer > 0 && player.air <= self.coyote {
+            self.leave(player, carried);
+            player.vy = -JUMP_SPEED;
+            player.lift = if player.keys().jump { HELD } else { CUT };
+            (player.air, player.buffer) = (AIR_MAX, 0);
+        }
+        let rate = match (player.stands(), right != 0.0) {
+            (true, true) => RUN_ACCELERATION,
+            (true, false) => RUN_FRICTION,
+            (false, true) => AIR_ACCELERATION,
+            (false, false) => AIR_FRICTION,
+        };
+        let (dx, vx) = approach(player.vx, right * RUN_SPEED, rate, self.secs);
+        player.vx = vx;
+        if collide::slide(level, player, dx) {
+            player.vx = 0.0;
+        }
+        if let Some(platform) = player.platform() {
+            let top = platform.at(self.to);
+            if (player.x - top.x).abs() <= platform.half + HALF_WIDTH {
+                (player.vy, player.air) = (0.0, 0);
+                return true;
+            }
+            self.leave(player, carried);
+        }
+        self.fall(level, player)
+    }
+
+    /// It rides no more, and keeps the way that the platform had.
+    fn leave(&self, player: &mut Player, carried: Vec2) {
+        if player.ride > 0 {
+            player.ride = 0;
+            player.vx += carried.x;
+        }
+    }
+
+    /// Up or down by gravity, onto whatever is there; returns whether it stands.
+    fn fall(&self, level: &Level, player: &mut Player) -> bool {
+        let before = player.y;
+        let (dy, vy) = fall(player.vy, player.lift, self.secs);
+        player.vy = vy;
+        if dy < 0.0 && collide::rise(level, player, dy) {
+            (player.vy, player.lift) = (0.0, FREE);
+        }
+        let mut stands = dy >= 0.0 && collide::sink(level, player, dy);
+        for (platform, number) in PLATFORMS.iter().zip(1..) {
+            let (from, to) = (platform.at(self.from), platform.at(self.to));
+            let over = (player.x - to.x).abs() <= platform.half + HALF_WIDTH;
+            // It was above and is below by now, whichever of the two moved.
+            if over
+                && before <= from.y + collide::TOUCH
+                && player.y >= to.y
+                && collide::is_free(level, Vec2::new(player.x, to.y))
+            {
+                player.y = to.y;
+                player.vx -= (to.x - from.x) / self.secs;
+                player.ride = number;
+                stands = true;
+            }
+        }
+        if stands {
+            (player.vy, player.air, player.lift) = (0.0, 0, FREE);
+        }
+        stands
+    }
+}
+
+/// Takes what there is where a player is: coins, stages, springs, spikes. Returns whether it was sent back.
+fn reaches(level: &Level, player: &mut Player) -> bool {
+    let body = Body::of(player);
+    if player.stage < level.goal() {
+        let first = level.coins.partition_point(|coin| coin.x < body.area.min.x - COIN_REACH);
+        for (coin, number) in level.coins[first..].iter().zip(first..) {
+            if coin.x > body.area.max.x + COIN_REACH {
+                break;
+            }
+            if body.area.nearest(*coin).distance_squared(*coin) < COIN_REACH * COIN_REACH {
+                player.take_coin(number);
+            }
+        }
+    }
+    while let Some(next) = level.stages.get(usize::from(player.stage) + 1)
+        && player.x >= next.x
+    {
+        player.stage += 1;
+    }
+    let mut hurt = player.y > level.abyss();
+    for (column, row) in body.places() {
+        let corner = Vec2::new(column as f32, row as f32);
+        let part = |min: Vec2, max: Vec2| Aabb { min: corner + min, max: corner + max };
+        match level.tile(column, row) {
+            Tile::Spikes => {
+                // Their tips, and not quite the whole width of them.
+                hurt |= body.overlaps(part(Vec2::new(0.15, 0.4), Vec2::new(0.85, 1.0)));
+            }
+            Tile::Spring
+                if player.vy >= 0.0 && body.overlaps(part(Vec2::new(0.0, 0.5), Vec2::ONE)) =>
+            {
+                player.vy = -(2.0 * RISE_GRAVITY * SPRING_HEIGHT).sqrt();
+                (player.lift, player.air, player.ride) = (FREE, AIR_MAX, 0);
+            }
+            _ => {}
+        }
+    }
+    if hurt {
+        let back = level.stages.get(usize::from(player.stage)).copied().unwrap_or(level.start);
+        (player.x, player.y) = back.into();
+        (player.vx, player.vy) = (0.0, 0.0);
+        (player.ride, player.air, player.buffer, player.lift) = (0, 0, 0, FREE);
+        player.falls = player.falls.wrapping_add(1);
+    }
+    hurt
+}
+
+/// How far it goes, and how fast it is then, that approaches a speed at a rate.
+fn approach(speed: f32, target: f32, rate: f32, secs: f32) -> (f32, f32) {
+    let needs = (target - speed).abs() / rate;
+    if needs >= secs {
+        let rate = if target > speed { rate } else { -rate };
+        (speed * secs + 0.5 * rate * secs * secs, speed + rate * secs)
+    } else {
+        (0.5 * (speed + target) * needs + target * (secs - needs), target)
+    }
+}
+
+/// The same of a fall, down: gravity changes at the apex, and there is a greatest speed.
+fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
+    let (mut way, mut speed, mut secs) = (0.0, speed, secs);
+    if speed < 0.0 {
+        let gravity = if lift == CUT { CUT_GRAVITY } else { RISE_GRAVITY };
+        let rises = -speed / gravity;
+        if rises >= secs {
+            return (speed * secs + 0.5 * gravity * secs * secs, speed + gravity * secs);
+        }
+        way = 0.5 * speed * rises;
+        secs -= rises;
+        speed = 0.0;
+    }
+    let gains = ((FALL_SPEED_MAX - speed) / FALL_GRAVITY).clamp(0.0, secs);
+    way += speed * gains + 0.5 * FALL_GRAVITY * gains * gains;
+    speed += FALL_GRAVITY * gains;
+    (way + speed * (secs - gains), speed)
+}
+
+/// What becomes of a player in `ticks` of its own: it goes on with the keys that it pressed, and then, for as
+/// many ticks as `steering` has pressed its keys, with those. For one who changed keys once at most that is
+/// the truth, platforms and all, unless its own time waited or another race began.
+pub(super) fn foretell(
+    level: &Level,
+    rates: Rates,
+    base: &Player,
+    steering: &Player,
+    ticks: u64,
+) -> Player {
+    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let mut player = *base;
+    let begin = tick_of(rates, base.clock);
+    for tick in 1..=ticks {
+        let presses = if tick + u64::from(steering.held) > ticks { steering } else { base };
+        movement(level, rates, base.race, begin.plus(tick), &mut player, &presses.keys());
+        snap(&mut player);
+    }
+    player
+}
+
+/// The platform that somebody in the air comes down on if it holds its keys on, as a player's `ride` has it, and
+/// in how many seconds; none if that takes longer than `secs`, or if it comes down elsewhere.
+pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Option<(u8, f32)> {
+    let (mut ahead, begin) = (*player, tick_of(rates, player.clock));
+    for tick in 1..=ticks(rates, secs) {
+        movement(level, rates, player.race, begin.plus(tick), &mut ahead, &player.keys());
+        if ahead.stands() {
+            return (ahead.ride > 0).then_some((ahead.ride, tick as f32 * rates.step_secs()));
+        }
+    }
+    None
+}
+
+/// As the world does after each tick; whole numbers are on the grid anyway.
+pub(super) fn snap(player: &mut Player) {
+    let snapped = |field: Field, value: f32| field.unpack(field.pack(value));
+    (player.x, player.y) = (snapped(PLACE_X, player.x), snapped(PLACE_Y, player.y));
+    (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
+    player.clock = snapped(CLOCK, player.clock);
+}
+
+#[cfg(test)]
+mod tests;

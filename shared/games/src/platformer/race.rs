@@ -1,0 +1,155 @@
+//! Races: which one a player is in at a tick of its own, and who is where in it.
+
+use super::entities::{Piece, Score};
+use super::level::Level;
+use super::movement::{READY_SECS, ticks};
+use crate::rounds::{Lengths, Phase, Round};
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
+use phaselock::time::{Rates, Tick};
+
+/// How long the parts of a round take. Two minutes are enough for a first try with many falls.
+pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 120.0 + READY_SECS, results: 8.0 };
+/// Seconds that are left to the others when the third is in the goal.
+pub const LAST_SECS: f32 = 20.0;
+/// Points for a coin.
+pub const COIN_POINTS: u16 = 10;
+/// Points for the first places; who comes later gets the last of them.
+const PLACE_POINTS: [u16; 6] = [150, 120, 100, 85, 70, 60];
+
+/// The number of the race that a player is in at a tick of its own, modulo 256, as far as the round tells by
+/// now, `known` being the newest tick that this is known of.
+///
+/// The next race begins when the warm-up ends, and that is told seconds ahead: so a client sends its player
+/// to the start when its own time comes, before the server says that it has come, and the server sends one
+/// whose own time is behind there later. When a race *ends* nobody knows ahead (the third may come in), and so
+/// nothing that moves depends on it.
+pub(super) fn race_at(round: &Round, rates: Rates, tick: Tick, known: Tick) -> u8 {
+    let race = round.played as u8;
+    match round.phase() {
+        // A warm-up that waits for players has an end that has passed.
+        Phase::WarmUp => {
+            let ends = round.until.span_24(known) > 0 && round.until.span_24(tick) <= 0;
+            race.wrapping_add(u8::from(ends))
+        }
+        Phase::Play => {
+            let began = i64::from(play_ticks(rates)) - round.until.span_24(tick);
+            race.wrapping_add(u8::from(began >= 0))
+        }
+        Phase::Results => race.wrapping_add(1),
+    }
+}
+
+fn play_ticks(rates: Rates) -> u32 {
+    // As rounds count them.
+    (LENGTHS.play * rates.tick_hz as f32).round() as u32
+}
+
+/// Ticks since the race began, for somebody who comes at a tick: as if it had stood at the start so far.
+pub(super) fn ran_since_start(round: &Round, began: Tick, rates: Rates, tick: Tick) -> u16 {
+    match round.phase() {
+        // Of the first tick 1 had run.
+        Phase::Play => u16::try_from(tick.since(began) + 1).unwrap_or(u16::MAX),
+        // At leisure: nobody counts, and nobody has to stand.
+        Phase::WarmUp | Phase::Results => ticks(rates, READY_SECS) as u16,
+    }
+}
+
+/// The points for coins and a place, 0 for none.
+pub fn points(coins: u8, place: u16) -> u16 {
+    let last = PLACE_POINTS[PLACE_POINTS.len() - 1];
+    let of = |place: u16| PLACE_POINTS.get(usize::from(place)).copied().unwrap_or(last);
+    u16::from(coins) * COIN_POINTS + place.checked_sub(1).map_or(0, of)
+}
+
+/// What counts of a player.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    owner: PlayerId,
+    coins: u8,
+    /// Ticks that it ran, if it is in the goal.
+    ran: Option<u16>,
+    progress: u8,
+}
+
+/// Who is where; its lists are filled anew each tick and kept for their memory.
+#[derive(Debug, Default)]
+pub struct Standings {
+    /// When the newest race began.
+    pub(super) began: Tick,
+    /// In the order of the owners.
+    entries: Vec<Entry>,
+    /// Who is in the goal, the first first.
+    places: Vec<(u16, PlayerId)>,
+}
+
+impl Standings {
+    /// Looks at everybody in the race of that number; of others it counts only how far they are.
+    pub(super) fn look(&mut self, level: &Level, race: u8, entities: &Entities<Piece>) {
+        self.entries.clear();
+        self.places.clear();
+        for slot in entities.iter() {
+            let (Some(owner), Piece::Player(player)) = (slot.owner, &slot.entity) else { continue };
+            let races = player.race == race;
+            let ran = (races && player.stage == level.goal()).then_some(player.ran);
+            let coins = if races { player.coins() as u8 } else { 0 };
+            let progress = (level.progress(player.x) * 63.0) as u8;
+            self.entries.push(Entry { owner, coins, ran, progress });
+            self.places.extend(ran.map(|ran| (ran, owner)));
+        }
+        self.entries.sort_unstable_by_key(|entry| entry.owner);
+        // Those who ran as long as each other: by their seats.
+        self.places.sort_unstable();
+    }
+
+    /// How many are in the goal.
+    pub(super) fn arrived(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is somebody, and everybody is in the goal.
+    pub(super) fn all_arrived(&self) -> bool {
+        !self.entries.is_empty() && self.places.len() == self.entries.len()
+    }
+
+    fn entry(&self, player: PlayerId) -> Option<&Entry> {
+        let at = self.entries.binary_search_by_key(&player, |entry| entry.owner).ok()?;
+        self.entries.get(at)
+    }
+
+    /// Writes down what everybody is told; what counts only if it `counts`.
+    pub(super) fn tell(&self, rates: Rates, entities: &mut Entities<Piece>, counts: bool) {
+        for (_, owner, score) in entities.records_mut::<Score>() {
+            let Some(entry) = owner.and_then(|owner| self.entry(owner)) else { continue };
+            score.progress = entry.progress;
+            if !counts {
+                continue;
+            }
+            let place = |ran| {
+                let before =
+                    self.places.partition_point(|(of, by)| (*of, *by) < (ran, entry.owner));
+                (before + 1).min(1023) as u16
+            };
+            score.coins = entry.coins;
+            score.place = entry.ran.map_or(0, place);
+            score.points = points(score.coins, score.place);
+            score.time = entry.ran.map_or(0, |ran| hundredths(rates, ran));
+        }
+    }
+}
+
+/// Whoever has the most points has won; several may have.
+pub(super) fn crown(entities: &mut Entities<Piece>) {
+    let most = entities.records::<Score>().map(|slot| slot.entity.points).max().unwrap_or(0);
+    for (_, _, score) in entities.records_mut::<Score>() {
+        if score.points == most && most > 0 {
+            score.wins = score.wins.saturating_add(1);
+        }
+    }
+}
+
+/// The time of a race from its start signal on, in hundredths of a second.
+fn hundredths(rates: Rates, ran: u16) -> u16 {
+    let ticks = u64::from(ran).saturating_sub(ticks(rates, READY_SECS));
+    (ticks * 100 / u64::from(rates.tick_hz)).min(u64::from(u16::MAX)) as u16
+}

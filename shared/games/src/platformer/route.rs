@@ -1,0 +1,281 @@
+//! Ways through the level, for bots: which ledge leads to which by what leap, and from every ledge the way to
+//! every other (Dijkstra's).
+//!
+//! The leaps were found by trying them with the rules themselves (`route/search.rs`), which takes a while, and
+//! are kept in `routes.txt`; a test searches again.
+
+use std::sync::LazyLock;
+
+use super::entities::{Command, Player};
+use super::level::{Level, PLATFORMS, Tile};
+use super::movement::{HALF_WIDTH, RUN_SPEED, movement, ticks};
+use phaselock::time::{Rates, Tick};
+
+/// Something to stand on: a row of tiles, or a platform.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ledge {
+    /// Its upper side, in metres; of a platform, where it is on the average.
+    pub(super) y: f32,
+    /// Where one can stand, in metres from the level's left edge; of a platform, from its middle.
+    pub(super) left: f32,
+    pub(super) right: f32,
+    /// The platform that it is.
+    pub(super) platform: Option<usize>,
+}
+
+impl Ledge {
+    /// Where it is at a point of the cycle: what to add to its left and right.
+    pub(super) fn shift(&self, clock: f32) -> f32 {
+        self.platform.map_or(0.0, |number| PLATFORMS[number].at(clock).x)
+    }
+
+    fn middle(&self) -> f32 {
+        let way = self.platform.map_or(0.0, |at| 0.5 * (PLATFORMS[at].from.x + PLATFORMS[at].to.x));
+        0.5 * (self.left + self.right) + way
+    }
+}
+
+/// What to press from the moment on at which one leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Plan {
+    /// Which way.
+    pub(super) right: i16,
+    /// For how many seconds.
+    pub(super) steer_secs: f32,
+    /// For how many seconds the key to jump is held; 0 is to run off the edge.
+    pub(super) hold_secs: f32,
+}
+
+impl Plan {
+    /// What it presses so many ticks after its begin.
+    pub(super) fn command(&self, rates: Rates, tick: u64) -> Command {
+        let before = |secs: f32| secs > 0.0 && tick < ticks(rates, secs);
+        let right = if before(self.steer_secs) { self.right } else { 0 };
+        Command { right, jump: before(self.hold_secs) }
+    }
+}
+
+/// A way from one ledge to another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leap {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Where to leave, as the ledge counts.
+    pub(super) x: f32,
+    /// Whether at full speed.
+    pub(super) running: bool,
+    pub(super) plan: Plan,
+    /// What it costs, in seconds and worry.
+    cost: f32,
+}
+
+impl Leap {
+    /// Reads a line of `routes.txt`: none if it is not one.
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let mut number = || words.next()?.parse::<f32>().ok();
+        let (from, to, x) = (number()? as usize, number()? as usize, number()?);
+        let (running, right) = (number()? > 0.0, number()? as i16);
+        let plan = Plan { right, steer_secs: number()?, hold_secs: number()? };
+        Some(Self { from, to, x, running, plan, cost: number()? })
+    }
+}
+
+/// Ledges, and the leaps between them.
+#[derive(Debug)]
+pub(super) struct Routes {
+    pub(super) ledges: Vec<Ledge>,
+    pub(super) leaps: Vec<Leap>,
+    /// For each ledge to go to, for each ledge to be on: the next leap.
+    next: Vec<Vec<Option<u16>>>,
+    /// The ledge that one takes each coin from.
+    pub(super) coins: Vec<Option<usize>>,
+    /// The ledge that the goal stands on.
+    pub(super) goal: Option<usize>,
+}
+
+/// Seconds after which a leap that has not ended is given up.
+const LEAP_SECS: f32 = 1.8;
+
+/// Where a plan leads to: the ledge that it ends on; none if that is none, or if it hurts.
+pub(super) fn lands(
+    level: &Level,
+    ledges: &[Ledge],
+    rates: Rates,
+    from: (Tick, &Player),
+    plan: Plan,
+) -> Option<(usize, f32)> {
+    let (begin, mut player) = (from.0, *from.1);
+    let most = ticks(rates, LEAP_SECS);
+    let mut flew = false;
+    for tick in 0..most {
+        let command = plan.command(rates, tick);
+        movement(level, rates, player.race, begin.plus(tick + 1), &mut player, &command);
+        if player.falls != from.1.falls {
+            return None;
+        }
+        flew |= !player.stands();
+        if flew && player.stands() {
+            let ledge = ledge_of(ledges, &player)?;
+            // Whoever slides off it again has not come there.
+            let slides = player.vx * player.vx.abs() / 120.0;
+            let shift = ledges[ledge].shift(player.clock);
+            let ends = player.x + slides - shift;
+            let room = HALF_WIDTH - 0.1;
+            let stays = ends > ledges[ledge].left - room && ends < ledges[ledge].right + room;
+            return stays.then_some((ledge, (tick + 1) as f32 * rates.step_secs()));
+        }
+    }
+    None
+}
+
+/// The ledge that a player stands on.
+pub(super) fn ledge_of(ledges: &[Ledge], player: &Player) -> Option<usize> {
+    if !player.stands() {
+        return None;
+    }
+    let on = |ledge: &Ledge| match ledge.platform {
+        Some(number) => usize::from(player.ride) == number + 1,
+        None => {
+            let beside = (ledge.left - player.x).max(player.x - ledge.right);
+            player.ride == 0 && (ledge.y - player.y).abs() < 0.01 && beside <= HALF_WIDTH + 0.01
+        }
+    };
+    ledges.iter().position(on)
+}
+
+impl Routes {
+    /// Of the one level there is.
+    pub(super) fn the() -> &'static Self {
+        static ROUTES: LazyLock<Routes> = LazyLock::new(|| Routes::new(Level::the()));
+        &ROUTES
+    }
+
+    fn new(level: &Level) -> Self {
+        let ledges = ledges(level);
+        let leaps = include_str!("routes.txt").lines().filter_map(Leap::read);
+        let known = |leap: &Leap| leap.from.max(leap.to) < ledges.len();
+        let leaps: Vec<_> = leaps.filter(known).collect();
+        let next = (0..ledges.len()).map(|to| ways_to(&ledges, &leaps, to)).collect();
+        let below = |place: glam::Vec2| {
+            let under = |(_, ledge): &(usize, &Ledge)| {
+                ledge.platform.is_none()
+                    && (ledge.left..ledge.right).contains(&place.x)
+                    && (0.0..4.2).contains(&(ledge.y - place.y))
+            };
+            let nearest = ledges.iter().enumerate().filter(under);
+            nearest.min_by(|a, b| a.1.y.total_cmp(&b.1.y)).map(|(at, _)| at)
+        };
+        let coins = level.coins.iter().map(|coin| below(*coin)).collect();
+        let goal = level.stages.last().and_then(|goal| below(*goal - glam::Vec2::Y * 0.5));
+        Self { leaps, next, coins, goal, ledges }
+    }
+
+    /// The next leap on the way from one ledge to another.
+    pub(super) fn next(&self, from: usize, to: usize) -> Option<&Leap> {
+        let leap = (*self.next.get(to)?.get(from)?)?;
+        self.leaps.get(usize::from(leap))
+    }
+}
+
+/// All that one can stand on.
+fn ledges(level: &Level) -> Vec<Ledge> {
+    let mut ledges = Vec::new();
+    for row in 0..level.height as i32 {
+        let clear = |column: i32| {
+            level.carries(column, row)
+                && !matches!(level.tile(column, row - 1), Tile::Solid | Tile::Spikes | Tile::Spring)
+                && !level.is_solid(column, row - 2)
+        };
+        let mut column = 0;
+        while column < level.width as i32 {
+            let begin = column;
+            while column < level.width as i32 && clear(column) {
+                column += 1;
+            }
+            if column > begin {
+                let wall = |column: i32| {
+                    if level.is_solid(column, row - 1) { HALF_WIDTH } else { 0.0 }
+                };
+                ledges.push(Ledge {
+                    y: row as f32,
+                    left: begin as f32 + wall(begin - 1),
+                    right: column as f32 - wall(column),
+                    platform: None,
+                });
+            }
+            column += 1;
+        }
+    }
+    ledges.extend(PLATFORMS.iter().enumerate().map(|(number, platform)| Ledge {
+        y: 0.5 * (platform.from.y + platform.to.y),
+        left: -platform.half,
+        right: platform.half,
+        platform: Some(number),
+    }));
+    ledges
+}
+
+/// For each ledge the first leap of the cheapest way to one.
+fn ways_to(ledges: &[Ledge], leaps: &[Leap], to: usize) -> Vec<Option<u16>> {
+    let mut costs = vec![f32::INFINITY; ledges.len()];
+    let mut next = vec![None; ledges.len()];
+    let mut done = vec![false; ledges.len()];
+    costs[to] = 0.0;
+    loop {
+        let open = (0..ledges.len()).filter(|at| !done[*at] && costs[*at].is_finite());
+        let Some(nearest) = open.min_by(|a, b| costs[*a].total_cmp(&costs[*b])) else { break };
+        done[nearest] = true;
+        for (leap, number) in leaps.iter().zip(0..).filter(|(leap, _)| leap.to == nearest) {
+            let walk = (leap.x + ledges[leap.from].shift(0.0) - ledges[leap.from].middle()).abs();
+            let cost = costs[nearest] + leap.cost + walk / RUN_SPEED;
+            if cost < costs[leap.from] {
+                (costs[leap.from], next[leap.from]) = (cost, Some(number));
+            }
+        }
+    }
+    next
+}
+
+#[cfg(test)]
+mod search;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::print_stdout, reason = "what bots know of the level is worth a look")]
+    fn there_is_a_way_from_every_stage_to_the_goal_and_to_every_coin() {
+        let (level, routes) = (Level::the(), Routes::the());
+        let goal = routes.goal.expect("the goal stands on something");
+        println!("{} ledges, {} leaps", routes.ledges.len(), routes.leaps.len());
+        let under = |x: f32, y: f32| {
+            let on = |ledge: &Ledge| {
+                ledge.platform.is_none() && ledge.y == y && (ledge.left..ledge.right).contains(&x)
+            };
+            routes.ledges.iter().position(on).expect("it stands on something")
+        };
+        let start = under(level.start.x, level.start.y);
+        for (stage, place) in level.stages.iter().enumerate() {
+            let mut at = under(place.x, place.y);
+            assert!(at == goal || routes.next(at, goal).is_some(), "no way on from stage {stage}");
+            let mut hops = 0;
+            while at != goal {
+                at = routes.next(at, goal).expect("there is a way").to;
+                hops += 1;
+                assert!(hops < routes.ledges.len());
+            }
+        }
+        for (coin, ledge) in routes.coins.iter().enumerate() {
+            let place = level.coins[coin];
+            if let Some(ledge) = *ledge {
+                let there = ledge == start || routes.next(start, ledge).is_some();
+                assert!(there, "coin {coin} at {place} cannot be had");
+            }
+        }
+        let without = routes.coins.iter().filter(|ledge| ledge.is_none()).count();
+        // These are had on the way over a gap.
+        assert!(without <= 12, "{without} coins hang over nothing");
+    }
+}

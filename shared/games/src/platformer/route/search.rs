@@ -1,0 +1,151 @@
+//! The search for leaps: from everywhere on every ledge everything is tried that somebody might press.
+
+use super::*;
+use crate::platformer::level::tick_of;
+
+/// Seconds for which steering goes on at most: longer than any leap.
+const ALWAYS: f32 = 9.0;
+/// What is tried: steering and holding, in seconds.
+const STEERS: [f32; 3] = [ALWAYS, 0.3, 0.15];
+const HOLDS: [f32; 2] = [0.4, 0.1];
+/// Distance between places to leave from that are tried, in metres.
+const STRIDE: f32 = 0.5;
+/// Points of a platform's way at which leaps from it and to it are tried.
+const PHASES: u8 = 8;
+
+impl Leap {
+    fn write(&self) -> String {
+        let Self { from, to, x, running, plan: Plan { right, steer_secs, hold_secs }, cost } = self;
+        let running = u8::from(*running);
+        format!("{from} {to} {x} {running} {right} {steer_secs} {hold_secs} {cost}")
+    }
+}
+
+#[test]
+fn the_leaps_that_are_kept_are_those_that_are_found() {
+    let level = Level::the();
+    let found: Vec<_> = leaps(level, &ledges(level)).iter().map(Leap::write).collect();
+    let kept: Vec<_> = include_str!("../routes.txt").lines().collect();
+    let found = found.join("\n");
+    assert!(found == kept.join("\n"), "routes.txt is of other rules; it should be\n{found}\nEND");
+}
+
+/// The best leap from each ledge to each other.
+fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
+    let rates = Rates::DEFAULT;
+    let mut best: Vec<Leap> = Vec::new();
+    for (from, ledge) in ledges.iter().enumerate() {
+        let mut found: Vec<Leap> = Vec::new();
+        for clock in clocks(ledge) {
+            for (running, plan) in plans() {
+                // How many places in a row lead to the same ledge, of which the middle is the safest.
+                let mut row: Option<(usize, u32)> = None;
+                for n in 0..=((ledge.right - ledge.left) / STRIDE) as u32 {
+                    let x = ledge.left + n as f32 * STRIDE;
+                    let Some((to, secs)) =
+                        attempt(level, ledges, rates, (from, x, clock), (running, plan))
+                            // Onto a platform one leaps when it comes, not when the run-up ends.
+                            .filter(|(to, _)| {
+                                *to != from && !(running && ledges[*to].platform.is_some())
+                            })
+                    else {
+                        row = None;
+                        continue;
+                    };
+                    let length =
+                        row.filter(|(at, _)| *at == to).map_or(1, |(_, length)| length + 1);
+                    row = Some((to, length));
+                    let waits = [from, to].iter().any(|at| ledges[*at].platform.is_some());
+                    let safe = 0.15 * length.min(4) as f32;
+                    let cost = secs + 0.8 - safe + if waits { 1.5 } else { 0.0 };
+                    let x = x - STRIDE * 0.5 * (length - 1) as f32;
+                    let leap = Leap { from, to, x, running, plan, cost };
+                    match found.iter_mut().find(|leap| leap.to == to) {
+                        Some(known) if known.cost <= cost => {}
+                        Some(known) => *known = leap,
+                        None => found.push(leap),
+                    }
+                }
+            }
+        }
+        best.extend(found);
+    }
+    best
+}
+
+/// Points of the cycle at which leaps from a ledge are tried: of a platform or near one, all along its way.
+fn clocks(ledge: &Ledge) -> Vec<f32> {
+    let near = PLATFORMS.iter().enumerate().filter(|(number, platform)| match ledge.platform {
+        Some(own) => own == *number,
+        None => {
+            let (left, right) =
+                (platform.from.x.min(platform.to.x), platform.from.x.max(platform.to.x));
+            let high = platform.from.y.min(platform.to.y);
+            ledge.left < right + 7.0 && ledge.right > left - 7.0 && ledge.y > high - 8.0
+        }
+    });
+    let mut clocks: Vec<f32> = near
+        .flat_map(|(_, platform)| {
+            let phases = (0..PHASES).map(|n| f32::from(n) / f32::from(PHASES));
+            phases.map(|phase| phase / f32::from(platform.times))
+        })
+        .collect();
+    if clocks.is_empty() {
+        clocks.push(0.0);
+    }
+    clocks
+}
+
+/// All that is tried: at speed or not, and what is pressed.
+fn plans() -> impl Iterator<Item = (bool, Plan)> {
+    let up = Plan { right: 0, steer_secs: 0.0, hold_secs: HOLDS[0] };
+    let sides = [1, -1].into_iter().flat_map(|right| {
+        let off = Plan { right, steer_secs: ALWAYS, hold_secs: 0.0 };
+        let jumps = HOLDS.into_iter().flat_map(move |hold_secs| {
+            STEERS.into_iter().map(move |steer_secs| Plan { right, steer_secs, hold_secs })
+        });
+        jumps.flat_map(|plan| [(false, plan), (true, plan)]).chain([(false, off), (true, off)])
+    });
+    std::iter::once((false, up)).chain(sides)
+}
+
+/// Where a leap from a ledge leads to, and in how many seconds.
+fn attempt(
+    level: &Level,
+    ledges: &[Ledge],
+    rates: Rates,
+    (from, x, clock): (usize, f32, f32),
+    (running, plan): (bool, Plan),
+) -> Option<(usize, f32)> {
+    let ledge = &ledges[from];
+    let side = f32::from(plan.right);
+    if running {
+        // There must be room for a run-up.
+        let behind = if plan.right > 0 { x - ledge.left } else { ledge.right - x };
+        if behind < 0.6 || ledge.platform.is_some() {
+            return None;
+        }
+    } else if plan.hold_secs == 0.0 {
+        // Off the edge from near it.
+        let ahead = if plan.right > 0 { ledge.right - x } else { x - ledge.left };
+        if ahead > 1.0 {
+            return None;
+        }
+    }
+    let begin = tick_of(rates, clock);
+    let place = match ledge.platform {
+        Some(number) => PLATFORMS[number].at(clock),
+        None => glam::Vec2::new(0.0, ledge.y),
+    };
+    let player = Player {
+        x: place.x + x,
+        y: place.y,
+        vx: if running { side * RUN_SPEED } else { 0.0 },
+        ride: ledge.platform.map_or(0, |number| number as u8 + 1),
+        ran: u16::from(u8::MAX),
+        clock,
+        pressed: Command::default().to_pressed(),
+        ..Player::default()
+    };
+    lands(level, ledges, rates, (begin, &player), plan)
+}

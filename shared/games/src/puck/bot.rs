@@ -1,0 +1,210 @@
+//! Shuffle Puck's bots: they see what a player sees and move the same mallets.
+//!
+//! A bot thinks a few times a second: it looks where the puck will be, bounces and all, and settles with the
+//! others of its side, without a word, who goes for it: whoever can be there first. The others keep the goal
+//! or wait for a rebound. Between two thoughts the hand goes on as it was meant to.
+
+use glam::Vec2;
+
+use super::entities::{Command, Mallet, Piece, Puck};
+use super::motion::{MALLET_SPEED, TOUCH, slide};
+use super::rink::{GOAL, HALF};
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
+use phaselock::random::Random;
+use phaselock::time::Rates;
+
+/// What a bot keeps in mind.
+#[derive(Clone, Debug, Default)]
+pub struct Bot {
+    /// Seconds until it thinks again.
+    rethink_secs: f32,
+    /// What it is about.
+    plan: Plan,
+    /// Where it aims at, as a share of the goal's half: -1 to 1.
+    aim: f32,
+    /// Whether it plays over the side wall, and which: -1, 0, 1.
+    over: f32,
+    /// How hard it strikes, 0 to 1.
+    power: f32,
+    /// How far its hand is off, in metres.
+    sway: Vec2,
+    /// Where its hand is, seen from its own side; the mallet follows it.
+    hand: Vec2,
+}
+
+/// What it is about, seen from its own side: its goal at the left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Plan {
+    /// Nothing yet.
+    #[default]
+    None,
+    /// To be there.
+    Stand(Vec2),
+    /// To strike the puck, which will be `at` a place in `secs`.
+    Strike { at: Vec2, secs: f32 },
+}
+
+/// Seconds from one thought to the next: about what people need to see, and decide.
+const RETHINK_SECS: (f32, f32) = (0.1, 0.2);
+/// How fast its hand moves, in metres a second: to guard, and to strike. Arbitrary: as people about do.
+const HAND_SPEED: (f32, f32) = (8.0, 24.0);
+/// How far it looks ahead, in seconds and in steps.
+const LOOK_SECS: f32 = 1.0;
+/// Steps a second in which it does.
+const LOOK_HZ: u32 = 30;
+/// How fast it takes its mallet to be on the way, less than it could be.
+const PACE: f32 = 0.62 * MALLET_SPEED;
+/// Somebody else must be so much sooner at the puck to be left it, in seconds.
+const YIELD_SECS: f32 = 0.05;
+
+/// A place or a way as a side sees it that has its goal at the left; and back.
+fn turned(side: f32, way: Vec2) -> Vec2 {
+    Vec2::new(-way.x * side, way.y)
+}
+
+/// What the bot does next.
+pub(super) fn think(
+    bot: &mut Bot,
+    rates: Rates,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    random: &mut Random,
+) -> Command {
+    let Some(own) = super::mallet_of(seen, me) else { return Command::default() };
+    let secs = rates.step_secs();
+    let side = own.side();
+    let here = turned(side, own.position());
+    let puck = super::ShufflePuck::puck_of(seen, own.rink).map(|slot| slot.entity);
+    bot.rethink_secs -= secs;
+    if bot.rethink_secs <= 0.0 {
+        bot.rethink_secs = random.range(RETHINK_SECS.0, RETHINK_SECS.1);
+        if random.chance(0.12) {
+            bot.aim = random.range(-0.8, 0.8);
+            bot.over =
+                if random.chance(0.4) { if random.chance(0.5) { 1.0 } else { -1.0 } } else { 0.0 };
+            bot.power = random.range(0.45, 1.0);
+        }
+        bot.sway = Vec2::new(random.range(-0.07, 0.07), random.range(-0.12, 0.12));
+        bot.plan = match puck {
+            Some(puck) => plan(bot, seen, me, &own, &puck),
+            None => Plan::Stand(Vec2::new(-5.9, 0.0)),
+        };
+    } else if let Plan::Strike { secs: left, .. } = &mut bot.plan {
+        *left -= secs;
+    }
+    let (to, speed) = match bot.plan {
+        Plan::None => (here, HAND_SPEED.0),
+        Plan::Stand(place) => (place + bot.sway, HAND_SPEED.0),
+        Plan::Strike { at, secs } => (strike(bot, here, at, secs), HAND_SPEED.1),
+    };
+    // A hand is not far from its mallet.
+    bot.hand = here + (bot.hand - here).clamp_length_max(1.5);
+    bot.hand += (to - bot.hand).clamp_length_max(speed * secs);
+    Command::to(turned(side, bot.hand))
+}
+
+/// Where the puck will be, in steps of [`LOOK_HZ`], seen from a side; as long as it is in play.
+fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
+    let rates = Rates { tick_hz: LOOK_HZ, snapshot_hz: LOOK_HZ };
+    let mut puck = *puck;
+    let mut course = vec![(0.0, turned(side, puck.position()))];
+    for step in 1..=(LOOK_SECS * LOOK_HZ as f32) as u16 {
+        slide(rates, &mut puck, &mut []);
+        if !puck.is_in_play() {
+            break;
+        }
+        course.push((f32::from(step) * rates.step_secs(), turned(side, puck.position())));
+    }
+    course
+}
+
+/// The first point of a course that a mallet can strike at, and how soon; the last resort is the end of it.
+fn intercept(side: f32, mallet: &Mallet, course: &[(f32, Vec2)]) -> Option<(f32, Vec2)> {
+    let here = turned(side, mallet.position());
+    let can = |(secs, place): &&(f32, Vec2)| {
+        // On the own half, and behind the puck at best.
+        place.x < 0.2 && (here.distance(*place) - TOUCH).max(0.0) <= PACE * (secs + 0.04)
+    };
+    course.iter().find(can).copied()
+}
+
+fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Puck) -> Plan {
+    let side = own.side();
+    let course = course(side, puck);
+    let mine = intercept(side, own, &course);
+    let rank = |slot: &phaselock::game::Slot<Mallet>| turned(side, slot.entity.position()).x;
+    let mates = || {
+        let others = seen.records::<Mallet>().filter(|slot| slot.owner != Some(me));
+        others.filter(|slot| (slot.entity.rink, slot.entity.right) == (own.rink, own.right))
+    };
+    let now = turned(side, puck.position());
+    let going = turned(side, puck.velocity());
+    if !puck.is_in_play() {
+        let number = f32::from(own.number);
+        let wing = if own.number == 0 { 0.0 } else { 2.2 * (3.0 - 2.0 * number) };
+        return Plan::Stand(Vec2::new(if own.number == 0 { -5.9 } else { -3.6 }, wing));
+    }
+    let sooner = mates().any(|slot| {
+        let other = intercept(side, &slot.entity, &course).map(|(secs, _)| secs);
+        match (other, mine.map(|(secs, _)| secs)) {
+            (Some(other), Some(mine)) => {
+                // At the same time: who has the lower number.
+                let tie = if slot.entity.number < own.number { YIELD_SECS } else { -YIELD_SECS };
+                other - tie < mine
+            }
+            (Some(_), None) => true,
+            (None, _) => false,
+        }
+    });
+    if let Some((secs, at)) = mine.filter(|_| !sooner) {
+        let shot = going.x < -9.0 && now.x > at.x;
+        let here = turned(side, own.position());
+        // What comes too fast to be met with a swing is stopped on its way.
+        if shot && (here - at).length() > 1.2 && secs < 0.25 {
+            return Plan::Stand(at);
+        }
+        return Plan::Strike { at, secs };
+    }
+    // Whoever of the others is nearest to the goal keeps it.
+    let keeper = mates().all(|slot| {
+        let (other, mine) = (rank(&slot), turned(side, own.position()).x);
+        mine < other || (mine == other && own.number < slot.entity.number)
+    });
+    let alone = mates().next().is_none();
+    let soon = course.get(10).or(course.last()).map_or(now, |(_, place)| *place);
+    if keeper {
+        // On the line from the puck to the goal, further out the further it is away.
+        let out = if alone { 2.3 } else { 1.5 };
+        let goal = Vec2::new(-HALF.x, 0.0);
+        let towards = (soon - goal).normalize_or(Vec2::X);
+        let stand = goal + towards * (out + 0.4 * (soon.x.max(0.0) / HALF.x));
+        return Plan::Stand(Vec2::new(stand.x.max(-7.2), stand.y.clamp(-GOAL, GOAL)));
+    }
+    // The others wait for rebounds on the side where the puck is not.
+    let wing = if own.number == 2 || (own.number == 1 && soon.y > 0.0) { -1.0 } else { 1.0 };
+    Plan::Stand(Vec2::new(-2.6 - 0.2 * bot.power, wing * 1.9))
+}
+
+/// The way of a hand that strikes: behind the puck first, then through it towards where it aims.
+fn strike(bot: &Bot, here: Vec2, at: Vec2, secs: f32) -> Vec2 {
+    // The other goal, or its mirror image beyond a side wall.
+    let mirror = HALF.y - super::rink::PUCK;
+    let aim_y = bot.aim * (GOAL - 0.3);
+    let aim = if bot.over == 0.0 { aim_y } else { bot.over * 2.0 * mirror - aim_y };
+    let along = (Vec2::new(HALF.x, aim) - at).normalize_or(Vec2::X);
+    let to_puck = at - here;
+    // Never towards the own goal: around it first.
+    if to_puck.x < 0.15 {
+        let around = if here.y > at.y { 1.0 } else { -1.0 };
+        let wide = (TOUCH + 0.25) * around;
+        return Vec2::new(at.x - 1.3, if to_puck.y.abs() < TOUCH { at.y + wide } else { here.y });
+    }
+    let behind = at - along * (TOUCH + 0.35);
+    let swing = 0.12;
+    let straight = to_puck.normalize_or(Vec2::X).dot(along) > 0.9;
+    if secs > swing && !straight || secs > 2.0 * swing {
+        return behind + bot.sway;
+    }
+    at + along * (0.3 + 1.1 * bot.power) + bot.sway
+}

@@ -1,0 +1,189 @@
+//! What Shuffle Puck's players command, and what its world consists of.
+
+use glam::Vec2;
+
+use crate::rounds::Round;
+use phaselock::ids::PlayerId;
+use phaselock::replicate::Field;
+use phaselock::time::Tick;
+use phaselock::{entities, record};
+
+/// Where a mallet should go, 8 mm fine; what lies outside of its half is as near as it gets.
+const TARGET: Field = Field::centred(12, 7);
+/// Places in metres from the middle of the rink: 2 mm fine, within 16 m.
+pub(super) const PLACE: Field = Field::centred(14, 9);
+/// Speeds in metres a second: 4 mm/s fine, below 32 m/s.
+pub(super) const PACE: Field = Field::centred(14, 8);
+
+record! {
+    /// What a player commands: where its mallet should be. How it gets there, the rules say.
+    pub struct Command {
+        /// Metres right of the middle of the rink.
+        pub x: f32 = TARGET,
+        /// Metres below it.
+        pub y: f32 = TARGET,
+    }
+}
+
+record! {
+    /// A player's mallet.
+    pub struct Mallet {
+        /// Which rink it is on.
+        pub rink: u8 = Field::count(7).server_only(),
+        /// Whether its half is the one with the greater x.
+        pub right: bool = Field::count(1).server_only(),
+        /// Which of its side's it is: 0 to 2, each once.
+        pub number: u8 = Field::count(2).server_only(),
+        /// Where it was last told to go.
+        pub goal_x: f32 = TARGET.steering(),
+        /// The same.
+        pub goal_y: f32 = TARGET.steering(),
+        /// Metres right of the middle of the rink.
+        pub x: f32 = PLACE.moved_by("vx").snap_beyond(4.0),
+        /// Metres below it.
+        pub y: f32 = PLACE.moved_by("vy").snap_beyond(4.0),
+        /// Metres a second to the right.
+        pub vx: f32 = PACE,
+        /// Metres a second down.
+        pub vy: f32 = PACE,
+        /// Times that it was put somewhere, modulo 16.
+        pub placed: u8 = Field::cut(4).server_only(),
+    }
+}
+
+record! {
+    /// A rink's puck. All that it does by itself follows from this, so an untouched one costs nothing.
+    pub struct Puck {
+        /// Which rink it is on.
+        pub rink: u8 = Field::count(7).server_only(),
+        /// Metres right of the middle of the rink.
+        pub x: f32 = PLACE.moved_by("vx"),
+        /// Metres below it.
+        pub y: f32 = PLACE.moved_by("vy"),
+        /// Metres a second to the right.
+        pub vx: f32 = PACE,
+        /// Metres a second down.
+        pub vy: f32 = PACE,
+        /// Times that a mallet struck it, modulo 16.
+        pub hits: u8 = Field::count(4),
+        /// In which goal it lies: 0 none, 1 the left one, 2 the right one.
+        pub scored: u8 = Field::count(2),
+        /// Ticks that it still lies in the goal, or waits for its face-off; 0 is in play.
+        pub wait: u8 = Field::count(8),
+        /// Which way its next face-off goes: -1 left, 1 right.
+        pub serve: i16 = Field::centred(2, 0),
+        /// Ticks for which it has hardly moved.
+        pub still: u16 = Field::count(9),
+        /// Times that it was put on the middle, modulo 16.
+        pub placed: u8 = Field::cut(4),
+    }
+}
+
+record! {
+    /// A rink's score, which everybody is told.
+    pub struct Board {
+        /// Which rink.
+        pub rink: u8 = Field::count(7).server_only(),
+        /// Goals of the side that plays on the left.
+        pub left: u8 = Field::count(4).server_only(),
+        /// Goals of the other.
+        pub right: u8 = Field::count(4).server_only(),
+        /// Who scored last: the seat plus 1; 0 for nobody, as after an own goal.
+        pub scorer: u16 = Field::count(16).server_only(),
+    }
+}
+
+record! {
+    /// What everybody is told of a player, wherever it plays.
+    pub struct Score {
+        /// Which rink it plays on.
+        pub rink: u8 = Field::count(7).server_only(),
+        /// Whether on the right.
+        pub right: bool = Field::count(1).server_only(),
+        /// Goals in this round.
+        pub goals: u8 = Field::count(5).server_only(),
+        /// Shots at the own goal that it turned away.
+        pub saves: u8 = Field::count(8).server_only(),
+        /// Rounds won since it came, modulo 256.
+        pub wins: u8 = Field::count(8).server_only(),
+    }
+}
+
+entities! {
+    /// What the world consists of: for each player a mallet and a score, for each rink a puck and a
+    /// board.
+    pub enum Piece { Mallet, Puck, Board, Score, Round }
+}
+
+impl Command {
+    /// To there.
+    pub fn to(place: Vec2) -> Self {
+        Self { x: place.x, y: place.y }
+    }
+
+    /// Where to.
+    pub fn goal(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+}
+
+impl Mallet {
+    /// Where it is.
+    pub fn position(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+
+    /// How it moves.
+    pub fn velocity(&self) -> Vec2 {
+        Vec2::new(self.vx, self.vy)
+    }
+
+    /// The sign of its half's x.
+    pub fn side(&self) -> f32 {
+        if self.right { 1.0 } else { -1.0 }
+    }
+
+    /// What it was last told.
+    pub fn command(&self) -> Command {
+        Command { x: self.goal_x, y: self.goal_y }
+    }
+}
+
+impl Puck {
+    /// Where it is.
+    pub fn position(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+
+    /// How it moves.
+    pub fn velocity(&self) -> Vec2 {
+        Vec2::new(self.vx, self.vy)
+    }
+
+    /// Whether it is on the middle and waits: it is held above the ice and cannot be struck.
+    pub fn is_held(&self) -> bool {
+        self.wait > 0 && self.scored == 0
+    }
+
+    /// Whether it can be struck.
+    pub fn is_in_play(&self) -> bool {
+        self.wait == 0
+    }
+}
+
+impl Board {
+    /// The goals of a side.
+    pub fn goals(&self, right: bool) -> u8 {
+        if right { self.right } else { self.left }
+    }
+
+    /// Who scored last, if that can be said.
+    pub fn scored_by(&self) -> Option<PlayerId> {
+        self.scorer.checked_sub(1).map(PlayerId)
+    }
+}
+
+/// A new world's round.
+pub(super) fn first_round(now: Tick) -> Piece {
+    Piece::Round(Round::new(now))
+}

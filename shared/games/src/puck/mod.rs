@@ -1,0 +1,522 @@
+//! Shuffle Puck: air hockey, one to three players a side, on as many rinks as it takes.
+//!
+//! Everything's place is told from the middle of its own rink; [`Game::place`] puts the rinks side by side.
+//! What the puck does among mallets is [`motion::slide`], on both sides: a client computes the own mallet
+//! ahead and, when the mallet might reach it soon, the puck with it.
+
+mod bot;
+mod entities;
+pub mod motion;
+pub mod rink;
+mod save;
+pub mod seats;
+
+use glam::Vec2;
+
+use crate::rounds::{Lengths, Phase, Round, round};
+use phaselock::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Late, Relevance, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::motion::choice::Choice;
+use phaselock::random::Random;
+use phaselock::replicate::Record;
+use phaselock::time::{Rates, Tick};
+
+pub use bot::Bot;
+pub use entities::{Board, Command, Mallet, Piece, Puck, Score};
+use motion::{Hand, MALLET_SPEED, Outcome, TOUCH, drive, slide};
+use save::saves;
+
+/// Goals that win.
+pub const GOALS_TO_WIN: u8 = 7;
+/// The parts of a round.
+pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 };
+/// Metres from the middle of one rink to the next: nobody sees two.
+const RINK_APART: f32 = 64.0;
+/// How far a player sees, in metres: its rink, goals and all.
+const REACH: f32 = 16.0;
+/// Seconds ahead within which the mallet must be able to reach the puck for the client to compute it ahead:
+/// what is left of a slide from one way of being shown to the other is a fiftieth by then.
+const SHARE_SECS: f32 = 0.35;
+
+/// The rules.
+#[derive(Debug)]
+pub struct ShufflePuck {
+    rates: Rates,
+}
+
+/// What the server alone knows.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// By rink: who has touched the puck since it was put on the middle.
+    touches: Vec<Touches>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Touches {
+    /// The last of the left and the last of the right.
+    last_of: [Option<PlayerId>; 2],
+    /// Whether the very last was one of the right.
+    last: Option<bool>,
+}
+
+/// A mallet on its rink.
+#[derive(Clone, Copy, Debug)]
+struct OnRink {
+    id: EntityId,
+    owner: Option<PlayerId>,
+    hand: Hand,
+    command: Command,
+}
+
+impl ShufflePuck {
+    /// Where a rink's place is in the world.
+    pub fn on_rink(&self, rink: u8, place: Vec2) -> Vec2 {
+        in_world(rink, place)
+    }
+
+    /// The rink that a player is on.
+    pub fn rink_of(entities: &Entities<Piece>, player: PlayerId) -> Option<u8> {
+        mallet_of(entities, player).map(|mallet| mallet.rink)
+    }
+
+    /// The puck of a rink.
+    pub fn puck_of(entities: &Entities<Piece>, rink: u8) -> Option<Slot<Puck>> {
+        entities.records::<Puck>().find(|slot| slot.entity.rink == rink)
+    }
+
+    /// The score of a rink.
+    pub fn board_of(entities: &Entities<Piece>, rink: u8) -> Option<Board> {
+        entities.records::<Board>().map(|slot| slot.entity).find(|board| board.rink == rink)
+    }
+
+    /// Which side has won on a rink, if one has: by [`GOALS_TO_WIN`].
+    pub fn won(board: &Board) -> Option<bool> {
+        let won = |right| board.goals(right) >= GOALS_TO_WIN;
+        if won(false) { Some(false) } else { won(true).then_some(true) }
+    }
+
+    /// A tick of one rink: the hands are given, the puck is moved if it is to be.
+    fn tick_rink(
+        &self,
+        entities: &mut Entities<Piece>,
+        puck: Option<EntityId>,
+        on_rink: &[OnRink],
+        moves: impl Fn(EntityId) -> bool,
+    ) -> Outcome {
+        let mut hands: Vec<_> = on_rink.iter().map(|on| on.hand).collect();
+        let outcome = match puck.and_then(|id| entities.record_mut::<Puck>(id)) {
+            Some(puck) => slide(self.rates, puck, &mut hands),
+            None => {
+                let secs = self.rates.step_secs();
+                hands.iter_mut().for_each(|hand| hand.finish(secs));
+                Outcome::default()
+            }
+        };
+        for (on, hand) in on_rink.iter().zip(&hands).filter(|(on, _)| moves(on.id)) {
+            if let Some(mallet) = entities.record_mut::<Mallet>(on.id) {
+                hand.hand_on(mallet, &on.command);
+            }
+        }
+        outcome
+    }
+
+    /// Counts what a tick of a rink brought about.
+    fn count(
+        &self,
+        world: &mut World<Self>,
+        rink: u8,
+        puck: Option<EntityId>,
+        on_rink: &[OnRink],
+        outcome: Outcome,
+    ) {
+        let at = usize::from(rink);
+        if world.memory.touches.len() <= at {
+            world.memory.touches.resize_with(at + 1, Touches::default);
+        }
+        let counts = round(&world.entities).phase() == Phase::Play;
+        let Some(puck) = puck.and_then(|id| world.entities.record::<Puck>(id).copied()) else {
+            return;
+        };
+        if puck.is_held() {
+            world.memory.touches[at] = Touches::default();
+        }
+        let even = sides_of(on_rink).into_iter().all(|side| side > 0);
+        let open = Self::board_of(&world.entities, rink)
+            .is_some_and(|board| counts && even && Self::won(&board).is_none());
+        if let Some(struck) = outcome.struck {
+            let on = &on_rink[struck];
+            let right = on.hand.side > 0.0;
+            let turned_away = saves(self.rates, on.hand.side, &puck, outcome.before);
+            let touches = &mut world.memory.touches[at];
+            // One shot is saved once, however often it is touched.
+            let again = touches.last.replace(right) == Some(right);
+            touches.last_of[usize::from(right)] = on.owner;
+            if open && turned_away && !again {
+                each_score(world, on.owner, |score| score.saves = score.saves.saturating_add(1));
+            }
+        }
+        if outcome.goal == 0 || !open {
+            return;
+        }
+        let by_right = outcome.goal == 1;
+        // Who of those that scored touched it last; nobody, if none has since the face-off.
+        let scorer = world.memory.touches[at].last_of[usize::from(by_right)];
+        for (_, _, board) in world.entities.records_mut::<Board>().filter(|(.., b)| b.rink == rink)
+        {
+            let goals = if by_right { &mut board.right } else { &mut board.left };
+            *goals = (*goals + 1).min(GOALS_TO_WIN);
+            board.scorer = scorer.map_or(0, |player| player.0.saturating_add(1));
+        }
+        each_score(world, scorer, |score| score.goals = (score.goals + 1).min(31));
+    }
+
+    /// Whether all rinks on which two sides play are won.
+    fn is_decided(entities: &Entities<Piece>) -> bool {
+        let mut played = entities
+            .records::<Board>()
+            .map(|slot| slot.entity)
+            .filter(|board| seats::sides(entities, board.rink).into_iter().all(|side| side > 0));
+        let mut any = false;
+        played.all(|board| {
+            any = true;
+            Self::won(&board).is_some()
+        }) && any
+    }
+
+    /// The play begins: seats are dealt anew, all is put in its place, nobody has scored.
+    fn begin(&self, world: &mut World<Self>) {
+        let now: Vec<_> = world
+            .entities
+            .records::<Mallet>()
+            .map(|slot| (slot.id, slot.owner, slot.entity))
+            .collect();
+        let seats: Vec<_> = now.iter().map(|(.., mallet)| seats::Seat::of(mallet)).collect();
+        let dealt = seats::deal(&seats);
+        for ((id, owner, _), seat) in now.into_iter().zip(dealt) {
+            // Wherever there is no room for another rink, they stay where they are.
+            if !seats::open(self.rates, world, seat.rink) {
+                continue;
+            }
+            if let Some(mallet) = world.entities.record_mut::<Mallet>(id) {
+                seats::put(mallet, seat);
+            }
+            each_score(world, owner, |score| {
+                *score = Score {
+                    rink: seat.rink,
+                    right: seat.right,
+                    wins: score.wins,
+                    ..Score::default()
+                };
+            });
+        }
+        seats::close_empty(world);
+        for (_, _, board) in world.entities.records_mut::<Board>() {
+            *board = Board { rink: board.rink, ..Board::default() };
+        }
+        for (_, _, puck) in world.entities.records_mut::<Puck>() {
+            motion::place(self.rates, puck, if puck.placed.is_multiple_of(2) { -1 } else { 1 });
+        }
+        world.memory.touches.clear();
+    }
+
+    /// The play is over: who won has won once more.
+    fn end(world: &mut World<Self>) {
+        let boards: Vec<_> = world.entities.records::<Board>().map(|slot| slot.entity).collect();
+        for (_, _, score) in world.entities.records_mut::<Score>() {
+            let board = boards.iter().find(|board| board.rink == score.rink);
+            if board.is_some_and(|board| board.goals(score.right) > board.goals(!score.right)) {
+                score.wins = score.wins.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Whether the mallet might touch the puck soon, if it does its best.
+    fn might_touch(mallet: &Mallet, puck: &Puck) -> bool {
+        // It is at rest, or leads there: what follows is known as well as anything.
+        if !puck.is_in_play() {
+            return true;
+        }
+        (0..=7).any(|step| {
+            let secs = SHARE_SECS * step as f32 / 7.0;
+            let place = puck.position() + puck.velocity() * secs;
+            let reachable = rink::keep_mallet(mallet.side(), place);
+            let near = reachable.distance(place) < TOUCH + 0.3;
+            near && mallet.position().distance(place) < TOUCH + 0.3 + MALLET_SPEED * secs
+        })
+    }
+}
+
+/// How many of each side there are.
+fn sides_of(on_rink: &[OnRink]) -> [usize; 2] {
+    let right = on_rink.iter().filter(|on| on.hand.side > 0.0).count();
+    [on_rink.len() - right, right]
+}
+
+fn each_score(
+    world: &mut World<ShufflePuck>,
+    of: Option<PlayerId>,
+    mut change: impl FnMut(&mut Score),
+) {
+    let Some(of) = of else { return };
+    for (_, _, score) in world.entities.records_mut::<Score>().filter(|(_, o, _)| *o == Some(of)) {
+        change(score);
+    }
+}
+
+/// A player's mallet.
+pub fn mallet_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Mallet> {
+    entities.owned_by(player).find_map(|slot| match slot.entity {
+        Piece::Mallet(mallet) => Some(mallet),
+        _ => None,
+    })
+}
+
+/// Where a rink's place is in the world.
+fn in_world(rink: u8, place: Vec2) -> Vec2 {
+    Vec2::new(f32::from(rink) * RINK_APART, 0.0) + place
+}
+
+/// As the world does after each tick.
+fn snapped<R: Record>(record: R) -> R {
+    record.snapped()
+}
+
+impl Game for ShufflePuck {
+    const NAME: &'static str = "puck";
+    const VERSION: u32 = 1;
+    // A mallet whose input is late goes on to where it was sent last, which is seldom far from where it is sent
+    // next (`tests/it/puck.rs` counts the corrections); and the puck, which is everybody's, waits for nobody.
+    const LATE: Late = Late::Repeat;
+    type Input = Command;
+    type Entity = Piece;
+    type Memory = Memory;
+    type Bot = Bot;
+
+    fn new(rates: Rates, _seed: u64) -> Self {
+        Self { rates }
+    }
+
+    fn populate(&self, world: &mut World<Self>) {
+        world.spawn(None, entities::first_round(world.tick));
+        seats::open(self.rates, world, 0);
+    }
+
+    fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        let Some(seat) = seats::free_seat(&world.entities) else { return };
+        if !seats::open(self.rates, world, seat.rink) {
+            return;
+        }
+        let mut mallet = Mallet::default();
+        seats::put(&mut mallet, seat);
+        if let Some(puck) = Self::puck_of(&world.entities, seat.rink) {
+            let place = seats::clear_of(mallet.position(), puck.entity.position());
+            (mallet.x, mallet.y) = place.into();
+            (mallet.goal_x, mallet.goal_y) = place.into();
+        }
+        let Some(id) = world.spawn(Some(player), mallet.into()) else { return };
+        let score = Score { rink: seat.rink, right: seat.right, ..Score::default() };
+        if world.spawn(Some(player), score.into()).is_none() {
+            world.despawn(id);
+        }
+    }
+
+    fn leave(&self, world: &mut World<Self>, player: PlayerId) {
+        let owned: Vec<_> = world.entities.owned_by(player).map(|slot| slot.id).collect();
+        for id in owned {
+            world.despawn(id);
+        }
+        // There is always a first rink; who comes to it next begins at nothing.
+        let empty = seats::rinks(&world.entities)
+            .into_iter()
+            .filter(|rink| seats::sides(&world.entities, *rink) == [0, 0]);
+        if empty.count() > 0 {
+            seats::close_empty(world);
+            seats::open(self.rates, world, 0);
+        }
+    }
+
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        let mut pucks: Vec<_> = world
+            .entities
+            .records::<Puck>()
+            .map(|slot| (slot.entity.rink, slot.id, slot.entity.is_held()))
+            .collect();
+        pucks.sort_unstable_by_key(|(rink, id, _)| (*rink, *id));
+        let mut mallets: Vec<_> = world
+            .entities
+            .records::<Mallet>()
+            .map(|slot| {
+                let (id, owner, mallet) = (slot.id, slot.owner, slot.entity);
+                let command = owner.map_or(mallet.command(), |owner| inputs.get(owner));
+                let puck = pucks.binary_search_by_key(&mallet.rink, |(rink, ..)| *rink);
+                let held = puck.is_ok_and(|at| pucks[at].2);
+                let hand = drive(self.rates, &mallet, &command, held);
+                (mallet.rink, OnRink { id, owner, hand, command })
+            })
+            .collect();
+        mallets.sort_by_key(|(rink, _)| *rink);
+        let mut rest = &mallets[..];
+        while let Some((rink, _)) = rest.first() {
+            let rink = *rink;
+            let (here, others) = rest.split_at(rest.partition_point(|(on, _)| *on == rink));
+            rest = others;
+            let on_rink: Vec<_> = here.iter().map(|(_, on)| *on).collect();
+            let at = pucks.binary_search_by_key(&rink, |(rink, ..)| *rink);
+            let puck = at.ok().map(|at| pucks[at].1);
+            let outcome = self.tick_rink(&mut world.entities, puck, &on_rink, |_| true);
+            self.count(world, rink, puck, &on_rink, outcome);
+        }
+
+        let players = mallets.len();
+        let decided = Self::is_decided(&world.entities);
+        let (tick, rates) = (world.tick, self.rates);
+        let rounds = world.entities.records_mut::<Round>().map(|(.., round)| round);
+        let begun: Vec<_> =
+            rounds.filter_map(|r| r.advance(tick, rates, LENGTHS, players, decided)).collect();
+        match begun.first() {
+            Some(Phase::Play) => self.begin(world),
+            Some(Phase::Results) => Self::end(world),
+            Some(Phase::WarmUp) | None => {}
+        }
+    }
+
+    fn predict(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        let Some(me) = entities.record::<Mallet>(own).copied() else { return };
+        let puck = Self::puck_of(entities, me.rink);
+        let held = puck.is_some_and(|slot| slot.entity.is_held());
+        let hand = drive(self.rates, &me, command, held);
+        let on_rink: Vec<_> = entities
+            .records::<Mallet>()
+            .filter(|slot| slot.entity.rink == me.rink)
+            .map(|slot| OnRink {
+                id: slot.id,
+                owner: slot.owner,
+                hand: if slot.id == own { hand } else { Hand::standing(&slot.entity) },
+                command: *command,
+            })
+            .collect();
+        let puck = puck.map(|slot| slot.id).filter(|id| ahead.covers(*id));
+        self.tick_rink(entities, puck, &on_rink, |id| id == own);
+    }
+
+    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+        let Piece::Puck(puck) = &other.entity else { return false };
+        let me = entities.record::<Mallet>(own);
+        me.is_some_and(|me| me.rink == puck.rink && Self::might_touch(me, puck))
+    }
+
+    fn cause(&self, predicted: &Piece, truth: &Piece, entities: &Entities<Piece>) -> Cause {
+        let (Piece::Mallet(predicted), Piece::Mallet(truth)) = (predicted, truth) else {
+            return Cause::Unknown;
+        };
+        if predicted.command() != truth.command() {
+            return Cause::Unknown; // Another input, whatever it led to.
+        }
+        // Nothing but a jammed puck stops a mallet, and a held one sends it out of the circle.
+        let puck = Self::puck_of(entities, truth.rink).map(|slot| slot.entity);
+        let near = puck.is_some_and(|puck| {
+            puck.is_held() || puck.position().distance(truth.position()) < TOUCH + 1.0
+        });
+        if near { Cause::Prop } else { Cause::Unknown }
+    }
+
+    fn presentation(_kind: u8) -> Choice {
+        // The present, by the game's own rules: strikes of others and the puck that they strike are on the same
+        // time, and a puck that is computed ahead has the shortest way to there and back
+        // (`tests/it/puck.rs` compares).
+        Choice::RunForward
+    }
+
+    fn repeat(last: &Command, _missed: u64) -> Command {
+        // It goes where it was told to go, and stays.
+        *last
+    }
+
+    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let ticks = ticks.min(FORETOLD_TICKS_MAX);
+        match (base, steering) {
+            (Piece::Puck(base), _) => {
+                let mut puck = *base;
+                for _ in 0..ticks {
+                    slide(self.rates, &mut puck, &mut []);
+                    puck = snapped(puck);
+                }
+                Some(puck.into())
+            }
+            (Piece::Mallet(base), Piece::Mallet(now)) => {
+                let mut mallet = *base;
+                let (from, to) = (base.command().goal(), now.command().goal());
+                for tick in 1..=ticks {
+                    // A hand that moves on, moves on evenly.
+                    let goal = from + (to - from) * (tick as f32 / ticks as f32);
+                    let command = snapped(Command::to(goal));
+                    let mut hand = drive(self.rates, &mallet, &command, false);
+                    hand.finish(self.rates.step_secs());
+                    hand.hand_on(&mut mallet, &command);
+                    mallet = snapped(mallet);
+                }
+                (mallet.goal_x, mallet.goal_y) = (now.goal_x, now.goal_y);
+                Some(mallet.into())
+            }
+            (base, _) => Some(*base),
+        }
+    }
+
+    fn place(&self, entity: &Piece) -> Option<Vec2> {
+        match entity {
+            Piece::Mallet(mallet) => Some(in_world(mallet.rink, mallet.position())),
+            Piece::Puck(puck) => Some(in_world(puck.rink, puck.position())),
+            Piece::Board(_) | Piece::Score(_) | Piece::Round(_) => None,
+        }
+    }
+
+    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+        let rink = Self::rink_of(entities, player).unwrap_or(0);
+        Some(Eye { place: in_world(rink, Vec2::ZERO), reach: REACH })
+    }
+
+    fn relevance(
+        &self,
+        _entities: &Entities<Piece>,
+        _player: PlayerId,
+        other: &Slot<Piece>,
+    ) -> Relevance {
+        // Of mallets and pucks only those of the own rink are within reach. Scores come when there is room.
+        match &other.entity {
+            Piece::Puck(_) => Relevance::Matters(16),
+            Piece::Mallet(_) | Piece::Round(_) => Relevance::Matters(8),
+            Piece::Board(_) => Relevance::Matters(4),
+            Piece::Score(_) => Relevance::Matters(1),
+        }
+    }
+
+    fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
+        let mut owned = entities.owned_by(player);
+        owned.find(|slot| matches!(slot.entity, Piece::Mallet(_))).map(|slot| slot.id)
+    }
+
+    fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
+    }
+
+    fn bot(
+        &self,
+        bot: &mut Bot,
+        _tick: Tick,
+        seen: &Entities<Piece>,
+        player: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        bot::think(bot, self.rates, seen, player, random)
+    }
+}
+
+#[cfg(test)]
+mod tests;

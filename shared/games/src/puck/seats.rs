@@ -1,0 +1,243 @@
+//! Who plays where: six seats a rink, three a side, filled so that sides are balanced.
+
+use glam::Vec2;
+
+use super::entities::{Board, Mallet, Piece, Puck};
+use super::motion::place;
+use super::rink::MALLET;
+use phaselock::game::{Entities, Game, World};
+use phaselock::ids::EntityId;
+use phaselock::limits::SEATS_MAX;
+use phaselock::time::Rates;
+
+/// Seats a side.
+pub const SIDE_SEATS: u8 = 3;
+/// Rinks that there may be at most: one for every six seats of a room, and as many again for rinks that are
+/// not full.
+pub const RINKS_MAX: u8 = 127;
+
+const _: () = assert!(SEATS_MAX as usize <= RINKS_MAX as usize * 2 * SIDE_SEATS as usize);
+
+/// Somebody's seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seat {
+    /// The rink.
+    pub rink: u8,
+    /// The side.
+    pub right: bool,
+    /// Which of the side's.
+    pub number: u8,
+}
+
+impl Seat {
+    /// A mallet's.
+    pub fn of(mallet: &Mallet) -> Self {
+        Self { rink: mallet.rink, right: mallet.right, number: mallet.number }
+    }
+
+    /// Where it begins: one in front of the goal, the others further out.
+    pub fn home(self) -> Vec2 {
+        let side = if self.right { 1.0 } else { -1.0 };
+        match self.number {
+            0 => Vec2::new(5.9 * side, 0.0),
+            1 => Vec2::new(3.6 * side, 2.2),
+            _ => Vec2::new(3.6 * side, -2.2),
+        }
+    }
+}
+
+/// How many play on a rink's left and right.
+pub fn sides(entities: &Entities<Piece>, rink: u8) -> [u8; 2] {
+    let mut sides = [0_u8; 2];
+    for slot in entities.records::<Mallet>().filter(|slot| slot.entity.rink == rink) {
+        let side = &mut sides[usize::from(slot.entity.right)];
+        *side = side.saturating_add(1);
+    }
+    sides
+}
+
+/// Which rinks there are, in order.
+pub fn rinks(entities: &Entities<Piece>) -> Vec<u8> {
+    let mut rinks: Vec<_> = entities.records::<Board>().map(|slot| slot.entity.rink).collect();
+    rinks.sort_unstable();
+    rinks
+}
+
+/// The seat of somebody who comes: beside whom it is missed most, else where fewest wait, else on a new
+/// rink. None if there is none.
+pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
+    let mut taken = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
+    let mut numbers = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
+    for slot in entities.records::<Mallet>() {
+        let (rink, side) = (usize::from(slot.entity.rink), usize::from(slot.entity.right));
+        if let (Some(taken), Some(numbers)) = (taken.get_mut(rink), numbers.get_mut(rink)) {
+            taken[side] += 1;
+            numbers[side] |= 1 << slot.entity.number;
+        }
+    }
+    let open = |[left, right]: [u8; 2]| left.min(right) < SIDE_SEATS;
+    let rink =
+        (0..RINKS_MAX).filter(|rink| open(taken[usize::from(*rink)])).min_by_key(|rink| {
+            let [left, right] = taken[usize::from(*rink)];
+            // The most uneven first, then those that somebody is on, then the first.
+            (u8::MAX - left.abs_diff(right), left + right == 0, *rink)
+        })?;
+    let [left, right] = taken[usize::from(rink)];
+    let side = usize::from(right < left);
+    let number = (0..SIDE_SEATS).find(|n| numbers[usize::from(rink)][side] & (1 << n) == 0)?;
+    Some(Seat { rink, right: side == 1, number })
+}
+
+/// Seats for so many, given where they sit now: as few rinks as hold them, pairs spread evenly, at most one
+/// rink with an odd one. Who sits well stays. In the order of what is given.
+pub fn deal(now: &[Seat]) -> Vec<Seat> {
+    let pairs = now.len().div_ceil(2);
+    let rinks = pairs.div_ceil(usize::from(SIDE_SEATS)).max(1);
+    let mut order: Vec<_> = (0..now.len()).collect();
+    order.sort_by_key(|at| now[*at]);
+    let mut dealt = now.to_vec();
+    let mut rest = &order[..];
+    for rink in 0..rinks {
+        // The first rinks have a pair more.
+        let here = pairs / rinks + usize::from(rink < pairs % rinks);
+        let (group, others) = rest.split_at((2 * here).min(rest.len()));
+        rest = others;
+        let on_right = group.iter().filter(|at| now[**at].right).count();
+        let odd = group.len() % 2;
+        // The odd one where more are already.
+        let right_seats = group.len() / 2 + if on_right > group.len() / 2 { odd } else { 0 };
+        let seats = [group.len() - right_seats, right_seats];
+        let mut taken = [0_usize; 2];
+        // Those who can stay on their side first, then the others.
+        let mut moved = Vec::new();
+        for at in group {
+            let side = usize::from(now[*at].right);
+            if taken[side] < seats[side] {
+                dealt[*at] = seat(rink, side, &mut taken);
+            } else {
+                moved.push(*at);
+            }
+        }
+        for at in moved {
+            let side = usize::from(taken[0] >= seats[0]);
+            dealt[at] = seat(rink, side, &mut taken);
+        }
+    }
+    dealt
+}
+
+fn seat(rink: usize, side: usize, taken: &mut [usize; 2]) -> Seat {
+    let number = taken[side] as u8;
+    taken[side] += 1;
+    Seat { rink: rink as u8, right: side == 1, number }
+}
+
+/// Puts a mallet on a seat.
+pub fn put(mallet: &mut Mallet, seat: Seat) {
+    let home = seat.home();
+    *mallet = Mallet {
+        rink: seat.rink,
+        right: seat.right,
+        number: seat.number,
+        goal_x: home.x,
+        goal_y: home.y,
+        x: home.x,
+        y: home.y,
+        placed: (mallet.placed + 1) % 16,
+        ..Mallet::default()
+    };
+}
+
+/// Makes sure that a rink is there; if it is new, its puck waits for a face-off. False if the world is full.
+pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u8) -> bool {
+    if world.entities.records::<Board>().any(|slot| slot.entity.rink == rink) {
+        return true;
+    }
+    let mut puck = Puck { rink, ..Puck::default() };
+    place(rates, &mut puck, if rink.is_multiple_of(2) { -1 } else { 1 });
+    let board = world.spawn(None, Board { rink, ..Board::default() }.into());
+    let puck = world.spawn(None, puck.into());
+    match (board, puck) {
+        (Some(_), Some(_)) => true,
+        (board, puck) => {
+            for id in board.into_iter().chain(puck) {
+                world.despawn(id);
+            }
+            false
+        }
+    }
+}
+
+/// Takes away the rinks that nobody plays on.
+pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
+    let played: Vec<_> = world.entities.records::<Mallet>().map(|slot| slot.entity.rink).collect();
+    let idle: Vec<EntityId> = world
+        .entities
+        .iter()
+        .filter(|slot| match &slot.entity {
+            Piece::Board(board) => !played.contains(&board.rink),
+            Piece::Puck(puck) => !played.contains(&puck.rink),
+            _ => false,
+        })
+        .map(|slot| slot.id)
+        .collect();
+    for id in idle {
+        world.despawn(id);
+    }
+}
+
+/// A place to come in at that the puck is not at.
+pub fn clear_of(home: Vec2, puck: Vec2) -> Vec2 {
+    let away = 2.0 * MALLET + 0.2;
+    if home.distance_squared(puck) > away * away {
+        return home;
+    }
+    // Straight aside, to where there is more room.
+    Vec2::new(home.x, puck.y - away.copysign(puck.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(seats: &[Seat], rink: u8) -> [usize; 2] {
+        let on = |right| seats.iter().filter(move |seat| (seat.rink, seat.right) == (rink, right));
+        [on(false).count(), on(true).count()]
+    }
+
+    fn valid(seats: &[Seat]) {
+        let mut seen = seats.to_vec();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), seats.len(), "a seat each: {seats:?}");
+        assert!(seats.iter().all(|seat| seat.number < SIDE_SEATS && seat.rink < RINKS_MAX));
+    }
+
+    #[test]
+    fn any_number_is_dealt_evenly_and_who_sits_well_stays() {
+        for players in 0..=usize::from(SEATS_MAX) {
+            let everybody_on_one = vec![Seat { rink: 9, right: true, number: 1 }; players];
+            let dealt = deal(&everybody_on_one);
+            valid(&dealt);
+            let rinks = players.div_ceil(6).max(1) as u8;
+            let sizes: Vec<_> = (0..rinks).map(|rink| count(&dealt, rink)).collect();
+            assert_eq!(sizes.iter().flatten().sum::<usize>(), players);
+            let uneven = sizes.iter().filter(|[left, right]| left != right).count();
+            assert!(uneven <= 1 && sizes.iter().all(|[l, r]| l.abs_diff(*r) <= 1), "{sizes:?}");
+            assert!(sizes.iter().all(|[left, right]| players < 2 || left.min(right) > &0));
+            assert_eq!(deal(&dealt), dealt, "again changes nothing");
+        }
+    }
+
+    #[test]
+    fn after_some_have_left_sides_are_evened_out_with_few_moves() {
+        let mut now = deal(&[Seat { rink: 0, right: false, number: 0 }; 12]);
+        // Two of one side leave.
+        now.retain(|seat| !(seat.rink == 0 && seat.right && seat.number > 0));
+        let dealt = deal(&now);
+        valid(&dealt);
+        assert_eq!((count(&dealt, 0), count(&dealt, 1)), ([3, 3], [2, 2]));
+        let moved = now.iter().zip(&dealt).filter(|(a, b)| (a.rink, a.right) != (b.rink, b.right));
+        assert!(moved.count() <= 3);
+    }
+}

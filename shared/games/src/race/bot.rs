@@ -1,0 +1,240 @@
+//! Race's bots: they look along the racing line, brake for what is ahead, and find a way past others. They see
+//! what a driver sees and move the same wheel and pedals.
+
+use glam::Vec2;
+
+use super::car_of;
+use super::drive::sharpest;
+use super::entities::{Car, Command, Piece};
+use super::track::{GATES, HALF_WIDTH, Spot, Track};
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
+use phaselock::physics::{direction, turns};
+use phaselock::random::Random;
+use phaselock::replicate::turn_between;
+use phaselock::time::Rates;
+
+/// Seconds from one look to the next: hands and eyes are no faster.
+const LOOK_SECS: f32 = 0.1;
+/// It drives around what is so far ahead, in metres, and further at speed.
+const TRAFFIC: f32 = 30.0;
+/// From middle to middle, in metres: room beside another car, and behind it.
+const BESIDE: f32 = 2.7;
+const BEHIND: f32 = 5.5;
+/// Metres from the middle of the road that it keeps at most.
+const EDGE: f32 = HALF_WIDTH - 1.3;
+/// Slower than this, in metres a second, and for so long in seconds, is stuck.
+const STUCK: f32 = 1.5;
+const STUCK_SECS: f32 = 1.2;
+/// Seconds that it backs out.
+const BACK_SECS: f32 = 1.3;
+
+/// What a bot keeps in mind.
+#[derive(Clone, Debug, Default)]
+pub struct Bot {
+    /// The part of the line's pace that it dares; 0 until it has sat down.
+    skill: f32,
+    /// Seconds until it looks again.
+    look_secs: f32,
+    /// Seconds until its line wavers elsewhere, and by how much in metres it does.
+    waver_secs: f32,
+    waver: f32,
+    /// Metres right of the middle where it drives to get past somebody.
+    detour: Option<f32>,
+    /// Seconds for which it has not got on, and how often it has backed out lately.
+    stuck_secs: f32,
+    tries: u32,
+    /// Seconds that it still backs out.
+    back_secs: f32,
+    /// Seconds for which it has been where the next gate is not ahead.
+    lost_secs: f32,
+    /// What it does until it looks again.
+    keys: Command,
+}
+
+/// What the bot does next.
+pub(super) fn think(
+    bot: &mut Bot,
+    track: &Track,
+    rates: Rates,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    random: &mut Random,
+) -> Command {
+    let secs = rates.step_secs();
+    let Some(own) = car_of(seen, me) else { return Command::default() };
+    if bot.skill == 0.0 {
+        bot.skill = random.range(0.84, 1.0);
+    }
+    bot.look_secs -= secs;
+    bot.waver_secs -= secs;
+    bot.back_secs -= secs;
+    if own.hold > 0 {
+        // A foot on the pedal some time after green: a reaction.
+        *bot = Bot { skill: bot.skill, look_secs: random.range(0.12, 0.3), ..Bot::default() };
+        return Command::default();
+    }
+    if bot.look_secs > 0.0 {
+        return bot.keys;
+    }
+    bot.look_secs += LOOK_SECS;
+    bot.look_secs = bot.look_secs.max(0.0);
+    if bot.waver_secs <= 0.0 {
+        // The better it is, the straighter it drives.
+        let most = 0.3 + (1.0 - bot.skill) * 5.0;
+        (bot.waver_secs, bot.waver) = (random.range(1.0, 3.0), random.range(-most, most));
+    }
+    let spot = track.spot(own.place());
+    bot.keys = if unstick(bot, track, own, &spot) {
+        reverse(own, &spot)
+    } else {
+        go(bot, track, seen, me, own, &spot)
+    };
+    // What leads nowhere, however often it is tried, and what lies behind.
+    if bot.tries > 2 || bot.lost_secs > 1.5 {
+        (bot.tries, bot.lost_secs) = (0, 0.0);
+        bot.keys.reset = true;
+    }
+    bot.keys
+}
+
+/// Whether to back out of where it is stuck.
+fn unstick(bot: &mut Bot, track: &Track, own: &Car, spot: &Spot) -> bool {
+    if bot.back_secs > 0.0 {
+        return true;
+    }
+    if own.velocity().length() > STUCK {
+        bot.stuck_secs = 0.0;
+        if own.velocity().length() > 4.0 * STUCK {
+            bot.tries = 0;
+        }
+    } else {
+        bot.stuck_secs += LOOK_SECS;
+    }
+    let way = track.ahead(spot.station, track.next_gate(own.gates).station);
+    let gap = track.length / f32::from(GATES);
+    let is_lost = !(-2.0..gap + 6.0).contains(&way);
+    bot.lost_secs = if is_lost { bot.lost_secs + LOOK_SECS } else { 0.0 };
+    if bot.stuck_secs > STUCK_SECS {
+        (bot.stuck_secs, bot.back_secs) = (0.0, BACK_SECS);
+        bot.tries += 1;
+        return true;
+    }
+    false
+}
+
+/// Backwards, with the nose turning to where the track leads.
+fn reverse(own: &Car, spot: &Spot) -> Command {
+    let off = turn_between(own.heading, turns(spot.along));
+    Command { pedal: -3, turn: if off > 0.0 { -7 } else { 7 }, ..Command::default() }
+}
+
+/// Forwards.
+fn go(
+    bot: &mut Bot,
+    track: &Track,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    own: &Car,
+    spot: &Spot,
+) -> Command {
+    let speed = own.velocity().length();
+    let look = 5.0 + 0.36 * speed;
+    let ahead = track.sample(spot.station + look);
+    // A driver brakes a little before it must.
+    let mut pace = track.sample(spot.station + 0.12 * speed).pace * bot.skill;
+    let line = (ahead.line + bot.waver).clamp(-EDGE, EDGE);
+    let beside = around(bot, track, seen, me, own, spot, line, &mut pace);
+    let goal = ahead.at + ahead.along.perp() * beside;
+
+    // Pure pursuit: the circle through the goal that the nose is tangent to (Coulter, 1992).
+    let to = goal - own.place();
+    let off = turn_between(own.heading, turns(to));
+    let bend = 2.0 * direction(off).y / to.length().max(1.0);
+    let mut turn = bend / sharpest(own.slip().x.abs());
+    if off.abs() > 0.25 {
+        // It looks the other way: as tight as it goes, at walking pace.
+        turn = if off > 0.0 { 1.0 } else { -1.0 };
+        pace = pace.min(6.0);
+    }
+    let excess = speed - pace;
+    let pedal = if excess > 2.5 {
+        -3
+    } else if excess > 1.0 {
+        -2
+    } else if excess > 0.2 {
+        0
+    } else if excess > -0.6 {
+        1
+    } else {
+        3
+    };
+    let turn = (turn.clamp(-1.0, 1.0) * 7.0).round() as i16;
+    // A hand that turns the wheel by the least step does not bother.
+    let turn = if (turn - own.turn).abs() <= 1 && turn != 0 { own.turn } else { turn };
+    Command { pedal, turn, hand: false, reset: false }
+}
+
+/// Where to drive, in metres right of the middle, so that nobody is hit; lowers the pace where there is no
+/// room. `line` is where it would drive alone.
+#[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
+fn around(
+    bot: &mut Bot,
+    track: &Track,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    own: &Car,
+    spot: &Spot,
+    line: f32,
+    pace: &mut f32,
+) -> f32 {
+    let mut target = bot.detour.unwrap_or(line);
+    let mut blocked = false;
+    let (mut least, mut most) = (-EDGE, EDGE);
+    let reach = TRAFFIC + 0.5 * own.velocity().length();
+    let forward = |car: &Car, along: Vec2| car.velocity().dot(along);
+    let own_speed = forward(own, spot.along);
+    let others = seen.iter().filter(|slot| slot.owner != Some(me));
+    for slot in others {
+        let Piece::Car(other) = &slot.entity else { continue };
+        if !other.is_solid() || other.place().distance(own.place()) > reach {
+            continue;
+        }
+        let there = track.spot(other.place());
+        let gap = track.ahead(spot.station, there.station);
+        let closing = own_speed - forward(other, spot.along);
+        if gap.abs() < BEHIND - 0.6 {
+            // Side by side: it keeps off.
+            if there.beside > spot.beside {
+                most = most.min(there.beside - BESIDE);
+            } else {
+                least = least.max(there.beside + BESIDE);
+            }
+            continue;
+        }
+        let soon = gap > 0.0 && (gap < 10.0 || (closing > 0.5 && gap < 6.0 + closing * 2.5));
+        if !soon || (there.beside - target).abs() > BESIDE {
+            continue;
+        }
+        // Past on the side with more room, but rather on that where it is anyway.
+        let room = |side: f32| {
+            let to = there.beside + side * (BESIDE + 0.3);
+            let near = (to - spot.beside).abs() * 0.5;
+            (EDGE - to * side) - near
+        };
+        let side = if room(1.0) > room(-1.0) { 1.0 } else { -1.0 };
+        target = (there.beside + side * (BESIDE + 0.3)).clamp(-EDGE, EDGE);
+        blocked = true;
+        let overlaps = (there.beside - spot.beside).abs() < BESIDE - 0.5;
+        if overlaps {
+            let free = (gap - BEHIND).max(0.0);
+            *pace = pace.min(own_speed - closing + 0.9 * free);
+        }
+    }
+    bot.detour = blocked.then_some(target);
+    if least > most {
+        // Between two: in the middle of what there is.
+        return ((least + most) * 0.5).clamp(-EDGE, EDGE);
+    }
+    target.clamp(least, most)
+}

@@ -1,0 +1,341 @@
+//! How a car drives: the one function that moves it, on both sides.
+//!
+//! A bicycle whose tyres hold so much across and no more. The lateral speed decays as fast as the grip
+//! allows; the nose turns as fast as the front wheels make it, within what they hold, and is drawn back into
+//! the direction of travel. So a car that turns harder than it grips slides, and a rear axle that the hand
+//! brake blocks comes around. Figures are those of a sports car, made livelier by hand.
+//!
+//! Long ticks are cut into steps of at most a sixtieth of a second, so that cars of all tick rates are alike.
+
+use glam::Vec2;
+
+use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
+use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL, snapped};
+use super::track::{BARRIER, Ground, Track};
+use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::physics::{direction, turns};
+use phaselock::time::Rates;
+
+const TAU: f32 = std::f32::consts::TAU;
+/// No car is faster, however it was pushed, in metres a second.
+pub const SPEED_MAX: f32 = 52.0;
+/// Speed at which the engine gives nothing more, in metres a second.
+pub const TOP_SPEED: f32 = 46.0;
+/// The same backwards.
+const REVERSE_TOP: f32 = 9.0;
+/// Metres a second squared: engine, reverse gear, brakes, hand brake.
+const ENGINE: f32 = 10.0;
+const REVERSE: f32 = 6.0;
+const BRAKE: f32 = 12.0;
+const HAND_BRAKE: f32 = 4.0;
+/// Rolling resistance in metres a second squared; more than a step of the grid of speeds.
+const ROLLING: f32 = 0.4;
+/// Tyres stop sliding across by so much of it a second, as far as they hold.
+const STIFF: f32 = 15.0;
+/// The part of the lateral grip that is left with the hand brake pulled.
+const HAND_GRIP: f32 = 0.35;
+/// The part of it that full brakes or throttle take.
+const SHARED_GRIP: f32 = 0.3;
+/// Metres between the axles.
+const WHEELBASE: f32 = 2.6;
+/// Tangent of the front wheels' greatest angle: 26 degrees.
+const LOCK: f32 = 0.5;
+/// A full turn of the wheel asks for so many times what the tyres hold; with the hand brake for more.
+const ASKED: f32 = 1.2;
+const ASKED_BY_HAND: f32 = 2.0;
+/// How fast the nose follows the wheels, a second.
+const FOLLOWS: f32 = 8.0;
+/// How fast it is drawn into the direction of travel, in radians a second for a slip of one radian.
+const ALIGNS: f32 = 1.6;
+const ALIGNS_BY_HAND: f32 = 0.2;
+/// How fast the wheel is turned from the middle to the end, a second: keys are not wheels.
+const TURNS_IN: f32 = 4.5;
+/// And back.
+const TURNS_BACK: f32 = 9.0;
+/// Most of the nose's turning, in turns a second; within the field.
+pub(super) const SPIN_MAX: f32 = 1.5;
+/// What a barrier leaves of the speed along it, and gives back of that into it.
+const SCRAPES: f32 = 0.97;
+const REBOUNDS: f32 = 0.25;
+/// What a reset costs, in seconds of standing.
+pub const RESET_SECS: f32 = 2.0;
+/// For how long after that others drive through the car, in seconds.
+pub const GHOST_SECS: f32 = 1.5;
+/// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
+const HELD_MAX: u8 = 63;
+
+/// What the ground gives and takes.
+struct Tyres {
+    /// Metres a second squared across.
+    grip: f32,
+    /// Resistance in metres a second squared, and more a second for each metre a second.
+    drag: f32,
+    thick: f32,
+}
+
+fn tyres(ground: Ground) -> Tyres {
+    match ground {
+        Ground::Asphalt => Tyres { grip: 12.0, drag: ROLLING, thick: 0.005 },
+        Ground::Kerb => Tyres { grip: 10.5, drag: 1.0, thick: 0.01 },
+        Ground::Grass => Tyres { grip: 6.5, drag: 3.0, thick: 0.13 },
+    }
+}
+
+/// Ticks of so many seconds, within what is counted.
+pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
+    ((secs * rates.tick_hz as f32).ceil() as u16).min(COUNTED_MAX)
+}
+
+/// The sharpest bend that a full turn of the wheel asks for on asphalt, in 1/m.
+pub(super) fn sharpest(speed: f32) -> f32 {
+    (LOCK / WHEELBASE).min(ASKED * tyres(Ground::Asphalt).grip / (speed * speed).max(1.0))
+}
+
+/// One tick of a car: wheel, engine, brakes, tyres, barriers, gates.
+pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
+    let alike = (car.pedal, car.turn, car.hand) == (command.pedal, command.turn, command.hand);
+    car.held = if alike { (car.held + 1).min(HELD_MAX) } else { 1 };
+    (car.pedal, car.turn, car.hand) = (command.pedal, command.turn, command.hand);
+    car.ghost = car.ghost.saturating_sub(1);
+    if car.hold > 0 {
+        car.hold -= 1;
+    } else if command.reset && car.ghost == 0 && !car.has_finished() {
+        let gate = track.last_gate(car.gates);
+        put(rates, car, gate.at, gate.along);
+    }
+
+    let from = car.place();
+    let steps = 60_u32.div_ceil(rates.tick_hz);
+    let secs = rates.step_secs() / steps as f32;
+    for _ in 0..steps {
+        step(track, car, command, secs);
+    }
+    // As the world does after each tick; gates are passed between places on the grid, or one could be
+    // passed by rounding alone.
+    car.set_place(car.place());
+    pass_gate(track, car, from);
+}
+
+/// Puts a car somewhere, at rest: it waits, and is in nobody's way for a while.
+pub(super) fn put(rates: Rates, car: &mut Car, place: Vec2, along: Vec2) {
+    car.set_place(place);
+    (car.vx, car.vy, car.spin, car.wheel) = (0.0, 0.0, 0.0, 0.0);
+    car.heading = snapped(HEADING, turns(along));
+    car.hold = ticks(rates, RESET_SECS);
+    car.ghost = ticks(rates, RESET_SECS + GHOST_SECS);
+    car.puts = (car.puts + 1) % 16;
+}
+
+/// Counts the next gate if the way from a place to where the car is now leads through it.
+pub(super) fn pass_gate(track: &Track, car: &mut Car, from: Vec2) {
+    if !car.has_finished() && track.next_gate(car.gates).is_passed(from, car.place()) {
+        car.gates += 1;
+    }
+}
+
+/// Keeps a car within the barriers: both ends of its hull, and its middle in any case.
+pub(super) fn confine(track: &Track, car: &mut Car, place: &mut Vec2) {
+    let most = BARRIER - HULL_RADIUS;
+    let nose = car.nose();
+    for arm in [nose * HULL_HALF, -nose * HULL_HALF, Vec2::ZERO] {
+        let spot = track.spot(*place + arm);
+        let away = *place + arm - spot.at;
+        let distance = away.length();
+        if distance <= most {
+            continue;
+        }
+        let out = away / distance;
+        *place -= out * (distance - most);
+        // An end that hits turns the car along the barrier.
+        let turn = arm.perp_dot(out);
+        let into = car.velocity().dot(out) + turn * car.spin * TAU;
+        if into > 0.0 {
+            let impulse = (1.0 + REBOUNDS) * into / (1.0 + turn * turn / GYRATION);
+            let along = out.perp() * car.velocity().dot(out.perp()) * (1.0 - SCRAPES);
+            let velocity = car.velocity() - out * impulse - along;
+            (car.vx, car.vy) = velocity.clamp_length_max(SPEED_MAX).into();
+            let spin = car.spin - turn * impulse / GYRATION / TAU;
+            car.spin = spin.clamp(-SPIN_MAX, SPIN_MAX);
+        }
+    }
+}
+
+/// A part of a tick.
+fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
+    let pedal = f32::from(command.pedal.clamp(-3, 3)) / 3.0;
+    let turn = f32::from(command.turn.clamp(-7, 7)) / 7.0;
+    let way = turn - car.wheel;
+    let inwards = turn * car.wheel >= 0.0 && turn.abs() > car.wheel.abs();
+    let most = if inwards { TURNS_IN } else { TURNS_BACK } * secs;
+    car.wheel += way.clamp(-most, most);
+    if car.hold > 0 {
+        (car.vx, car.vy, car.spin) = (0.0, 0.0, 0.0);
+        return;
+    }
+
+    let mut place = car.place();
+    let spot = track.spot(place);
+    let tyres = tyres(track.ground(&spot));
+    let nose = direction(car.heading);
+    let velocity = car.velocity();
+    let (mut along, mut across) = (velocity.dot(nose), velocity.dot(nose.perp()));
+    let push = if pedal >= 0.0 {
+        let engine = if along < -0.5 { BRAKE } else { ENGINE * (1.0 - along / TOP_SPEED) };
+        pedal * engine
+    } else {
+        let brake = if along > 0.5 { BRAKE } else { REVERSE * (1.0 + along / REVERSE_TOP) };
+        pedal * brake
+    };
+    along += push * secs;
+    let hand = if command.hand { HAND_BRAKE } else { 0.0 };
+    let drag = (tyres.drag + tyres.thick * along.abs() + hand) * secs;
+    along -= along.clamp(-drag, drag);
+
+    let used = (push / BRAKE).clamp(-1.0, 1.0);
+    let by_hand = if command.hand { HAND_GRIP } else { 1.0 };
+    let holds = tyres.grip * (1.0 - SHARED_GRIP * used * used) * by_hand * secs;
+    across -= (across * STIFF * secs).clamp(-holds, holds);
+
+    let bend = car.wheel * sharpest(along.abs());
+    let asked = if command.hand { ASKED_BY_HAND } else { ASKED };
+    let most = asked * tyres.grip / along.abs().max(1.0);
+    let aligns = if command.hand { ALIGNS_BY_HAND } else { ALIGNS };
+    let by_wheels = (along * bend * asked / ASKED).clamp(-most, most);
+    let wanted = (by_wheels + aligns * across / velocity.length().max(4.0)) / TAU;
+    car.spin += (wanted - car.spin) * FOLLOWS * secs;
+    car.spin = car.spin.clamp(-SPIN_MAX, SPIN_MAX);
+
+    let velocity = (nose * along + nose.perp() * across).clamp_length_max(SPEED_MAX);
+    (car.vx, car.vy) = velocity.into();
+    place += velocity * secs;
+    car.heading = (car.heading + car.spin * secs).rem_euclid(1.0);
+    // Nobody is at the barrier who was further from it than a step is long.
+    if spot.beside.abs() + HULL_HALF + SPEED_MAX * secs > BARRIER - HULL_RADIUS {
+        confine(track, car, &mut place);
+    }
+    (car.x, car.y) = place.into();
+}
+
+/// What becomes of a car in `ticks`: it goes on with the keys that its driver held, and then, for as many ticks
+/// as `steering` has held its keys, with those. For one who changed keys once at most, whom nobody touched
+/// and who was not put back, that is the truth.
+pub(super) fn foretell(track: &Track, rates: Rates, base: &Car, steering: &Car, ticks: u64) -> Car {
+    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let mut car = *base;
+    for tick in 1..=ticks {
+        let new = tick + u64::from(steering.held) > ticks;
+        let keys = if new { steering.keys() } else { base.keys() };
+        drive(track, rates, &mut car, &keys);
+        snap(&mut car);
+    }
+    car
+}
+
+/// As the world does after each tick; whole numbers are on the grid anyway, and so is its place.
+fn snap(car: &mut Car) {
+    (car.vx, car.vy) = (snapped(PACE, car.vx), snapped(PACE, car.vy));
+    car.heading = snapped(HEADING, car.heading);
+    car.spin = snapped(SPIN, car.spin);
+    car.wheel = snapped(WHEEL, car.wheel);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::track::{GATES, HALF_WIDTH};
+    use super::*;
+    use phaselock::replicate::Record;
+
+    /// A car on the long straight before the line.
+    fn car(speed: f32) -> (&'static Track, Car) {
+        let track = Track::get();
+        let spot = track.spot(track.place(-60.0, 0.0));
+        let mut car = Car { gates: GATES, ..Car::default() };
+        put(Rates::DEFAULT, &mut car, spot.at, spot.along);
+        (car.hold, car.ghost) = (0, 0);
+        (car.vx, car.vy) = (spot.along * speed).into();
+        (track, car)
+    }
+
+    fn run(car: &mut Car, rates: Rates, secs: f32, command: Command) {
+        for _ in 0..(secs * rates.tick_hz as f32).round() as u32 {
+            drive(Track::get(), rates, car, &command);
+            *car = car.snapped();
+        }
+    }
+
+    #[test]
+    fn it_accelerates_brakes_and_reverses_alike_at_any_rate() {
+        for hz in [10, 30, 60, 128] {
+            let rates = Rates { tick_hz: hz, snapshot_hz: hz };
+            let (_, mut car) = car(0.0);
+            run(&mut car, rates, 2.0, Command { pedal: 3, ..Command::default() });
+            let speed = car.slip().x;
+            assert!((14.5..18.0).contains(&speed), "{speed} m/s after 2 s at {hz} Hz");
+            run(&mut car, rates, 2.0, Command { pedal: -3, ..Command::default() });
+            let back = car.slip().x;
+            assert!((-4.5..-1.0).contains(&back), "{back} m/s after braking at {hz} Hz");
+        }
+    }
+
+    #[test]
+    fn the_hand_brake_makes_it_drift_and_hard_turns_do_not_spin_it() {
+        let slid = |hand| {
+            let (_, mut car) = car(22.0);
+            let mut most = 0.0_f32;
+            for _ in 0..45 {
+                run(
+                    &mut car,
+                    Rates::DEFAULT,
+                    1.0 / 60.0,
+                    Command { turn: 7, hand, ..Command::default() },
+                );
+                most = most.max(car.slip().y.abs());
+            }
+            (most, car.slip().x)
+        };
+        let (grips, _) = slid(false);
+        let (drifts, along) = slid(true);
+        assert!(grips < 4.0, "{grips} m/s across");
+        assert!(drifts > 6.0 && drifts > 2.0 * grips, "{drifts} m/s across, {along} along");
+    }
+
+    #[test]
+    fn grass_is_slow() {
+        let (track, mut car) = car(30.0);
+        let spot = track.spot(track.place(-60.0, -(HALF_WIDTH + 3.0)));
+        car.set_place(spot.at + spot.along.perp() * spot.beside);
+        run(&mut car, Rates::DEFAULT, 4.0, Command { pedal: 3, ..Command::default() });
+        let speed = car.velocity().length();
+        let ground = track.ground(&track.spot(car.place()));
+        assert!(ground != Ground::Grass || speed < 25.0, "{speed} m/s on {ground:?}");
+    }
+
+    #[test]
+    fn a_reset_costs_time_and_leads_back_to_the_last_gate() {
+        let (track, mut car) = car(20.0);
+        run(&mut car, Rates::DEFAULT, 0.5, Command { turn: -7, ..Command::default() });
+        drive(track, Rates::DEFAULT, &mut car, &Command { reset: true, ..Command::default() });
+        assert!(car.place().distance(track.last_gate(car.gates).at) < 0.01);
+        assert_eq!((car.hold, car.ghost, car.gates), (120, 210, GATES));
+        let there = car.place();
+        run(&mut car, Rates::DEFAULT, 1.9, Command { pedal: 3, reset: true, ..Command::default() });
+        assert_eq!((car.place(), car.puts), (there, 2));
+        run(&mut car, Rates::DEFAULT, 1.1, Command { pedal: 3, ..Command::default() });
+        assert!(car.place().distance(there) > 3.0 && !car.is_solid());
+        run(&mut car, Rates::DEFAULT, 1.0, Command { pedal: 3, ..Command::default() });
+        assert!(car.is_solid());
+    }
+
+    #[test]
+    fn a_barrier_stops_nobody_for_good() {
+        let (track, mut car) = car(40.0);
+        car.heading = (car.heading + 0.25).rem_euclid(1.0);
+        (car.vx, car.vy) = (car.nose() * 40.0).into();
+        run(&mut car, Rates::DEFAULT, 1.5, Command { pedal: 3, ..Command::default() });
+        let spot = track.spot(car.place());
+        assert!(spot.beside > BARRIER - 6.0, "{spot:?}");
+        let stood = car.place();
+        run(&mut car, Rates::DEFAULT, 3.0, Command { pedal: -3, turn: 7, ..Command::default() });
+        assert!(car.place().distance(stood) > 4.0, "{:?}", car.slip());
+    }
+}

@@ -1,0 +1,165 @@
+//! What Race's players command, and what its world consists of.
+
+use glam::Vec2;
+
+use super::track::{FINISH, lap_of};
+use crate::rounds::Round;
+use phaselock::physics::direction;
+use phaselock::replicate::Field;
+use phaselock::time::Tick;
+use phaselock::{entities, record};
+
+record! {
+    /// What a player commands. Grids hold -4 and -8 as well, which count as -3 and -7.
+    pub struct Command {
+        /// -3 full brakes, then reverse; 3 full throttle.
+        pub pedal: i16 = Field::centred(3, 0),
+        /// -7 full left, 7 full right.
+        pub turn: i16 = Field::centred(4, 0),
+        /// Whether the hand brake is pulled.
+        pub hand: bool = Field::count(1),
+        /// To be put back on the track.
+        pub reset: bool = Field::count(1),
+    }
+}
+
+/// Places in metres: 2 mm fine, within 256 m.
+pub(super) const PLACE: Field = Field::centred(18, 9).snap_beyond(6.0);
+/// Speeds in metres a second: 4 mm/s fine, below 64 m/s.
+pub(super) const PACE: Field = Field::centred(15, 8);
+/// Directions in turns.
+pub(super) const HEADING: Field = Field::angle(14);
+/// Turns a second: below 2.
+pub(super) const SPIN: Field = Field::centred(14, 12);
+/// How far the wheel is turned: -1 to 1.
+pub(super) const WHEEL: Field = Field::centred(9, 7);
+/// Ticks that are counted down: eight seconds at the fastest rate.
+pub(super) const COUNTED_MAX: u16 = 1023;
+
+record! {
+    /// A car.
+    pub struct Car {
+        /// As the command of the last tick.
+        pub pedal: i16 = Field::centred(3, 0).steering(),
+        /// The same.
+        pub turn: i16 = Field::centred(4, 0).steering(),
+        /// The same.
+        pub hand: bool = Field::count(1).steering(),
+        /// For how many ticks these are as they are; 63 and more are 63. One more a tick, at the
+        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no misprediction.
+        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Metres right of the middle of the world.
+        pub x: f32 = PLACE.moved_by("vx"),
+        /// Metres below it.
+        pub y: f32 = PLACE.moved_by("vy"),
+        /// Metres a second to the right.
+        pub vx: f32 = PACE,
+        /// Metres a second down.
+        pub vy: f32 = PACE,
+        /// Where its nose points, in turns from the x axis towards the y axis: clockwise on the screen.
+        pub heading: f32 = HEADING.moved_by("spin"),
+        /// How fast that changes, in turns a second.
+        pub spin: f32 = SPIN,
+        /// How far the steering wheel is turned: -1 left, 1 right.
+        pub wheel: f32 = WHEEL,
+        /// Gates passed, in their order; see [`lap_of`].
+        pub gates: u16 = Field::count(10),
+        /// Ticks until it may move: the lights, or what a reset costs.
+        pub hold: u16 = Field::count(10),
+        /// Ticks until others can touch it again.
+        pub ghost: u16 = Field::count(10),
+        /// Contacts so far, modulo 16.
+        pub bumps: u8 = Field::count(4).server_only(),
+        /// Times that it was put somewhere, modulo 16.
+        pub puts: u8 = Field::cut(4).server_only(),
+    }
+}
+
+record! {
+    /// What everybody is told of a player, near or far.
+    pub struct Score {
+        /// The place in the race: 1 is the first; 0 when nothing counts.
+        pub place: u16 = Field::count(10).server_only(),
+        /// Gates passed: where it is on the map of those who are far away.
+        pub gates: u16 = Field::count(10).server_only(),
+        /// When it finished, in hundredths of a second after green; 0 if it has not.
+        pub time: u16 = Field::count(16).server_only(),
+        /// Its last lap, in hundredths of a second; 0 before there is one.
+        pub last: u16 = Field::count(16).server_only(),
+        /// Its best lap.
+        pub best: u16 = Field::count(16).server_only(),
+    }
+}
+
+record! {
+    /// The start lights of the race.
+    pub struct Lights {
+        /// The tick from which cars may move.
+        pub green: Tick = Field::count(24).server_only(),
+    }
+}
+
+entities! {
+    /// What the world consists of: for each player a car and a score, one round, one set of lights.
+    pub enum Piece { Car, Score, Round, Lights }
+}
+
+impl Car {
+    /// Where its middle is.
+    pub fn place(&self) -> Vec2 {
+        Vec2::new(self.x, self.y)
+    }
+
+    /// Metres a second.
+    pub fn velocity(&self) -> Vec2 {
+        Vec2::new(self.vx, self.vy)
+    }
+
+    /// Where its nose points: a unit vector.
+    pub fn nose(&self) -> Vec2 {
+        direction(self.heading)
+    }
+
+    /// Metres a second along its nose, and across to the right.
+    pub fn slip(&self) -> Vec2 {
+        let nose = self.nose();
+        Vec2::new(self.velocity().dot(nose), self.velocity().dot(nose.perp()))
+    }
+
+    /// Whether others can touch it: those who were put on the track just now, and those who have
+    /// finished, are in nobody's way.
+    pub fn is_solid(&self) -> bool {
+        self.ghost == 0 && !self.has_finished()
+    }
+
+    /// Whether all laps are driven.
+    pub fn has_finished(&self) -> bool {
+        self.gates >= FINISH
+    }
+
+    /// The lap that it is in: 0 before the line, [`LAPS`](super::track::LAPS) + 1 after the last.
+    pub fn lap(&self) -> u16 {
+        lap_of(self.gates)
+    }
+
+    /// What its driver commands as long as nothing changes.
+    pub fn keys(&self) -> Command {
+        Command { pedal: self.pedal, turn: self.turn, hand: self.hand, reset: false }
+    }
+
+    pub(super) fn set_place(&mut self, place: Vec2) {
+        (self.x, self.y) = (snapped(PLACE, place.x), snapped(PLACE, place.y));
+    }
+}
+
+impl Lights {
+    /// Ticks until the lights turn green, seen from a tick; 0 from then on.
+    pub fn ticks_left(&self, now: Tick) -> u64 {
+        u64::try_from(self.green.span_24(now)).unwrap_or(0)
+    }
+}
+
+/// The nearest value on a field's grid.
+pub(super) fn snapped(field: Field, value: f32) -> f32 {
+    field.unpack(field.pack(value))
+}

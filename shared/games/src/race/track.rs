@@ -1,0 +1,442 @@
+//! The circuit: its middle line, what the ground is, the gates that count, and where cars start.
+//!
+//! Every width is measured from the middle line. All of it is made of additions, multiplications, divisions
+//! and square roots, so every machine has the same track to the bit.
+
+use std::sync::LazyLock;
+
+use glam::Vec2;
+
+use super::line::racing_line;
+use super::near::Near;
+
+/// Half of the asphalt's width in metres: four cars side by side.
+pub const HALF_WIDTH: f32 = 6.5;
+/// Width of the kerbs in bends, in metres.
+pub const KERB: f32 = 1.2;
+/// From the middle line to the barriers, in metres: nobody's hull gets beyond.
+pub const BARRIER: f32 = 15.0;
+/// A bend is one with kerbs from this curvature on, in 1/m. Arbitrary: a radius of 70 m.
+pub const BEND: f32 = 1.0 / 70.0;
+/// Gates around the track.
+pub const GATES: u16 = 32;
+/// Laps of a race.
+pub const LAPS: u16 = 3;
+/// Gates passed at the end of a race; see [`lap_of`].
+pub const FINISH: u16 = (LAPS + 1) * GATES + 1;
+
+/// Metres between two points of the middle line, about.
+const SPACING: f32 = 2.0;
+
+/// Points that the middle line leads through, in metres right of and below the middle of the world.
+const POINTS: [(f32, f32); 27] = [
+    (-51.5, -82.5),
+    (0.0, -82.5),
+    (51.5, -82.5),
+    (101.5, -80.0),
+    (140.0, -63.5),
+    (153.0, -29.0),
+    (134.0, 0.0),
+    (96.5, 2.5),
+    (65.5, -19.0),
+    (31.0, -32.5),
+    (-1.5, -17.0),
+    (-3.5, 15.5),
+    (27.5, 34.5),
+    (70.5, 31.0),
+    (112.0, 38.0),
+    (130.5, 65.5),
+    (110.0, 93.0),
+    (67.0, 96.5),
+    (20.5, 84.5),
+    (-26.0, 81.0),
+    (-74.0, 91.0),
+    (-120.5, 86.0),
+    (-146.0, 57.0),
+    (-134.0, 22.5),
+    (-112.0, -10.5),
+    (-125.5, -46.5),
+    (-100.0, -77.5),
+];
+
+/// A point of the middle line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Where it is.
+    pub at: Vec2,
+    /// The way to go: a unit vector.
+    pub along: Vec2,
+    /// How much it turns there, in 1/m; positive to the right.
+    pub curvature: f32,
+    /// How far to the right of it the racing line is, in metres.
+    pub line: f32,
+    /// How fast the racing line can be driven there by somebody who brakes in time, in metres a second.
+    pub pace: f32,
+}
+
+/// A line across the track that must be passed in its turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gate {
+    /// Its middle.
+    pub at: Vec2,
+    /// The way to pass it: a unit vector.
+    pub along: Vec2,
+    /// Metres that it reaches to the left and to the right: to the barriers, or nearly to where gates
+    /// of a tight bend would meet.
+    pub reach: [f32; 2],
+    /// Metres from the line along the middle of the track.
+    pub station: f32,
+    /// The shortest way from any point of it to any of the next one, in metres.
+    pub to_next: f32,
+}
+
+/// A place as the track sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// Metres from the line along the middle of the track: 0 up to its length.
+    pub station: f32,
+    /// Metres to the right of the middle line; negative to the left.
+    pub beside: f32,
+    /// The nearest point of the middle line.
+    pub at: Vec2,
+    /// The way to go there.
+    pub along: Vec2,
+    /// How much the track turns there, in 1/m; positive to the right.
+    pub curvature: f32,
+}
+
+/// What a wheel stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// The road.
+    Asphalt,
+    /// The painted border of a bend.
+    Kerb,
+    /// All else.
+    Grass,
+}
+
+/// The circuit.
+#[derive(Debug)]
+pub struct Track {
+    /// The middle line, closed, in even steps from the line on.
+    pub samples: Vec<Sample>,
+    /// The gates in their order; the first is the line.
+    pub gates: Vec<Gate>,
+    /// Metres around along the middle.
+    pub length: f32,
+    /// Metres from one sample to the next.
+    pub spacing: f32,
+    /// The ways between gates, summed up: before gate 0, 1, ... of the first round.
+    sums: Vec<f32>,
+    near: Near,
+}
+
+/// A point of the closed Catmull-Rom spline through [`POINTS`]: `t` is 0 to 1 of the way from `from`.
+fn spline(from: usize, t: f32) -> Vec2 {
+    let point = |by: usize| Vec2::from(POINTS[(from + POINTS.len() - 1 + by) % POINTS.len()]);
+    let [a, b, c, d] = [0, 1, 2, 3].map(point);
+    let (t2, t3) = (t * t, t * t * t);
+    (b * 2.0
+        + (c - a) * t
+        + (a * 2.0 - b * 5.0 + c * 4.0 - d) * t2
+        + (b * 3.0 - a - c * 3.0 + d) * t3)
+        * 0.5
+}
+
+/// The spline in even steps, and how long a step is.
+fn even_points() -> (Vec<Vec2>, f32) {
+    const FINE: usize = 64;
+    let fine: Vec<Vec2> = (0..POINTS.len() * FINE)
+        .map(|n| spline(n / FINE, (n % FINE) as f32 / FINE as f32))
+        .collect();
+    let ways: Vec<f32> =
+        (0..fine.len()).map(|n| fine[n].distance(fine[(n + 1) % fine.len()])).collect();
+    let length: f32 = ways.iter().sum();
+    let count = (length / SPACING / f32::from(GATES)).round() * f32::from(GATES);
+    let step = length / count;
+    let mut points = Vec::new();
+    let (mut at, mut before) = (0, 0.0);
+    for n in 0..count as usize {
+        let wanted = n as f32 * step;
+        while at + 1 < ways.len() && before + ways[at] < wanted {
+            before += ways[at];
+            at += 1;
+        }
+        let part = ((wanted - before) / ways[at].max(1e-6)).clamp(0.0, 1.0);
+        points.push(fine[at].lerp(fine[(at + 1) % fine.len()], part));
+    }
+    (points, step)
+}
+
+impl Track {
+    /// The one circuit that there is.
+    pub fn get() -> &'static Self {
+        static TRACK: LazyLock<Track> = LazyLock::new(Track::new);
+        &TRACK
+    }
+
+    fn new() -> Self {
+        let (points, spacing) = even_points();
+        let count = points.len();
+        let point = |n: usize| points[n % count];
+        // Over a few steps each way: the spline's bends are not round to the last metre.
+        let along = |n: usize| (point(n + 2) - point(n + count - 2)).normalize_or(Vec2::X);
+        let curvature = |n: usize| {
+            let turn = along(n + count - 2).perp_dot(along(n + 2));
+            turn.clamp(-1.0, 1.0) / (4.0 * spacing)
+        };
+        let mut samples: Vec<Sample> = (0..count)
+            .map(|n| Sample {
+                at: point(n),
+                along: along(n),
+                curvature: curvature(n),
+                line: 0.0,
+                pace: 0.0,
+            })
+            .collect();
+        racing_line(&mut samples, spacing);
+        let near = Near::new(&points);
+        let mut track = Self {
+            length: count as f32 * spacing,
+            spacing,
+            gates: gates(&samples, spacing),
+            sums: Vec::new(),
+            samples,
+            near,
+        };
+        let mut sum = 0.0;
+        for gate in &track.gates {
+            track.sums.push(sum);
+            sum += gate.to_next;
+        }
+        track.sums.push(sum);
+        track
+    }
+
+    /// A place as the track sees it: by the nearest point of the middle line.
+    pub fn spot(&self, place: Vec2) -> Spot {
+        let (segment, part, at) = self.near.nearest(place);
+        let [a, b] = [segment, segment + 1].map(|n| &self.samples[n % self.samples.len()]);
+        let along = a.along.lerp(b.along, part).normalize_or(a.along);
+        let away = place - at;
+        let beside = if along.perp_dot(away) < 0.0 { -away.length() } else { away.length() };
+        let station = (segment as f32 + part) * self.spacing;
+        let curvature = a.curvature + (b.curvature - a.curvature) * part;
+        let station = if station < self.length { station } else { 0.0 };
+        Spot { station, beside, at, along, curvature }
+    }
+
+    /// The nearest sample to a station of whatever lap.
+    pub fn sample(&self, station: f32) -> &Sample {
+        let n = (station.rem_euclid(self.length) / self.spacing).round() as usize;
+        &self.samples[n % self.samples.len()]
+    }
+
+    /// The place at a station of whatever lap, so far to the right of the middle.
+    pub fn place(&self, station: f32, beside: f32) -> Vec2 {
+        let at = station.rem_euclid(self.length) / self.spacing;
+        let (n, part) = (at as usize, at.fract());
+        let [a, b] = [n, n + 1].map(|n| &self.samples[n % self.samples.len()]);
+        a.at.lerp(b.at, part) + a.along.lerp(b.along, part).normalize_or(a.along).perp() * beside
+    }
+
+    /// How far it is from one station to another, the shorter way around: negative backwards.
+    pub fn ahead(&self, from: f32, to: f32) -> f32 {
+        let way = (to - from).rem_euclid(self.length);
+        if way > self.length / 2.0 { way - self.length } else { way }
+    }
+
+    /// What is on the ground there.
+    pub fn ground(&self, spot: &Spot) -> Ground {
+        let beside = spot.beside.abs();
+        if beside <= HALF_WIDTH {
+            Ground::Asphalt
+        } else if beside <= HALF_WIDTH + KERB && spot.curvature.abs() >= BEND {
+            Ground::Kerb
+        } else {
+            Ground::Grass
+        }
+    }
+
+    /// The gate to pass next for one who has passed so many.
+    pub fn next_gate(&self, passed: u16) -> &Gate {
+        &self.gates[usize::from(passed % GATES)]
+    }
+
+    /// The gate passed last.
+    pub fn last_gate(&self, passed: u16) -> &Gate {
+        self.next_gate(passed + GATES - 1)
+    }
+
+    /// How many gates count as passed for one who comes to a station, in the round before the first lap.
+    pub fn gates_at(&self, station: f32) -> u16 {
+        let gap = self.length / f32::from(GATES);
+        1 + (station.rem_euclid(self.length) / gap) as u16 % GATES
+    }
+
+    /// How far a place is on the way, for one who has passed so many gates, in metres of the shortest way
+    /// from gate to gate. It is continuous where gates are passed, and rises by no more than anybody moves:
+    /// the distance to the next gate falls no faster than that, and is no less than
+    /// [`Gate::to_next`] at the gate before.
+    pub fn progress(&self, passed: u16, place: Vec2) -> f32 {
+        let last = self.last_gate(passed);
+        let gates = usize::from(GATES);
+        let count = usize::from(passed).saturating_sub(1);
+        let before = self.sums[gates] * (count / gates) as f32 + self.sums[count % gates];
+        let left = self.next_gate(passed).distance(place);
+        before + (last.to_next - left).clamp(0.0, last.to_next)
+    }
+
+    /// Where the car in a slot of the grid stands, of so many cars: its station, and metres to the right of
+    /// the middle. Up to 32 are in two staggered columns, more in rows of four; as many as there are
+    /// seats have a place.
+    pub fn slot(&self, slot: usize, cars: usize) -> (f32, f32) {
+        let (behind, beside) = if cars <= 32 {
+            (4.0 + 5.0 * slot as f32, if slot.is_multiple_of(2) { -3.0 } else { 3.0 })
+        } else {
+            let (row, column) = (slot / 4, slot % 4);
+            (4.0 + 7.0 * row as f32 + 1.2 * column as f32, -5.1 + 3.4 * column as f32)
+        };
+        ((self.length - behind).rem_euclid(self.length), beside)
+    }
+}
+
+/// The lap that somebody is in who has passed so many gates: 0 before the line, [`LAPS`] + 1 after the last.
+pub fn lap_of(passed: u16) -> u16 {
+    passed.saturating_sub(1) / GATES
+}
+
+fn gates(samples: &[Sample], spacing: f32) -> Vec<Gate> {
+    let count = samples.len();
+    let gap = count / usize::from(GATES);
+    let mut gates: Vec<Gate> = (0..usize::from(GATES))
+        .map(|n| {
+            let sample = samples[n * gap];
+            // As tight as it gets between the neighbours.
+            let near =
+                (0..2 * gap).map(|by| samples[(n * gap + count - gap + by) % count].curvature);
+            let reach = [-1.0, 1.0].map(|side: f32| {
+                let most = near.clone().fold(0.0, |most: f32, curve| most.max(curve * side));
+                (0.8 / most.max(1e-3)).min(BARRIER)
+            });
+            let station = (n * gap) as f32 * spacing;
+            Gate { at: sample.at, along: sample.along, reach, station, to_next: 0.0 }
+        })
+        .collect();
+    for n in 0..gates.len() {
+        let next = gates[(n + 1) % gates.len()];
+        let gate = &mut gates[n];
+        // Two lines that do not meet are nearest at an end of one of them.
+        let here = gate.ends().map(|end| next.distance(end));
+        let there = next.ends().map(|end| gate.distance(end));
+        gate.to_next = here.into_iter().chain(there).fold(f32::MAX, f32::min);
+    }
+    gates
+}
+
+impl Gate {
+    /// Its left and its right end.
+    pub fn ends(&self) -> [Vec2; 2] {
+        let right = self.along.perp();
+        [self.at - right * self.reach[0], self.at + right * self.reach[1]]
+    }
+
+    /// Metres beyond it; negative before it.
+    pub fn beyond(&self, place: Vec2) -> f32 {
+        (place - self.at).dot(self.along)
+    }
+
+    /// Metres to the nearest point of it.
+    pub fn distance(&self, place: Vec2) -> f32 {
+        let right = self.along.perp();
+        let beside = (place - self.at).dot(right).clamp(-self.reach[0], self.reach[1]);
+        place.distance(self.at + right * beside)
+    }
+
+    /// Whether a straight way passes it forwards. Who ends on it has passed it, who begins there has not.
+    pub fn is_passed(&self, from: Vec2, to: Vec2) -> bool {
+        let (before, after) = (self.beyond(from), self.beyond(to));
+        if before >= 0.0 || after < 0.0 {
+            return false;
+        }
+        let crossing = from + (to - from) * (before / (before - after));
+        let beside = (crossing - self.at).dot(self.along.perp());
+        -self.reach[0] <= beside && beside <= self.reach[1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phaselock::limits::SEATS_MAX;
+
+    #[test]
+    fn the_track_is_long_enough_for_everybody_and_no_bend_too_tight() {
+        let track = Track::get();
+        assert!((900.0..1300.0).contains(&track.length), "{} m", track.length);
+        let rows = (usize::from(SEATS_MAX) / 4) as f32;
+        assert!(4.0 + 7.0 * rows + 8.0 < track.length, "the grid bites its tail");
+        let tightest = track.samples.iter().map(|s| s.curvature.abs()).fold(0.0, f32::max);
+        assert!(tightest < 1.0 / (HALF_WIDTH + 4.0), "a radius of {} m", 1.0 / tightest);
+        let most = track.samples.iter().flat_map(|s| s.at.abs().to_array()).fold(0.0, f32::max);
+        assert!(most + BARRIER < 256.0, "positions are sent within 256 m");
+    }
+
+    #[test]
+    fn roads_do_not_meet_and_lines_are_within_them() {
+        let track = Track::get();
+        for (n, a) in track.samples.iter().enumerate() {
+            for (m, b) in track.samples.iter().enumerate() {
+                let apart = track.ahead(n as f32 * track.spacing, m as f32 * track.spacing).abs();
+                let distance = a.at.distance(b.at);
+                assert!(
+                    apart < 60.0 || distance > 2.0 * HALF_WIDTH + 2.0,
+                    "{n} and {m}: {distance}"
+                );
+            }
+            assert!(a.line.abs() < HALF_WIDTH - 1.0 && a.pace > 8.0, "{a:?}");
+        }
+    }
+
+    #[test]
+    fn spots_are_places() {
+        let track = Track::get();
+        for n in 0..(track.length as usize) {
+            for beside in [-9.0, -3.0, 0.0, 5.0] {
+                let place = track.place(n as f32, beside);
+                let spot = track.spot(place);
+                assert!((spot.beside - beside).abs() < 0.3, "{n}, {beside}: {spot:?}");
+                assert!(track.ahead(spot.station, n as f32).abs() < 2.5, "{n}, {beside}: {spot:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn gates_are_apart_and_passed_in_turn_by_who_follows_the_track() {
+        let track = Track::get();
+        for gate in &track.gates {
+            assert!(gate.to_next > 5.0 && gate.reach.iter().all(|it| *it > HALF_WIDTH), "{gate:?}");
+        }
+        for beside in [-6.0, 0.0, 6.0] {
+            let mut passed = track.gates_at(track.length - 5.0);
+            assert_eq!((passed, lap_of(passed)), (GATES, 0));
+            let mut from = track.place(-5.0, beside);
+            let mut progress = track.progress(passed, from);
+            for step in 0..(track.length * 2.0) as usize {
+                let to = track.place(-5.0 + step as f32 * 0.5, beside);
+                let gate = track.next_gate(passed);
+                passed += u16::from(gate.is_passed(from, to));
+                let now = track.progress(passed, to);
+                assert!(
+                    now - progress <= from.distance(to) + 1e-3,
+                    "at {step}: {progress} to {now}"
+                );
+                (from, progress) = (to, now);
+            }
+            assert_eq!(lap_of(passed), 1, "one short of a lap: {passed}");
+            assert_eq!(passed, 2 * GATES);
+            assert_eq!(track.next_gate(passed).station, 0.0);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Rounds, as all games have them: warm-up, play, results, and the next.
+//!
+//! A game has one [`Round`] among its entities and calls [`Round::advance`] once a tick. What a phase means
+//! is the game's: in [`Phase::Play`] things count, in the others they need not.
+
+use phaselock::game::Entities;
+use phaselock::record;
+use phaselock::replicate::Holds;
+use phaselock::time::{Rates, Tick};
+
+/// A part of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// People come and try things out. It waits for the first player.
+    WarmUp,
+    /// It counts.
+    Play,
+    /// Who has won is there to be seen.
+    Results,
+}
+
+/// How long the parts of a round take, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lengths {
+    /// The warm-up, from the first player on.
+    pub warm_up: f32,
+    /// The play at most; what decides it earlier is the game's business.
+    pub play: f32,
+    /// The results.
+    pub results: f32,
+}
+
+record! {
+    /// Which part of a round it is, and until when. It changes three times a round, so it costs nothing.
+    pub struct Round {
+        /// 0 warm-up, 1 play, 2 results: see [`Round::phase`].
+        pub part: u8 = Field::count(2).server_only(),
+        /// The first tick of the next part; a warm-up that waits for players has one that has passed.
+        pub until: Tick = Field::count(24).server_only(),
+        /// Rounds played to their ends, modulo 65536.
+        pub played: u16 = Field::count(16).server_only(),
+    }
+}
+
+impl Round {
+    /// A warm-up that waits for players, at a tick.
+    pub fn new(now: Tick) -> Self {
+        Self { part: 0, until: now.minus(1), played: 0 }
+    }
+
+    /// Which part it is.
+    pub fn phase(&self) -> Phase {
+        match self.part {
+            0 => Phase::WarmUp,
+            1 => Phase::Play,
+            _ => Phase::Results,
+        }
+    }
+
+    /// Ticks until the next part, seen from a tick; 0 when it is due, or waits for players.
+    pub fn ticks_left(&self, now: Tick) -> u64 {
+        u64::try_from(self.until.span_24(now)).unwrap_or(0)
+    }
+
+    /// Seconds until the next part.
+    pub fn secs_left(&self, now: Tick, rates: Rates) -> f32 {
+        self.ticks_left(now) as f32 * rates.step_secs()
+    }
+
+    /// Whether it is a warm-up that waits for the first player.
+    pub fn is_waiting(&self, now: Tick) -> bool {
+        self.phase() == Phase::WarmUp && self.until.span_24(now) < 0
+    }
+
+    /// One tick: with so many players there, and `decided` whether the play has been won or lost before
+    /// its time. Returns the part that begins with this tick, if one does.
+    pub fn advance(
+        &mut self,
+        tick: Tick,
+        rates: Rates,
+        lengths: Lengths,
+        players: usize,
+        decided: bool,
+    ) -> Option<Phase> {
+        let (next, secs) = match self.phase() {
+            Phase::WarmUp if players == 0 => {
+                // One tick ago: it waits.
+                self.until = tick.minus(1);
+                return None;
+            }
+            Phase::WarmUp if self.until.span_24(tick) < 0 => (Phase::WarmUp, lengths.warm_up),
+            Phase::WarmUp => (Phase::Play, lengths.play),
+            Phase::Play => (Phase::Results, lengths.results),
+            Phase::Results => (Phase::WarmUp, lengths.warm_up),
+        };
+        let early = decided && self.phase() == Phase::Play;
+        if self.ticks_left(tick) > 0 && !early {
+            return None;
+        }
+        if self.phase() == Phase::Results {
+            self.played = self.played.wrapping_add(1);
+        }
+        self.part = next as u8;
+        let ticks = (secs * rates.tick_hz as f32).round().clamp(1.0, Self::TICKS_MAX);
+        self.until = tick.plus(ticks as u64);
+        Some(next)
+    }
+
+    /// The longest part, in ticks: half of what tells the past from the future, more than a day.
+    const TICKS_MAX: f32 = (1 << 22) as f32;
+}
+
+/// A world's round; a warm-up that waits, if it has none.
+pub fn round<E: Holds<Round>>(entities: &Entities<E>) -> Round {
+    entities.records::<Round>().next().map_or_else(Round::default, |slot| slot.entity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTHS: Lengths = Lengths { warm_up: 2.0, play: 10.0, results: 3.0 };
+
+    fn play(round: &mut Round, ticks: std::ops::Range<u64>, players: usize) -> Vec<(u64, Phase)> {
+        let rates = Rates::DEFAULT;
+        ticks
+            .filter_map(|tick| {
+                let begun = round.advance(Tick(tick), rates, LENGTHS, players, false)?;
+                Some((tick, begun))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_round_waits_for_players_and_goes_round() {
+        let mut round = Round::new(Tick(0));
+        assert_eq!(play(&mut round, 1..500, 0), []);
+        assert!(round.is_waiting(Tick(500)));
+        let begun = play(&mut round, 500..2000, 1);
+        assert_eq!(
+            begun,
+            [
+                (500, Phase::WarmUp),
+                (620, Phase::Play),
+                (1220, Phase::Results),
+                (1400, Phase::WarmUp),
+                (1520, Phase::Play),
+            ]
+        );
+        assert_eq!((round.played, round.phase()), (1, Phase::Play));
+        assert_eq!(round.ticks_left(Tick(2000)), 120);
+        assert!((round.secs_left(Tick(2000), Rates::DEFAULT) - 2.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn what_is_decided_ends_before_its_time() {
+        let mut round = Round::new(Tick(0));
+        play(&mut round, 1..200, 2);
+        assert_eq!(round.phase(), Phase::Play);
+        let begun = round.advance(Tick(200), Rates::DEFAULT, LENGTHS, 2, true);
+        assert_eq!((begun, round.ticks_left(Tick(200))), (Some(Phase::Results), 180));
+        // Only a play is decided.
+        assert_eq!(round.advance(Tick(201), Rates::DEFAULT, LENGTHS, 2, true), None);
+    }
+
+    #[test]
+    fn it_goes_on_where_the_low_bits_of_ticks_begin_anew() {
+        let start = (1 << 24) - 60;
+        let mut round = Round::new(Tick(start));
+        let begun = play(&mut round, start..start + 900, 1);
+        assert_eq!(
+            begun,
+            [(start, Phase::WarmUp), (start + 120, Phase::Play), (start + 720, Phase::Results)]
+        );
+        assert_eq!(round.ticks_left(Tick(start + 800)), 100);
+    }
+}

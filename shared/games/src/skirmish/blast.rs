@@ -1,0 +1,135 @@
+//! What goes off: splash that walls shield from, knock-back, and chains of it.
+
+use glam::Vec2;
+
+use super::bodies::Shape;
+use super::entities::{PACE_MAX, Piece, Player, Prop};
+use super::movement::RADIUS;
+use super::weapons::Means;
+use phaselock::game::Entities;
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::physics::{Aabb, in_sight};
+use phaselock::time::Rates;
+
+/// How far a blast reaches, in metres.
+pub const BLAST_REACH: f32 = 3.2;
+/// What it takes from who stands right there: not all of a fresh player's health.
+const DAMAGE: f32 = 85.0;
+/// The speed that it gives to who stands right there, in metres a second.
+const KNOCK: f32 = 11.0;
+/// What a blast of one's own takes of oneself, as a part.
+const OWN_PART: f32 = 0.5;
+/// Blasts in a tick; more wait for the next one.
+pub(super) const BLASTS_MAX: usize = 16;
+/// Seconds from a blast to that of a barrel which it reached. Arbitrary: one sees a chain run.
+const CHAIN_SECS: f32 = 0.12;
+
+/// Something goes off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blast {
+    pub(super) at: Vec2,
+    /// Whose doing it is.
+    pub(super) by: Option<PlayerId>,
+    pub(super) means: Means,
+}
+
+/// Somebody who is hurt.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hurt {
+    pub(super) victim: EntityId,
+    pub(super) by: Option<PlayerId>,
+    pub(super) means: Means,
+    pub(super) damage: u8,
+}
+
+/// How hard a blast hits something, 0 to 1: evenly less from its middle to its reach. A wall in between shields
+/// from it, and by half if there is one before the middle and none before a flank.
+fn force(at: Vec2, place: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
+    let half = shape.half().min_element();
+    let far = (place.distance(at) - half).max(0.0);
+    if far >= BLAST_REACH {
+        return 0.0;
+    }
+    let aside = (place - at).perp().normalize_or_zero() * half;
+    let shield = if in_sight(at, place, walls) {
+        1.0
+    } else if in_sight(at, place + aside, walls) || in_sight(at, place - aside, walls) {
+        0.5
+    } else {
+        return 0.0;
+    };
+    (1.0 - far / BLAST_REACH) * shield
+}
+
+/// The way that a blast throws something: away from it.
+fn away(at: Vec2, place: Vec2) -> Vec2 {
+    (place - at).try_normalize().unwrap_or(Vec2::X)
+}
+
+/// Throws about what a blast reaches, of what `moves`; notes in `hurts` who is hurt by it.
+pub(super) fn throw_about(
+    blast: &Blast,
+    walls: &[Aabb],
+    entities: &mut Entities<Piece>,
+    moves: impl Fn(EntityId) -> bool,
+    mut hurts: impl FnMut(Hurt),
+) {
+    let at = blast.at;
+    for slot in entities.iter_mut().filter(|slot| moves(slot.id)) {
+        match &mut slot.entity {
+            Piece::Player(player) if player.health > 0 => {
+                let force = force(at, player.position(), Shape::Circle(RADIUS), walls);
+                if force == 0.0 {
+                    continue;
+                }
+                knock(player, away(at, player.position()) * (KNOCK * force));
+                let own = slot.owner.is_some() && slot.owner == blast.by;
+                let part = if own { OWN_PART } else { 1.0 };
+                let damage = (DAMAGE * force * part).ceil() as u8;
+                hurts(Hurt { victim: slot.id, by: blast.by, means: blast.means, damage });
+            }
+            Piece::Prop(prop) if prop.stands() => {
+                let force = force(at, prop.position(), prop.shape(), walls);
+                if force > 0.0 {
+                    let push = away(at, prop.position()) * (KNOCK * force);
+                    prop.set_velocity(prop.velocity() + push);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn knock(player: &mut Player, by: Vec2) {
+    let velocity = (player.velocity() + by).clamp_length_max(PACE_MAX);
+    (player.vx, player.vy) = velocity.into();
+}
+
+/// Sets off what a blast reaches: barrels burn for a moment, mines go off at once, and are noted in `more`.
+pub(super) fn chain(
+    blast: &Blast,
+    rates: Rates,
+    walls: &[Aabb],
+    entities: &mut Entities<Piece>,
+    mut more: impl FnMut(Blast),
+) {
+    let reached = |place, shape| force(blast.at, place, shape, walls) > 0.0;
+    let waits = |prop: &Prop| prop.barrel && !prop.gone && prop.fuse == 0;
+    for slot in entities.iter_mut() {
+        match &mut slot.entity {
+            Piece::Prop(prop) if waits(prop) && reached(prop.position(), prop.shape()) => {
+                prop.fuse = (CHAIN_SECS * rates.tick_hz as f32).ceil() as u8;
+                let by = blast.by.map_or(0, |by| by.0.saturating_add(1));
+                // A barrel in somebody's hands is known by whose they are.
+                prop.by = if prop.held { prop.by } else { by };
+            }
+            Piece::Mine(mine)
+                if mine.burst == 0 && reached(mine.position(), Shape::Circle(0.1)) =>
+            {
+                mine.burst = 1;
+                more(Blast { at: mine.position(), by: slot.owner, means: Means::Mine });
+            }
+            _ => {}
+        }
+    }
+}

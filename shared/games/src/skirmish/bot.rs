@@ -1,0 +1,358 @@
+//! Skirmish's bots: they see what a player sees and press the same keys.
+
+use glam::Vec2;
+
+use super::arena::Arena;
+use super::blast::BLAST_REACH;
+use super::entities::{Goods, Mine, Pickup, Piece, Player, Prop, Shell, players};
+use super::flight::ROCKET_SPEED;
+use super::movement::RADIUS;
+use super::turn::wants;
+use super::weapons::Weapon;
+use super::{Command, RANGE, avatar_of, ray_to_prop};
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
+use phaselock::physics::{direction, in_sight, ray_to_walls, turns};
+use phaselock::random::Random;
+use phaselock::replicate::turn_between;
+use phaselock::time::Rates;
+
+/// What a bot keeps in mind.
+#[derive(Clone, Debug, Default)]
+pub struct Bot {
+    aim: f32,
+    goal: Option<Vec2>,
+    /// Seconds until it thinks about where to go again.
+    rethink_secs: f32,
+    /// Seconds for which it has seen the same target; it needs a moment before it shoots.
+    seen_secs: f32,
+    target: Option<PlayerId>,
+    /// Where it saw its target last, and how many seconds ago.
+    lost: Option<(Vec2, f32)>,
+    strafe: f32,
+    /// How far its aim is off at the moment, in turns.
+    sway: f32,
+    /// What it feels like at the moment, 0 to 1: which weapon it prefers.
+    mood: f32,
+    /// The keys that it holds, and for how many seconds.
+    keys: (i16, i16),
+    keys_secs: f32,
+    /// The same of the trigger.
+    fire: bool,
+    fire_secs: f32,
+}
+
+/// Its fingers do not change keys sooner than that, in seconds: about as long as people press a key at
+/// least. Arbitrary to a few hundredths.
+const PRESS_SECS: f32 = 0.12;
+/// Another target must be so much nearer than the present one to be taken instead.
+const TEMPTING: f32 = 0.7;
+/// Seconds from seeing somebody to shooting: a human's reaction time.
+const REACTION_SECS: f32 = 0.25;
+/// How fast it turns, in turns a second.
+const TURN_RATE: f32 = 1.1;
+/// It shoots when its aim is this near to where it wants it, in turns.
+const AIM_TOLERANCE: f32 = 0.02;
+/// Distances at which it likes rockets, in metres: out of the reach of its own splash, and near enough to hit.
+const ROCKETS: std::ops::Range<f32> = 4.5..14.0;
+/// Distances at which it throws a grenade after somebody who went out of sight.
+const GRENADES: std::ops::Range<f32> = 3.5..10.0;
+/// Below this it would rather have health than a fight.
+const LOW: u8 = 45;
+
+/// What it is about to do to somebody or something.
+#[derive(Clone, Copy)]
+struct Attack {
+    aim: f32,
+    weapon: Weapon,
+    /// Whether it is safe to pull the trigger once the aim is right.
+    safe: bool,
+}
+
+/// What the bot does next.
+pub(super) fn think(
+    bot: &mut Bot,
+    arena: &Arena,
+    rates: Rates,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    random: &mut Random,
+) -> Command {
+    let secs = rates.step_secs();
+    let Some(own) = avatar_of(seen, me).copied() else { return Command::default() };
+    let here = own.position();
+    bot.rethink_secs -= secs;
+    if own.health == 0 {
+        *bot = Bot { aim: own.aim, ..Bot::default() };
+        return Command { aim: own.aim, ..Command::default() };
+    }
+    if bot.rethink_secs <= 0.0 {
+        bot.rethink_secs = random.range(0.4, 1.0);
+        bot.strafe = if random.chance(0.5) { 1.0 } else { -1.0 };
+        bot.sway = random.range(-0.025, 0.025);
+        bot.mood = random.unit();
+        let arrived = bot.goal.is_none_or(|goal| goal.distance(here) < 0.7);
+        let stuck = own.velocity().length() < 1.0;
+        if arrived || stuck || bot.goal.is_some_and(|goal| !walkable(arena, here, goal)) {
+            let wanted = fetch(arena, seen, &own).filter(|_| !stuck);
+            bot.goal = wanted.or_else(|| wander(arena, here, random));
+        }
+    }
+
+    let target = target(bot, arena, seen, me, here);
+    let mut attack = None;
+    let wish = match &target {
+        Some((distance, who, enemy)) => {
+            bot.seen_secs = if bot.target == Some(*who) { bot.seen_secs + secs } else { 0.0 };
+            (bot.target, bot.lost) = (Some(*who), Some((enemy.position(), 0.0)));
+            attack = Some(choose(bot, arena, seen, &own, enemy));
+            let to = (enemy.position() - here) / distance.max(0.01);
+            // Who is low runs for health; else keep a fighting distance and never stand still.
+            let closer = if *distance > 9.0 {
+                0.8
+            } else if *distance < 4.5 {
+                -0.8
+            } else {
+                0.0
+            };
+            match bot.goal.filter(|_| own.health < LOW) {
+                Some(goal) => goal - here,
+                None => to * closer + to.perp() * bot.strafe,
+            }
+        }
+        None => {
+            bot.target = None;
+            bot.seen_secs = (bot.seen_secs - secs).max(0.0);
+            bot.lost = bot.lost.map(|(at, ago)| (at, ago + secs)).filter(|(_, ago)| *ago < 1.5);
+            attack = lob(bot, arena, &own).or(attack);
+            bot.goal.map_or(Vec2::ZERO, |goal| goal - here)
+        }
+    };
+    let wish = wish.normalize_or_zero() + flee(seen, me, here, target.is_some()) * 1.5;
+    let wish = around(seen, here, wish);
+
+    let ahead = if wish == Vec2::ZERO { bot.aim } else { turns(wish) };
+    let ideal = attack.map_or(ahead, |attack| attack.aim);
+    let most = TURN_RATE * secs;
+    bot.aim = (bot.aim + turn_between(bot.aim, ideal).clamp(-most, most)).rem_euclid(1.0);
+    let fire = attack.is_some_and(|attack| {
+        // Whoever shoots goes on for as long as the target is about there.
+        let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
+        let ready = own.weapon() == attack.weapon && attack.safe;
+        ready && turn_between(bot.aim, ideal).abs() < tolerance
+    });
+    let lays = target.is_none() && own.weapon() == Weapon::Mines && guards(arena, here);
+    let weapon = match attack {
+        Some(attack) => attack.weapon,
+        None if own.mines > 0 && guards(arena, here) => Weapon::Mines,
+        None => Weapon::Rifle,
+    };
+    press(bot, secs, wish, fire || lays);
+    let (right, down) = bot.keys;
+    let change = weapon != own.weapon() && own.ammunition(weapon) != Some(0);
+    // A rocket is not fired at what the rifle was meant for.
+    let fire = bot.fire && (fire || own.weapon() == Weapon::Rifle || lays);
+    let weapon = if change { weapon as u8 + 1 } else { 0 };
+    Command { right, down, aim: bot.aim, fire, grab: false, weapon }
+}
+
+/// The nearest of those in sight; rather the one that it is at already.
+fn target(
+    bot: &Bot,
+    arena: &Arena,
+    seen: &Entities<Piece>,
+    me: PlayerId,
+    here: Vec2,
+) -> Option<(f32, PlayerId, Player)> {
+    players(seen)
+        .filter(|slot| slot.owner != Some(me) && slot.entity.health > 0)
+        .filter_map(|slot| {
+            let there = slot.entity.position();
+            let distance = there.distance(here);
+            (distance < RANGE && in_sight(here, there, &arena.walls)).then_some((
+                distance,
+                slot.owner?,
+                slot.entity,
+            ))
+        })
+        .min_by(|a, b| {
+            let tempts = |(far, who, _): &(f32, PlayerId, Player)| {
+                if bot.target == Some(*who) { far * TEMPTING } else { *far }
+            };
+            tempts(a).total_cmp(&tempts(b))
+        })
+}
+
+/// With what to go for somebody in sight, and where to aim.
+fn choose(
+    bot: &Bot,
+    arena: &Arena,
+    seen: &Entities<Piece>,
+    own: &Player,
+    enemy: &Player,
+) -> Attack {
+    let (here, there) = (own.position(), enemy.position());
+    let distance = here.distance(there);
+    let awake = bot.seen_secs > REACTION_SECS;
+    // A barrel beside it that is not beside oneself.
+    let barrel = seen.records::<Prop>().find(|slot| {
+        let (prop, at) = (&slot.entity, slot.entity.position());
+        let beside = at.distance(there) < 2.2 && at.distance(here) > BLAST_REACH + 0.6;
+        prop.barrel && prop.stands() && beside && in_sight(here, at, &arena.walls)
+    });
+    if let Some(barrel) = barrel {
+        let aim = turns(barrel.entity.position() - here) + bot.sway * 0.5;
+        return Attack { aim, weapon: Weapon::Rifle, safe: awake };
+    }
+    if own.rockets > 0 && ROCKETS.contains(&distance) && bot.mood < 0.6 {
+        // Where it will be when the rocket is there, as well as one can tell.
+        let lead = enemy.velocity() * (distance / ROCKET_SPEED * 0.85);
+        let aim = turns(there + lead - here) + bot.sway;
+        let safe = awake && free_ahead(arena, seen, here, direction(aim)) > BLAST_REACH + 0.4;
+        return Attack { aim, weapon: Weapon::Rockets, safe };
+    }
+    Attack { aim: turns(there - here) + bot.sway, weapon: Weapon::Rifle, safe: awake }
+}
+
+/// A grenade after somebody who went around a corner.
+fn lob(bot: &Bot, arena: &Arena, own: &Player) -> Option<Attack> {
+    let (there, ago) = bot.lost?;
+    let to = there - own.position();
+    let may = own.grenades > 0 && bot.mood > 0.35 && ago < 1.2;
+    if !may || !GRENADES.contains(&to.length()) || !in_sight(own.position(), there, &arena.walls) {
+        return None;
+    }
+    Some(Attack { aim: turns(to) + bot.sway, weapon: Weapon::Grenades, safe: true })
+}
+
+/// How far it is to the first wall or prop.
+fn free_ahead(arena: &Arena, seen: &Entities<Piece>, here: Vec2, along: Vec2) -> f32 {
+    let wall = ray_to_walls(here, along, &arena.walls, RANGE);
+    let props = seen.records::<Prop>().filter(|slot| slot.entity.stands());
+    props.filter_map(|slot| ray_to_prop(here, along, &slot.entity)).fold(wall, f32::min)
+}
+
+/// Away from what is about to go off: others' rockets and grenades, mines, and barrels in a fight.
+fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 {
+    let mut away = Vec2::ZERO;
+    let mut shun = |place: Vec2, reach: f32| {
+        let from = here - place;
+        if from.length() < reach {
+            away += from.normalize_or_zero() * (1.2 - from.length() / reach);
+        }
+    };
+    for slot in seen.records::<Shell>().filter(|slot| slot.entity.burst == 0) {
+        let shell = &slot.entity;
+        if shell.grenade {
+            shun(shell.position(), BLAST_REACH + 0.5);
+        } else if slot.owner != Some(me) {
+            // To the side that it is not on.
+            let along = shell.velocity().normalize_or_zero();
+            let to = here - shell.position();
+            let (on, miss) = (to.dot(along), to.dot(along.perp()));
+            if (0.0..9.0).contains(&on) && miss.abs() < 1.5 {
+                shun(here - along.perp() * miss.signum(), 2.0);
+            }
+        }
+    }
+    for slot in seen.records::<Mine>().filter(|slot| slot.owner != Some(me)) {
+        shun(slot.entity.position(), 2.2);
+    }
+    for slot in seen.records::<Prop>().filter(|slot| slot.entity.barrel && !slot.entity.gone) {
+        let burns = slot.entity.fuse > 0 || slot.entity.wear > 0;
+        if fights || burns {
+            shun(slot.entity.position(), BLAST_REACH);
+        }
+    }
+    away
+}
+
+/// Past what stands right ahead, rather than against it.
+fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
+    let along = wish.normalize_or_zero();
+    let ahead = seen
+        .records::<Prop>()
+        .filter(|slot| slot.entity.stands())
+        .map(|slot| slot.entity.position() - here)
+        .filter(|to| to.dot(along) > 0.0 && to.length() < 1.9)
+        .filter(|to| to.dot(along.perp()).abs() < RADIUS + 0.6)
+        .min_by(|a, b| a.length().total_cmp(&b.length()));
+    match ahead {
+        Some(to) => {
+            let side = if to.dot(along.perp()) > 0.0 { -1.0 } else { 1.0 };
+            along * 0.3 + along.perp() * side
+        }
+        None => wish,
+    }
+}
+
+/// The nearest thing of use that can be walked to, as far as it is known to be there: health if that is low, else what
+/// is near.
+fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
+    let here = own.position();
+    let taken = |at: Vec2| {
+        let mut known = seen.records::<Pickup>();
+        known.any(|slot| slot.entity.taken && slot.entity.position().distance(at) < 0.1)
+    };
+    let low = own.health < LOW;
+    let useful = arena.goods.iter().filter(|(goods, at)| {
+        let reach = if low && *goods == Goods::Health { 30.0 } else { 9.0 };
+        let of_use = wants(own, *goods) && (!low || *goods == Goods::Health);
+        of_use && at.distance(here) < reach && !taken(*at)
+    });
+    let nearest = useful.min_by(|a, b| a.1.distance(here).total_cmp(&b.1.distance(here)))?.1;
+    if walkable(arena, here, nearest) {
+        return Some(nearest);
+    }
+    // By way of the point in reach that is nearest to it.
+    let points = arena.waypoints.iter().filter(|point| point.distance(here) > 2.0);
+    let reached = points.filter(|point| walkable(arena, here, **point));
+    reached.min_by(|a, b| a.distance(nearest).total_cmp(&b.distance(nearest))).copied()
+}
+
+/// Whether it stands where a mine is of use: beside something that others come for.
+fn guards(arena: &Arena, here: Vec2) -> bool {
+    arena.goods.iter().any(|(_, at)| at.distance(here) < 0.9)
+}
+
+fn press(bot: &mut Bot, secs: f32, wish: Vec2, fire: bool) {
+    let keys = keys(wish, bot.keys);
+    bot.keys_secs += secs;
+    if keys != bot.keys && bot.keys_secs >= PRESS_SECS {
+        (bot.keys, bot.keys_secs) = (keys, 0.0);
+    }
+    bot.fire_secs += secs;
+    if fire != bot.fire && bot.fire_secs >= PRESS_SECS {
+        (bot.fire, bot.fire_secs) = (fire, 0.0);
+    }
+}
+
+/// The keys that lead about nearest to a direction; those that are held stay so for a little longer, or
+/// fingers would twitch.
+fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
+    let wish = wish.normalize_or_zero();
+    // Half of 45 degrees to either side of an axis goes straight, give or take 9 degrees.
+    let key = |along: f32, held: i16| {
+        let towards = if along < 0.0 { -1 } else { 1 };
+        let least = if held == towards { 0.23 } else { 0.52 };
+        if along.abs() > least { towards } else { 0 }
+    };
+    (key(wish.x, held.0), key(wish.y, held.1))
+}
+
+/// A point not too far that can be walked to in a straight line.
+fn wander(arena: &Arena, here: Vec2, random: &mut Random) -> Option<Vec2> {
+    let mut near = arena
+        .waypoints
+        .iter()
+        .filter(|point| (4.0..14.0).contains(&point.distance(here)))
+        .filter(|point| walkable(arena, here, **point));
+    let count = near.clone().count() as u32;
+    near.nth(random.below(count) as usize).copied()
+}
+
+/// Whether a player fits through on the straight line.
+fn walkable(arena: &Arena, from: Vec2, to: Vec2) -> bool {
+    let side = direction(turns(to - from) + 0.25) * RADIUS;
+    in_sight(from + side, to + side, &arena.walls) && in_sight(from - side, to - side, &arena.walls)
+}

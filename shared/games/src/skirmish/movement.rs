@@ -1,0 +1,101 @@
+//! Skirmish's movement: the one function that moves a player, on both sides.
+
+use glam::Vec2;
+
+use super::arena::Arena;
+use super::entities::{Command, PACE, PLACE, Player};
+use super::weapons::{self, Weapon};
+use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::physics::slide_circle;
+use phaselock::replicate::Field;
+use phaselock::time::Rates;
+
+/// Radius of a player in metres.
+pub const RADIUS: f32 = 0.4;
+/// Speed of a run in metres a second.
+pub const SPEED: f32 = 6.5;
+/// How fast a player gets there, in metres a second squared: a sixth of a second.
+const ACCELERATION: f32 = 40.0;
+/// How fast a player who lets go comes to rest: half as fast, so that there is some momentum.
+const FRICTION: f32 = 20.0;
+/// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
+const HELD_MAX: u8 = 63;
+
+/// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was fired.
+pub fn movement(
+    arena: &Arena,
+    rates: Rates,
+    player: &mut Player,
+    command: &Command,
+) -> Option<Weapon> {
+    let secs = rates.step_secs();
+    let ran_alike = (player.right, player.down) == (command.right, command.down);
+    player.held = count(player.held, ran_alike);
+    player.fire_held = count(player.fire_held, player.fire == command.fire);
+    (player.right, player.down, player.fire) = (command.right, command.down, command.fire);
+    player.aim = command.aim;
+
+    let wish = Vec2::new(f32::from(command.right), f32::from(command.down)).clamp_length_max(1.0);
+    let mut velocity = player.velocity();
+    let change = wish * SPEED - velocity;
+    let most = if wish == Vec2::ZERO { FRICTION } else { ACCELERATION };
+    velocity += change.clamp_length_max(most * secs);
+
+    let mut position = player.position();
+    slide_circle(&mut position, &mut velocity, RADIUS, &arena.walls, secs);
+    (player.x, player.y) = position.into();
+    (player.vx, player.vy) = velocity.into();
+
+    weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
+}
+
+/// A counter of ticks, once more or from the start.
+fn count(held: u8, alike: bool) -> u8 {
+    if alike { (held + 1).min(HELD_MAX) } else { 1 }
+}
+
+/// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as many
+/// ticks as `steering` has held its keys, with those. For one who changed keys once at most, and whom
+/// nobody shot, that is the truth; only where it aims cannot be known.
+pub(super) fn foretell(
+    arena: &Arena,
+    rates: Rates,
+    base: &Player,
+    steering: &Player,
+    ticks: u64,
+) -> Player {
+    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let mut player = *base;
+    // Others are not told of ammunition; whoever has such a weapon in hand has some.
+    let unknown = base.ammunition(base.weapon()) == Some(0);
+    if let Some(left) = player.ammunition_mut(base.weapon()).filter(|_| unknown) {
+        *left = AMMUNITION_UNKNOWN;
+    }
+    if base.health == 0 {
+        player.respawn = base.respawn.saturating_sub(ticks as u16);
+    } else {
+        // The keys of each tick from 1 to `ticks`, of which the last few ran with the present ones.
+        let at = |held: u8, tick| if tick + u64::from(held) > ticks { steering } else { base };
+        for tick in 1..=ticks {
+            let Player { right, down, .. } = *at(steering.held, tick);
+            let fire = at(steering.fire_held, tick).fire;
+            let command = Command { right, down, aim: base.aim, fire, ..Command::default() };
+            movement(arena, rates, &mut player, &command);
+            // As the world does after each step; whole numbers are on the grid anyway, and this is
+            // asked for of everybody in every snapshot.
+            (player.x, player.y) = (snapped(PLACE, player.x), snapped(PLACE, player.y));
+            (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
+        }
+    }
+    if let Some(left) = player.ammunition_mut(base.weapon()).filter(|_| unknown) {
+        *left = 0;
+    }
+    player
+}
+
+/// More shots than anybody fires in as many ticks as are foretold.
+const AMMUNITION_UNKNOWN: u8 = 15;
+
+fn snapped(field: Field, value: f32) -> f32 {
+    field.unpack(field.pack(value))
+}

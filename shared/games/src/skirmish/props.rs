@@ -1,0 +1,285 @@
+//! Crates and barrels: they are pushed, pile up, and are carried and thrown; by the same function on the server
+//! and ahead on the clients.
+//!
+//! In a tick all glide on, and then are parted in the order of their ids, a bounded number of times: what players
+//! walk into gives way, what stands in each other's way gives way by halves, and at last players give way
+//! to what could not. Nothing is ever moved but through `shift`, which no wall lets through.
+
+use glam::Vec2;
+
+use super::arena::Arena;
+use super::bodies::{Shape, overlap, shift};
+use super::entities::{PACE_MAX, Piece, Player, Prop};
+use super::movement::RADIUS;
+use phaselock::game::Entities;
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::physics::Aabb;
+use phaselock::replicate::Record;
+use phaselock::time::Rates;
+
+/// Half of a crate's side, in metres.
+pub const CRATE_HALF: f32 = 0.45;
+/// A barrel's radius in metres.
+pub const BARREL_RADIUS: f32 = 0.38;
+/// How fast something on the floor comes to rest, in metres a second squared. Arbitrary.
+const FRICTION: f32 = 13.0;
+/// How fast somebody pushes something at most: half of a run.
+const PUSH_SPEED: f32 = 3.4;
+/// How fast something is thrown; the thrower's own speed adds half of itself.
+const THROW_SPEED: f32 = 13.0;
+/// How far from somebody's middle to that of something that can be lifted, in metres.
+const GRAB_REACH: f32 = 1.25;
+/// How far before its bearer something is carried.
+const HOLD: f32 = 0.8;
+/// Overlaps up to this are left alone, in metres: more than rounding to the grid makes, so that a pile comes
+/// to rest.
+const SLOP: f32 = 0.012;
+/// Passes in which all are parted. What is not parted then is so in the next tick, or stays: arbitrary.
+const PASSES: u32 = 4;
+
+/// Somebody among props.
+#[derive(Clone, Copy, Debug)]
+struct Walker {
+    id: EntityId,
+    place: Vec2,
+    velocity: Vec2,
+}
+
+/// Something on the floor.
+#[derive(Clone, Copy, Debug)]
+struct Thing {
+    id: EntityId,
+    shape: Shape,
+    place: Vec2,
+    velocity: Vec2,
+    moves: bool,
+}
+
+/// Lists that each tick fills anew; kept for their memory.
+#[derive(Debug, Default)]
+pub(super) struct Contacts {
+    walkers: Vec<Walker>,
+    things: Vec<Thing>,
+}
+
+impl Prop {
+    /// Its outline.
+    pub fn shape(&self) -> Shape {
+        if self.barrel { Shape::Circle(BARREL_RADIUS) } else { Shape::Box(Vec2::splat(CRATE_HALF)) }
+    }
+
+    /// Gives it a speed, within what the field holds.
+    pub(super) fn set_velocity(&mut self, velocity: Vec2) {
+        (self.vx, self.vy) = velocity.clamp_length_max(PACE_MAX).into();
+    }
+}
+
+/// Things that are looked at in a tick; a world has far fewer, unless a server lies. Arbitrary.
+const THINGS_MAX: usize = 256;
+
+/// Something glides on for a tick.
+fn glide(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, walls: &[Aabb]) {
+    let speed = velocity.length();
+    if speed == 0.0 {
+        return;
+    }
+    let secs = rates.step_secs();
+    *velocity *= (speed - FRICTION * secs).max(0.0) / speed;
+    shift(place, velocity, shape, *velocity * secs, walls);
+}
+
+/// What becomes of something in `ticks`, unless anybody or anything comes in its way.
+pub(super) fn foretell(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) -> Prop {
+    let mut prop = *base;
+    for _ in 0..ticks.min(FORETOLD_TICKS_MAX) {
+        if !prop.stands() || (prop.vx, prop.vy) == (0.0, 0.0) {
+            break;
+        }
+        let (mut place, mut velocity) = (prop.position(), prop.velocity());
+        glide(&mut place, &mut velocity, prop.shape(), rates, &arena.walls);
+        (prop.x, prop.y) = place.into();
+        (prop.vx, prop.vy) = velocity.into();
+        prop = prop.snapped();
+    }
+    prop
+}
+
+/// Somebody's hands: lifts what is at hand, carries it, or throws it. Only what `moves` is in reach.
+pub(super) fn hands(
+    arena: &Arena,
+    entities: &mut Entities<Piece>,
+    who: EntityId,
+    owner: PlayerId,
+    grab: bool,
+    moves: impl Fn(EntityId) -> bool,
+) {
+    let Some(player) = entities.record::<Player>(who).copied() else { return };
+    if !grab && !player.is_carrying() {
+        return;
+    }
+    let by = owner.0.saturating_add(1);
+    let found = if player.is_carrying() {
+        let mut props = entities.records::<Prop>();
+        props.find(|slot| slot.entity.held && slot.entity.by == by).map(|slot| slot.id)
+    } else {
+        let far = |prop: &Prop| prop.position().distance(player.position());
+        let ahead = |prop: &Prop| (prop.position() - player.position()).dot(player.facing()) > 0.0;
+        entities
+            .records::<Prop>()
+            .filter(|slot| slot.entity.stands() && moves(slot.id))
+            .filter(|slot| far(&slot.entity) < GRAB_REACH && ahead(&slot.entity))
+            .min_by(|a, b| far(&a.entity).total_cmp(&far(&b.entity)))
+            .map(|slot| slot.id)
+    };
+    let Some(id) = found.filter(|id| moves(*id)) else { return };
+    let Some(prop) = entities.record_mut::<Prop>(id) else { return };
+    let mut place = player.position();
+    let mut still = Vec2::ZERO;
+    shift(&mut place, &mut still, prop.shape(), player.facing() * HOLD, &arena.walls);
+    (prop.x, prop.y) = place.into();
+    (prop.held, prop.by) = (grab, by);
+    // As its bearer, or shows would run it on.
+    let thrown = player.facing() * THROW_SPEED + player.velocity() * 0.5;
+    prop.set_velocity(if grab { Vec2::ZERO } else { thrown });
+    if let Some(player) = entities.record_mut::<Player>(who) {
+        player.carry(grab);
+    }
+}
+
+impl Contacts {
+    /// What follows the players' own movement: of the players those move whom `walks` says, of the props those of
+    /// which `moves` does. The others stand in the way.
+    pub(super) fn settle(
+        &mut self,
+        arena: &Arena,
+        rates: Rates,
+        entities: &mut Entities<Piece>,
+        walks: impl Fn(EntityId) -> bool,
+        moves: impl Fn(EntityId) -> bool,
+    ) {
+        self.walkers.clear();
+        self.things.clear();
+        for slot in entities.iter() {
+            match &slot.entity {
+                Piece::Player(player) if player.health > 0 && walks(slot.id) => {
+                    let (place, velocity) = (player.position(), player.velocity());
+                    self.walkers.push(Walker { id: slot.id, place, velocity });
+                }
+                Piece::Prop(prop) if prop.stands() && self.things.len() < THINGS_MAX => {
+                    self.things.push(Thing {
+                        id: slot.id,
+                        shape: prop.shape(),
+                        place: prop.position(),
+                        velocity: prop.velocity(),
+                        moves: moves(slot.id),
+                    })
+                }
+                _ => {}
+            }
+        }
+        if self.things.is_empty() {
+            return;
+        }
+        for thing in self.things.iter_mut().filter(|thing| thing.moves) {
+            glide(&mut thing.place, &mut thing.velocity, thing.shape, rates, &arena.walls);
+        }
+        for _ in 0..PASSES {
+            let pushed = self.push(&arena.walls);
+            if !self.part(&arena.walls) && !pushed {
+                break;
+            }
+        }
+        self.stop(&arena.walls);
+        self.put_back(entities);
+    }
+
+    /// What players walk into gives way. Returns whether anything did.
+    fn push(&mut self, walls: &[Aabb]) -> bool {
+        let mut any = false;
+        for walker in &mut self.walkers {
+            for thing in self.things.iter_mut().filter(|thing| thing.moves) {
+                let Some((along, depth)) = touch(walker.place, PLAYER, thing) else { continue };
+                let (runs, goes) = (walker.velocity.dot(along), thing.velocity.dot(along));
+                if runs > goes {
+                    let both = goes.max(runs.min(PUSH_SPEED));
+                    walker.velocity += along * (both - runs);
+                    thing.velocity += along * (both - goes);
+                }
+                let velocity = &mut thing.velocity;
+                shift(&mut thing.place, velocity, thing.shape, along * depth, walls);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Things that are in each other's way give way by halves. Returns whether any did.
+    fn part(&mut self, walls: &[Aabb]) -> bool {
+        let mut any = false;
+        for second in 1..self.things.len() {
+            let (before, rest) = self.things.split_at_mut(second);
+            let b = &mut rest[0];
+            for a in before.iter_mut().filter(|a| a.moves || b.moves) {
+                let Some((along, depth)) = touch(a.place, a.shape, b) else { continue };
+                let (by_a, by_b) = (a.velocity.dot(along), b.velocity.dot(along));
+                let (share_a, share_b) = match (a.moves, b.moves) {
+                    (true, true) => (0.5, 0.5),
+                    (true, false) => (1.0, 0.0),
+                    _ => (0.0, 1.0),
+                };
+                if by_a > by_b {
+                    // Neither bounces off the other.
+                    let both = by_a * share_b + by_b * share_a;
+                    a.velocity += along * ((both - by_a) * f32::from(u8::from(a.moves)));
+                    b.velocity += along * ((both - by_b) * f32::from(u8::from(b.moves)));
+                }
+                let (back, on) = (-along * (depth * share_a), along * (depth * share_b));
+                if a.moves {
+                    shift(&mut a.place, &mut a.velocity, a.shape, back, walls);
+                }
+                if b.moves {
+                    shift(&mut b.place, &mut b.velocity, b.shape, on, walls);
+                }
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Players give way to what could not.
+    fn stop(&mut self, walls: &[Aabb]) {
+        for walker in &mut self.walkers {
+            for thing in &self.things {
+                let Some((along, depth)) = touch(walker.place, PLAYER, thing) else { continue };
+                let into = walker.velocity.dot(along) - thing.velocity.dot(along).max(0.0);
+                walker.velocity -= along * into.max(0.0);
+                let velocity = &mut walker.velocity;
+                shift(&mut walker.place, velocity, PLAYER, -along * depth, walls);
+            }
+        }
+    }
+
+    fn put_back(&self, entities: &mut Entities<Piece>) {
+        for walker in &self.walkers {
+            if let Some(player) = entities.record_mut::<Player>(walker.id) {
+                (player.x, player.y) = walker.place.into();
+                (player.vx, player.vy) = walker.velocity.into();
+            }
+        }
+        for thing in self.things.iter().filter(|thing| thing.moves) {
+            if let Some(prop) = entities.record_mut::<Prop>(thing.id) {
+                (prop.x, prop.y) = thing.place.into();
+                prop.set_velocity(thing.velocity);
+            }
+        }
+    }
+}
+
+/// A player's outline.
+const PLAYER: Shape = Shape::Circle(RADIUS);
+
+/// How something overlaps a thing by more than is left alone.
+fn touch(place: Vec2, shape: Shape, thing: &Thing) -> Option<(Vec2, f32)> {
+    overlap(place, shape, thing.place, thing.shape).filter(|(_, depth)| *depth > SLOP)
+}

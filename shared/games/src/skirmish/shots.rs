@@ -1,0 +1,152 @@
+//! The rifle's shots, and what becomes of those who are hurt by anything.
+
+use glam::Vec2;
+
+use super::blast::Hurt;
+use super::bodies::Shape;
+use super::entities::{Piece, Player, Prop, Score, player, players};
+use super::movement::RADIUS;
+use super::weapons::Means;
+use super::{RANGE, RESPAWN_SECS, SHARED_REACH, Skirmish};
+use phaselock::game::{Entities, Slot};
+use phaselock::ids::EntityId;
+use phaselock::physics::{Aabb, in_sight, ray_to_box, ray_to_circle, ray_to_walls};
+use phaselock::rewind::{Favour, Past, Rewound, RewoundHit, View};
+use phaselock::time::Tick;
+
+/// What a hit takes: five hits kill.
+const DAMAGE: u8 = 20;
+/// Shots that set off a barrel.
+pub const BARREL_WEAR: u8 = 2;
+
+impl Skirmish {
+    /// What a shot meets first: another living player or a prop, or none. It starts where the shooter is now, as
+    /// its client predicted, and meets the others where they are in `seen`. Who has died or returned to the
+    /// world since is not there to be hit.
+    pub(super) fn hit(
+        &self,
+        entities: &Entities<Piece>,
+        seen: &Entities<Piece>,
+        favour: Favour,
+        shooter: EntityId,
+    ) -> Option<EntityId> {
+        let by = player(entities, shooter)?;
+        let (from, along) = (by.position(), by.facing());
+        let wall = ray_to_walls(from, along, &self.arena.walls, RANGE);
+        let there = |slot: &Slot<Player>| {
+            player(entities, slot.id).is_some_and(|now| {
+                let same = now.health > 0 && now.spawns == slot.entity.spawns;
+                let covered = || !in_sight(from, now.position(), &self.arena.walls);
+                same && (favour == Favour::Shooter || !covered())
+            })
+        };
+        let bodies = players(seen)
+            .filter(|slot| slot.id != shooter && slot.entity.health > 0 && there(slot))
+            .filter_map(|slot| {
+                let far = ray_to_circle(from, along, slot.entity.position(), RADIUS)?;
+                Some((far, slot.id))
+            });
+        let stands = |id| entities.record::<Prop>(id).is_some_and(Prop::stands);
+        // What is near the shooter its client computes ahead, and shows it where it is now.
+        let is_near = |prop: &Prop| prop.position().distance(from) < SHARED_REACH;
+        let far = seen.records::<Prop>().filter(|slot| stands(slot.id));
+        let far = far.filter(|slot| entities.record(slot.id).is_some_and(|now| !is_near(now)));
+        let near = entities.records::<Prop>().filter(|slot| is_near(&slot.entity));
+        let props = near
+            .chain(far)
+            .filter(|slot| slot.entity.stands())
+            .filter_map(|slot| Some((ray_to_prop(from, along, &slot.entity)?, slot.id)));
+        bodies
+            .chain(props)
+            .filter(|(far, _)| *far < wall)
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, id)| id)
+    }
+
+    /// What a shot meets first in the world as the shooter saw it.
+    pub(super) fn rewound_hit(
+        &self,
+        entities: &Entities<Piece>,
+        past: &mut Past<Piece>,
+        seen: &mut Entities<Piece>,
+        tick: Tick,
+        shooter: EntityId,
+        view: View,
+    ) -> Option<EntityId> {
+        past.at(view.at, entities, seen);
+        let target = self.hit(entities, seen, past.policy().favour, shooter);
+        let place = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
+        let hit = target.and_then(|target| {
+            let (then, now) = (place(seen, target)?, place(entities, target)?);
+            Some(RewoundHit { target, then, now })
+        });
+        if let Some(shooter) = entities.get(shooter).and_then(|slot| slot.owner) {
+            past.note(Rewound { shooter, tick, view, hit });
+        }
+        target
+    }
+
+    /// A shot has hit something: a player is hurt, a barrel suffers.
+    pub(super) fn shot(&self, entities: &mut Entities<Piece>, shooter: EntityId, target: EntityId) {
+        let by = entities.get(shooter).and_then(|slot| slot.owner);
+        match entities.get_mut(target).map(|slot| &mut slot.entity) {
+            Some(Piece::Player(_)) => {
+                let means = Means::Rifle;
+                self.hurt(entities, &Hurt { victim: target, by, means, damage: DAMAGE });
+            }
+            Some(Piece::Prop(prop)) if prop.barrel && prop.fuse == 0 => {
+                prop.wear = (prop.wear + 1).min(BARREL_WEAR);
+                if prop.wear == BARREL_WEAR {
+                    prop.fuse = 1;
+                    prop.by = by.map_or(0, |by| by.0.saturating_add(1));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes health from somebody, and counts it if that kills.
+    pub(super) fn hurt(&self, entities: &mut Entities<Piece>, hurt: &Hurt) {
+        let Some(of) = entities.get(hurt.victim).and_then(|slot| slot.owner) else { return };
+        let Some(victim) = entities.record_mut::<Player>(hurt.victim) else { return };
+        // Killed by another in the same tick.
+        if victim.health == 0 || hurt.damage == 0 {
+            return;
+        }
+        victim.health = victim.health.saturating_sub(hurt.damage);
+        let killed = victim.health == 0;
+        if killed {
+            victim.respawn = (RESPAWN_SECS * self.rates.tick_hz as f32) as u16;
+            (victim.vx, victim.vy) = (0.0, 0.0);
+            victim.carry(false);
+        }
+        let own = hurt.by == Some(of);
+        let shooter = entities.records_mut::<Player>().find(|(_, owner, _)| *owner == hurt.by);
+        if let Some((_, Some(_), shooter)) = shooter.filter(|_| !own) {
+            shooter.hits = (shooter.hits + 1) % 16;
+        }
+        if !killed {
+            return;
+        }
+        for (_, owner, score) in entities.records_mut::<Score>() {
+            if owner == Some(of) {
+                score.deaths = score.deaths.saturating_add(1);
+                score.killer = hurt.by.map_or(0, |by| by.0.saturating_add(1));
+                score.means = hurt.means as u8;
+                if own {
+                    score.frags = score.frags.saturating_sub(1);
+                }
+            } else if hurt.by.is_some() && owner == hurt.by {
+                score.frags = score.frags.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// How far a ray goes until it meets a prop.
+pub fn ray_to_prop(from: Vec2, along: Vec2, prop: &Prop) -> Option<f32> {
+    match prop.shape() {
+        Shape::Circle(radius) => ray_to_circle(from, along, prop.position(), radius),
+        Shape::Box(half) => ray_to_box(from, along, &Aabb::centred(prop.position(), half)),
+    }
+}

@@ -1,0 +1,269 @@
+//! Who may be told of whom: those in sight, and those who are about to be.
+//!
+//! What a client hears now, its player sees a good while later: half a round trip on the way, and
+//! then the delay of presentation; meanwhile its own picture of itself has run ahead by half a
+//! round trip more. Whoever runs around a corner must therefore be told of before there is a free
+//! line, or would pop up in the open. So both are also taken to be where they run to.
+
+use glam::Vec2;
+
+use super::entities::{Piece, Player};
+use super::movement::RADIUS;
+use super::turn::outline;
+use phaselock::game::Relevance;
+use phaselock::physics::{Aabb, ray_to_box, ray_to_walls};
+
+/// How far anybody sees, in metres: what a camera shows of the arena on a screen of 32 to 9 from a
+/// corner of it, and further than a shot goes. Nearer would hide few: of all pairs of 64 bots 32 % are
+/// told of each other, and within 30 m 29 %.
+pub const REACH: f32 = 42.0;
+/// How many seconds ahead everybody is taken to be as well: a round trip of 200 ms, and a delay of
+/// two snapshots at 30 Hz.
+const AHEAD_SECS: f32 = 0.27;
+/// Within so many metres somebody matters most, and from there on the less the further: what a
+/// rifle's aim is off by when somebody is shown in the wrong place is in inverse proportion.
+const NEAR: f32 = 5.0;
+/// How much somebody matters at most; at the end of sight it is 1. A long way off somebody is still
+/// shown an eighth as often as right here.
+const MOST: u16 = 8;
+/// Whoever is so near to the line of aim, in metres, matters as if near: the next shot is meant
+/// for him.
+const AIMED: f32 = 1.5;
+
+/// How much one player matters to another, by walls and distance.
+pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Relevance {
+    if !is_told(walls, viewer, other) {
+        return Relevance::Secret;
+    }
+    let to = other.position() - viewer.position();
+    let along = to.dot(viewer.facing());
+    let aimed_at = viewer.health > 0 && along > 0.0 && {
+        let miss = to - viewer.facing() * along;
+        miss.length_squared() < AIMED * AIMED
+    };
+    let near = NEAR / to.length().max(NEAR);
+    Relevance::Matters(if aimed_at { MOST } else { (f32::from(MOST) * near).round() as u16 })
+}
+
+/// How far things are seen, in metres: what a camera shows to either side on a screen of 32 to 9, and what it leans.
+const THING_REACH: f32 = 25.0;
+/// How far a mine is seen by others than its owner, in metres: a step before it goes off.
+pub const MINE_SEEN: f32 = 4.5;
+
+/// How much a thing that is not the viewer's own matters to it: what is in sight, or will be in a moment; mines
+/// only when they are near, until they go off.
+pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) -> Relevance {
+    let Some((place, shape)) = outline(piece) else { return Relevance::Secret };
+    let (eye, far) = (viewer.position(), viewer.position().distance(place));
+    let hidden = match piece {
+        Piece::Mine(mine) => mine.burst == 0 && far > MINE_SEEN,
+        _ => false,
+    };
+    if hidden || far > THING_REACH {
+        return Relevance::Secret;
+    }
+    let half = shape.half().min_element();
+    let aside = (place - eye).perp().normalize_or_zero() * half;
+    let eyes = [eye, soon(walls, viewer)];
+    // Where what flies is when the viewer will have heard of it.
+    let flies = match piece {
+        Piece::Shell(shell) => shell.velocity(),
+        Piece::Prop(prop) => prop.velocity(),
+        _ => Vec2::ZERO,
+    };
+    let speed = flies.length();
+    let later = if speed > 0.5 {
+        let along = flies / speed;
+        let most = speed * AHEAD_SECS + half;
+        place + along * (ray_to_walls(place, along, walls, most) - half).max(0.0)
+    } else {
+        place
+    };
+    let bodies = [place + aside, place - aside, later];
+    let count = if later == place { 2 } else { 3 };
+    let seen = any_free(walls, &eyes, &bodies[..count]);
+    let weight = match piece {
+        Piece::Shell(_) => MOST,
+        Piece::Prop(_) | Piece::Mine(_) => (f32::from(MOST) * NEAR / far.max(NEAR)).round() as u16,
+        _ => 1,
+    };
+    if seen { Relevance::Matters(weight.max(1)) } else { Relevance::Secret }
+}
+
+/// Whether one player sees another, or will in a moment.
+fn is_told(walls: &[Aabb], viewer: &Player, other: &Player) -> bool {
+    let (eye, body) = (viewer.position(), other.position());
+    let to = body - eye;
+    // Both flanks as seen from there, to the full width: who sees a shoulder sees somebody.
+    let aside = to.perp().normalize_or_zero() * RADIUS;
+    let eyes = [eye, soon(walls, viewer)];
+    let bodies = [body, body + aside, body - aside, soon(walls, other)];
+
+    any_free(walls, &eyes, &bodies)
+}
+
+/// Whether there is a free line from any of the eyes to any of the bodies.
+fn any_free(walls: &[Aabb], eyes: &[Vec2], bodies: &[Vec2]) -> bool {
+    // Few walls are anywhere near.
+    let all = eyes.iter().chain(bodies);
+    let bounds = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+    let (min, max) = all.fold(bounds, |(min, max), point| (min.min(*point), max.max(*point)));
+    let mut near = [Aabb { min: Vec2::ZERO, max: Vec2::ZERO }; WALLS_MAX];
+    let mut count = 0;
+    for wall in walls {
+        if wall.min.cmplt(max).all() && wall.max.cmpgt(min).all() {
+            // More than there is room for cannot be looked at, and nobody sees through them.
+            let Some(place) = near.get_mut(count) else { return false };
+            *place = *wall;
+            count += 1;
+        }
+    }
+    let near = &near[..count];
+    eyes.iter().any(|eye| bodies.iter().any(|body| is_free(*eye, *body, near)))
+}
+
+/// Walls that may be between two players.
+const WALLS_MAX: usize = 40;
+
+/// Where somebody is in a moment at its present velocity, or before a wall that is in the way.
+fn soon(walls: &[Aabb], player: &Player) -> Vec2 {
+    let speed = player.velocity().length();
+    if speed == 0.0 || player.health == 0 {
+        return player.position();
+    }
+    let along = player.velocity() / speed;
+    let most = speed * AHEAD_SECS + RADIUS;
+    let free = ray_to_walls(player.position(), along, walls, most) - RADIUS;
+    player.position() + along * free.max(0.0)
+}
+
+/// Whether nothing stands between two points; as [`in_sight`](phaselock::physics::in_sight), and done as
+/// soon as something does.
+fn is_free(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
+    let distance = a.distance(b);
+    let along = (b - a) / distance;
+    distance == 0.0
+        || !walls.iter().any(|wall| ray_to_box(a, along, wall).is_some_and(|far| far < distance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skirmish::arena::Arena;
+    use crate::skirmish::movement::{SPEED, movement};
+    use crate::skirmish::{Command, HEALTH, Skirmish};
+    use phaselock::game::Game;
+    use phaselock::physics::{in_sight, turns};
+    use phaselock::time::Rates;
+
+    fn at(x: f32, y: f32) -> Player {
+        Player { x, y, health: HEALTH, ..Player::default() }
+    }
+
+    fn weight(viewer: &Player, other: &Player) -> u16 {
+        match relevance(&Arena::new().walls, viewer, other) {
+            Relevance::Secret => 0,
+            Relevance::Idle => panic!("a player matters or is secret"),
+            Relevance::Matters(weight) => weight,
+        }
+    }
+
+    #[test]
+    fn walls_keep_secrets_and_what_is_near_or_aimed_at_matters_more() {
+        let viewer = Player { aim: 0.25, ..at(-6.0, 0.0) };
+        assert_eq!(weight(&viewer, &at(6.0, 0.0)), 0, "the pillar is in between");
+        assert_eq!(weight(&viewer, &at(-2.0, 0.0)), 8);
+        // Along a free lane.
+        let viewer = Player { aim: 0.25, ..at(-20.0, 6.75) };
+        let weights = [4.0, 10.0, 20.0, 27.0].map(|far| weight(&viewer, &at(far - 20.0, 6.75)));
+        assert_eq!(weights, [8, 4, 2, 1]);
+        let aiming = Player { aim: 0.0, ..viewer };
+        assert_eq!(weight(&aiming, &at(0.0, 6.75)), 8);
+        let dead = Player { health: 0, ..aiming };
+        assert_eq!(weight(&dead, &at(0.0, 6.75)), 2, "the dead look on and do not aim");
+        assert_eq!(weight(&viewer, &viewer), 8);
+    }
+
+    #[test]
+    fn a_shoulder_is_somebody() {
+        // Beside the pillar, whose corner hides the middle and not the flank.
+        let (viewer, other) = (at(-6.0, 1.4), at(6.0, 1.5));
+        let walls = Arena::new().walls;
+        assert!(!in_sight(viewer.position(), other.position(), &walls));
+        assert_ne!(weight(&viewer, &other), 0);
+    }
+
+    /// Ticks from being told to a free line between two middles, while both walk on.
+    fn ahead(mut a: Player, mut b: Player, keys: [(i16, i16); 2]) -> (u32, u32) {
+        let arena = Arena::new();
+        let (mut told, mut free) = ([None; 2], None);
+        for tick in 0..120 {
+            for (player, (right, down)) in [&mut a, &mut b].into_iter().zip(keys) {
+                let command = Command { right, down, ..Command::default() };
+                movement(&arena, Rates::DEFAULT, player, &command);
+            }
+            for (told, (viewer, other)) in told.iter_mut().zip([(&a, &b), (&b, &a)]) {
+                if relevance(&arena.walls, viewer, other) != Relevance::Secret {
+                    told.get_or_insert(tick);
+                }
+            }
+            if in_sight(a.position(), b.position(), &arena.walls) {
+                free.get_or_insert(tick);
+            }
+        }
+        let free: u32 = free.expect("they see each other at last");
+        (free - told[0].expect("a is told"), free - told[1].expect("b is told"))
+    }
+
+    #[test]
+    fn who_runs_around_a_corner_is_told_of_in_time_and_told_in_time() {
+        let fast = |player: Player, down: f32| Player { vy: SPEED * down, ..player };
+        // Along the wall on the right, whose end is at y = 3; somebody waits behind it.
+        for (x, y) in [(10.5, 1.5), (9.0, 2.0), (8.9, 0.5)] {
+            for start in [(14.0, -2.5), (14.5, -2.0), (15.5, -1.0)] {
+                let runner = fast(at(start.0, start.1), 1.0);
+                let (one, other) = ahead(runner, at(x, y), [(0, 1), (0, 0)]);
+                assert!(one >= 12 && other >= 12, "{one} and {other} ticks from {start:?}");
+                // Both run for the same end.
+                let other = fast(at(x, y - 1.0), 1.0);
+                let (one, other) = ahead(runner, other, [(0, 1), (0, 1)]);
+                assert!(one >= 12 && other >= 12, "{one} and {other} ticks, both running");
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_looks_through_a_wall_by_running_against_it() {
+        // The wall is a metre thick; at full speed one would be behind it in 0.27 s.
+        let runner = Player { vx: SPEED, ..at(12.0, 0.0) };
+        assert_eq!(weight(&runner, &at(16.0, 1.0)), 0);
+        assert_eq!(weight(&at(16.0, 1.0), &runner), 0);
+    }
+
+    #[test]
+    fn two_see_each_other_or_neither() {
+        let arena = Arena::new();
+        let mut random = phaselock::random::Random::new(4);
+        let (mut told, mut alike) = (0, 0);
+        let all = 20_000;
+        for _ in 0..all {
+            let mut somebody = || {
+                let count = arena.waypoints.len() as u32;
+                let place = arena.waypoints[random.below(count) as usize];
+                let run = phaselock::physics::direction(random.unit()) * SPEED;
+                Player { vx: run.x, vy: run.y, aim: turns(run), ..at(place.x, place.y) }
+            };
+            let (a, b) = (somebody(), somebody());
+            let (to_a, to_b) = (weight(&a, &b) > 0, weight(&b, &a) > 0);
+            let free = in_sight(a.position(), b.position(), &arena.walls);
+            assert!(!free || (to_a && to_b), "a free line tells both");
+            told += u32::from(to_a);
+            alike += u32::from(to_a == to_b);
+        }
+        // They differ where the one's shoulder is behind the other's corner.
+        assert!(alike > all * 95 / 100, "alike in {alike} of {all}");
+        assert!((all / 10..all * 6 / 10).contains(&told), "{told} of {all} are told");
+        let game = Skirmish::new(Rates::DEFAULT, 0);
+        assert!(game.arena.walls.len() <= WALLS_MAX);
+    }
+}

@@ -1,0 +1,523 @@
+//! A tick of the truth, in its order; and the part of it that a client computes ahead.
+
+use glam::Vec2;
+
+use super::blast::{self, BLASTS_MAX, Blast, Hurt};
+use super::bodies::Shape;
+use super::entities::{Command, Goods, Mine, Pickup, Piece, Player, Prop, Shell, player, players};
+use super::flight::{burst_ticks, fly, launch};
+use super::movement::{RADIUS, movement};
+use super::props::{Contacts, hands};
+use super::weapons::{Means, Weapon};
+use super::{HEALTH, Skirmish};
+use crate::rounds::{Phase, round};
+use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::rewind::{Favour, View};
+use phaselock::time::Tick;
+
+/// Mines of one player that lie about; one more takes the place of the oldest.
+pub const MINES_MAX: usize = 3;
+/// Seconds from laying a mine to when it goes off under whoever comes.
+pub const ARMING_SECS: f32 = 1.0;
+/// How near to a mine's middle somebody's is who sets it off, in metres.
+const MINE_REACH: f32 = 0.9;
+/// How near to something somebody's middle is who picks it up, in metres.
+const PICKUP_REACH: f32 = 0.75;
+/// Health that there is in a pickup.
+const HEALED: u8 = 40;
+/// Shots of a weapon that there are in one.
+const FOUND: u8 = 2;
+/// Seconds until it is back. Arbitrary.
+const PICKUP_SECS: f32 = 15.0;
+/// Seconds until a barrel that went off is back.
+const BARREL_SECS: f32 = 20.0;
+/// How fast something must be that hurts whom it hits, in metres a second: faster than it is pushed.
+const HURT_SPEED: f32 = 6.0;
+/// What it takes.
+const HURT_DAMAGE: u8 = 30;
+
+/// Lists that each tick fills anew, kept for their memory, and the blasts that wait for the next.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Who shot with a rifle, and what it saw.
+    shooters: Vec<(EntityId, Option<View>)>,
+    /// Who fired something else.
+    fired: Vec<(EntityId, PlayerId, Weapon)>,
+    returning: Vec<EntityId>,
+    /// Who hit what.
+    hits: Vec<(EntityId, EntityId)>,
+    hurts: Vec<Hurt>,
+    over: Vec<EntityId>,
+    blasts: Vec<Blast>,
+    /// The world as the shooter saw it.
+    seen: Entities<Piece>,
+    contacts: Contacts,
+}
+
+impl Skirmish {
+    /// One tick of the rules, which games with some of their own besides can build on.
+    pub fn advance<G>(&self, world: &mut World<G>, inputs: &Inputs<Command>)
+    where
+        G: Game<Entity = Piece, Memory = Scratch>,
+    {
+        let mut scratch = std::mem::take(&mut world.memory);
+        let entities = &mut world.entities;
+        self.walk(entities, &mut scratch, inputs);
+        self.carry(entities, &mut scratch, inputs);
+        scratch.contacts.settle(&self.arena, self.rates, entities, |_| true, |_| true);
+        let blasts = &mut scratch.blasts;
+        self.fly_all(entities, |_| true, true, &mut scratch.over, |blast| blasts.push(blast));
+        self.trip(entities, world.tick, blasts);
+        self.fire(world, &mut scratch);
+        self.shoot(world, &mut scratch);
+        self.go_off(world, &mut scratch);
+        let entities = &mut world.entities;
+        if round(entities).phase() != Phase::Results {
+            self.strike(entities, &mut scratch.hurts);
+            for hurt in &scratch.hurts {
+                self.hurt(entities, hurt);
+            }
+        }
+        self.pick_up(entities, world.tick);
+        self.bring_back(world, &scratch.returning);
+        for id in &scratch.over {
+            world.despawn(*id);
+        }
+        world.memory = scratch;
+    }
+
+    /// What a client computes ahead, in the same order.
+    pub(super) fn ahead(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        let moves = |id| ahead.covers(id);
+        let Some(owner) = entities.get(own).and_then(|slot| slot.owner) else { return };
+        let living = entities.record_mut::<Player>(own).filter(|player| player.health > 0);
+        let mut fired = None;
+        if let Some(player) = living {
+            fired = movement(&self.arena, self.rates, player, command);
+            hands(&self.arena, entities, own, owner, command.grab, moves);
+        }
+        Contacts::default().settle(&self.arena, self.rates, entities, |id| id == own, moves);
+        let (mut over, mut blasts) = (Vec::new(), Vec::new());
+        self.fly_all(entities, moves, false, &mut over, |blast| blasts.push(blast));
+        if let Some(weapon) = fired
+            && let Some(piece) = self.fired(entities, own, weapon, ahead.tick)
+            && let Some(number) = foreseen(&piece)
+        {
+            entities.foresee(number, Some(owner), piece);
+        }
+        for blast in &blasts {
+            let touches = |id| id == own || moves(id);
+            blast::throw_about(blast, &self.arena.walls, entities, touches, |_| {});
+        }
+        for id in over {
+            entities.remove(id);
+        }
+    }
+
+    fn walk(
+        &self,
+        entities: &mut Entities<Piece>,
+        scratch: &mut Scratch,
+        inputs: &Inputs<Command>,
+    ) {
+        scratch.shooters.clear();
+        scratch.fired.clear();
+        scratch.returning.clear();
+        for (id, owner, player) in entities.records_mut::<Player>() {
+            let command = owner.map_or(Command::default(), |owner| inputs.get(owner));
+            if player.health == 0 {
+                player.respawn = player.respawn.saturating_sub(1);
+                if player.respawn == 0 {
+                    scratch.returning.push(id);
+                }
+                continue;
+            }
+            match (movement(&self.arena, self.rates, player, &command), owner) {
+                (Some(Weapon::Rifle), _) => {
+                    let view = owner.and_then(|owner| inputs.view(owner));
+                    scratch.shooters.push((id, view));
+                }
+                (Some(weapon), Some(owner)) => scratch.fired.push((id, owner, weapon)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Everybody's hands; what nobody carries any more falls to the floor, and who carries nothing knows it.
+    fn carry(
+        &self,
+        entities: &mut Entities<Piece>,
+        scratch: &mut Scratch,
+        inputs: &Inputs<Command>,
+    ) {
+        scratch.over.clear();
+        scratch.over.extend(players(entities).map(|slot| slot.id));
+        for id in &scratch.over {
+            let Some(slot) = entities.get(*id) else { continue };
+            let (owner, living) = (slot.owner, slot.entity.player().is_some_and(|p| p.health > 0));
+            if let Some(owner) = owner.filter(|_| living) {
+                hands(&self.arena, entities, *id, owner, inputs.get(owner).grab, |_| true);
+            }
+        }
+        let holds = |entities: &Entities<Piece>, by: Option<PlayerId>| {
+            let mut owned = by.into_iter().flat_map(|by| entities.owned_by(by));
+            owned.any(|slot| slot.entity.player().is_some_and(|player| player.is_carrying()))
+        };
+        for id in &scratch.over {
+            let Some(slot) = entities.get(*id) else { continue };
+            let Some(true) = slot.entity.player().map(|player| player.is_carrying()) else {
+                continue;
+            };
+            let owner = slot.owner;
+            let carried = |slot: phaselock::game::Slot<Prop>| {
+                slot.entity.held && slot.entity.last_by() == owner
+            };
+            if !entities.records::<Prop>().any(carried)
+                && let Some(player) = entities.record_mut::<Player>(*id)
+            {
+                player.carry(false);
+            }
+        }
+        scratch.over.clear();
+        let dropped = entities
+            .records::<Prop>()
+            .filter(|slot| slot.entity.held && !holds(entities, slot.entity.last_by()));
+        scratch.over.extend(dropped.map(|slot| slot.id));
+        for id in scratch.over.drain(..) {
+            if let Some(prop) = entities.record_mut::<Prop>(id) {
+                prop.held = false;
+            }
+        }
+    }
+
+    /// Everything in the air flies, of what `moves`; what burst long enough ago is noted in `over`. With `hits`,
+    /// players are in its way, too: their places are known only where the truth is.
+    fn fly_all(
+        &self,
+        entities: &mut Entities<Piece>,
+        moves: impl Fn(EntityId) -> bool,
+        hits: bool,
+        over: &mut Vec<EntityId>,
+        mut blasts: impl FnMut(Blast),
+    ) {
+        over.clear();
+        let flying = entities.records::<Shell>().filter(|slot| moves(slot.id)).map(|slot| slot.id);
+        over.extend(flying);
+        let last = burst_ticks(self.rates);
+        // Each flies on its own: none is in another's way.
+        over.retain(|id| {
+            let Some(slot) = entities.get(*id) else { return false };
+            let (Piece::Shell(shell), owner) = (&slot.entity, slot.owner) else { return false };
+            let mut shell = *shell;
+            let props = entities.records::<Prop>().filter(|slot| slot.entity.stands());
+            let props = props.map(|slot| (slot.entity.position(), slot.entity.shape()));
+            let bodies = players(entities)
+                .filter(|slot| hits && slot.entity.health > 0 && slot.owner != owner)
+                .map(|slot| slot.entity.position());
+            if fly(&mut shell, self.rates, &self.arena.walls, props, bodies) {
+                let means = if shell.grenade { Means::Grenade } else { Means::Rocket };
+                blasts(Blast { at: shell.position(), by: owner, means });
+            }
+            let is_over = shell.burst > last;
+            if let Some(slot) = entities.get_mut(*id) {
+                slot.entity = Piece::Shell(shell);
+            }
+            is_over
+        });
+        for (id, _, mine) in entities.records_mut::<Mine>() {
+            if mine.burst > 0 && moves(id) {
+                mine.burst = (mine.burst + 1).min(63);
+                if mine.burst > last {
+                    over.push(id);
+                }
+            }
+        }
+    }
+
+    /// Mines go off under whoever comes.
+    fn trip(&self, entities: &mut Entities<Piece>, now: Tick, blasts: &mut Vec<Blast>) {
+        let armed_ticks = (ARMING_SECS * self.rates.tick_hz as f32) as i64;
+        let waits = |mine: &Mine| mine.burst == 0 && now.span_24(mine.laid) >= armed_ticks;
+        let tripped =
+            entities.records::<Mine>().filter(|slot| waits(&slot.entity)).filter(|slot| {
+                let at = slot.entity.position();
+                let comes = |other: &phaselock::game::Slot<Player>| {
+                    let near = other.entity.position().distance(at) < MINE_REACH;
+                    near && other.entity.health > 0 && other.owner != slot.owner
+                };
+                players(entities).any(|other| comes(&other))
+            });
+        let first = blasts.len();
+        blasts.extend(tripped.map(|slot| Blast {
+            at: slot.entity.position(),
+            by: slot.owner,
+            means: Means::Mine,
+        }));
+        if blasts.len() == first {
+            return;
+        }
+        for (_, owner, mine) in entities.records_mut::<Mine>() {
+            let of_it = |blast: &Blast| blast.at == mine.position() && blast.by == owner;
+            if mine.burst == 0 && waits(mine) && blasts[first..].iter().any(of_it) {
+                mine.burst = 1;
+            }
+        }
+    }
+
+    /// What leaves somebody's hands.
+    fn fired(
+        &self,
+        entities: &Entities<Piece>,
+        by: EntityId,
+        weapon: Weapon,
+        tick: Tick,
+    ) -> Option<Piece> {
+        let by = entities.record::<Player>(by)?;
+        match weapon {
+            Weapon::Rifle => None,
+            Weapon::Rockets => Some(Piece::Shell(launch(self.rates, by, false))),
+            Weapon::Grenades => Some(Piece::Shell(launch(self.rates, by, true))),
+            Weapon::Mines => {
+                let Player { x, y, shots, .. } = *by;
+                Some(Piece::Mine(Mine { x, y, laid: tick, burst: 0, shot: shots }))
+            }
+        }
+    }
+
+    fn fire<G>(&self, world: &mut World<G>, scratch: &mut Scratch)
+    where
+        G: Game<Entity = Piece>,
+    {
+        for (by, owner, weapon) in scratch.fired.drain(..) {
+            let Some(piece) = self.fired(&world.entities, by, weapon, world.tick) else { continue };
+            if let Piece::Mine(mine) = &piece {
+                // The oldest makes room, and so does one of the same number, 256 shots ago.
+                let lying = world
+                    .entities
+                    .records::<Mine>()
+                    .filter(|slot| slot.owner == Some(owner) && slot.entity.burst == 0);
+                let same = lying.clone().find(|slot| slot.entity.shot == mine.shot);
+                let oldest = lying.clone().max_by_key(|slot| world.tick.span_24(slot.entity.laid));
+                let full = lying.count() >= MINES_MAX;
+                if let Some(slot) = same.or(oldest.filter(|_| full)) {
+                    world.despawn(slot.id);
+                }
+            }
+            world.spawn(Some(owner), piece);
+        }
+    }
+
+    /// All have moved; now all shots of the tick count, whoever comes first in the list.
+    fn shoot<G>(&self, world: &mut World<G>, scratch: &mut Scratch)
+    where
+        G: Game<Entity = Piece>,
+    {
+        let World { tick, entities, past, .. } = world;
+        let Scratch { shooters, hits, seen, .. } = scratch;
+        hits.clear();
+        for (shooter, view) in shooters.iter() {
+            let target = match view {
+                Some(view) => self.rewound_hit(entities, past, seen, *tick, *shooter, *view),
+                None => self.hit(entities, entities, Favour::Shooter, *shooter),
+            };
+            hits.extend(target.map(|target| (*shooter, target)));
+        }
+        if round(entities).phase() == Phase::Results {
+            return;
+        }
+        for (shooter, target) in hits.iter() {
+            self.shot(entities, *shooter, *target);
+        }
+    }
+
+    /// Barrels that burn go off in their time; then as many blasts as a tick may have.
+    fn go_off<G>(&self, world: &mut World<G>, scratch: &mut Scratch)
+    where
+        G: Game<Entity = Piece>,
+    {
+        let (entities, tick) = (&mut world.entities, world.tick);
+        let Scratch { blasts, hurts, .. } = scratch;
+        let back = tick.plus((BARREL_SECS * self.rates.tick_hz as f32) as u64);
+        for (_, _, prop) in entities.records_mut::<Prop>() {
+            if prop.fuse == 0 || prop.gone {
+                continue;
+            }
+            prop.fuse -= 1;
+            if prop.fuse == 0 {
+                let (at, by) = (prop.position(), prop.last_by());
+                blasts.push(Blast { at, by, means: Means::Barrel });
+                (prop.gone, prop.held, prop.back) = (true, false, back);
+                prop.set_velocity(Vec2::ZERO);
+            }
+        }
+        hurts.clear();
+        let walls = &self.arena.walls;
+        let mut done = 0;
+        while done < blasts.len().min(BLASTS_MAX) {
+            let blast = blasts[done];
+            blast::throw_about(&blast, walls, entities, |_| true, |hurt| hurts.push(hurt));
+            blast::chain(&blast, self.rates, walls, entities, |more| blasts.push(more));
+            done += 1;
+        }
+        blasts.drain(..done);
+    }
+
+    /// What was thrown hurts whom it hits, and is stopped by it.
+    fn strike(&self, entities: &mut Entities<Piece>, hurts: &mut Vec<Hurt>) {
+        let reach = |prop: &Prop| RADIUS + prop.shape().half().x + 0.1;
+        let fast = |prop: &Prop| prop.stands() && prop.velocity().length() > HURT_SPEED;
+        let first = hurts.len();
+        for slot in entities.records::<Prop>().filter(|slot| fast(&slot.entity)) {
+            let (prop, by) = (slot.entity, slot.entity.last_by());
+            let hit = players(entities).find(|other| {
+                let to = other.entity.position() - prop.position();
+                let meets = to.length() < reach(&prop) && to.dot(prop.velocity()) > 0.0;
+                meets && other.entity.health > 0 && other.owner != by
+            });
+            hurts.extend(hit.map(|hit| Hurt {
+                victim: hit.id,
+                by,
+                means: Means::Thrown,
+                damage: HURT_DAMAGE,
+            }));
+        }
+        if hurts.len() == first {
+            return;
+        }
+        for hurt in &hurts[first..] {
+            let Some(victim) = player(entities, hurt.victim) else { continue };
+            for (_, _, prop) in entities.records_mut::<Prop>().filter(|(_, _, prop)| fast(prop)) {
+                let near = prop.position().distance(victim.position()) < reach(prop);
+                if near && prop.last_by() == hurt.by {
+                    prop.set_velocity(prop.velocity() * 0.2);
+                }
+            }
+        }
+    }
+
+    /// Who walks over something takes it, if it is of use.
+    fn pick_up(&self, entities: &mut Entities<Piece>, now: Tick) {
+        for at in 0..entities.len() {
+            let Some(slot) = entities.iter().nth(at) else { break };
+            let (id, Piece::Pickup(pickup)) = (slot.id, slot.entity) else { continue };
+            if pickup.taken {
+                if now.span_24(pickup.back) >= 0
+                    && let Some(pickup) = entities.record_mut::<Pickup>(id)
+                {
+                    pickup.taken = false;
+                }
+                continue;
+            }
+            let taker = entities.records_mut::<Player>().find(|(_, _, player)| {
+                let near = player.position().distance(pickup.position()) < PICKUP_REACH;
+                near && player.health > 0 && wants(player, pickup.goods())
+            });
+            let Some((_, _, player)) = taker else { continue };
+            give(player, pickup.goods());
+            let back = now.plus((PICKUP_SECS * self.rates.tick_hz as f32) as u64);
+            if let Some(pickup) = entities.record_mut::<Pickup>(id) {
+                (pickup.taken, pickup.back) = (true, back);
+            }
+        }
+    }
+
+    /// The dead return, and so do barrels whose place is free.
+    fn bring_back<G>(&self, world: &mut World<G>, returning: &[EntityId])
+    where
+        G: Game<Entity = Piece>,
+    {
+        let World { tick, entities, random, .. } = world;
+        for &id in returning {
+            let Some(mut returned) = player(entities, id) else { continue };
+            self.put(entities, random, &mut returned);
+            if let Some(player) = entities.record_mut(id) {
+                *player = returned;
+            }
+        }
+        let due = |prop: &Prop| prop.gone && tick.span_24(prop.back) >= 0;
+        if !entities.records::<Prop>().any(|slot| due(&slot.entity)) {
+            return;
+        }
+        for n in 0..self.arena.props.len() {
+            let Some(slot) = entities.records::<Prop>().nth(n).filter(|slot| due(&slot.entity))
+            else {
+                continue;
+            };
+            let home = self.arena.props[n].position();
+            let taken = |other: &phaselock::game::Slot<Piece>| match &other.entity {
+                Piece::Player(player) => {
+                    player.health > 0 && player.position().distance(home) < 1.0
+                }
+                Piece::Prop(prop) => prop.stands() && prop.position().distance(home) < 1.1,
+                _ => false,
+            };
+            if !entities.iter().any(taken)
+                && let Some(prop) = entities.record_mut::<Prop>(slot.id)
+            {
+                *prop = self.prop(n, prop.puts);
+            }
+        }
+    }
+
+    /// A prop in its place, once more.
+    pub(super) fn prop(&self, n: usize, puts: u8) -> Prop {
+        Prop { puts: (puts + 1) % 16, ..self.arena.props[n] }
+    }
+}
+
+/// By which number a client knows what it foresees: the shot, apart for each kind.
+pub(super) fn foreseen(piece: &Piece) -> Option<u16> {
+    match piece {
+        Piece::Shell(shell) => Some(u16::from(shell.grenade) << 8 | u16::from(shell.shot)),
+        Piece::Mine(mine) => Some(2 << 8 | u16::from(mine.shot)),
+        _ => None,
+    }
+}
+
+/// The weapon that goods are for.
+fn weapon_of(goods: Goods) -> Option<Weapon> {
+    match goods {
+        Goods::Health => None,
+        Goods::Rockets => Some(Weapon::Rockets),
+        Goods::Grenades => Some(Weapon::Grenades),
+        Goods::Mines => Some(Weapon::Mines),
+    }
+}
+
+/// Whether something is of use to somebody.
+pub(super) fn wants(player: &Player, goods: Goods) -> bool {
+    match weapon_of(goods) {
+        None => player.health < HEALTH,
+        Some(weapon) => player.ammunition(weapon).is_some_and(|left| left < weapon.most()),
+    }
+}
+
+fn give(player: &mut Player, goods: Goods) {
+    match weapon_of(goods) {
+        None => player.health = (player.health + HEALED).min(HEALTH),
+        Some(weapon) => {
+            if let Some(left) = player.ammunition_mut(weapon) {
+                *left = (*left + FOUND).min(weapon.most());
+            }
+        }
+    }
+}
+
+/// Where a shape that one shoots at is, whatever it is of.
+pub(super) fn outline(piece: &Piece) -> Option<(Vec2, Shape)> {
+    match piece {
+        Piece::Player(player) => Some((player.position(), Shape::Circle(RADIUS))),
+        Piece::Prop(prop) => Some((prop.position(), prop.shape())),
+        Piece::Shell(shell) => Some((shell.position(), Shape::Circle(super::flight::SHELL_RADIUS))),
+        Piece::Mine(mine) => Some((mine.position(), Shape::Circle(0.2))),
+        Piece::Pickup(pickup) => Some((pickup.position(), Shape::Circle(0.4))),
+        Piece::Score(_) | Piece::Round(_) => None,
+    }
+}

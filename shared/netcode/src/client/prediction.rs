@@ -1,0 +1,480 @@
+//! What is computed ahead of the server: the own player, from its inputs, and what it touches or brings
+//! into the world; corrected by replaying the inputs.
+//!
+//! The model is Quake III's: take the newest state that the server vouches for, run every input
+//! since then through the same movement, and draw the result. What this adds is knowing when not
+//! to: as long as the server's states are those that were predicted for their tick, to the last bit,
+//! nothing is replayed and nothing moves.
+//!
+//! Things are *shared* while the game says that the player is about to touch them
+//! ([`Game::shares`]), and *foreseen* from the moment at which the player's command brings them into the
+//! world until the server's come ([`Game::foreseen`]). Whatever is handed from one way of being shown to
+//! another is drawn where it was and slides from there.
+
+mod others;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::game::{Ahead, Cause, Entities, Game, Slot};
+use crate::ids::EntityId;
+use crate::limits::{FORESEEN_INDEX_MIN, PREDICTION_TICKS_MAX};
+use crate::motion::interpolate::{TickTime, blend_values, cut_between};
+use crate::motion::smoothing::RenderError;
+use crate::replicate::{Entity, Field, Motion, Packed, Values, unpack_values};
+use crate::snapshot::State;
+use crate::snapshot::store::Store;
+use crate::time::{LocalTime, Rates, Tick};
+
+use others::Others;
+
+/// A prediction that the server contradicted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Correction {
+    /// The tick that was predicted wrongly.
+    pub tick: Tick,
+    /// By how much the field that was furthest off was off, in the game's own units.
+    pub size: f32,
+    /// Why, as far as is known.
+    pub cause: Cause,
+}
+
+/// What a snapshot packet says that is to be compared with what was predicted.
+pub(super) struct News<'a, G: Game> {
+    /// Its tick.
+    pub(super) tick: Tick,
+    /// The own entity, and its state at that tick.
+    pub(super) own: (EntityId, State),
+    /// Everything as of the newest states.
+    pub(super) scene: Entities<G::Entity>,
+    /// All that was received.
+    pub(super) store: &'a Store<G>,
+    /// What was last drawn.
+    pub(super) shown: &'a Entities<G::Entity>,
+    /// Whether an input is known to have been late, lately.
+    pub(super) late: bool,
+}
+
+/// What comes of it.
+#[derive(Debug, Default)]
+pub(super) struct Reconciled {
+    /// What was wrong with the own entity.
+    pub(super) correction: Option<Correction>,
+    /// What is computed ahead no longer, and how it was last drawn.
+    pub(super) released: Vec<(EntityId, Values)>,
+    /// What was computed ahead and is no more.
+    pub(super) gone: Vec<EntityId>,
+}
+
+/// What was predicted for a tick.
+#[derive(Debug)]
+struct Predicted {
+    tick: Tick,
+    own: Packed,
+    /// What is shared and foreseen, in the order of the ids.
+    others: Vec<(EntityId, Packed)>,
+}
+
+impl Predicted {
+    fn of(&self, id: EntityId) -> Option<&Packed> {
+        let at = self.others.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.others[at].1)
+    }
+}
+
+/// The predicted part of the world.
+#[derive(Debug)]
+pub(super) struct Prediction<G: Game> {
+    /// Everything else as of the newest snapshot, and what is computed ahead at tick `at`.
+    scene: Entities<G::Entity>,
+    own: Option<EntityId>,
+    others: Others,
+    at: Tick,
+    /// The newest tick that the server's state is known of.
+    base: Tick,
+    /// Inputs after `base`, oldest first.
+    inputs: VecDeque<(Tick, G::Input)>,
+    /// The last input before those.
+    input_before: (Tick, G::Input),
+    /// What was predicted from `base` to `at`, oldest first.
+    states: VecDeque<Predicted>,
+    /// Corrections that are not yet over, for each thing that is computed ahead.
+    errors: BTreeMap<EntityId, RenderError>,
+    drawn_at: LocalTime,
+    /// The point of prediction time that was last drawn.
+    drawn: TickTime,
+}
+
+impl<G: Game> Prediction<G> {
+    pub(super) fn new(now: LocalTime, rates: Rates) -> Self {
+        Self {
+            scene: Entities::default(),
+            own: None,
+            others: Others::new(rates),
+            at: Tick(0),
+            base: Tick(0),
+            inputs: VecDeque::new(),
+            input_before: (Tick(0), G::Input::default()),
+            states: VecDeque::new(),
+            errors: BTreeMap::new(),
+            drawn_at: now,
+            drawn: TickTime { tick: Tick(0), fraction: 0.0 },
+        }
+    }
+
+    /// Ticks come again: what was predicted and pressed is void. Returns as
+    /// [`forget_own`](Self::forget_own) does.
+    pub(super) fn restart(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
+        self.inputs.clear();
+        self.input_before = (Tick(0), G::Input::default());
+        self.forget_own(shown)
+    }
+
+    /// There is nobody to predict until the next [`reconcile`](Self::reconcile). Returns what was shared
+    /// until now, and how it was last drawn.
+    pub(super) fn forget_own(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
+        let drawn = |id| Some((id, shown.get(id)?.entity.values()));
+        let released = self.others.shared().filter_map(drawn).collect();
+        self.own = None;
+        self.states.clear();
+        self.errors.clear();
+        self.others.clear();
+        released
+    }
+
+    /// Inputs of the ticks after `tick`, newest first.
+    pub(super) fn inputs_since(&self, tick: Tick) -> Vec<G::Input> {
+        // The packet names the newest tick only, so a gap (ticks skipped after a stall) ends it.
+        let newest = self.inputs.back().map_or(tick, |(newest, _)| *newest);
+        let recent = self.inputs.iter().rev().zip(0..);
+        recent
+            .take_while(|((at, _), back)| *at > tick && newest.since(*at) == *back)
+            .map(|((_, input), _)| *input)
+            .collect()
+    }
+
+    /// Runs the tick after the last one with the player's input.
+    pub(super) fn tick(&mut self, game: &G, tick: Tick, input: G::Input) {
+        if self.inputs.back().is_some_and(|(newest, _)| *newest >= tick) {
+            self.inputs.clear(); // The clock was stepped back.
+        }
+        if self.inputs.len() as u64 >= PREDICTION_TICKS_MAX {
+            self.inputs.pop_front();
+        }
+        self.inputs.push_back((tick, input));
+        if self.own.is_some() {
+            self.run_to(game, tick);
+        }
+    }
+
+    /// Runs up to a tick with the inputs that there are, and what the server would assume for
+    /// those that there are not.
+    fn run_to(&mut self, game: &G, tick: Tick) {
+        let Some(own) = self.own else { return };
+        // Never more than is kept of inputs.
+        let from = self.at.max(tick.minus(PREDICTION_TICKS_MAX));
+        let mut last = self.input_before;
+        for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
+            last = (*at, *input);
+        }
+        let shared: Vec<_> = self.others.shared().collect();
+        for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
+            let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
+            let input = match found {
+                Ok(place) => {
+                    last = self.inputs[place];
+                    last.1
+                }
+                Err(_) => G::repeat(&last.1, step.since(last.0)),
+            };
+            let ahead = Ahead { tick: step, ticks: step.since(self.base), shared: &shared };
+            game.predict(&mut self.scene, own, &input, ahead);
+            self.others.note::<G>(&mut self.scene, own, step);
+            if self.states.len() as u64 > PREDICTION_TICKS_MAX {
+                self.states.pop_front();
+            }
+            let Some(predicted) = self.predicted(own, step) else { break };
+            self.states.push_back(predicted);
+        }
+        self.at = self.at.max(tick);
+    }
+
+    /// Moves what is computed ahead to the wire's grid, and takes it down; none if the own entity is gone.
+    fn predicted(&mut self, own: EntityId, tick: Tick) -> Option<Predicted> {
+        let mut snap = |id| {
+            let slot = self.scene.get_mut(id)?;
+            let packed = slot.entity.pack();
+            slot.entity = G::Entity::unpack(slot.entity.kind(), &packed);
+            Some(packed)
+        };
+        let own = snap(own)?;
+        let others = self.others.ids().filter_map(|id| Some((id, snap(id)?))).collect();
+        Some(Predicted { tick, own, others })
+    }
+
+    /// The own entity's states that a server's word for a tick settles, up to that one: those that were
+    /// predicted since the last word, if they led there.
+    pub(super) fn confirmed(
+        &self,
+        own: EntityId,
+        tick: Tick,
+        packed: &Packed,
+    ) -> impl Iterator<Item = (Tick, Packed)> {
+        let predicted = self.states.iter().filter(move |_| self.own == Some(own));
+        let predicted = predicted.map(|predicted| (predicted.tick, predicted.own));
+        let led_there = predicted.clone().any(|state| state == (tick, *packed));
+        let between = predicted.filter(move |(at, _)| led_there && *at < tick);
+        between.chain([(tick, *packed)])
+    }
+
+    /// The server states what there is. Returns what was predicted wrongly, if anything was.
+    pub(super) fn reconcile(&mut self, game: &G, news: News<'_, G>) -> Reconciled {
+        let (own, state) = news.own;
+        let mut reconciled = Reconciled::default();
+        let before = self.scene.get(own).filter(|_| self.own == Some(own)).map(|slot| slot.entity);
+        let Some(before) = before else {
+            // It is new, or was predicted to be no more.
+            reconciled.released = self.forget_own(news.shown);
+            self.own = Some(own);
+            self.start(game, &news, &[]);
+            return reconciled;
+        };
+        // The same tick may have more to say: a snapshot can take several packets.
+        if news.tick < self.base {
+            return reconciled;
+        }
+        let place = self.states.binary_search_by_key(&news.tick, |predicted| predicted.tick).ok();
+        let predicted = place.map(|at| self.states[at].own);
+
+        let changes = self.others.update(game, own, &self.scene, &news);
+        reconciled.gone = changes.gone;
+        for id in &changes.released {
+            if let Some(drawn) = news.shown.get(*id) {
+                reconciled.released.push((*id, drawn.entity.values()));
+            }
+            self.errors.remove(id);
+        }
+        let others_agree = place.is_some_and(|at| {
+            let predicted = &self.states[at];
+            self.others.shared().all(|id| agrees(news.store, predicted, id, news.tick))
+        });
+        if predicted == Some(state.packed) && others_agree && !changes.replay {
+            self.go_on(news, own, state);
+            return reconciled;
+        }
+
+        // What is foreseen and not yet heard of goes on from where it was, and so does what is shared and
+        // was not told of, as long as nothing speaks against it.
+        let stands = |id: &EntityId| {
+            let heard = news.store.last(id.index).map(|version| version.tick);
+            heard.is_some_and(|heard| heard < news.tick && heard <= self.base)
+        };
+        let carried: Vec<Slot<G::Entity>> = self
+            .others
+            .awaited(news.tick)
+            .chain(self.others.shared().filter(stands))
+            .filter_map(|id| {
+                let packed = self.states[place?].of(id)?;
+                let slot = self.scene.get(id)?;
+                let entity = G::Entity::unpack(slot.entity.kind(), packed);
+                Some(Slot { entity, ..*slot })
+            })
+            .collect();
+        let drawn_before = |id: EntityId| {
+            let slot = self.scene.get(id).filter(|_| self.others.was(id) || id == own);
+            slot.map(|slot| slot.entity.values())
+        };
+        let mut drawn: Vec<_> = self
+            .others
+            .ids()
+            .chain([own])
+            .filter_map(|id| {
+                let from = changes.replaced.iter().find(|(_, real)| *real == id);
+                let values = match from {
+                    Some((foreseen, _)) => drawn_before(*foreseen),
+                    None => drawn_before(id),
+                };
+                let error = self.errors.get(&from.map_or(id, |(foreseen, _)| *foreseen)).copied();
+                match values {
+                    Some(values) => Some((id, values, error.unwrap_or_default(), false)),
+                    // It was shown as others are.
+                    None => {
+                        let shown = news.shown.get(id)?;
+                        Some((id, shown.entity.values(), RenderError::default(), true))
+                    }
+                }
+            })
+            .collect();
+        self.start(game, &news, &carried);
+        self.errors.clear();
+        for (id, before, error, is_new) in drawn.drain(..) {
+            let Some(slot) = self.scene.get(id) else { continue };
+            // What was predicted before was so for the same tick; the others were drawn somewhere between two.
+            let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
+            self.correct(id, &before, &after, error);
+        }
+
+        let fields = before.fields();
+        let size = predicted.map_or(0.0, |predicted| difference(fields, &predicted, &state.packed));
+        if let Some(predicted) = predicted.filter(|_| size > 0.0) {
+            let kind = before.kind();
+            let predicted = G::Entity::unpack(kind, &predicted);
+            let truth = G::Entity::unpack(kind, &state.packed);
+            let cause = match game.cause(&predicted, &truth, &news.scene) {
+                Cause::Unknown if news.late => Cause::LateInput,
+                cause => cause,
+            };
+            reconciled.correction = Some(Correction { tick: news.tick, size, cause });
+        }
+        reconciled
+    }
+
+    /// All was predicted well: the rest of the world is news, and what was computed ahead stays.
+    fn go_on(&mut self, news: News<'_, G>, own: EntityId, state: State) {
+        let before = std::mem::replace(&mut self.scene, news.scene);
+        for id in self.others.ids().chain([own]) {
+            match before.get(id) {
+                Some(slot) => self.scene.insert(*slot),
+                None => drop(self.scene.remove(id)),
+            }
+        }
+        if let Some(slot) = self.scene.get(own).copied() {
+            self.scene.insert(Slot { owner: state.owner, ..slot });
+        }
+        self.trim(news.tick);
+    }
+
+    /// What was drawn before goes on from there, and slides to what is predicted now.
+    fn correct(&mut self, id: EntityId, before: &Values, after: &Values, mut error: RenderError) {
+        let Some(fields) = self.scene.get(id).map(|slot| slot.entity.fields()) else { return };
+        if cut_between(fields, before, after) {
+            error.clear();
+        } else {
+            error.correct(fields, before, after);
+        }
+        self.errors.insert(id, error);
+    }
+
+    /// Takes the server's states, but those that are `carried` on, and replays the inputs since.
+    fn start(&mut self, game: &G, news: &News<'_, G>, carried: &[Slot<G::Entity>]) {
+        let (own, state) = news.own;
+        let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
+        self.scene = news.scene.clone();
+        self.scene.insert(state.to_slot(own.index));
+        for id in self.others.shared() {
+            // Exactly then, where that is known.
+            let version = news.store.version(id.index, news.tick);
+            let state = version.and_then(|version| version.state);
+            if let Some(state) = state.filter(|state| state.generation == id.generation) {
+                self.scene.insert(state.to_slot(id.index));
+            }
+        }
+        for slot in carried {
+            self.scene.insert(*slot);
+        }
+        self.others.keep_foreseen(|id, born| {
+            born <= news.tick && carried.iter().any(|slot| slot.id == id)
+        });
+        self.at = news.tick;
+        self.states.clear();
+        self.trim(news.tick);
+        if let Some(predicted) = self.predicted(own, news.tick) {
+            self.states.push_back(predicted);
+        }
+        self.run_to(game, newest);
+    }
+
+    /// Forgets what lies before a tick whose state the server has vouched for.
+    fn trim(&mut self, base: Tick) {
+        self.base = base;
+        while let Some(input) = self.inputs.front().filter(|(at, _)| *at <= base) {
+            self.input_before = *input;
+            self.inputs.pop_front();
+        }
+        while self.states.front().is_some_and(|predicted| predicted.tick < base) {
+            self.states.pop_front();
+        }
+    }
+
+    /// The own entity at the newest predicted tick.
+    pub(super) fn own(&self) -> Option<Slot<G::Entity>> {
+        self.scene.get(self.own?).copied()
+    }
+
+    /// What is computed ahead and belongs to the world: to be shown as [`drawn`](Self::drawn) says, or not
+    /// at all.
+    pub(super) fn shared(&self) -> impl Iterator<Item = EntityId> {
+        self.others.shared()
+    }
+
+    /// What is computed ahead at a point of prediction time, between the last two predicted ticks.
+    fn picture(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Values {
+        let (fields, newest) = (slot.entity.fields(), slot.entity.values());
+        let before = self.at.minus(1);
+        let before = self.states.iter().rev().find(|predicted| predicted.tick == before);
+        let previous = before.and_then(|before| {
+            if self.own == Some(slot.id) { Some(&before.own) } else { before.of(slot.id) }
+        });
+        let previous = previous.map(|packed| unpack_values(fields, packed));
+        match previous {
+            Some(previous) if ahead.tick <= self.at && !cut_between(fields, &previous, &newest) => {
+                let part = if ahead.tick == self.at { ahead.fraction } else { 0.0 };
+                blend_values(fields, &previous, &newest, part)
+            }
+            _ => newest,
+        }
+    }
+
+    /// What is computed ahead, the own entity last, as it is to be drawn at a point of prediction time:
+    /// between the last two predicted ticks, so that the picture flows whatever the display's rate.
+    pub(super) fn drawn(
+        &mut self,
+        now: LocalTime,
+        ahead: TickTime,
+        mut draw: impl FnMut(Slot<G::Entity>),
+    ) -> Option<EntityId> {
+        let own = self.own?;
+        let secs = (now - self.drawn_at).as_secs() as f32;
+        self.drawn_at = now;
+        self.drawn = ahead;
+        for id in self.others.ids().chain([own]) {
+            let Some(slot) = self.scene.get(id).copied() else { continue };
+            let (kind, fields) = (slot.entity.kind(), slot.entity.fields());
+            let mut values = self.picture(&slot, ahead);
+            if let Some(error) = self.errors.get_mut(&id) {
+                error.decay(fields, secs);
+                values = error.apply(fields, &values);
+            }
+            draw(Slot { entity: G::Entity::from_values(kind, &values), ..slot });
+        }
+        self.errors.retain(|_, error| !error.is_zero());
+        self.scene.get(own).map(|slot| slot.id)
+    }
+}
+
+/// Whether a shared thing was predicted as the server says, as far as it says anything of that tick.
+fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: Tick) -> bool {
+    let Some(version) = store.version(id.index, tick) else { return true };
+    let truth = version.state.filter(|state| state.generation == id.generation);
+    truth.as_ref().map(|state| &state.packed) == predicted.of(id)
+}
+
+/// The largest difference among the fields that are predicted, in the fields' units. None where the server
+/// alone decided on a cut: what else changed then is of its making, too.
+fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
+    let decided = |((field, a), b): ((&Field, &u32), &u32)| {
+        field.motion == Motion::Cut && !field.predicted && a != b
+    };
+    if fields.iter().zip(a).zip(b).any(decided) {
+        return 0.0;
+    }
+    let pairs = a.iter().zip(b);
+    let of_field = |(field, (a, b)): (&Field, (&u32, &u32))| {
+        field.way(field.unpack(*a), field.unpack(*b)).abs()
+    };
+    fields.iter().zip(pairs).filter(|(field, _)| field.predicted).map(of_field).fold(0.0, f32::max)
+}
+
+/// Whether an entity is one that a client foresees.
+fn is_foreseen(id: EntityId) -> bool {
+    id.index >= FORESEEN_INDEX_MIN
+}

@@ -1,0 +1,223 @@
+//! What a client counts.
+
+use crate::game::Cause;
+use crate::snapshot::store::Received;
+use crate::time::{Micros, Tick};
+use crate::wire::snapshot::InputReport;
+
+use super::Correction;
+
+/// Counters since the start of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Datagrams received, good or bad.
+    pub rx_packets: u64,
+    /// Their bytes.
+    pub rx_bytes: u64,
+    /// Datagrams sent.
+    pub tx_packets: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+    /// Datagrams that were refused: garbage, duplicates, stragglers.
+    pub refused: u64,
+    /// Snapshots received that were newer than all before; one that was overtaken is not among them.
+    pub snapshots: u64,
+    /// States of entities received.
+    pub entity_updates: u64,
+    /// Snapshot packets that were sent to this client, as far as their numbers tell.
+    pub expected: u64,
+    /// Of these, how many came.
+    pub arrived: u64,
+    /// Input packets that the server did not get, as it reported.
+    pub tx_lost: u64,
+    /// The last measured round trip.
+    pub round_trip: Micros,
+    /// How much the round trip changes from one to the next, evened out over sixteen (the interarrival
+    /// jitter of RFC 3550, of the round trip).
+    pub jitter: Micros,
+    /// By how much the clock may be wrong because the ways may be unequal, as the server last stated.
+    pub clock_error_max: Micros,
+    /// How early the newest input was, as the server last reported; negative is after its
+    /// tick was due.
+    pub input_early: Micros,
+    /// How early the one was that came closest to being late in the last few snapshots' time.
+    pub input_early_min: Micros,
+    /// Ticks that the server ran without this client's input.
+    pub late_inputs: u64,
+    /// Ticks predicted.
+    pub ticks: u64,
+    /// The leads of those ticks, summed up.
+    pub lead_sum: Micros,
+    /// Ticks left out after a stall.
+    pub skipped_ticks: u64,
+    /// Predictions that the server contradicted.
+    pub mispredictions: u64,
+    /// Of these, how many had which cause, in the order of [`Cause::ALL`].
+    pub misses: [Misses; Cause::ALL.len()],
+    /// The last of them.
+    pub last_correction: Option<Correction>,
+    /// Frames drawn.
+    pub frames: u64,
+    /// The interpolation delays of those frames, summed up.
+    pub delay_sum: Micros,
+    /// Frames in which something had no later state to move towards.
+    pub underruns: u64,
+}
+
+/// Mispredictions of one cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Misses {
+    /// How many.
+    pub count: u64,
+    /// By how much they were off in sum: of each the field that was furthest off, in its unit.
+    pub size_sum: f64,
+    /// The greatest.
+    pub size_max: f32,
+}
+
+/// Counts, and remembers what it takes to.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    pub(super) stats: Stats,
+    /// In the games before.
+    expected_before: u64,
+    first_seq: Option<u64>,
+    newest_seq: u64,
+    newest_tick: Option<Tick>,
+    late_low: Low,
+    missing_low: Low,
+    jittered: Option<Micros>,
+}
+
+/// The low bits of a number that rises on the server.
+#[derive(Clone, Copy, Debug, Default)]
+struct Low(u16);
+
+impl Low {
+    /// By how much it rose. A report that was overtaken counts backwards, and is left out.
+    fn rise(&mut self, low: Option<u16>) -> u64 {
+        let Some(low) = low else { return 0 };
+        let more = low.wrapping_sub(self.0);
+        if more >= 1 << 15 {
+            return 0;
+        }
+        self.0 = low;
+        u64::from(more)
+    }
+}
+
+impl Counter {
+    pub(super) fn new(round_trip: Micros) -> Self {
+        Self {
+            stats: Stats { round_trip, ..Stats::default() },
+            expected_before: 0,
+            first_seq: None,
+            newest_seq: 0,
+            newest_tick: None,
+            late_low: Low::default(),
+            missing_low: Low::default(),
+            jittered: None,
+        }
+    }
+
+    /// The same for another game on the same server: packets are numbered anew.
+    pub(super) fn go_on(self) -> Self {
+        // Of packets that were lost the server goes on to count.
+        let Self { mut stats, missing_low, jittered, .. } = self;
+        stats.last_correction = None;
+        let (round_trip, expected) = (stats.round_trip, stats.expected);
+        Self { stats, expected_before: expected, missing_low, jittered, ..Self::new(round_trip) }
+    }
+
+    pub(super) fn handle_received(&mut self, received: &Received) {
+        self.stats.entity_updates += received.entities as u64;
+        self.stats.arrived += 1;
+        let first = *self.first_seq.get_or_insert(received.seq);
+        self.newest_seq = self.newest_seq.max(received.seq);
+        self.stats.expected = self.expected_before + self.newest_seq.saturating_sub(first) + 1;
+        // Packets of one snapshot come one after the other.
+        if self.newest_tick.is_none_or(|newest| newest < received.tick) {
+            self.newest_tick = Some(received.tick);
+            self.stats.snapshots += 1;
+        }
+    }
+
+    pub(super) fn is_newest(&self, received: &Received) -> bool {
+        received.seq == self.newest_seq
+    }
+
+    pub(super) fn handle_round_trip(&mut self, round_trip: Micros) {
+        if let Some(before) = self.jittered.replace(round_trip) {
+            let change = Micros((round_trip - before).0.saturating_abs());
+            self.stats.jitter += Micros((change - self.stats.jitter).0 / 16);
+        }
+        self.stats.round_trip = round_trip;
+    }
+
+    pub(super) fn handle_report(&mut self, report: &InputReport) {
+        self.stats.late_inputs += self.late_low.rise(report.late);
+        // A packet that was only overtaken is not missing for long; it is not taken back.
+        self.stats.tx_lost += self.missing_low.rise(report.missing);
+        self.stats.input_early = Micros(i64::from(report.newest_early));
+        self.stats.input_early_min = Micros(i64::from(report.worst_early));
+    }
+
+    pub(super) fn handle_correction(&mut self, correction: Correction) {
+        self.stats.mispredictions += 1;
+        let places = Cause::ALL.iter().zip(&mut self.stats.misses);
+        for (_, misses) in places.filter(|(cause, _)| **cause == correction.cause) {
+            misses.count += 1;
+            misses.size_sum += f64::from(correction.size);
+            misses.size_max = misses.size_max.max(correction.size);
+        }
+        self.stats.last_correction = Some(correction);
+    }
+}
+
+impl Stats {
+    /// What was counted since `before`; what is no counter stays as it is.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            rx_packets: self.rx_packets - before.rx_packets,
+            rx_bytes: self.rx_bytes - before.rx_bytes,
+            tx_packets: self.tx_packets - before.tx_packets,
+            tx_bytes: self.tx_bytes - before.tx_bytes,
+            refused: self.refused - before.refused,
+            snapshots: self.snapshots - before.snapshots,
+            entity_updates: self.entity_updates - before.entity_updates,
+            expected: self.expected - before.expected,
+            arrived: self.arrived - before.arrived,
+            tx_lost: self.tx_lost - before.tx_lost,
+            late_inputs: self.late_inputs - before.late_inputs,
+            ticks: self.ticks - before.ticks,
+            lead_sum: self.lead_sum - before.lead_sum,
+            skipped_ticks: self.skipped_ticks - before.skipped_ticks,
+            mispredictions: self.mispredictions - before.mispredictions,
+            frames: self.frames - before.frames,
+            delay_sum: self.delay_sum - before.delay_sum,
+            underruns: self.underruns - before.underruns,
+            ..self.clone()
+        }
+    }
+
+    /// Mispredictions of a cause.
+    pub fn missed_by(&self, cause: Cause) -> Misses {
+        let mut places = Cause::ALL.iter().zip(&self.misses);
+        places.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
+    }
+
+    /// How far prediction was ahead on average.
+    pub fn lead_mean(&self) -> Micros {
+        Micros(self.lead_sum.0 / self.ticks.max(1) as i64)
+    }
+
+    /// How far presentation was behind on average.
+    pub fn delay_mean(&self) -> Micros {
+        Micros(self.delay_sum.0 / self.frames.max(1) as i64)
+    }
+
+    /// Share of the snapshot packets that did not come: 0 to 1.
+    pub fn loss(&self) -> f64 {
+        1.0 - self.arrived.min(self.expected) as f64 / self.expected.max(1) as f64
+    }
+}

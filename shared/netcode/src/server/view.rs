@@ -1,0 +1,377 @@
+//! What a client's player saw: the server's own idea of it, against which it holds the client's.
+//!
+//! With each input a client says how long before the input's tick that was which its player had on the
+//! screen, the *view lag*. Shots are tested against that moment, so whoever could choose it freely could
+//! choose when a target was easiest to hit. Two things are held against a claim:
+//!
+//! - What can be. Nobody sees the future: who shows the present, guessed from what has arrived, sees what is half a
+//!   round trip before its input comes. And nobody who shows what it gets sees much before that: the server runs
+//!   the same estimator as the client ([`Delay`]), fed with when snapshots came there, as far as echoes and
+//!   acknowledgements tell. Their times hold the way there and the way back, so that what is estimated is by how much
+//!   a moment shown lies before the arrival of an input that answers it. How early the input came, the server knows.
+//! - What was. The interpolation delay and the lead drift; so does the server's estimate of their sum, no faster
+//!   than they can, and a claim is accepted only within [`ViewEstimate::TOLERANCE`] of it. While nothing
+//!   comes the estimate stays, so that what is repeated sees what was seen; what comes too late to run changes nothing.
+//!
+//! The room then limits what is accepted to what the game rewinds.
+//!
+//! *Not proven:* a client can pretend to a longer path, as by acknowledging late; then it is treated as one that has it.
+//! That is what the limit is for.
+
+use std::collections::VecDeque;
+
+use crate::clock::delay::Delay;
+use crate::motion::interpolate::TickTime;
+use crate::rewind::{Adjusted, Claim, View};
+use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
+use crate::wire::input::VIEW_PARTS;
+
+/// The estimate for one client.
+#[derive(Debug)]
+pub(super) struct ViewEstimate {
+    rates: Rates,
+    /// From a moment shown to the arrival of an input given then, but for the frame in between; none before the
+    /// first echo.
+    behind: Option<Delay>,
+    /// Sequence numbers and ticks of the newest snapshot packets, oldest first.
+    sent: VecDeque<(u64, Tick)>,
+    /// The newest tick of which the client said that it has it.
+    newest: Option<Tick>,
+    /// The round trip, nearer to the short ones: what goes below counts at once, what goes beyond by a part.
+    round_trip: Option<Micros>,
+    /// The client's view lag, and the tick of the claim that moved it last; none before the first.
+    lag: Option<(Micros, Tick)>,
+}
+
+impl ViewEstimate {
+    /// How far a claim may lie from the estimate, and how long a frame may take: one of a display of 60 Hz.
+    /// An input waits for its frame, and what it answers is a frame old, so honest claims rise and
+    /// fall by one. Programs that draw more slowly are cut short by the rest.
+    const TOLERANCE: Micros = Micros(16_667);
+    /// Fastest change of the estimate, in parts of real time: a tenth by the interpolation delay
+    /// (`clock::delay`) and a quarter by the lead (`clock::lead`).
+    const SLEW: f64 = 0.35;
+    /// The part of a longer round trip that counts. Arbitrary: half of it in a third of a second.
+    const ROUND_TRIP_PART: i64 = 16;
+    /// Packets that are remembered: what a mask can speak of, for a second at any usual rate.
+    const SENT_MAX: usize = 64;
+
+    pub(super) fn new(rates: Rates) -> Self {
+        let sent = VecDeque::with_capacity(Self::SENT_MAX);
+        Self { rates, behind: None, sent, newest: None, round_trip: None, lag: None }
+    }
+
+    /// Tick 0 moved. Spans of time are as they were.
+    pub(super) fn restart(&mut self) {
+        self.newest = None;
+        self.round_trip = None;
+        self.sent.clear();
+    }
+
+    /// A snapshot packet of a tick leaves.
+    pub(super) fn handle_sent(&mut self, seq: u64, tick: Tick) {
+        if self.sent.len() == Self::SENT_MAX {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((seq, tick));
+    }
+
+    /// A packet came that says that the snapshot packet number `newest` is the newest there and came `held` before
+    /// this one left; a bit of `mask` says that the one so many and 1 before it came too.
+    pub(super) fn handle_ack(
+        &mut self,
+        now: LocalTime,
+        server_time: ServerTime,
+        newest: u64,
+        mask: u32,
+        held: Micros,
+    ) {
+        let Some(tick) = self.tick_of(newest) else { return };
+        // When it came there, but for the way back.
+        let came = server_time - held;
+        let round_trip = came - self.rates.time_of(tick);
+        if round_trip < Micros::ZERO || held < Micros::ZERO {
+            return;
+        }
+        let interval = self.rates.snapshot_interval();
+        // It starts from half of a round trip, and here is all of it.
+        let first = || Delay::new(now, round_trip + round_trip, interval);
+        let behind = self.behind.get_or_insert_with(first);
+        behind.advance(now);
+        if self.newest.is_some_and(|known| known >= tick) {
+            return;
+        }
+        self.newest = Some(tick);
+        let known = self.round_trip.unwrap_or(round_trip);
+        let beyond = Micros((round_trip - known).0.max(0) / Self::ROUND_TRIP_PART);
+        self.round_trip = Some(round_trip.min(known + beyond));
+        // What was on the screen until then moved towards the snapshot before.
+        let before = (0..32).filter(|bit| mask >> bit & 1 == 1);
+        let mut before = before.filter_map(|bit| self.tick_of(newest.checked_sub(bit + 1)?));
+        if let Some(before) = before.find(|before| *before < tick)
+            && let Some(behind) = &mut self.behind
+        {
+            behind.handle_arrival(now, came - self.rates.time_of(before));
+        }
+    }
+
+    fn tick_of(&self, seq: u64) -> Option<Tick> {
+        let at = self.sent.binary_search_by_key(&seq, |(seq, _)| *seq).ok()?;
+        Some(self.sent[at].1)
+    }
+
+    /// An input came so `early` before its tick with a view lag in parts of a tick. Nothing can be said of it
+    /// before the first echo.
+    pub(super) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
+        let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
+        let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
+        let most = early + self.behind.as_ref()?.delay() + Self::TOLERANCE;
+        let least = early + Micros(self.round_trip?.0 / 2) - Self::TOLERANCE;
+        let plausible = claimed.max(least).min(most).max(Micros::ZERO);
+        Some(Claim { claimed, plausible })
+    }
+
+    /// What is accepted of the claim with the input that runs in a tick, or without a claim if it did not come; at
+    /// most so long before the tick.
+    pub(super) fn accept(
+        &mut self,
+        tick: Tick,
+        claim: Option<Claim>,
+        most: Micros,
+    ) -> Option<View> {
+        let (lag, steady) = match (claim, self.lag) {
+            (None, lag) => (lag?, lag?.0),
+            (Some(claim), None) => ((claim.plausible, tick), claim.plausible),
+            (Some(claim), Some((lag, moved))) => {
+                // What clocks do in silence they may have done all the same.
+                let passed = self.rates.time_of(tick) - self.rates.time_of(moved);
+                let by = Micros::from_f64(passed.0.max(0) as f64 * Self::SLEW);
+                let lag = claim.plausible.clamp(lag - by, lag + by);
+                let (low, high) = (lag - Self::TOLERANCE, lag + Self::TOLERANCE);
+                ((lag, tick), claim.plausible.clamp(low, high))
+            }
+        };
+        self.lag = Some(lag);
+        let accepted = steady.clamp(Micros::ZERO, most.max(Micros::ZERO));
+        let adjusted = match claim {
+            None => Adjusted::Missing,
+            _ if accepted < steady => Adjusted::Limit,
+            Some(claim) if steady != claim.plausible => Adjusted::Unsteady,
+            Some(claim) if claim.plausible != claim.claimed => Adjusted::Implausible,
+            Some(_) => Adjusted::No,
+        };
+        Some(View {
+            at: TickTime::at(self.rates, self.rates.time_of(tick) - accepted),
+            claimed: claim.map(|claim| claim.claimed),
+            accepted,
+            adjusted,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATES: Rates = Rates::DEFAULT;
+    const MOST: Micros = Micros::from_ms(250);
+
+    /// A client over two ways without jitter, which sends an input a tick so early.
+    struct Client {
+        estimate: ViewEstimate,
+        up: Micros,
+        down: Micros,
+        early: Micros,
+        tick: u64,
+    }
+
+    impl Client {
+        fn new(up_ms: i64, down_ms: i64) -> Self {
+            Self {
+                estimate: ViewEstimate::new(RATES),
+                up: Micros::from_ms(up_ms),
+                down: Micros::from_ms(down_ms),
+                early: Micros::from_ms(5),
+                tick: 100,
+            }
+        }
+
+        /// What an honest one would claim: the lead and the delay, with frames that take no time.
+        fn honest(&self) -> Micros {
+            let delay = self.down + RATES.snapshot_interval() + Delay::MARGIN;
+            self.early + self.up + delay
+        }
+
+        /// The next tick's input, if it is not lost, and what becomes of it.
+        fn tick(&mut self, claimed: Option<Micros>) -> Option<View> {
+            self.tick += 1;
+            let tick = Tick(self.tick);
+            if self.tick.is_multiple_of(2) {
+                self.estimate.handle_sent(self.tick / 2, tick);
+            }
+            let claim = claimed.and_then(|claimed| {
+                let sent = RATES.time_of(tick) - self.early - self.up;
+                let came = sent + self.up;
+                // The newest snapshot that was there when it was sent; there is one every other tick.
+                let newest = RATES.tick_at(sent - self.down);
+                let seq = newest.0 / 2;
+                let held = sent - self.down - RATES.time_of(Tick(seq * 2));
+                let arrival = LocalTime(came.0);
+                self.estimate.handle_ack(arrival, came, seq, u32::MAX, held);
+                let parts = claimed.as_secs() * 60.0 * f64::from(VIEW_PARTS);
+                self.estimate.judge(self.early, parts.round() as u16)
+            });
+            self.estimate.accept(tick, claim, MOST)
+        }
+
+        fn run(&mut self, ticks: u64, mut claim: impl FnMut(u64) -> Option<Micros>) -> Vec<f64> {
+            let views = (0..ticks).map(|n| self.tick(claim(n)));
+            views.map(|view| view.map_or(0.0, |view| view.accepted.as_ms())).collect()
+        }
+    }
+
+    fn greatest(of: &[f64]) -> f64 {
+        of.iter().copied().fold(f64::MIN, f64::max)
+    }
+
+    fn least(of: &[f64]) -> f64 {
+        of.iter().copied().fold(f64::MAX, f64::min)
+    }
+
+    #[test]
+    fn an_honest_client_is_taken_at_its_word() {
+        for (up, down) in [(10, 10), (10, 60), (60, 10), (50, 50)] {
+            let mut client = Client::new(up, down);
+            let honest = client.honest();
+            client.run(120, |_| Some(honest));
+            for n in 0..600_i64 {
+                // Frames of 60 Hz come and go against the ticks.
+                let view = client.tick(Some(honest + Micros(n * 377 % 16_000)));
+                let view = view.expect("there were echoes");
+                assert_eq!(view.adjusted, Adjusted::No, "{up} and {down} ms: {view:?}");
+                assert!((view.accepted - view.claimed.expect("it came")).0.abs() < 1);
+                let lag = RATES.time_of(Tick(client.tick)) - view.accepted;
+                assert_eq!(view.at, TickTime::at(RATES, lag));
+            }
+        }
+    }
+
+    #[test]
+    fn drifting_clocks_are_followed() {
+        let mut client = Client::new(20, 20);
+        client.run(60, |_| Some(Micros::from_ms(80)));
+        // The path down grows, and the delay with it.
+        for n in 0..90 {
+            client.down += Micros(1000);
+            let claimed = client.honest();
+            let view = client.tick(Some(claimed)).expect("there were echoes");
+            let off = (view.accepted - claimed).as_ms().abs();
+            assert!(off < 0.2, "{off} ms off after {n} ticks: {view:?}");
+        }
+        // Its inputs leave earlier by as much as a lead grows.
+        for n in 0..12 {
+            client.early += Micros(4167);
+            let claimed = client.honest();
+            let view = client.tick(Some(claimed)).expect("there were echoes");
+            let off = (view.accepted - claimed).as_ms().abs();
+            assert!(off < 0.2, "{off} ms off after {n} ticks: {view:?}");
+        }
+    }
+
+    #[test]
+    fn more_than_can_be_is_not_believed_however_it_is_said() {
+        let forged = Micros::from_ms(250);
+        let often = |n: u64| n.is_multiple_of(10);
+        type Claims = Box<dyn FnMut(u64) -> Option<Micros>>;
+        let honest = Client::new(40, 40).honest();
+        let kinds: [(&str, Claims); 5] = [
+            ("always", Box::new(move |_| Some(forged))),
+            ("at the shot", Box::new(move |n| Some(if often(n) { forged } else { honest }))),
+            ("in turn", Box::new(move |n| Some(if often(n) { forged } else { Micros::ZERO }))),
+            ("out of silence", Box::new(move |n| often(n).then_some(forged))),
+            ("after a second", Box::new(move |n| n.is_multiple_of(60).then_some(forged))),
+        ];
+        for (name, claims) in kinds {
+            let mut client = Client::new(40, 40);
+            let accepted = client.run(1200, claims);
+            let gain = greatest(&accepted[120..]) - honest.as_ms();
+            // A frame that an honest client may have needed, and a dead band.
+            assert!(gain < 16.7 + 2.1, "{name}: {gain} ms more than what it saw");
+        }
+    }
+
+    #[test]
+    fn nobody_sees_the_future_but_who_guesses_the_present_may() {
+        let mut client = Client::new(50, 50);
+        // The time at which its inputs leave.
+        let present = client.early + client.up;
+        client.run(60, |_| Some(present));
+        for _ in 0..300 {
+            let view = client.tick(Some(present)).expect("there were echoes");
+            assert_eq!(view.adjusted, Adjusted::No, "{view:?}");
+        }
+        let accepted = client.run(300, |_| Some(Micros::ZERO));
+        let beyond = present.as_ms() - least(&accepted[60..]);
+        assert!((0.0..16.7).contains(&beyond), "{beyond} ms beyond its present: {accepted:?}");
+    }
+
+    #[test]
+    fn the_estimate_outlives_silence_and_claims_change_it_slowly() {
+        let mut client = Client::new(40, 40);
+        let honest = client.honest();
+        client.run(120, |_| Some(honest));
+        let view = |client: &mut Client, claim| client.tick(claim).expect("there were echoes");
+        for _ in 0..300 {
+            let view = view(&mut client, None);
+            assert_eq!((view.adjusted, view.claimed), (Adjusted::Missing, None));
+            assert!((view.accepted - honest).0.abs() < 300);
+        }
+        client.run(60, |_| Some(honest));
+        // Now its inputs come earlier by all of 100 ms, so that it could be true.
+        client.early += Micros::from_ms(100);
+        let jump = honest + Micros::from_ms(100);
+        let first = view(&mut client, Some(jump));
+        assert_eq!(first.adjusted, Adjusted::Unsteady);
+        let gained = (first.accepted - honest).as_ms();
+        assert!(gained < 16.7 + 6.0, "{gained} ms at once");
+        let later = client.run(60, |_| Some(jump));
+        assert!(later[5] < honest.as_ms() + 60.0, "{later:?}");
+        assert!((later[30] - jump.as_ms()).abs() < 0.3, "in a third of a second it may: {later:?}");
+    }
+
+    #[test]
+    fn nothing_is_rewound_beyond_the_limit_or_before_anything_was_measured() {
+        let mut estimate = ViewEstimate::new(RATES);
+        assert_eq!(estimate.judge(Micros::ZERO, 100), None);
+        assert_eq!(estimate.accept(Tick(5), None, MOST), None);
+        let mut client = Client::new(150, 150);
+        client.run(240, |_| Some(Micros::from_ms(345)));
+        let view = client.tick(Some(Micros::from_ms(345))).expect("there were echoes");
+        assert_eq!((view.accepted, view.adjusted), (MOST, Adjusted::Limit));
+        let view = client.estimate.accept(Tick(400), None, Micros::ZERO).expect("as before");
+        assert_eq!((view.accepted, view.at.tick, view.at.fraction), (Micros::ZERO, Tick(400), 0.0));
+    }
+
+    #[test]
+    fn lies_about_times_are_borne() {
+        let mut estimate = ViewEstimate::new(RATES);
+        let mut random = crate::random::Random::new(4);
+        for n in 0..50_000_u64 {
+            let mut any = || random.bits() as i64 >> random.below(64);
+            let (seq, mask, held) = (any() as u64, any() as u32, any());
+            let (early, lag) = (any(), any() as u16);
+            let now = ServerTime(n as i64 * 5000);
+            estimate.handle_sent(n, Tick(n));
+            let newest = if lag > 9 { n.saturating_sub(seq % 64) } else { seq };
+            estimate.handle_ack(LocalTime(now.0), now, newest, mask, Micros(held));
+            let claim = estimate.judge(Micros(early), lag);
+            if let Some(view) = estimate.accept(Tick(n), claim, MOST) {
+                assert!((Micros::ZERO..=MOST).contains(&view.accepted));
+                assert!(view.at.tick <= Tick(n));
+            }
+            if n.is_multiple_of(1000) {
+                estimate.restart();
+            }
+        }
+    }
+}

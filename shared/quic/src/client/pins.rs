@@ -1,0 +1,262 @@
+//! The file of known servers: which certificate each one showed when it was first met.
+//!
+//! A line is `host:port sha256:<64 hex digits>`; empty lines and those that begin with `#` say
+//! nothing. The last line about a server counts, so that accepting a changed certificate is one more
+//! line and no client ever rewrites what another one is reading.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::net::Ipv6Addr;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
+use thiserror::Error;
+
+/// The most that is read or written, in bytes: ten thousand servers. Arbitrary; a bigger file is no
+/// player's list of servers.
+pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.
+const HOST_BYTES_MAX: usize = 261;
+
+/// The servers that this player has met, with the certificate that each of them showed.
+#[derive(Debug)]
+pub struct KnownHosts {
+    /// Where they are kept; nowhere if `None`.
+    path: Option<PathBuf>,
+    entries: HashMap<String, Fingerprint>,
+}
+
+/// Why known servers could not be read or added to. Nothing has been changed then.
+#[derive(Debug, Error)]
+pub enum PinError {
+    /// The file cannot be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file, or the directory that it should be in.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// The file is bigger than [`FILE_BYTES_MAX`], or would become so.
+    #[error("{} may not be bigger than {FILE_BYTES_MAX} bytes", path.display())]
+    TooBig {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line is neither empty, nor a comment, nor a server and its fingerprint.
+    #[error("line {line} of {}: {problem}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, the first being 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineError,
+    },
+    /// The name of a server cannot stand in the file.
+    #[error("{0:?} is not a server's host:port")]
+    Host(String),
+    /// The server is known already, by another certificate. Nothing but [`KnownHosts::replace`],
+    /// which is for the player to decide, changes that.
+    #[error("{host} is known by another certificate, {known}")]
+    Changed {
+        /// The server.
+        host: String,
+        /// The certificate it is known by.
+        known: Fingerprint,
+    },
+}
+
+/// What is wrong with a line of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum LineError {
+    /// It is not text.
+    #[error("not UTF-8")]
+    Utf8,
+    /// There are not exactly two words.
+    #[error("not a host:port and a fingerprint")]
+    Words,
+    /// The first word is no host and port.
+    #[error("it does not begin with a host:port")]
+    Host,
+    /// The second word is no fingerprint.
+    #[error(transparent)]
+    Fingerprint(#[from] ParseFingerprintError),
+}
+
+impl KnownHosts {
+    /// Those kept in a file, which need not exist before the first one is remembered.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, PinError> {
+        let path = path.into();
+        let (entries, _) = read(&path)?;
+        Ok(Self { path: Some(path), entries })
+    }
+
+    /// None yet, and none kept: for tests and bots.
+    pub fn in_memory() -> Self {
+        Self { path: None, entries: HashMap::new() }
+    }
+
+    /// Where a player's file is kept, unless the system knows no home for that player.
+    pub fn default_path() -> Option<PathBuf> {
+        let base = etcetera::choose_base_strategy().ok()?;
+        Some(base.config_dir().join("phaselock").join("known_hosts"))
+    }
+
+    /// The certificate that a server is known by. `host` is spelled as by [`host_key`].
+    pub fn check(&self, host: &str) -> Option<Fingerprint> {
+        self.entries.get(&host.to_ascii_lowercase()).copied()
+    }
+
+    /// Adds a server that has been met for the first time.
+    ///
+    /// Refuses one that is known by another certificate, be it that another client of the same
+    /// player wrote that down a moment ago.
+    pub fn remember(&mut self, host: &str, fingerprint: Fingerprint) -> Result<(), PinError> {
+        self.write_down(host, fingerprint, false)
+    }
+
+    /// Makes a server known by another certificate than before, as the player has decided.
+    pub fn replace(&mut self, host: &str, fingerprint: Fingerprint) -> Result<(), PinError> {
+        self.write_down(host, fingerprint, true)
+    }
+
+    fn write_down(
+        &mut self,
+        host: &str,
+        fingerprint: Fingerprint,
+        change: bool,
+    ) -> Result<(), PinError> {
+        let host = host.to_ascii_lowercase();
+        if !is_host_key(&host) {
+            return Err(PinError::Host(host));
+        }
+        let mut end = FileEnd::default();
+        if let Some(path) = &self.path {
+            // Another client may have written since.
+            (self.entries, end) = read(path)?;
+        }
+        match self.entries.get(&host) {
+            Some(known) if *known == fingerprint => return Ok(()),
+            Some(known) if !change => {
+                return Err(PinError::Changed { host, known: *known });
+            }
+            _ => {}
+        }
+        if let Some(path) = &self.path {
+            append(path, end, &format!("{host} {fingerprint}\n"))?;
+        }
+        self.entries.insert(host, fingerprint);
+        Ok(())
+    }
+}
+
+/// How the file spells a server: `example.org:4433`, `[::1]:4433`; in lowercase, IPv6 addresses in
+/// brackets and at their shortest, names without the dot of the root.
+pub fn host_key(host: &str, port: u16) -> String {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    match bare.parse::<Ipv6Addr>() {
+        Ok(address) => format!("[{address}]:{port}"),
+        Err(_) => format!("{}:{port}", host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()),
+    }
+}
+
+/// Where and how a file ends, for what is appended to it.
+#[derive(Clone, Copy, Default)]
+struct FileEnd {
+    bytes: u64,
+    /// Whether the last line lacks its line break, as people's editors may leave it.
+    open_line: bool,
+}
+
+fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError> {
+    let mut bytes = Vec::new();
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+        file => file.map_err(io_error("open", path))?,
+    };
+    // A line that another client writes just now may be there by half. Where files cannot be locked, that is
+    // as unlikely as it can be made.
+    let _ = file.lock_shared();
+    // The limit holds even for what tells no length, such as a pipe.
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
+    let end = FileEnd {
+        bytes: bytes.len() as u64,
+        open_line: bytes.last().is_some_and(|byte| *byte != b'\n'),
+    };
+    if end.bytes > FILE_BYTES_MAX {
+        return Err(PinError::TooBig { path: path.to_owned() });
+    }
+    let mut entries = HashMap::new();
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let entry = parse_line(line).map_err(|problem| PinError::Malformed {
+            path: path.to_owned(),
+            line: index + 1,
+            problem,
+        })?;
+        entries.extend(entry);
+    }
+    Ok((entries, end))
+}
+
+fn parse_line(line: &[u8]) -> Result<Option<(String, Fingerprint)>, LineError> {
+    let line = str::from_utf8(line).map_err(|_| LineError::Utf8)?.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(None);
+    }
+    let mut words = line.split_whitespace();
+    let (Some(host), Some(fingerprint), None) = (words.next(), words.next(), words.next()) else {
+        return Err(LineError::Words);
+    };
+    let host = host.to_ascii_lowercase();
+    if !is_host_key(&host) {
+        return Err(LineError::Host);
+    }
+    Ok(Some((host, fingerprint.parse()?)))
+}
+
+/// Whether a text can be the first word of a line: that it names a real host is for others to see.
+fn is_host_key(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else {
+        return false;
+    };
+    text.len() <= HOST_BYTES_MAX
+        && !host.is_empty()
+        && port.parse::<u16>().is_ok()
+        && !text.starts_with('#')
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
+/// Adds a line in one write at the file's end, wherever that is by then, so that the lines of two
+/// clients never mix.
+fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
+    let text = if end.open_line { format!("\n{line}") } else { line.to_owned() };
+    if end.bytes + text.len() as u64 > FILE_BYTES_MAX {
+        return Err(PinError::TooBig { path: path.to_owned() });
+    }
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).map_err(io_error("create the directory", dir))?;
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    // Which servers somebody plays on is nobody else's business.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(io_error("open", path))?;
+    // Nobody reads half of it.
+    let _ = file.lock();
+    file.write_all(text.as_bytes()).map_err(io_error("write", path))
+}
+
+fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> PinError {
+    let path = path.to_owned();
+    move |source| PinError::Io { action, path, source }
+}

@@ -1,0 +1,257 @@
+//! Knows a server by its certificate's fingerprint: pinned, or trusted on first use.
+//!
+//! Servers sign their own certificates, so neither names nor authorities nor dates mean anything
+//! here. What matters is that the certificate is the one met before and that the server holds its
+//! key; the latter is checked by the handshake's signature, which nothing here ever waves through.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_lc_rs::digest::{SHA256, digest};
+use phaselock::fingerprint::Fingerprint;
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::aws_lc_rs::cipher_suite;
+use rustls::crypto::{CryptoProvider, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, OtherError, PeerIncompatible,
+    SignatureScheme,
+};
+use thiserror::Error;
+
+/// What a connection's handshake has shown of the server; clones look at the same handshake.
+///
+/// The transport reports a refused certificate as a bare TLS alert, so this is where a caller learns
+/// why, and what to pin after the first meeting.
+#[derive(Clone, Debug, Default)]
+pub struct Observed(Arc<Mutex<Option<Seen>>>);
+
+/// A server's certificate, as it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Seen {
+    /// It is the pinned one, or there was none; and the server proved that it holds the key.
+    #[error("the server's certificate is {0}")]
+    Proven(Fingerprint),
+    /// It is not the pinned one, so the connection was refused. Whether the server even holds the
+    /// key was not looked at.
+    #[error("the server's certificate has changed: it was {expected} and now is {found}")]
+    Changed {
+        /// The pinned certificate.
+        expected: Fingerprint,
+        /// The one that was shown.
+        found: Fingerprint,
+    },
+}
+
+impl Observed {
+    /// What has been seen: nothing before the server's part of the handshake has arrived, or where
+    /// it failed for another reason.
+    pub fn get(&self) -> Option<Seen> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, seen: Seen) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
+    }
+}
+
+/// How a client speaks TLS to one server: version 1.3 only, AES-128 first, offering `alpn`.
+///
+/// With `expected`, no other certificate is accepted; without, any is, once its key is proven, and
+/// the caller finds it in [`Observed`] to pin it. Make a new pair for every connection.
+pub fn client_crypto(
+    expected: Option<Fingerprint>,
+    alpn: &[u8],
+) -> Result<(ClientConfig, Observed), rustls::Error> {
+    let provider = Arc::new(provider());
+    let observed = Observed::default();
+    let verifier =
+        PinVerifier { expected, observed: observed.clone(), provider: Arc::clone(&provider) };
+    let mut crypto = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    crypto.alpn_protocols = vec![alpn.to_vec()];
+    // A resumed session shows no certificate, and would save no round trip without early data.
+    crypto.resumption = Resumption::disabled();
+    Ok((crypto, observed))
+}
+
+/// AES-128 first, being the cheapest per packet on hardware that has AES instructions, and the one
+/// that QUIC needs anyway.
+fn provider() -> CryptoProvider {
+    CryptoProvider {
+        cipher_suites: vec![
+            cipher_suite::TLS13_AES_128_GCM_SHA256,
+            cipher_suite::TLS13_AES_256_GCM_SHA384,
+            cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+        ],
+        ..rustls::crypto::aws_lc_rs::default_provider()
+    }
+}
+
+fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
+    let digest = digest(&SHA256, certificate);
+    Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
+}
+
+#[derive(Debug)]
+struct PinVerifier {
+    expected: Option<Fingerprint>,
+    observed: Observed,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for PinVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let found = fingerprint_of(end_entity);
+        if let Some(expected) = self.expected.filter(|expected| *expected != found) {
+            let changed = Seen::Changed { expected, found };
+            self.observed.set(changed);
+            return Err(CertificateError::Other(OtherError(Arc::new(changed))).into());
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(PeerIncompatible::Tls12NotOffered.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        let valid = verify_tls13_signature(message, cert, dss, algorithms)?;
+        // Only now: a certificate is public, and anybody could have shown this one.
+        self.observed.set(Seen::Proven(fingerprint_of(cert)));
+        Ok(valid)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair};
+    use rustls::pki_types::PrivateKeyDer;
+    use rustls::sign::{CertifiedKey, SingleCertAndKey};
+    use rustls::{ClientConnection, ServerConfig, ServerConnection};
+
+    use super::*;
+
+    const ALPN: &[u8] = b"test";
+
+    fn certificate() -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+        let key = KeyPair::generate().expect("a key");
+        let params = CertificateParams::new(["phaselock".to_owned()]).expect("a valid name");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        (certificate.der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+    }
+
+    /// A server that shows `certificate` and signs with `key`, whether or not they belong together.
+    fn server(
+        certificate: &CertificateDer<'static>,
+        key: &PrivateKeyDer<'static>,
+    ) -> ServerConnection {
+        let provider = provider();
+        let key = provider.key_provider.load_private_key(key.clone_key()).expect("a valid key");
+        let certified = CertifiedKey::new(vec![certificate.clone()], key);
+        let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .expect("TLS 1.3")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(SingleCertAndKey::from(certified)));
+        config.alpn_protocols = vec![ALPN.to_vec()];
+        ServerConnection::new(Arc::new(config)).expect("a server")
+    }
+
+    /// Carries bytes to and fro until the handshake is done or the client refuses.
+    fn handshake(
+        mut server: ServerConnection,
+        crypto: ClientConfig,
+    ) -> Result<ClientConnection, rustls::Error> {
+        let name = ServerName::try_from("any.name").expect("a name");
+        let mut client = ClientConnection::new(Arc::new(crypto), name).expect("a client");
+        while client.is_handshaking() || server.is_handshaking() {
+            let mut bytes = Vec::new();
+            client.write_tls(&mut bytes).expect("memory");
+            server.read_tls(&mut &*bytes).expect("memory");
+            server.process_new_packets().expect("the client is right");
+            bytes.clear();
+            while server.wants_write() {
+                server.write_tls(&mut bytes).expect("memory");
+            }
+            let mut rest = &*bytes;
+            while !rest.is_empty() {
+                client.read_tls(&mut rest).expect("memory");
+                client.process_new_packets()?;
+            }
+        }
+        Ok(client)
+    }
+
+    #[test]
+    fn the_first_certificate_is_accepted_and_shown_to_the_caller() {
+        let (certificate, key) = certificate();
+        let (crypto, observed) = client_crypto(None, ALPN).expect("valid");
+        assert_eq!(observed.get(), None);
+        let client = handshake(server(&certificate, &key), crypto).expect("a handshake");
+        assert_eq!(observed.get(), Some(Seen::Proven(fingerprint_of(&certificate))));
+        assert_eq!(client.alpn_protocol(), Some(ALPN));
+        let suite = client.negotiated_cipher_suite().expect("a handshake settles it").suite();
+        assert_eq!(suite, rustls::CipherSuite::TLS13_AES_128_GCM_SHA256);
+    }
+
+    #[test]
+    fn the_pinned_certificate_is_accepted() {
+        let (certificate, key) = certificate();
+        let pin = fingerprint_of(&certificate);
+        let (crypto, observed) = client_crypto(Some(pin), ALPN).expect("valid");
+        handshake(server(&certificate, &key), crypto).expect("a handshake");
+        assert_eq!(observed.get(), Some(Seen::Proven(pin)));
+    }
+
+    #[test]
+    fn a_changed_certificate_is_refused_and_told_apart() {
+        let (certificate, key) = certificate();
+        let (expected, found) = (Fingerprint([7; 32]), fingerprint_of(&certificate));
+        let (crypto, observed) = client_crypto(Some(expected), ALPN).expect("valid");
+        let error = handshake(server(&certificate, &key), crypto).expect_err("another certificate");
+        assert_eq!(observed.get(), Some(Seen::Changed { expected, found }));
+        assert!(
+            matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(_))),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_copied_certificate_is_worth_nothing_without_its_key() {
+        let (certificate, _) = certificate();
+        let (_, other_key) = self::certificate();
+        for expected in [None, Some(fingerprint_of(&certificate))] {
+            let (crypto, observed) = client_crypto(expected, ALPN).expect("valid");
+            let error =
+                handshake(server(&certificate, &other_key), crypto).expect_err("a wrong signature");
+            assert_eq!(error, CertificateError::BadSignature.into());
+            assert_eq!(observed.get(), None, "nothing to pin");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The server's certificate and private key: made once, kept on disk, presented to every client.
+//!
+//! Clients pin the certificate's fingerprint when they first connect, so losing the key turns every
+//! player away with a warning. That is why nothing here ever overwrites a file, and why anything
+//! doubtful is an error that says what to do rather than a fresh identity.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use phaselock::fingerprint::Fingerprint;
+use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use thiserror::Error;
+
+const CERTIFICATE_FILE: &str = "cert.pem";
+const KEY_FILE: &str = "key.pem";
+
+/// Chains from certificate authorities take under 10 KiB; a bigger file is some other file.
+const PEM_BYTES_MAX: u64 = 64 * 1024;
+
+/// Who the server is: what it presents in a handshake and proves with its key.
+#[derive(Debug)]
+pub struct Identity {
+    /// The end-entity certificate, whose fingerprint clients pin.
+    pub certificate: CertificateDer<'static>,
+    /// The private key of that certificate. Its `Debug` does not print it.
+    pub key: PrivateKeyDer<'static>,
+    /// The digest of [`certificate`](Self::certificate).
+    pub fingerprint: Fingerprint,
+    /// What follows the certificate in its file, where a host installed one from an authority.
+    intermediates: Vec<CertificateDer<'static>>,
+}
+
+/// Why a server has no identity.
+#[derive(Debug, Error)]
+pub enum IdentityError {
+    /// A file or directory could not be made, read or written.
+    #[error("cannot {action} {}: {error}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// With which file or directory.
+        path: PathBuf,
+        /// What the system answered.
+        error: io::Error,
+    },
+    /// One of the two files is there without the other.
+    #[error(
+        "{} is there but {} is missing: restore the missing file from a backup, or remove the other \
+         one to have a new identity made, which players will be warned about",
+        present.display(), missing.display()
+    )]
+    Half {
+        /// The file that is there.
+        present: PathBuf,
+        /// The file that is not.
+        missing: PathBuf,
+    },
+    /// A file is not what its name promises.
+    #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} away \
+         to have a new identity made, which players will be warned about", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, continuing a sentence that begins with the file.
+        problem: String,
+    },
+    /// The key and the certificate are each fine but do not belong together.
+    #[error(
+        "{} is not the private key of {}: restore the pair from one backup, or move both files away \
+         to have a new identity made, which players will be warned about",
+        key.display(), certificate.display()
+    )]
+    Mismatch {
+        /// The certificate's file.
+        certificate: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+    },
+    /// Making a key or signing a certificate failed.
+    #[error("cannot make a certificate: {0}")]
+    Generate(#[from] rcgen::Error),
+}
+
+impl Identity {
+    /// The identity kept in `data_dir`; where there is none yet, a new one, which is stored there.
+    ///
+    /// It is kept as `cert.pem` and `key.pem`. A host may put files from a certificate authority
+    /// there instead, with the chain in `cert.pem`, the server's own certificate first.
+    pub fn load_or_create(data_dir: &Path) -> Result<Self, IdentityError> {
+        let certificate_path = data_dir.join(CERTIFICATE_FILE);
+        let key_path = data_dir.join(KEY_FILE);
+        let certificate_pem = read_if_present(&certificate_path)?;
+        let key_pem = read_if_present(&key_path)?;
+        match (certificate_pem, key_pem) {
+            (Some(certificate_pem), Some(key_pem)) => {
+                keep_private(&key_path);
+                Self::from_pem(&certificate_path, &certificate_pem, &key_path, &key_pem)
+            }
+            (Some(_), None) => {
+                Err(IdentityError::Half { present: certificate_path, missing: key_path })
+            }
+            (None, Some(_)) => {
+                Err(IdentityError::Half { present: key_path, missing: certificate_path })
+            }
+            (None, None) => {
+                let (identity, certificate_pem, key_pem) = Self::generate()?;
+                create_private_dir(data_dir)?;
+                // The key first: of two servers starting in one directory the second fails on it,
+                // before it could pair its own certificate with the other's key.
+                write_new(data_dir, &key_path, &key_pem)?;
+                write_new(data_dir, &certificate_path, &certificate_pem)?;
+                sync_dir(data_dir)?;
+                tracing::info!(
+                    fingerprint = %identity.fingerprint,
+                    directory = %data_dir.display(),
+                    "made a new server identity; keep a backup of it, for players pin it"
+                );
+                Ok(identity)
+            }
+        }
+    }
+
+    /// A new identity that is stored nowhere: for tests, and for a server inside a client's process.
+    pub fn ephemeral() -> Result<Self, IdentityError> {
+        Self::generate().map(|(identity, _, _)| identity)
+    }
+
+    /// How the server speaks TLS: version 1.3 only, without client certificates, offering `alpn`.
+    pub fn server_crypto(&self, alpn: &[u8]) -> Result<rustls::ServerConfig, rustls::Error> {
+        let mut chain = vec![self.certificate.clone()];
+        chain.extend(self.intermediates.iter().cloned());
+        let mut crypto = rustls::ServerConfig::builder_with_provider(Arc::new(provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .with_no_client_auth()
+            .with_single_cert(chain, self.key.clone_key())?;
+        crypto.alpn_protocols = vec![alpn.to_vec()];
+        // Our clients look at the certificate on every connection and never resume a session, so
+        // tickets would be bytes in each handshake and memory for nothing.
+        crypto.send_tls13_tickets = 0;
+        crypto.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+        Ok(crypto)
+    }
+
+    fn generate() -> Result<(Self, String, String), IdentityError> {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+        let mut params = CertificateParams::new(["phaselock".to_owned(), "localhost".to_owned()])?;
+        params.distinguished_name.push(DnType::CommonName, "phaselock");
+        // Pins do not expire, and hosts' clocks may be wrong: valid since before anyone can have
+        // played, and for longer than anyone will. Both years are arbitrary.
+        params.not_before = rcgen::date_time_ymd(2000, 1, 1);
+        params.not_after = rcgen::date_time_ymd(3000, 1, 1);
+        let certificate = params.self_signed(&key)?;
+        let (certificate_pem, key_pem) = (certificate.pem(), key.serialize_pem());
+        let der = certificate.der().clone();
+        let identity = Self {
+            fingerprint: fingerprint_of(&der),
+            certificate: der,
+            key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+            intermediates: Vec::new(),
+        };
+        Ok((identity, certificate_pem, key_pem))
+    }
+
+    fn from_pem(
+        certificate_path: &Path,
+        certificate_pem: &[u8],
+        key_path: &Path,
+        key_pem: &[u8],
+    ) -> Result<Self, IdentityError> {
+        let unusable =
+            |path: &Path, problem| IdentityError::Unusable { path: path.to_owned(), problem };
+        let chain = CertificateDer::pem_slice_iter(certificate_pem)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| unusable(certificate_path, format!("is not valid PEM ({error})")))?;
+        let key = PrivateKeyDer::from_pem_slice(key_pem).map_err(|error| match error {
+            pem::Error::NoItemsFound => {
+                unusable(key_path, "holds no private key in PEM".to_owned())
+            }
+            error => unusable(key_path, format!("is not valid PEM ({error})")),
+        })?;
+        let mut rest = chain.iter().cloned();
+        let Some(certificate) = rest.next() else {
+            return Err(unusable(certificate_path, "holds no certificate in PEM".to_owned()));
+        };
+        let intermediates = rest.collect();
+
+        let provider = provider();
+        let signing = provider.key_provider.load_private_key(key.clone_key()).map_err(|error| {
+            unusable(key_path, format!("holds a private key that does not load ({error})"))
+        })?;
+        match CertifiedKey::new(chain, signing).keys_match() {
+            Ok(()) => {}
+            Err(rustls::Error::InconsistentKeys(_)) => {
+                return Err(IdentityError::Mismatch {
+                    certificate: certificate_path.to_owned(),
+                    key: key_path.to_owned(),
+                });
+            }
+            Err(error) => {
+                return Err(unusable(
+                    certificate_path,
+                    format!("holds a certificate that does not load ({error})"),
+                ));
+            }
+        }
+        Ok(Self { fingerprint: fingerprint_of(&certificate), certificate, key, intermediates })
+    }
+}
+
+/// The seed of maps that goes with a seed of the world, from which nobody can tell that.
+pub fn map_seed(seed: u64) -> u64 {
+    let text = [&b"phaselock map "[..], &seed.to_le_bytes()].concat();
+    let digest = ::aws_lc_rs::digest::digest(&::aws_lc_rs::digest::SHA256, &text);
+    digest.as_ref().iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}
+
+/// The digest by which clients know the certificate again.
+pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
+    let digest = ::aws_lc_rs::digest::digest(&::aws_lc_rs::digest::SHA256, certificate);
+    Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
+}
+
+/// AES-128 first, being the cheapest per packet on hardware that has AES instructions. A client's
+/// order still counts for more than this one, so a phone without them gets ChaCha20.
+fn provider() -> CryptoProvider {
+    use aws_lc_rs::cipher_suite::{
+        TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
+    };
+    CryptoProvider {
+        cipher_suites: vec![
+            TLS13_AES_128_GCM_SHA256,
+            TLS13_AES_256_GCM_SHA384,
+            TLS13_CHACHA20_POLY1305_SHA256,
+        ],
+        ..aws_lc_rs::default_provider()
+    }
+}
+
+fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> IdentityError {
+    let path = path.to_owned();
+    move |error| IdentityError::Io { action, path, error }
+}
+
+fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(io_error("open", path))?,
+    };
+    let mut bytes = Vec::new();
+    file.take(PEM_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
+    if bytes.len() as u64 > PEM_BYTES_MAX {
+        let problem = format!("is bigger than {PEM_BYTES_MAX} bytes");
+        return Err(IdentityError::Unusable { path: path.to_owned(), problem });
+    }
+    Ok(Some(bytes))
+}
+
+/// Leaves a directory that is there as it is: its owner chose its mode.
+fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(io_error("create the directory", path))
+}
+
+/// Writes a file that is either there in full or not at all, readable by its owner only, and that
+/// replaces nothing.
+fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), IdentityError> {
+    // A temporary file has mode 0600 on Unix from its first moment.
+    let mut file =
+        tempfile::NamedTempFile::new_in(dir).map_err(io_error("write in the directory", dir))?;
+    file.write_all(content.as_bytes()).map_err(io_error("write", path))?;
+    file.as_file().sync_all().map_err(io_error("write", path))?;
+    file.persist_noclobber(path).map_err(|error| io_error("create", path)(error.error))?;
+    Ok(())
+}
+
+/// Makes the renames themselves survive a power cut, where directories can be synced at all.
+fn sync_dir(dir: &Path) -> Result<(), IdentityError> {
+    if cfg!(unix) {
+        File::open(dir)
+            .and_then(|dir| dir.sync_all())
+            .map_err(io_error("sync the directory", dir))?;
+    }
+    Ok(())
+}
+
+/// Takes the key away from everybody but its owner. Where that fails (secrets are often mounted
+/// read-only) the server still starts, but not silently.
+#[cfg(unix)]
+fn keep_private(key: &Path) {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    let Ok(mode) = fs::metadata(key).map(|metadata| metadata.permissions().mode() & 0o777) else {
+        return;
+    };
+    if mode & 0o077 == 0 {
+        return;
+    }
+    let (file, mode) = (key.display(), format!("{mode:04o}"));
+    match fs::set_permissions(key, fs::Permissions::from_mode(0o600)) {
+        Ok(()) => {
+            tracing::warn!(%file, %mode, "the private key was open to other users; its mode is now 0600")
+        }
+        Err(error) => {
+            tracing::warn!(%file, %mode, %error, "the private key is open to other users; make its mode 0600")
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_private(_key: &Path) {}

@@ -1,0 +1,127 @@
+//! A server inside another program, on a thread of its own and a port of the system's choice: for
+//! playing alone, and for tests.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::thread::JoinHandle;
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::time::{LocalTime, Rates};
+use tokio::sync::oneshot;
+
+use crate::host::{UnknownGame, check_games, host};
+use crate::identity::{Identity, IdentityError, map_seed};
+use crate::server::{BindError, Server};
+use phaselock::server::RoomConfig;
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum LocalError {
+    /// There is no such game.
+    #[error(transparent)]
+    Game(#[from] UnknownGame),
+    /// No certificate could be made.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// It cannot listen.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// The system gives no thread or no sockets.
+    #[error("cannot start a server in this process: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// A running server; it stops when this is dropped.
+#[derive(Debug)]
+pub struct LocalServer {
+    address: SocketAddr,
+    fingerprint: Fingerprint,
+    stop: Option<oneshot::Sender<String>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl LocalServer {
+    /// Starts a server for this machine alone, with these games in turn, two rounds of each, and everything else
+    /// at its default.
+    pub fn start(games: &[impl AsRef<str>], bots: u16) -> Result<Self, LocalError> {
+        let seed = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos() as u64);
+        let config = RoomConfig {
+            name: "This computer".into(),
+            rates: Rates::DEFAULT,
+            seed,
+            map_seed: map_seed(seed),
+            bots,
+            players_max: 16,
+            client_bytes_per_second: CLIENT_BYTES_DEFAULT,
+            rewind: None,
+            favour: None,
+            start: LocalTime(0),
+            unix_micros: 0,
+            rounds: Some(2),
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Self::start_with(games, config, address, Identity::ephemeral()?)
+    }
+
+    /// Starts a server as told.
+    pub fn start_with(
+        games: &[impl AsRef<str>],
+        config: RoomConfig,
+        address: SocketAddr,
+        identity: Identity,
+    ) -> Result<Self, LocalError> {
+        let games: Vec<_> = games.iter().map(|game| game.as_ref().to_owned()).collect();
+        check_games(&games)?;
+        let fingerprint = identity.fingerprint;
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let server = {
+            let _inside = runtime.enter();
+            Server::bind(address, &identity)?
+        };
+        let address = server.address();
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async move {
+            // A dropped sender is a reason too.
+            stopped.await.unwrap_or_else(|_| "the server has stopped".to_owned())
+        };
+        let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
+            if let Err(error) = runtime.block_on(host(server, &games, config, shutdown)) {
+                tracing::error!(%error, "the server did not run");
+            }
+        })?;
+        Ok(Self { address, fingerprint, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Where to join.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Of its certificate.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Stops it and waits until everybody was told why.
+    pub fn stop(mut self, reason: &str) {
+        self.end(reason);
+    }
+
+    fn end(&mut self, reason: &str) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(reason.to_owned());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for LocalServer {
+    fn drop(&mut self) {
+        self.end("the server has stopped");
+    }
+}

@@ -1,0 +1,162 @@
+//! Runs rooms, one game after the other, over the same connections.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use phaselock::game::Game;
+use tokio::sync::mpsc;
+
+use super::connection::Peer;
+use super::{Clock, Event};
+use phaselock::server::{ClientId, Lobby, Output, Room};
+
+/// Events that are handled at a time, before and after the clock is looked at.
+const EVENTS_PER_TURN: usize = 512;
+
+/// A game that a server can play, whichever it is; made by [`stage`].
+pub trait Stage: Send + Sync {
+    /// Plays it with those in a lobby, until it is over and they are in the next one, or until the server
+    /// is to stop, and there is none.
+    fn play<'d>(
+        &self,
+        driver: &'d mut Driver,
+        lobby: Lobby,
+    ) -> Pin<Box<dyn Future<Output = Option<Lobby>> + Send + 'd>>;
+}
+
+/// A game as a [`Stage`].
+pub fn stage<G: Game>() -> Box<dyn Stage> {
+    struct Of<G>(PhantomData<fn() -> G>);
+
+    impl<G: Game> Stage for Of<G> {
+        fn play<'d>(
+            &self,
+            driver: &'d mut Driver,
+            lobby: Lobby,
+        ) -> Pin<Box<dyn Future<Output = Option<Lobby>> + Send + 'd>> {
+            Box::pin(driver.play(Room::<G>::open(lobby)))
+        }
+    }
+
+    Box::new(Of::<G>(PhantomData))
+}
+
+/// Everything about the network that outlives a game.
+pub struct Driver {
+    events: mpsc::Receiver<Event>,
+    peers: HashMap<ClientId, Arc<Peer>>,
+    clock: Clock,
+    /// Says why to stop.
+    shutdown: Pin<Box<dyn Future<Output = String> + Send>>,
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driver").field("peers", &self.peers.len()).finish_non_exhaustive()
+    }
+}
+
+impl Driver {
+    pub(super) fn new(
+        events: mpsc::Receiver<Event>,
+        clock: Clock,
+        shutdown: Pin<Box<dyn Future<Output = String> + Send>>,
+    ) -> Self {
+        Self { events, peers: HashMap::new(), clock, shutdown }
+    }
+
+    /// Runs the room until its game is over, or until it is to stop and has said goodbye.
+    async fn play<G: Game>(&mut self, mut room: Room<G>) -> Option<Lobby> {
+        tracing::info!(game = G::NAME, "the game begins");
+        self.drain(&mut room);
+        while !room.is_over() {
+            let due = self.clock.instant(room.next_timeout());
+            tokio::select! {
+                biased;
+                reason = &mut self.shutdown => {
+                    tracing::info!(reason, "stopping");
+                    room.shutdown(&reason);
+                    self.drain(&mut room);
+                    return None;
+                }
+                () = tokio::time::sleep_until(due) => {
+                    // What waits already was in time, however late this task was woken.
+                    self.handle_waiting(&mut room);
+                    room.handle_timeout(self.clock.now());
+                }
+                event = self.events.recv() => self.handle(&mut room, event?),
+            }
+            while let Some(rewound) = room.poll_rewound() {
+                tracing::debug!(?rewound, "a shot was tested against the past");
+            }
+            // Also when every tick is late: a room that cannot keep up must not go deaf.
+            self.handle_waiting(&mut room);
+            self.drain(&mut room);
+        }
+        Some(room.close_game())
+    }
+
+    /// Hands on what waits, as much of it as belongs into a turn.
+    fn handle_waiting<G: Game>(&mut self, room: &mut Room<G>) {
+        for _ in 0..EVENTS_PER_TURN {
+            let Ok(event) = self.events.try_recv() else { break };
+            self.handle(room, event);
+        }
+    }
+
+    fn handle<G: Game>(&mut self, room: &mut Room<G>, event: Event) {
+        match event {
+            Event::Control { client, body, arrival, peer } => {
+                if let Some(peer) = peer {
+                    self.peers.insert(client, peer);
+                }
+                // A client that was put out may still have something on its way.
+                if self.peers.contains_key(&client) {
+                    room.handle_control(arrival, client, &body);
+                }
+                if let Some(bytes) = self.peers.get(&client).and_then(|peer| peer.datagram_max()) {
+                    room.handle_path(client, bytes);
+                }
+            }
+            Event::Datagram { client, bytes, arrival } => {
+                room.handle_datagram(arrival, client, &bytes);
+            }
+            Event::Lost { client, reason } => {
+                self.peers.remove(&client);
+                room.handle_lost(client, &reason);
+            }
+        }
+    }
+
+    fn drain<G: Game>(&mut self, room: &mut Room<G>) {
+        let Self { peers, clock, .. } = self;
+        // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
+        // and newer.
+        loop {
+            let behind = |client| peers.get(&client).is_none_or(|peer| peer.is_behind());
+            let Some(output) = room.poll_output_unless(clock.now(), behind) else { return };
+            match output {
+                Output::Datagram { client, bytes } => {
+                    let Some(peer) = peers.get(&client) else { continue };
+                    peer.send_datagram(bytes);
+                }
+                Output::Control { client, message } => {
+                    let Some(peer) = peers.get(&client) else { continue };
+                    if peer.send(message).is_err() {
+                        peer.close("you do not read what the server says");
+                        peers.remove(&client);
+                        room.handle_lost(client, "it does not read");
+                    }
+                }
+                Output::Close { client, reason } => {
+                    if let Some(peer) = peers.remove(&client) {
+                        peer.close(&reason);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers, with
+//! quinn and all, in virtual time; what is bad about a network is put around it by the client's own
+//! conditioner.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::Sub;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use phaselock_quic::client::Sockets;
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, UdpPoller};
+
+/// Packets that wait at a socket; more are dropped.
+pub const QUEUE_PACKETS_MAX: usize = 16_384;
+
+/// The network. Copies are the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Ether(Arc<Mutex<Switch>>);
+
+/// What was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// UDP packets.
+    pub packets: u64,
+    /// Bytes of what is in them.
+    pub bytes: u64,
+}
+
+impl Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        let (packets, bytes) = (self.packets - before.packets, self.bytes - before.bytes);
+        Self { packets, bytes }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Switch {
+    ports: HashMap<SocketAddr, Port>,
+    /// What each socket has sent, also to nobody, and also if it is gone.
+    sent: HashMap<SocketAddr, Traffic>,
+    /// Where a socket seems to be, by where it is, and the other way round.
+    seen: HashMap<SocketAddr, SocketAddr>,
+    real: HashMap<SocketAddr, SocketAddr>,
+    bound: u32,
+    /// Packets that a socket puts into one buffer at most; 0 is 1.
+    coalesced: usize,
+}
+
+#[derive(Debug, Default)]
+struct Port {
+    queue: VecDeque<Packet>,
+    reader: Option<Waker>,
+}
+
+#[derive(Debug)]
+struct Packet {
+    from: SocketAddr,
+    ecn: Option<EcnCodepoint>,
+    contents: Vec<u8>,
+}
+
+impl Ether {
+    /// A network whose sockets put up to so many packets of a sender into one buffer, as a kernel
+    /// that coalesces does.
+    pub fn coalescing(packets: usize) -> Self {
+        let ether = Self::default();
+        ether.switch().coalesced = packets;
+        ether
+    }
+
+    /// A socket at the next free address.
+    pub fn socket(&self) -> Arc<EtherSocket> {
+        let mut switch = self.switch();
+        switch.bound += 1;
+        let ip = Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 0).to_bits() + switch.bound);
+        let address = SocketAddr::from((ip, 4433));
+        switch.ports.insert(address, Port::default());
+        Arc::new(EtherSocket { ether: self.clone(), address })
+    }
+
+    /// How many sockets there are.
+    pub fn sockets(&self) -> usize {
+        self.switch().ports.len()
+    }
+
+    /// What was sent from an address so far.
+    pub fn sent(&self, from: SocketAddr) -> Traffic {
+        self.switch().sent.get(&from).copied().unwrap_or_default()
+    }
+
+    /// From now on the socket at `address` seems to be at `seen`, and what is sent to where it seemed to
+    /// be before is lost: its router has forgotten it, or it is in another network.
+    pub fn move_to(&self, address: SocketAddr, seen: SocketAddr) {
+        let mut switch = self.switch();
+        if let Some(before) = switch.seen.insert(address, seen) {
+            switch.real.remove(&before);
+        }
+        switch.real.insert(seen, address);
+    }
+
+    fn switch(&self) -> MutexGuard<'_, Switch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sockets for Ether {
+    fn bind(&self, _remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        Ok(self.socket())
+    }
+}
+
+/// A socket on the network; it is gone when it is dropped.
+#[derive(Debug)]
+pub struct EtherSocket {
+    ether: Ether,
+    address: SocketAddr,
+}
+
+impl EtherSocket {
+    /// Where it is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for EtherSocket {
+    fn drop(&mut self) {
+        self.ether.switch().ports.remove(&self.address);
+    }
+}
+
+impl AsyncUdpSocket for EtherSocket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Box::pin(AlwaysWritable)
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let mut switch = self.ether.switch();
+        let segment = transmit.segment_size.unwrap_or(transmit.contents.len()).max(1);
+        let sent = switch.sent.entry(self.address).or_default();
+        sent.packets += transmit.contents.len().div_ceil(segment) as u64;
+        sent.bytes += transmit.contents.len() as u64;
+        let from = switch.seen.get(&self.address).copied().unwrap_or(self.address);
+        let to = transmit.destination;
+        let to = match switch.real.get(&to) {
+            Some(real) => *real,
+            None if switch.seen.contains_key(&to) => return Ok(()),
+            None => to,
+        };
+        // Nobody says so when nobody is there, as behind a firewall.
+        let Some(port) = switch.ports.get_mut(&to) else { return Ok(()) };
+        for contents in transmit.contents.chunks(segment) {
+            if port.queue.len() < QUEUE_PACKETS_MAX {
+                let ecn = transmit.ecn;
+                port.queue.push_back(Packet { from, ecn, contents: contents.to_vec() });
+            }
+        }
+        if let Some(reader) = port.reader.take() {
+            reader.wake();
+        }
+        Ok(())
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        let mut switch = self.ether.switch();
+        let coalesced = switch.coalesced.max(1);
+        let gone = || io::Error::from(io::ErrorKind::NotConnected);
+        let port = switch.ports.get_mut(&self.address).ok_or_else(gone)?;
+        let mut filled = 0;
+        for (buffer, meta) in buffers.iter_mut().zip(metas) {
+            let Some(first) = port.queue.pop_front() else { break };
+            let stride = first.contents.len();
+            let (from, ecn) = (first.from, first.ecn);
+            buffer[..stride].copy_from_slice(&first.contents);
+            let (mut len, mut packets) = (stride, 1);
+            // The last one may be shorter.
+            while packets < coalesced
+                && len == packets * stride
+                && let Some(next) = port.queue.pop_front_if(|next| {
+                    next.from == from && next.ecn == ecn && next.contents.len() <= stride
+                })
+            {
+                buffer[len..len + next.contents.len()].copy_from_slice(&next.contents);
+                len += next.contents.len();
+                packets += 1;
+            }
+            *meta = RecvMeta { addr: from, len, stride, ecn, dst_ip: Some(self.ip()) };
+            filled += 1;
+        }
+        if filled > 0 {
+            return Poll::Ready(Ok(filled));
+        }
+        port.reader = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+
+    fn max_receive_segments(&self) -> usize {
+        self.ether.switch().coalesced.max(1)
+    }
+
+    fn may_fragment(&self) -> bool {
+        false
+    }
+}
+
+impl EtherSocket {
+    fn ip(&self) -> IpAddr {
+        self.address.ip()
+    }
+}
+
+#[derive(Debug)]
+struct AlwaysWritable;
+
+impl UdpPoller for AlwaysWritable {
+    fn poll_writable(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

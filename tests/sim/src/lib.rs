@@ -1,0 +1,479 @@
+//! A server's room and clients in one process, joined by simulated links in virtual time.
+//!
+//! The cores are the real ones, only the drivers are replaced: [`Sim`] carries packets over seeded
+//! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
+//! the same run, to the last bit.
+
+pub mod ether;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use phaselock::client::{Client, View};
+use phaselock::game::{Entities, Game, Relevance, Slot};
+use phaselock::ids::PlayerId;
+use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::link::{Conditions, Link, LinkConfig};
+use phaselock::physics::Torus;
+use phaselock::replicate::Record;
+use phaselock::server::{ClientId, Output, Room, RoomConfig};
+use phaselock::time::{LocalTime, Micros, Rates, Tick};
+use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, frame};
+use phaselock::wire::input::{InputPacket, read_input, write_input};
+use phaselock::wire::model::Counts;
+use phaselock::wire::protocol::{game_hash, wire_hash};
+
+/// A machine's clock: what it shows at the simulation's time 0, and how much too fast it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Skew {
+    /// What it shows at time 0.
+    pub start: Micros,
+    /// Parts per million too fast.
+    pub ppm: f64,
+}
+
+impl Skew {
+    /// What it shows.
+    pub fn read(self, now: LocalTime) -> LocalTime {
+        LocalTime(self.start.0) + Micros::from_f64(now.0 as f64 * (1.0 + self.ppm * 1e-6))
+    }
+}
+
+/// What a player presses in a tick.
+pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
+
+/// Changes what a client sends, given a tick that it is about.
+pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
+
+/// A client in the simulation.
+pub struct SimClient<G: Game> {
+    /// As the room knows it.
+    pub id: ClientId,
+    /// The core, once welcomed.
+    pub core: Option<Client<G>>,
+    /// From the client to the server.
+    pub up: Link,
+    /// From the server to the client.
+    pub down: Link,
+    /// Its machine's clock.
+    pub skew: Skew,
+    /// What the server said last, if it put the client out.
+    pub closed: Option<(String, bool)>,
+    /// Whether its machine stands still.
+    pub stalled: bool,
+    /// How much slower than the slowest datagram control messages are: lost and sent again.
+    pub control_delay: Micros,
+    /// When each tick's input was first sent and when it first came, if that is recorded.
+    pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
+    /// Where its last frame is put, if somebody looks at it.
+    pub screen: Option<Rc<RefCell<Option<View<G>>>>>,
+    /// What a cheat makes of its packets.
+    pub forge: Option<Forge<G>>,
+    press: Press<G>,
+    hello_sent: LocalTime,
+    /// Control messages under way: reliable, in order, as slow as the slowest datagram.
+    control: VecDeque<(LocalTime, ServerMessage)>,
+    hello: Option<(LocalTime, Vec<u8>)>,
+}
+
+impl<G: Game> SimClient<G> {
+    /// The core of a client that must be in the game.
+    pub fn core(&self) -> &Client<G> {
+        self.core.as_ref().expect("the client is in the game")
+    }
+
+    /// The player does something else from now on.
+    pub fn set_press(&mut self, press: Press<G>) {
+        self.press = press;
+    }
+
+    /// How far the client's server time is from the server's own, in milliseconds.
+    pub fn clock_error_ms(&self, now: LocalTime) -> f64 {
+        // The room's tick 0 is at the simulation's time 0.
+        (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
+    }
+
+    /// Records that the inputs of a packet were sent, or came.
+    fn note_way<const SENT: bool>(&mut self, bytes: &[u8], near: Tick, now: LocalTime) {
+        let Some(ways) = &mut self.ways else { return };
+        let packet = read_input::<G::Input>(bytes).expect("the client wrote it");
+        let newest = Tick::widen(packet.tick, near);
+        for tick in (0..packet.inputs.len() as u64).map(|back| newest.minus(back)) {
+            if SENT {
+                ways.entry(tick).or_insert((now, None));
+            } else if let Some((_, came)) = ways.get_mut(&tick) {
+                came.get_or_insert(now);
+            }
+        }
+    }
+}
+
+/// A server and its clients.
+pub struct Sim<G: Game> {
+    /// True time, which is also the server's clock.
+    pub now: LocalTime,
+    /// The server.
+    pub room: Room<G>,
+    /// The clients, in the order in which they came.
+    pub clients: Vec<SimClient<G>>,
+    /// The truth at each tick that a snapshot was made of.
+    pub truth: BTreeMap<Tick, Entities<G::Entity>>,
+    /// Whether the server's machine stands still.
+    pub server_stalled: bool,
+    /// How long the server takes for each tick that it runs; it does nothing else meanwhile.
+    pub tick_takes: Micros,
+    /// Until when it is busy with that.
+    busy_until: LocalTime,
+    /// How often a client's program gets to run: about as often as a fast display draws.
+    pub frame: Micros,
+    /// The decisions of all snapshot packets, if tables are to be made of them.
+    pub counts: Option<Counts>,
+    /// How many datagrams the server sent, and a digest of them all.
+    pub datagrams: (u64, u64),
+    seed: u64,
+}
+
+/// The configuration of a room at the usual rates.
+pub fn room_config(seed: u64, bots: u16) -> RoomConfig {
+    RoomConfig {
+        name: "test".into(),
+        rates: Rates::DEFAULT,
+        seed,
+        map_seed: seed,
+        bots,
+        players_max: 16,
+        client_bytes_per_second: CLIENT_BYTES_DEFAULT,
+        rewind: None,
+        favour: None,
+        start: LocalTime(0),
+        unix_micros: 0,
+        rounds: None,
+    }
+}
+
+/// A hello of this build.
+pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
+    Hello {
+        wire: wire_hash(),
+        version: "test".into(),
+        name: name.into(),
+        games: vec![(G::NAME.into(), game_hash::<G>())],
+        sent,
+    }
+}
+
+/// Presses what a bot would.
+pub fn bot<G: Game>(seed: u64) -> Press<G> {
+    let mut bot = G::Bot::default();
+    let mut random = phaselock::random::Random::new(seed);
+    Box::new(move |client, tick| {
+        client.game().bot(&mut bot, tick.minus(1), &client.newest(), client.player(), &mut random)
+    })
+}
+
+/// The body of a control message's frame.
+pub fn body(message: &ClientMessage) -> Vec<u8> {
+    frame(message).expect("it is short")[2..].to_vec()
+}
+
+impl<G: Game> Sim<G> {
+    /// A server with so many bots and no clients.
+    pub fn new(seed: u64, bots: u16) -> Self {
+        Self::with(room_config(seed, bots))
+    }
+
+    /// A server as told.
+    pub fn with(config: RoomConfig) -> Self {
+        Self {
+            now: LocalTime(0),
+            counts: None,
+            datagrams: (0, 0),
+            seed: config.seed,
+            room: Room::new(config),
+            clients: Vec::new(),
+            truth: BTreeMap::new(),
+            server_stalled: false,
+            tick_takes: Micros::ZERO,
+            busy_until: LocalTime(0),
+            frame: Micros::from_ms(4),
+        }
+    }
+
+    /// A client starts to join over a link with these properties each way; returns its place.
+    pub fn join(&mut self, link: LinkConfig, press: Press<G>) -> usize {
+        self.join_with(link, link, Skew::default(), press)
+    }
+
+    /// The same with a link for each way and a clock.
+    pub fn join_with(
+        &mut self,
+        up: LinkConfig,
+        down: LinkConfig,
+        skew: Skew,
+        press: Press<G>,
+    ) -> usize {
+        let number = self.clients.len() as u64;
+        let hello_sent = skew.read(self.now);
+        let name = format!("client {number}");
+        let hello = body(&ClientMessage::Hello(hello::<G>(&name, hello_sent)));
+        self.clients.push(SimClient {
+            id: ClientId(number),
+            core: None,
+            up: Link::new(up, self.seed ^ (2 * number + 1) << 8),
+            down: Link::new(down, self.seed ^ (2 * number + 2) << 8),
+            skew,
+            closed: None,
+            stalled: false,
+            control_delay: Micros::ZERO,
+            ways: None,
+            screen: None,
+            forge: None,
+            press,
+            hello_sent,
+            control: VecDeque::new(),
+            hello: Some((self.now + up.slowest(), hello)),
+        });
+        self.clients.len() - 1
+    }
+
+    /// The same over a network as people describe it, which starts now.
+    pub fn join_over(&mut self, conditions: &Conditions, skew: Skew, press: Press<G>) -> usize {
+        let (first, second) = (conditions.up.first, conditions.down.first);
+        let client = self.join_with(first, second, skew, press);
+        let (up, down) = conditions.links(self.now);
+        (self.clients[client].up, self.clients[client].down) = (up, down);
+        client
+    }
+
+    /// A client that presses what a bot would.
+    pub fn join_bot(&mut self, link: LinkConfig) -> usize {
+        let press = bot::<G>(self.seed + self.clients.len() as u64);
+        self.join(link, press)
+    }
+
+    /// Lets so many seconds pass.
+    pub fn run(&mut self, secs: f64) {
+        self.run_each(secs, |_| {});
+    }
+
+    /// The same, looking at everything after each event.
+    pub fn run_each(&mut self, secs: f64, mut look: impl FnMut(&mut Self)) {
+        let end = self.now + Micros::from_f64(secs * 1e6);
+        while let Some(next) = self.next_event().filter(|next| *next <= end) {
+            self.now = self.now.max(next);
+            self.step();
+            look(self);
+        }
+        self.now = end;
+    }
+
+    fn next_frame(&self) -> LocalTime {
+        LocalTime((self.now.0 / self.frame.0 + 1) * self.frame.0)
+    }
+
+    fn next_event(&self) -> Option<LocalTime> {
+        let busy = |at: LocalTime| at.max(self.busy_until);
+        let room = (!self.server_stalled).then(|| busy(self.room.next_timeout()));
+        let links = self.clients.iter().flat_map(|client| {
+            [
+                client.up.next_arrival().filter(|_| !self.server_stalled).map(busy),
+                client.down.next_arrival().filter(|_| !client.stalled),
+                client.control.front().map(|(at, _)| *at).filter(|_| !client.stalled),
+                client.hello.as_ref().map(|(at, _)| busy(*at)).filter(|_| !self.server_stalled),
+            ]
+        });
+        let frames = std::iter::once(Some(self.next_frame()));
+        links.chain(frames).chain(std::iter::once(room)).flatten().min()
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        let server_runs = !self.server_stalled && self.busy_until <= now;
+        // Like the driver: the clock first, then what came.
+        if server_runs && self.room.next_timeout() <= now {
+            let before = self.room.tick();
+            self.room.handle_timeout(now);
+            let ticks = self.room.tick().since(before) as i64;
+            self.busy_until = now + Micros(self.tick_takes.0 * ticks);
+            let world = self.room.world();
+            self.truth.insert(world.tick, world.entities.clone());
+        }
+        for client in self.clients.iter_mut().filter(|_| server_runs) {
+            if let Some((_, hello)) = client.hello.take_if(|(at, _)| *at <= now) {
+                self.room.handle_control(now, client.id, &hello);
+            }
+            while let Some(bytes) = client.up.poll(now) {
+                client.note_way::<false>(&bytes, self.room.tick(), now);
+                self.room.handle_datagram(now, client.id, &bytes);
+            }
+        }
+        self.drain();
+        for client in &mut self.clients {
+            if !client.stalled {
+                step_client(client, now, self.frame, &mut self.counts);
+            }
+        }
+    }
+
+    /// Carries what the room has to say on its way.
+    pub fn drain(&mut self) {
+        while let Some(output) = self.room.poll_output(self.now) {
+            let (Output::Datagram { client, .. }
+            | Output::Control { client, .. }
+            | Output::Close { client, .. }) = &output;
+            let client = *client;
+            let Some(to) = self.clients.iter_mut().find(|to| to.id == client) else { continue };
+            match output {
+                Output::Datagram { bytes, .. } => {
+                    let mut hasher = DefaultHasher::new();
+                    (self.datagrams, client, &bytes).hash(&mut hasher);
+                    self.datagrams = (self.datagrams.0 + 1, hasher.finish());
+                    to.down.send(self.now, bytes.len(), bytes);
+                }
+                Output::Control { message, .. } => {
+                    let slowest = to.down.config(self.now).slowest() + to.control_delay;
+                    let arrival =
+                        (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
+                    to.control.push_back((arrival, message));
+                }
+                Output::Close { .. } => {}
+            }
+        }
+    }
+
+    /// Checks that all that a client has of the world is the truth, as far as it may know it.
+    /// Returns how many states were compared.
+    pub fn check_store(&self, client: usize) -> usize {
+        let core = self.clients[client].core();
+        let mut compared = 0;
+        for (index, versions) in core.store().iter() {
+            for version in versions {
+                let Some(truth) = self.truth.get(&version.tick) else { continue };
+                let slot = truth.at(index);
+                let known = version.state.map(|state| state.to_slot::<G::Entity>(index));
+                match (slot, known) {
+                    (None, None) => {}
+                    (Some(slot), None) => {
+                        let must = must_know(core.game(), truth, core.player(), slot);
+                        assert!(!must, "entity {index} was kept back at {}", version.tick);
+                    }
+                    (Some(slot), Some(known)) => {
+                        let may = may_know(core.game(), truth, core.player(), slot);
+                        assert!(may, "entity {index} was secret at {}", version.tick);
+                        assert_eq!((slot.id, slot.owner), (known.id, known.owner));
+                        let own = slot.owner == Some(core.player());
+                        assert_eq!(
+                            shown(&slot.entity, own),
+                            shown(&known.entity, own),
+                            "entity {index} at {}",
+                            version.tick
+                        );
+                    }
+                    (truth, known) => {
+                        panic!("entity {index} at {}: {truth:?}, known as {known:?}", version.tick)
+                    }
+                }
+                compared += 1;
+            }
+        }
+        compared
+    }
+}
+
+/// Whether a player may be told of an entity.
+pub fn may_know<G: Game>(
+    game: &G,
+    entities: &Entities<G::Entity>,
+    player: PlayerId,
+    slot: &Slot<G::Entity>,
+) -> bool {
+    slot.owner == Some(player) || game.relevance(entities, player, slot) != Relevance::Secret
+}
+
+/// Whether a player must be told of an entity, if there is room.
+pub fn must_know<G: Game>(
+    game: &G,
+    entities: &Entities<G::Entity>,
+    player: PlayerId,
+    slot: &Slot<G::Entity>,
+) -> bool {
+    let near = match (game.eye(entities, player), game.place(&slot.entity)) {
+        (Some(eye), Some(place)) => {
+            let distance = match game.wraps() {
+                Some(size) => Torus { size }.distance(eye.place, place),
+                None => eye.place.distance(place),
+            };
+            distance < eye.reach * 0.999
+        }
+        _ => true,
+    };
+    let relevance = game.relevance(entities, player, slot);
+    slot.owner == Some(player) || (near && matches!(relevance, Relevance::Matters(_)))
+}
+
+/// An entity's state as a client may know it.
+fn shown<E: phaselock::replicate::Entity>(entity: &E, own: bool) -> Vec<u32> {
+    use phaselock::replicate::Audience;
+    let packed = entity.pack();
+    let fields = entity.fields().iter().zip(packed);
+    fields
+        .map(|(field, value)| if own || field.audience == Audience::All { value } else { 0 })
+        .collect()
+}
+
+fn step_client<G: Game>(
+    client: &mut SimClient<G>,
+    now: LocalTime,
+    frame: Micros,
+    counts: &mut Option<Counts>,
+) {
+    let local = client.skew.read(now);
+    while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
+        match (message, &mut client.core) {
+            (ServerMessage::Closed { reason, retry }, _) => {
+                client.closed = Some((reason, retry));
+                client.core = None;
+            }
+            (ServerMessage::Welcome(welcome), core) => {
+                *core = Some(Client::new(&welcome, client.hello_sent, local));
+            }
+            (message, Some(core)) => core.handle_message(&message),
+            (message, None) => panic!("{message:?} came before the welcome"),
+        }
+    }
+    while let Some(bytes) = client.down.poll(now) {
+        if let Some(core) = &mut client.core {
+            if let Some(counts) = counts {
+                core.store().count(core.game(), &bytes, counts);
+            }
+            let _ = core.handle_datagram(&bytes, local);
+        }
+    }
+    let Some(core) = &mut client.core else { return };
+    if now.0 % frame.0 == 0 {
+        core.handle_frame(local);
+        while let Some(tick) = core.poll_tick(local) {
+            let input = (client.press)(core, tick).snapped();
+            core.handle_input(local, tick, input);
+        }
+        let view = core.view(local);
+        if let Some(screen) = &client.screen {
+            *screen.borrow_mut() = Some(view);
+        }
+    }
+    while let Some(packet) = client.core.as_mut().and_then(Client::poll_transmit) {
+        let near = client.core().newest_tick();
+        let packet = match &mut client.forge {
+            Some(forge) => {
+                let mut forged = read_input(&packet).expect("the client wrote it");
+                forge(&mut forged, near);
+                write_input(&forged)
+            }
+            None => packet,
+        };
+        client.note_way::<true>(&packet, near, now);
+        client.up.send(now, packet.len(), packet);
+    }
+}
