@@ -1,7 +1,7 @@
 //! A room's memory is bounded, whoever plays and for however long.
 
+use phaselock::fields::Record;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::server::{ClientId, Output, Room};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::ClientMessage;

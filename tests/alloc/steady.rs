@@ -2,14 +2,14 @@
 //! transport, and next to nothing else.
 
 use phaselock::client::Client;
-use phaselock::game::Game;
+use phaselock::fields::Record;
+use phaselock::game::Bot as _;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::server::{ClientId, Output, Room, RoomConfig};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, ServerMessage};
-use phaselock_games::skirmish::Skirmish;
+use phaselock_games::skirmish::{Bot, Skirmish};
 use phaselock_testing::{body, hello, room_config};
 
 use crate::measure::allocations;
@@ -21,7 +21,7 @@ const BOTS: u16 = 64;
 struct Table {
     room: Room<Skirmish>,
     now: LocalTime,
-    clients: Vec<(Client<Skirmish>, <Skirmish as Game>::Bot)>,
+    clients: Vec<(Client<Skirmish>, Bot)>,
     random: Random,
 }
 
@@ -64,7 +64,7 @@ impl Table {
                 while let Some(at) = core.poll_tick(self.now) {
                     let seen = core.newest();
                     let input =
-                        core.game().bot(bot, at.minus(1), &seen, core.player(), &mut self.random);
+                        bot.input(core.game(), at.minus(1), &seen, core.player(), &mut self.random);
                     core.handle_input(self.now, at, input.snapped());
                 }
                 while let Some(bytes) = core.poll_transmit() {

@@ -13,10 +13,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock::game::{Game, Inputs, Late, World};
+use phaselock::fields::Record;
+use phaselock::game::{Game, Inputs, Late, World, new_bot};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::rewind::Past;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::{self as games, Visitor};
@@ -70,7 +70,7 @@ impl Visitor for Measure {
         (0..players).for_each(|player| game.join(&mut world, PlayerId(player)));
         world.snap();
         let mut random = Random::new(1);
-        let mut bots: Vec<G::Bot> = (0..players).map(|_| G::Bot::default()).collect();
+        let mut bots: Vec<_> = (0..players).map(|_| new_bot::<G>()).collect();
         let [mut whole, mut floor, mut bot, mut relevance, mut foretold] =
             [const { Vec::new() }; 5];
         let mut inputs = Inputs::default();
@@ -80,7 +80,7 @@ impl Visitor for Measure {
             let think = micros(|| {
                 for (bot, player) in bots.iter_mut().zip((0..).map(PlayerId)) {
                     let seen = &world.entities;
-                    let input = game.bot(bot, world.tick, seen, player, &mut random);
+                    let input = bot.input(&game, world.tick, seen, player, &mut random);
                     inputs.set(player, input.snapped());
                 }
             });
@@ -112,7 +112,7 @@ impl Visitor for Measure {
                 let took = micros(|| {
                     for slot in world.entities.iter() {
                         let (base, steering) = (&slot.entity, &slot.entity);
-                        black_box(game.foretell(base, steering, AHEAD as u64));
+                        black_box((G::KIT.coding.extrapolate)(&game, base, steering, AHEAD as u64));
                     }
                 });
                 foretold.push(took / count);

@@ -8,12 +8,12 @@ use std::rc::Rc;
 
 use glam::Vec2;
 use phaselock::client::{Client, View};
-use phaselock::game::{Entities, Game, Slot};
+use phaselock::fields::{Record, turn_between};
+use phaselock::game::{Bot as _, Entities, Slot};
 use phaselock::ids::EntityId;
 use phaselock::link::LinkConfig;
 use phaselock::physics::turns;
 use phaselock::random::Random;
-use phaselock::replicate::{Record, turn_between};
 use phaselock::time::{Micros, Rates, Tick};
 use phaselock_games::asteroids::field::{FIELD, SIZE};
 use phaselock_games::asteroids::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
@@ -48,7 +48,7 @@ fn join_bot(sim: &mut Sim<Asteroids>, link: LinkConfig) -> (usize, Screen) {
     let mut random = Random::new(sim.clients.len() as u64 + 77);
     let mut bot = Bot::default();
     join(sim, link, move |client, view, tick| {
-        client.game().bot(&mut bot, tick, &view.entities, client.player(), &mut random)
+        bot.input(client.game(), tick, &view.entities, client.player(), &mut random)
     })
 }
 

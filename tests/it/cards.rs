@@ -3,7 +3,6 @@
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Told;
-use phaselock::random::Random;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
@@ -37,7 +36,6 @@ impl Game for Cards {
     type Input = Nothing;
     type Entity = Card;
     type Memory = ();
-    type Bot = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self
@@ -58,10 +56,6 @@ impl Game for Cards {
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
-    }
-
-    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Card>, _: PlayerId, _: &mut Random) -> Nothing {
-        Nothing::default()
     }
 }
 

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
-use phaselock::game::{Ahead, Entities, Eye, Game, Inputs, Relevance, Slot, World};
+use phaselock::fields::{Entity, Kind, Record, Values};
+use phaselock::game::{Ahead, Entities, Eye, Game, Inputs, Kit, Relevance, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::random::Random;
 use phaselock::record;
-use phaselock::replicate::{Entity, Kind, Record, Values};
 use phaselock::time::{Rates, Tick};
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, may_know, must_know};
@@ -117,10 +117,10 @@ fn beacon(index: u16, tick: u64) -> Beacon {
 impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
     const NAME: &'static str = "hide";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> = Kit { bot: Some(|| Box::<Walk>::default()), ..Kit::NONE };
     type Input = Walk;
     type Entity = Thing;
     type Memory = ();
-    type Bot = Walk;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { rates }
@@ -204,19 +204,21 @@ impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
             far => Relevance::Matters(16 - far as u16),
         }
     }
+}
 
-    fn bot(
-        &self,
-        bot: &mut Walk,
+impl<const SCRIPT: bool> phaselock::game::Bot<Hide<SCRIPT>> for Walk {
+    fn input(
+        &mut self,
+        _: &Hide<SCRIPT>,
         _: Tick,
         _: &Entities<Thing>,
         _: PlayerId,
         random: &mut Random,
     ) -> Walk {
         if random.chance(0.03) {
-            *bot = Walk { right: random.below(3) as i16 - 1, down: random.below(3) as i16 - 1 };
+            *self = Walk { right: random.below(3) as i16 - 1, down: random.below(3) as i16 - 1 };
         }
-        *bot
+        *self
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use phaselock::client::Recorded;
+use phaselock::fields::{Entity, Packed, age_of, pack_values, without_age};
 use phaselock::game::{Game, Late};
 use phaselock::link::LinkConfig;
 use phaselock::motion::interpolate::cut_between;
-use phaselock::replicate::{Entity, Packed, age_of, pack_values, without_age};
 use phaselock::time::{Rates, Tick};
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;

@@ -2,10 +2,9 @@
 //! them come, and in whatever order.
 
 use phaselock::client::Client;
+use phaselock::fields::Entity;
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::random::Random;
-use phaselock::replicate::Entity;
 use phaselock::snapshot::State;
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::control::Welcome;
@@ -169,7 +168,6 @@ impl Game for Brittle {
     type Input = Push;
     type Entity = Body;
     type Memory = ();
-    type Bot = ();
 
     fn new(rates: Rates, seed: u64) -> Self {
         Self(Air::new(rates, seed))
@@ -184,9 +182,6 @@ impl Game for Brittle {
     }
     fn repeat(last: &Push, _: u64) -> Push {
         *last
-    }
-    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Body>, _: PlayerId, _: &mut Random) -> Push {
-        Push::default()
     }
 }
 

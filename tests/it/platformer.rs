@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use phaselock::client::Client;
-use phaselock::game::{Entities, Game, Inputs, World};
+use phaselock::fields::Record;
+use phaselock::game::{Bot as _, Entities, Game, Inputs, World};
 use phaselock::ids::PlayerId;
 use phaselock::link::{Conditions, LinkConfig, PROFILES, Spread};
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::server::{ClientId, Room};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::ClientMessage;
@@ -182,7 +182,7 @@ fn recorded(ticks: u64) -> (Vec<Command>, f32) {
     game.join(&mut world, PlayerId(0));
     let (mut bot, mut random, mut way) = (Bot::default(), Random::new(5), Vec::new());
     for tick in 1..=ticks {
-        let command = game.bot(&mut bot, world.tick, &world.entities, PlayerId(0), &mut random);
+        let command = bot.input(&game, world.tick, &world.entities, PlayerId(0), &mut random);
         way.push(command.snapped());
         let mut inputs = Inputs::default();
         inputs.set(PlayerId(0), command.snapped());

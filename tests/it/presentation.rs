@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
+use phaselock::fields::Entity;
 use phaselock::game::Game;
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
-use phaselock::replicate::Entity;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_games::{self as games, Visitor};
@@ -256,6 +256,6 @@ impl Visitor for Default {
     fn visit<G: Game>(self) -> Choice {
         let kinds = G::Entity::KINDS.iter().zip(0..);
         let kind = kinds.into_iter().find(|(kind, _)| kind.name == self.record);
-        G::presentation(kind.expect("the game has such a record").1)
+        (G::KIT.presentation)(kind.expect("the game has such a record").1)
     }
 }

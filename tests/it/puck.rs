@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use glam::Vec2;
 use phaselock::client::{Client, View};
-use phaselock::game::{Entities, Game};
+use phaselock::fields::Record;
+use phaselock::game::{Bot as _, Entities, Game};
 use phaselock::ids::PlayerId;
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::time::{LocalTime, ServerTime, Tick};
 use phaselock_games::puck::motion::{PUCK_SPEED, TOUCH};
-use phaselock_games::puck::{Board, Command, Puck, Score, ShufflePuck, mallet_of};
+use phaselock_games::puck::{Board, Bot, Command, Puck, Score, ShufflePuck, mallet_of};
 use phaselock_games::rounds::{Phase, round};
 use phaselock_testing::{Press, Sim, Skew};
 
@@ -23,13 +23,13 @@ type Scene = Entities<<ShufflePuck as Game>::Entity>;
 /// A client that plays like a bot that sees what is on the screen.
 fn join_bot(sim: &mut Sim<ShufflePuck>, conditions: &Conditions, seed: u64) -> usize {
     let screen = Rc::new(RefCell::new(None::<View<ShufflePuck>>));
-    let (mut bot, mut random) = (Default::default(), Random::new(seed));
+    let (mut bot, mut random) = (Bot::default(), Random::new(seed));
     let seen = screen.clone();
     let press: Press<ShufflePuck> = Box::new(move |client, tick| {
         let screen = seen.borrow();
         let Some(view) = screen.as_ref() else { return Command::default() };
         let me = client.player();
-        client.game().bot(&mut bot, tick.minus(1), &view.entities, me, &mut random).snapped()
+        bot.input(client.game(), tick.minus(1), &view.entities, me, &mut random).snapped()
     });
     let client = sim.join_over(conditions, Skew::default(), press);
     sim.clients[client].screen = Some(screen);

@@ -1,6 +1,6 @@
 //! Race over bad lines: a whole race, and two who touch.
 
-use phaselock::game::{Entities, Game};
+use phaselock::game::Entities;
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{Micros, Rates, ServerTime, Tick};

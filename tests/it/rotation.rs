@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::client::{Carried, Client, Stats};
-use phaselock::game::Game;
+use phaselock::fields::Record;
+use phaselock::game::{Bot, Game, new_bot};
 use phaselock::ids::PlayerId;
 use phaselock::link::{Link, LinkConfig};
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::server::{ClientId, Output, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, Welcome};
@@ -42,7 +42,7 @@ trait Stay {
     fn is_locked(&self) -> bool;
 }
 
-struct Core<G: Game>(Client<G>, G::Bot);
+struct Core<G: Game>(Client<G>, Box<dyn Bot<G>>);
 
 impl<G: Game> Stay for Core<G> {
     fn game(&self) -> &'static str {
@@ -61,7 +61,7 @@ impl<G: Game> Stay for Core<G> {
         self.0.handle_frame(now);
         while let Some(tick) = self.0.poll_tick(now) {
             let (seen, me) = (self.0.newest(), self.0.player());
-            let input = self.0.game().bot(&mut self.1, tick.minus(1), &seen, me, random);
+            let input = self.1.input(self.0.game(), tick.minus(1), &seen, me, random);
             self.0.handle_input(now, tick, input.snapped());
         }
         let _ = self.0.view(now);
@@ -112,7 +112,7 @@ impl Visitor for Start<'_> {
             Some(carried) => Client::follow(self.welcome, carried, self.now),
             None => Client::new(self.welcome, LocalTime(0), self.now),
         };
-        Box::new(Core::<G>(client, G::Bot::default()))
+        Box::new(Core::<G>(client, new_bot::<G>()))
     }
 }
 

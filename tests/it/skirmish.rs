@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 
 use glam::Vec2;
 use phaselock::client::Client;
-use phaselock::game::{Ahead, Cause, Entities, Game, Inputs, Slot, World};
+use phaselock::fields::Entity;
+use phaselock::game::{Ahead, Cause, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
-use phaselock::random::Random;
-use phaselock::replicate::Entity;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock_games::rounds::{Phase, round};
@@ -91,13 +90,29 @@ const START: Vec2 = Vec2::new(-22.0, 3.5);
 /// Where the crate stands.
 const CRATE: Vec2 = Vec2::new(-19.0, 3.5);
 
+impl Court {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        self.0.extrapolate(base, steering, ticks)
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    fn presentation(kind: u8) -> Choice {
+        Skirmish::presentation(kind)
+    }
+}
+
 impl Game for Court {
     const NAME: &'static str = "court";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> = Kit {
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        ..Kit::NONE
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = <Skirmish as Game>::Memory;
-    type Bot = ();
 
     fn new(rates: Rates, seed: u64) -> Self {
         Self(Skirmish::new(rates, seed))
@@ -135,31 +150,12 @@ impl Game for Court {
         Skirmish::foreseen(piece)
     }
 
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.foretell(base, steering, ticks)
-    }
-
-    fn presentation(kind: u8) -> Choice {
-        Skirmish::presentation(kind)
-    }
-
     fn repeat(last: &Command, missed: u64) -> Command {
         Skirmish::repeat(last, missed)
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         Skirmish::avatar(entities, player)
-    }
-
-    fn bot(
-        &self,
-        _: &mut (),
-        _: Tick,
-        _: &Entities<Piece>,
-        _: PlayerId,
-        _: &mut Random,
-    ) -> Command {
-        Command::default()
     }
 }
 

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::client::{Client, Stats};
-use phaselock::game::Game;
+use phaselock::fields::Record;
+use phaselock::game::Bot as _;
 use phaselock::link::{Link, PROFILES};
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, ServerTime};
-use phaselock_games::skirmish::Skirmish;
+use phaselock_games::skirmish::{Bot, Skirmish};
 use phaselock_quic::client::conditioned::ConditionedSocket;
 use phaselock_quic::client::{Clock, Event, Handle, Options, Pins, State};
 use phaselock_quic::host::host;
@@ -120,7 +120,7 @@ pub(super) struct Player {
     handle: Handle,
     clock: Clock,
     core: Option<Client<Skirmish>>,
-    hands: (<Skirmish as Game>::Bot, Random),
+    hands: (Bot, Random),
     /// With the server's time in seconds.
     states: Vec<(f64, State)>,
     welcomed: Instant,
@@ -205,9 +205,8 @@ impl Player {
         core.handle_frame(now);
         while let Some(tick) = core.poll_tick(now) {
             let (bot, random) = &mut self.hands;
-            let input = core
-                .game()
-                .bot(bot, tick.minus(1), &core.newest(), core.player(), random)
+            let input = bot
+                .input(core.game(), tick.minus(1), &core.newest(), core.player(), random)
                 .snapped();
             core.handle_input(now, tick, input);
         }

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::fields::{Audience, Entity, Kind, Record, Values};
+use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::{Lingering, Told};
 use phaselock::random::Random;
 use phaselock::record;
-use phaselock::replicate::{Audience, Entity, Kind, Record, Values};
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Room, Sender};
@@ -95,13 +95,27 @@ impl Entity for Thing {
 #[derive(Debug)]
 pub(crate) struct Yard<const OTHER: bool>;
 
+impl<const OTHER: bool> Yard<OTHER> {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    fn extrapolate(&self, base: &Thing, steering: &Thing, ticks: u64) -> Option<Thing> {
+        let (Thing::Top(base), Thing::Top(steering)) = (base, steering) else { return None };
+        let mut top = Top { turn: steering.turn, ..*base };
+        top.heading += RATE * f32::from(steering.turn) * ticks as f32;
+        if OTHER && base.jumps.is_multiple_of(2) {
+            top.heading += 1.0 / 1024.0;
+        }
+        Some(Thing::Top(top))
+    }
+}
+
 impl<const OTHER: bool> Game for Yard<OTHER> {
     const NAME: &'static str = "yard";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> =
+        Kit { coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;
     type Entity = Thing;
     type Memory = ();
-    type Bot = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self
@@ -122,27 +136,6 @@ impl<const OTHER: bool> Game for Yard<OTHER> {
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
-    }
-
-    fn foretell(&self, base: &Thing, steering: &Thing, ticks: u64) -> Option<Thing> {
-        let (Thing::Top(base), Thing::Top(steering)) = (base, steering) else { return None };
-        let mut top = Top { turn: steering.turn, ..*base };
-        top.heading += RATE * f32::from(steering.turn) * ticks as f32;
-        if OTHER && base.jumps.is_multiple_of(2) {
-            top.heading += 1.0 / 1024.0;
-        }
-        Some(Thing::Top(top))
-    }
-
-    fn bot(
-        &self,
-        _: &mut (),
-        _: Tick,
-        _: &Entities<Thing>,
-        _: PlayerId,
-        _: &mut Random,
-    ) -> Nothing {
-        Nothing::default()
     }
 }
 

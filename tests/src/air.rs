@@ -1,12 +1,12 @@
 //! A third game: paddles on a line strike a puck, push each other and throw darts. It has what the
 //! others lack: things that several players move, and things that a player brings into the world.
 
-use phaselock::game::{Ahead, Cause, Entities, Game, Inputs, Slot, World};
+use phaselock::fields::{Entity, Kind, Record, Values};
+use phaselock::game::{Ahead, Cause, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
 use phaselock::record;
-use phaselock::replicate::{Entity, Kind, Record, Values};
 use phaselock::time::{Rates, Tick};
 
 record! {
@@ -210,13 +210,21 @@ impl Air {
     }
 }
 
+impl Air {
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(_kind: u8) -> Choice {
+        Choice::Linear
+    }
+}
+
 impl Game for Air {
     const NAME: &'static str = "air";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> =
+        Kit { bot: Some(|| Box::new(Wanderer)), presentation: Self::presentation, ..Kit::NONE };
     type Input = Push;
     type Entity = Body;
     type Memory = ();
-    type Bot = ();
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { rates, starts: [-5.0, 5.0] }
@@ -290,17 +298,19 @@ impl Game for Air {
         if entities.iter().find(near).is_some() { Cause::Player } else { Cause::Unknown }
     }
 
-    fn presentation(_kind: u8) -> Choice {
-        Choice::Linear
-    }
-
     fn repeat(last: &Push, missed: u64) -> Push {
         Push { right: if missed <= 10 { last.right } else { 0 }, throw: false }
     }
+}
 
-    fn bot(
-        &self,
-        _: &mut (),
+/// Goes here and there.
+#[derive(Debug)]
+struct Wanderer;
+
+impl phaselock::game::Bot<Air> for Wanderer {
+    fn input(
+        &mut self,
+        _: &Air,
         _: Tick,
         _: &Entities<Body>,
         _: PlayerId,

@@ -1,13 +1,13 @@
 //! A crowd of players over a link, for measuring what snapshots take and for making tables.
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::Conditions;
 use phaselock::random::Random;
 use phaselock::server::RoomConfig;
 use phaselock::time::{Rates, Tick};
 use phaselock::wire::model::Tables;
-use phaselock_games::skirmish::{Command, HEALTH, Piece, Score, Skirmish};
+use phaselock_games::skirmish::{Bot, Command, HEALTH, Piece, Score, Skirmish};
 
 use phaselock_testing::{Sim, Skew, bot, room_config};
 
@@ -15,14 +15,30 @@ use phaselock_testing::{Sim, Skew, bot, room_config};
 #[derive(Debug)]
 pub struct Open(Skirmish);
 
+impl Open {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        self.0.extrapolate(base, steering, ticks)
+    }
+
+    /// Frozen tables of the game's own.
+    pub fn tables() -> &'static Tables {
+        Skirmish::tables()
+    }
+}
+
 impl Game for Open {
     // Records and tables are the same, so clients of the one can join the other.
     const NAME: &'static str = Skirmish::NAME;
     const VERSION: u32 = Skirmish::VERSION;
+    const KIT: Kit<Self> = Kit {
+        bot: Some(|| Box::<OpenBot>::default()),
+        coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
+        ..Kit::NONE
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = <Skirmish as Game>::Memory;
-    type Bot = <Skirmish as Game>::Bot;
 
     fn new(rates: Rates, seed: u64) -> Self {
         Self(Skirmish::new(rates, seed))
@@ -57,14 +73,6 @@ impl Game for Open {
         Skirmish::looks(command)
     }
 
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.foretell(base, steering, ticks)
-    }
-
-    fn tables() -> &'static Tables {
-        Skirmish::tables()
-    }
-
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         Skirmish::avatar(entities, player)
     }
@@ -72,16 +80,22 @@ impl Game for Open {
     fn repeat(last: &Command, missed: u64) -> Command {
         Skirmish::repeat(last, missed)
     }
+}
 
-    fn bot(
-        &self,
-        bot: &mut Self::Bot,
+/// Plays Skirmish as ever.
+#[derive(Debug, Default)]
+struct OpenBot(Bot);
+
+impl phaselock::game::Bot<Open> for OpenBot {
+    fn input(
+        &mut self,
+        game: &Open,
         tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {
-        self.0.bot(bot, tick, seen, player, random)
+        self.0.input(&game.0, tick, seen, player, random)
     }
 }
 

@@ -1,11 +1,10 @@
 //! A lane: Race without a race, in which all stand side by side on the straight until they drive off.
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
-use phaselock::random::Random;
-use phaselock::time::{Rates, Tick};
+use phaselock::time::Rates;
 use phaselock_games::race::{Book, Car, Command, Piece, Race};
 
 /// From middle to middle of two who stand side by side, in metres.
@@ -17,13 +16,29 @@ const STATION: f32 = -40.0;
 #[derive(Debug)]
 pub struct Lane<const SHARED: bool>(Race);
 
+impl<const SHARED: bool> Lane<SHARED> {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        self.0.extrapolate(base, steering, ticks)
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(kind: u8) -> Choice {
+        Race::presentation(kind)
+    }
+}
+
 impl<const SHARED: bool> Game for Lane<SHARED> {
     const NAME: &'static str = "lane";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> = Kit {
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        ..Kit::NONE
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = Book;
-    type Bot = ();
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self(Race::at(rates))
@@ -56,26 +71,7 @@ impl<const SHARED: bool> Game for Lane<SHARED> {
         SHARED && self.0.shares(entities, own, other)
     }
 
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.foretell(base, steering, ticks)
-    }
-
-    fn presentation(kind: u8) -> Choice {
-        Race::presentation(kind)
-    }
-
     fn repeat(last: &Command, missed: u64) -> Command {
         Race::repeat(last, missed)
-    }
-
-    fn bot(
-        &self,
-        _: &mut (),
-        _: Tick,
-        _: &Entities<Piece>,
-        _: PlayerId,
-        _: &mut Random,
-    ) -> Command {
-        Command::default()
     }
 }

@@ -5,11 +5,10 @@ use std::rc::Rc;
 
 use glam::Vec2;
 use phaselock::client::{Client, View};
-use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
-use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::skirmish::{Command, HEALTH, Piece, Player, Skirmish, players};
 
@@ -26,13 +25,29 @@ pub const CORNER: Vec2 = Vec2::new(11.0, 14.4);
 #[derive(Debug)]
 pub struct Range(Skirmish);
 
+impl Range {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        self.0.extrapolate(base, steering, ticks)
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(kind: u8) -> Choice {
+        Skirmish::presentation(kind)
+    }
+}
+
 impl Game for Range {
     const NAME: &'static str = "range";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> = Kit {
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        ..Kit::NONE
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = <Skirmish as Game>::Memory;
-    type Bot = ();
 
     fn new(rates: Rates, seed: u64) -> Self {
         Self(Skirmish::new(rates, seed))
@@ -63,31 +78,12 @@ impl Game for Range {
         self.0.predict(entities, own, command, ahead);
     }
 
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.foretell(base, steering, ticks)
-    }
-
-    fn presentation(kind: u8) -> Choice {
-        Skirmish::presentation(kind)
-    }
-
     fn repeat(last: &Command, missed: u64) -> Command {
         Skirmish::repeat(last, missed)
     }
 
     fn looks(command: &Command) -> bool {
         Skirmish::looks(command)
-    }
-
-    fn bot(
-        &self,
-        _: &mut (),
-        _: Tick,
-        _: &Entities<Piece>,
-        _: PlayerId,
-        _: &mut Random,
-    ) -> Command {
-        Command::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A third game: runners with momentum on a line, who go by their own time or by the world's.
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, Late, World};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Late, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::random::Random;
 use phaselock::record;
@@ -41,10 +41,10 @@ impl<const WAIT: bool> Game for Runners<WAIT> {
     const NAME: &'static str = "runners";
     const VERSION: u32 = WAIT as u32;
     const LATE: Late = if WAIT { Late::Wait } else { Late::Repeat };
+    const KIT: Kit<Self> = Kit { bot: Some(|| Box::new(Wanderer)), ..Kit::NONE };
     type Input = Walk;
     type Entity = Runner;
     type Memory = ();
-    type Bot = ();
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { rates }
@@ -59,7 +59,7 @@ impl<const WAIT: bool> Game for Runners<WAIT> {
             for step in slot.owner.map_or(&[][..], |owner| inputs.steps(owner)) {
                 self.run(&mut slot.entity, &step.input);
                 // As after each tick: what is replayed is on the grid, too.
-                slot.entity = phaselock::replicate::Record::snapped(&slot.entity);
+                slot.entity = phaselock::fields::Record::snapped(&slot.entity);
             }
         }
     }
@@ -79,10 +79,16 @@ impl<const WAIT: bool> Game for Runners<WAIT> {
     fn repeat(last: &Walk, missed: u64) -> Walk {
         if missed <= 15 { *last } else { Walk::default() }
     }
+}
 
-    fn bot(
-        &self,
-        _: &mut (),
+/// Goes here and there.
+#[derive(Debug)]
+struct Wanderer;
+
+impl<const WAIT: bool> phaselock::game::Bot<Runners<WAIT>> for Wanderer {
+    fn input(
+        &mut self,
+        _: &Runners<WAIT>,
         _: Tick,
         _: &Entities<Runner>,
         _: PlayerId,

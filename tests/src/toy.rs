@@ -2,10 +2,10 @@
 //! It proves that the netcode knows no game: it has other inputs, two kinds of entities, things
 //! that come and go, and something that only its owner may see.
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::fields::Holds;
+use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::random::Random;
-use phaselock::replicate::Holds;
 use phaselock::time::{Rates, Tick};
 use phaselock::{entities, record};
 
@@ -58,10 +58,10 @@ impl Bells {
 impl Game for Bells {
     const NAME: &'static str = "bells";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> = Kit { bot: Some(|| Box::new(Wanderer)), ..Kit::NONE };
     type Input = Walk;
     type Entity = Thing;
     type Memory = ();
-    type Bot = ();
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { rates }
@@ -112,10 +112,16 @@ impl Game for Bells {
     fn repeat(last: &Walk, missed: u64) -> Walk {
         if missed <= 6 { *last } else { Walk::default() }
     }
+}
 
-    fn bot(
-        &self,
-        _: &mut (),
+/// Goes here and there.
+#[derive(Debug)]
+struct Wanderer;
+
+impl phaselock::game::Bot<Bells> for Wanderer {
+    fn input(
+        &mut self,
+        _: &Bells,
         _: Tick,
         _: &Entities<Thing>,
         _: PlayerId,

@@ -6,12 +6,11 @@
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
+use phaselock::fields::Record;
+use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Told;
-use phaselock::random::Random;
 use phaselock::record;
-use phaselock::replicate::Record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Room, Sender};
@@ -154,13 +153,21 @@ impl Recorded for Cube {
 #[derive(Debug)]
 pub struct Trace<R>(PhantomData<R>);
 
+impl<R: Recorded> Trace<R> {
+    /// Frozen tables of the game's own.
+    pub fn tables() -> &'static Tables {
+        R::tables()
+    }
+}
+
 impl<R: Recorded> Game for Trace<R> {
     const NAME: &'static str = R::TRACE;
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> =
+        Kit { coding: Coding { tables: Self::tables, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;
     type Entity = R;
     type Memory = ();
-    type Bot = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self(PhantomData)
@@ -181,21 +188,6 @@ impl<R: Recorded> Game for Trace<R> {
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
-    }
-
-    fn bot(
-        &self,
-        _bot: &mut (),
-        _tick: Tick,
-        _seen: &Entities<R>,
-        _player: PlayerId,
-        _: &mut Random,
-    ) -> Nothing {
-        Nothing::default()
-    }
-
-    fn tables() -> &'static Tables {
-        R::tables()
     }
 }
 

@@ -5,9 +5,9 @@ mod report;
 use std::time::Duration;
 
 use phaselock::clock::pll::LoopFilter;
-use phaselock::game::{Entities, Game};
+use phaselock::fields::Record;
+use phaselock::game::{Bot, Entities, Game, new_bot};
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::time::{LocalTime, Micros, Rates};
 use phaselock::wire::control::{ServerMessage, Welcome};
 use phaselock_games::{self as games, Visitor};
@@ -41,7 +41,7 @@ struct BotClient<G: Game> {
     client: Client<G>,
     /// What was shown last.
     shown: Entities<G::Entity>,
-    bot: G::Bot,
+    bot: Box<dyn Bot<G>>,
     random: Random,
 }
 
@@ -59,7 +59,7 @@ impl<G: Game> Play for BotClient<G> {
             let (game, me) = (self.client.game(), self.client.player());
             // What a player would see, for by that the server judges its shots.
             let input =
-                game.bot(&mut self.bot, tick.minus(1), &self.shown, me, &mut self.random).snapped();
+                self.bot.input(game, tick.minus(1), &self.shown, me, &mut self.random).snapped();
             self.client.handle_input(now, tick, input);
         }
         self.shown = self.client.view(now).entities;
@@ -119,7 +119,7 @@ impl Visitor for Begin<'_> {
         Box::new(BotClient::<G> {
             client,
             shown: Entities::default(),
-            bot: G::Bot::default(),
+            bot: new_bot::<G>(),
             random: Random::new(self.seed),
         })
     }

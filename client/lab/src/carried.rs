@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use phaselock::clock::delay::Delay;
+use phaselock::fields::Values;
 use phaselock::limits::INTERPOLATION_DELAY_MAX;
 use phaselock::link::Link;
 use phaselock::motion::{Moment, sending};
-use phaselock::replicate::Values;
 use phaselock::time::{LocalTime, Micros};
 
 use super::{DelayRule, Recording, Setup, Stamps};

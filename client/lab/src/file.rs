@@ -27,8 +27,8 @@ mod tests;
 
 use std::fmt::{self, Display, Write};
 
+use phaselock::fields::{Entity, Field, Values};
 use phaselock::game::Game;
-use phaselock::replicate::{Entity, Field, Values};
 use phaselock::time::Rates;
 use phaselock_games::{self as games, Visitor};
 

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use phaselock::fields::{self, Field, Record, Values};
 use phaselock::game::Game;
 use phaselock::motion::foretelling::Foretelling;
 use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{Coords, NoRules, Rules, Shape};
-use phaselock::replicate::{self, Field, Record, Values};
 use phaselock::time::Rates;
 use phaselock_games::{self as games, Visitor};
 
@@ -93,7 +93,7 @@ impl Recording {
         let first = samples.first()?.time;
         samples.get(1)?;
         samples.iter_mut().for_each(|sample| sample.time -= first);
-        let points = |field: &Field| field.motion == replicate::Motion::Angle;
+        let points = |field: &Field| field.motion == fields::Motion::Angle;
         let mut recording = Self {
             shape: Shape::new(fields),
             samples,
@@ -277,7 +277,7 @@ pub struct GameRules<G> {
 }
 
 impl<G: Game> GameRules<G> {
-    /// Of a kind, an index into the game's [`KINDS`](phaselock::replicate::Entity::KINDS).
+    /// Of a kind, an index into the game's [`KINDS`](phaselock::fields::Entity::KINDS).
     pub fn new(rates: Rates, seed: u64, kind: u8) -> Self {
         Self { game: G::new(rates, seed), rates, kind }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use phaselock::fields::Values;
 use phaselock::motion::{HORIZON_SECS, Method, Moment, Path, Rules, Shape, Shown, Timeline};
-use phaselock::replicate::Values;
 
 use super::Contender;
 
@@ -103,9 +103,9 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use phaselock::fields::Record;
     use phaselock::motion::NoRules;
     use phaselock::motion::choice::Choice;
-    use phaselock::replicate::Record;
 
     use crate::recording::Dot;
 

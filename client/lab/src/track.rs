@@ -102,8 +102,8 @@ pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<U
 
 #[cfg(test)]
 mod tests {
+    use phaselock::fields::Record;
     use phaselock::motion::NoRules;
-    use phaselock::replicate::Record;
     use phaselock::time::Micros;
 
     use super::super::file::Point;

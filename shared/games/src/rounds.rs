@@ -3,9 +3,9 @@
 //! A game has one [`Round`] among its entities and calls [`Round::advance`] once a tick. What a phase means
 //! is the game's: in [`Phase::Play`] things count, in the others they need not.
 
+use phaselock::fields::Holds;
 use phaselock::game::Entities;
 use phaselock::record;
-use phaselock::replicate::Holds;
 use phaselock::time::{Rates, Tick};
 
 /// A part of a round.

@@ -4,9 +4,9 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::fields::Record;
 use crate::game::Late;
 use crate::limits::{INPUT_AHEAD_TICKS_MAX, OWN_TIME_BEHIND_MAX};
-use crate::replicate::Record;
 use crate::rewind::Claim;
 use crate::time::{Micros, Rates, ServerTime, Tick};
 use crate::wire::snapshot::InputReport;

@@ -20,6 +20,7 @@
 
 pub mod client;
 pub mod clock;
+pub mod fields;
 pub mod fingerprint;
 pub mod game;
 pub mod ids;
@@ -30,7 +31,6 @@ pub mod link;
 pub mod motion;
 pub mod physics;
 pub mod random;
-pub mod replicate;
 pub mod rewind;
 pub mod server;
 pub mod snapshot;

@@ -6,7 +6,7 @@
 
 use glam::Vec2;
 
-use crate::replicate::{way_around, wrapped};
+use crate::fields::{way_around, wrapped};
 
 /// A box with sides along the axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -192,7 +192,7 @@ mod tests {
         for n in 0..64 {
             let angle = n as f32 / 64.0;
             let back = turns(direction(angle));
-            assert!(crate::replicate::turn_between(back, angle).abs() < 1e-5);
+            assert!(crate::fields::turn_between(back, angle).abs() < 1e-5);
         }
         assert!((direction(0.25) - Vec2::Y).length() < 1e-6);
     }

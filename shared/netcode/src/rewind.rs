@@ -14,11 +14,10 @@ use std::collections::VecDeque;
 
 use glam::Vec2;
 
-use crate::game::{Entities, Slot};
+use crate::fields::{Entities, Entity, Motion, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{REWIND_MAX, REWOUND_MAX};
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
-use crate::replicate::{Entity, Motion};
 use crate::time::{Micros, Rates, Tick};
 
 /// How a game rewinds for those who are late.
@@ -266,7 +265,7 @@ fn blend<E: Entity>(from: &Slot<E>, to: &Slot<E>, t: f32) -> Slot<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replicate::{Kind, Record, Values};
+    use crate::fields::{Kind, Record, Values};
     use proptest::prelude::*;
 
     crate::record! {

@@ -3,10 +3,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::fields::{Entity, Record};
+use phaselock::game::{Ahead, Bot as _, Entities, Game, Inputs, World};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
-use phaselock::replicate::{Entity, Record};
 use phaselock::time::Tick;
 use phaselock_games::skirmish::{Bot, Command, Piece, Skirmish};
 use phaselock_lab::{Contender, Sending};
@@ -90,7 +90,8 @@ pub(crate) fn replay() -> Replay {
     for tick in 1..=1200 {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
+            let command =
+                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         past.push(inputs.get(PlayerId(0)));

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use phaselock::fields::Entity;
 use phaselock::game::{Entities, Game, Slot};
 use phaselock::ids::EntityId;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
-use phaselock::replicate::Entity;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use phaselock::wire::model::Counts;
@@ -194,7 +194,7 @@ fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyh
     if let Some(counts) = &sim.counts {
         // Scores hardly ever change, and are sent only then.
         let updates = (updates(&sim) - before) as f64;
-        out.parts(Piece::KINDS, counts, G::tables(), updates);
+        out.parts(Piece::KINDS, counts, (G::KIT.coding.tables)(), updates);
     }
     Ok(shown)
 }

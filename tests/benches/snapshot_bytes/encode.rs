@@ -3,12 +3,12 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock::game::{Game, Inputs, World};
+use phaselock::fields::{Entity, Record};
+use phaselock::game::{Bot, Game, Inputs, World, new_bot};
 use phaselock::ids::PlayerId;
 use phaselock::interest::Told;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, DATAGRAM_BYTES_MAX};
 use phaselock::random::Random;
-use phaselock::replicate::{Entity, Record};
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
 use phaselock::snapshot::sender::{Room, Sender};
@@ -19,7 +19,7 @@ use phaselock::wire::model::Counts;
 use phaselock::wire::range::{Coder, RangeWriter, level_of};
 use phaselock::wire::snapshot::SnapshotHeader;
 use phaselock::wire::state::Codec;
-use phaselock_games::skirmish::Bot;
+
 use phaselock_tests::crowd::{CROWD, Open};
 
 use super::row::{Out, Row, Table};
@@ -82,7 +82,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
     }
     world.snap();
     let mut random = Random::new(1);
-    let mut bots: Vec<_> = (0..CROWD).map(|_| Bot::default()).collect();
+    let mut bots: Vec<_> = (0..CROWD).map(|_| new_bot::<Open>()).collect();
     let codec = Codec::new(rates);
     let mut encodings = if shared { Encodings::new(codec) } else { Encodings::unshared(codec) };
     let mut history = History::default();
@@ -161,10 +161,15 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
     }
 }
 
-fn step(game: &Open, world: &mut World<Open>, bots: &mut [Bot], random: &mut Random) {
+fn step(
+    game: &Open,
+    world: &mut World<Open>,
+    bots: &mut [Box<dyn Bot<Open>>],
+    random: &mut Random,
+) {
     let mut inputs = Inputs::default();
     for (bot, player) in bots.iter_mut().zip(0..) {
-        let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), random);
+        let command = bot.input(game, world.tick, &world.entities, PlayerId(player), random);
         inputs.set(PlayerId(player), command.snapped());
     }
     world.tick = world.tick.plus(1);

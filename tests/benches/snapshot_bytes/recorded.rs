@@ -1,7 +1,7 @@
 //! Recorded bodies, sent to one client that acknowledges a fixed number of frames later.
 
 use anyhow::Context;
-use phaselock::replicate::Entity;
+use phaselock::fields::Entity;
 use phaselock::wire::model::{Counts, Tables};
 use phaselock_tests::traces::{Recorded, Replay, Scored};
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use phaselock::replicate::Kind;
+use phaselock::fields::Kind;
 use phaselock::wire::model::{Counts, Tables};
 use serde::Serialize;
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use phaselock::client::Client;
-use phaselock::game::Game;
+use phaselock::fields::Record;
+use phaselock::game::{Game, new_bot};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::server::RoomConfig;
 use phaselock::snapshot::store::Received;
 use phaselock::time::Tick;
@@ -126,7 +126,7 @@ async fn play<G: Game<Entity = Piece>>(
     };
     let mut handle = Handle::spawn_here(options, clock);
     let mut core: Option<Client<G>> = None;
-    let (mut bot, mut random) = (G::Bot::default(), Random::new(1));
+    let (mut bot, mut random) = (new_bot::<G>(), Random::new(1));
     let (mut counter, mut carried) = (Counter::default(), Carried::default());
     let mut before = None;
     let begin = Instant::now();
@@ -160,7 +160,7 @@ async fn play<G: Game<Entity = Piece>>(
                 let seen = core.newest();
                 let player: PlayerId = core.player();
                 let input =
-                    core.game().bot(&mut bot, tick.minus(1), &seen, player, &mut random).snapped();
+                    bot.input(core.game(), tick.minus(1), &seen, player, &mut random).snapped();
                 core.handle_input(now, tick, input);
             }
             core.view(now);

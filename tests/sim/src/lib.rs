@@ -12,12 +12,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use phaselock::client::{Client, View};
-use phaselock::game::{Entities, Game, Relevance, Slot};
+use phaselock::fields::Record;
+use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
 use phaselock::ids::PlayerId;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::link::{Conditions, Link, LinkConfig};
 use phaselock::physics::Torus;
-use phaselock::replicate::Record;
 use phaselock::server::{ClientId, Output, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, frame};
@@ -166,10 +166,11 @@ pub fn hello<G: Game>(name: &str, sent: LocalTime) -> Hello {
 
 /// Presses what a bot would.
 pub fn bot<G: Game>(seed: u64) -> Press<G> {
-    let mut bot = G::Bot::default();
+    let mut bot = new_bot::<G>();
     let mut random = phaselock::random::Random::new(seed);
     Box::new(move |client, tick| {
-        client.game().bot(&mut bot, tick.minus(1), &client.newest(), client.player(), &mut random)
+        let seen = client.newest();
+        bot.input(client.game(), tick.minus(1), &seen, client.player(), &mut random)
     })
 }
 
@@ -414,8 +415,8 @@ pub fn must_know<G: Game>(
 }
 
 /// An entity's state as a client may know it.
-fn shown<E: phaselock::replicate::Entity>(entity: &E, own: bool) -> Vec<u32> {
-    use phaselock::replicate::Audience;
+fn shown<E: phaselock::fields::Entity>(entity: &E, own: bool) -> Vec<u32> {
+    use phaselock::fields::Audience;
     let packed = entity.pack();
     let fields = entity.fields().iter().zip(packed);
     fields

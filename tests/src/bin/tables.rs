@@ -11,8 +11,8 @@
 use std::path::Path;
 
 use anyhow::Context;
+use phaselock::fields::{Entity, Kind};
 use phaselock::game::Game;
-use phaselock::replicate::{Entity, Kind};
 use phaselock::wire::model::{Counts, Tables};
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::Sim;
@@ -72,7 +72,7 @@ fn play<G: Game>(seed: u64) -> anyhow::Result<Counts> {
         println!("{} over {network}: {mean:.1} bytes a packet, {packets} packets", G::NAME);
         counts.add(&sim.counts.take().context("they were counted")?);
     }
-    report(G::NAME, G::Entity::KINDS, &counts, G::tables());
+    report(G::NAME, G::Entity::KINDS, &counts, (G::KIT.coding.tables)());
     Ok(counts)
 }
 

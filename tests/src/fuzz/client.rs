@@ -1,9 +1,9 @@
 //! A client as a whole, at the mercy of a server: control messages, datagrams and time in any order.
 
 use phaselock::client::Client;
+use phaselock::fields::{Entity, Record};
 use phaselock::ids::PlayerId;
 use phaselock::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, ENTITIES_MAX, SEATS_MAX};
-use phaselock::replicate::{Entity, Record};
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::control::{ServerMessage, Welcome};
 use phaselock::wire::input::read_input;

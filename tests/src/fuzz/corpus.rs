@@ -7,10 +7,10 @@ use std::io;
 use std::iter::once;
 
 use phaselock::client::Client;
+use phaselock::fields::Record;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::PROFILES;
-use phaselock::replicate::Record;
 use phaselock::server::{ClientId, Output, Room};
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::bits::BitWriter;

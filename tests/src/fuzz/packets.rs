@@ -1,7 +1,7 @@
 //! The input packet, and the bits that all packets are made of.
 
+use phaselock::fields::Record;
 use phaselock::limits::{DATAGRAM_BYTES_MAX, PACKET_INPUTS_MAX};
-use phaselock::replicate::Record;
 use phaselock::wire::Echo;
 use phaselock::wire::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use phaselock::wire::input::{read_input, write_input};

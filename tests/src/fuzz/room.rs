@@ -1,9 +1,9 @@
 //! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any order.
 
+use phaselock::fields::{Entity, Record};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
-use phaselock::replicate::{Entity, Record};
 use phaselock::server::{ClientId, Output, Room, RoomConfig};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros};

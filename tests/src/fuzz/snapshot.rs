@@ -2,10 +2,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use phaselock::fields::{Audience, Entity};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::limits::{BASELINE_AGE_TICKS_MAX, ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
-use phaselock::replicate::{Audience, Entity};
 use phaselock::snapshot::State;
 use phaselock::snapshot::store::{Received, Store, StoreError};
 use phaselock::time::{Rates, Tick};

@@ -3,10 +3,10 @@
 //! A bicycle model with a bounded lateral force; its figures are those of a sports car, rounded.
 
 use glam::Vec2;
+use phaselock::fields::turn_between;
 use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
 use phaselock::record;
-use phaselock::replicate::turn_between;
 
 use super::{Ahead, RATES, Recording, run};
 
@@ -138,7 +138,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock::replicate::Record;
+    use phaselock::fields::Record;
 
     #[test]
     fn the_car_keeps_to_its_track_at_speed_and_slips() {

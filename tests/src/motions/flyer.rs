@@ -1,10 +1,10 @@
 //! A ship that flies straight on, and every few seconds gently changes its course.
 
 use glam::Vec2;
+use phaselock::fields::turn_between;
 use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
 use phaselock::record;
-use phaselock::replicate::turn_between;
 
 use super::{Ahead, RATES, Recording, run};
 

@@ -15,10 +15,10 @@ mod shooter;
 use std::fmt;
 use std::str::FromStr;
 
+use phaselock::fields::{Field, Record, Values};
 use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{HORIZON_SECS, Rules};
-use phaselock::replicate::{Field, Record, Values};
 use phaselock::time::{Rates, Tick};
 use phaselock_games as games;
 use phaselock_lab::{Recording, Sample};
@@ -246,7 +246,7 @@ mod tests {
                     assert_eq!(field.unpack(field.pack(value)), value, "{motion}.{}", field.name);
                     let packed = field.pack(value);
                     let edge = field.bits > 4 && (packed == 0 || packed + 1 == 1 << field.bits);
-                    let turns = field.motion == phaselock::replicate::Motion::Angle;
+                    let turns = field.motion == phaselock::fields::Motion::Angle;
                     assert!(!edge || turns, "{motion} is beyond its field {}", field.name);
                 }
                 if pair[0].course != pair[1].course {

@@ -1,10 +1,10 @@
 //! The games themselves, as their bots play them: one entity of a kind is followed for as long as it is
 //! there, then another.
 
-use phaselock::game::{Game, Inputs, Late, World};
+use phaselock::fields::{Entity, Motion, Record};
+use phaselock::game::{Game, Inputs, Late, World, new_bot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::random::Random;
-use phaselock::replicate::{Entity, Motion, Record};
 use phaselock::time::Tick;
 use phaselock_games::Visitor;
 use phaselock_lab::file::kind_of;
@@ -43,7 +43,7 @@ fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
     (0..BOTS).for_each(|player| game.join(&mut world, PlayerId(player)));
     world.snap();
     let mut random = Random::new(seed);
-    let mut bots: Vec<_> = (0..BOTS).map(|_| G::Bot::default()).collect();
+    let mut bots: Vec<_> = (0..BOTS).map(|_| new_bot::<G>()).collect();
     let mut inputs = Inputs::default();
     let mut states: Vec<State> = Vec::new();
     let mut follow: Option<(EntityId, Vec<f32>)> = None;
@@ -51,7 +51,7 @@ fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
     for tick in 1..=BEFORE + ticks + 2 {
         inputs.clear();
         for (bot, player) in bots.iter_mut().zip((0..).map(PlayerId)) {
-            let input = game.bot(bot, world.tick, &world.entities, player, &mut random);
+            let input = bot.input(&game, world.tick, &world.entities, player, &mut random);
             inputs.set(player, input.snapped());
         }
         world.tick = Tick(tick);

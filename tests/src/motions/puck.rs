@@ -69,7 +69,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock::replicate::Record;
+    use phaselock::fields::Record;
 
     #[test]
     fn the_puck_stays_on_the_table_and_is_kept_moving() {

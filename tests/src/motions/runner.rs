@@ -98,7 +98,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock::replicate::Record;
+    use phaselock::fields::Record;
 
     #[test]
     fn the_runner_jumps_lands_and_turns() {

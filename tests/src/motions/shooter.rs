@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use phaselock::game::{Game, Inputs, World};
+use phaselock::fields::Record;
+use phaselock::game::{Bot as _, Game, Inputs, World};
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::record;
-use phaselock::replicate::Record;
 use phaselock::time::Tick;
 use phaselock_games::skirmish::movement::movement;
 use phaselock_games::skirmish::{Bot, HEALTH, Player, Skirmish, players};
@@ -67,7 +67,8 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
             states.extend(states.last().copied());
         }
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
+            let command =
+                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         world.tick = Tick(tick + 1);
@@ -85,7 +86,7 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
 
 #[cfg(test)]
 mod tests {
-    use phaselock::replicate::Field;
+    use phaselock::fields::Field;
 
     use super::*;
 

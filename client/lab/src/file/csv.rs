@@ -1,6 +1,6 @@
 //! Motion files of lines: plain ones, and recordings of play.
 
-use phaselock::replicate::Values;
+use phaselock::fields::Values;
 use phaselock::time::Rates;
 
 use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, number};

@@ -1,6 +1,6 @@
 //! Files as people and programs write them, and what is said of those that are wrong.
 
-use phaselock::replicate::Record;
+use phaselock::fields::Record;
 use phaselock_games::race::{Car, Race};
 use phaselock_games::skirmish::Skirmish;
 

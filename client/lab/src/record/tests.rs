@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use phaselock::replicate::Values;
+use phaselock::fields::Values;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::race::Race;
 

@@ -5,11 +5,11 @@ use glam::Vec2;
 use super::field::{FIELD, radius};
 use super::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
 use super::{Command, Piece, Rock, Ship, ship_of};
+use phaselock::fields::turn_between;
 use phaselock::game::Entities;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::turns;
 use phaselock::random::Random;
-use phaselock::replicate::turn_between;
 use phaselock::time::Rates;
 
 /// What a bot keeps in mind.

@@ -4,8 +4,8 @@ use glam::Vec2;
 
 use super::field::FIELD;
 use crate::rounds::Round;
+use phaselock::fields::Field;
 use phaselock::physics::direction;
-use phaselock::replicate::Field;
 use phaselock::{entities, record};
 
 record! {

@@ -7,9 +7,9 @@
 use glam::Vec2;
 
 use super::entities::{PLACE, ROCK_PACE, Rock};
+use phaselock::fields::Field;
 use phaselock::physics::{Torus, direction};
 use phaselock::random::Random;
-use phaselock::replicate::Field;
 
 /// Width and height of a field in metres: the period of the places' grids.
 pub const SIZE: f32 = 128.0;

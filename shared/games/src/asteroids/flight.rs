@@ -4,9 +4,9 @@ use glam::Vec2;
 
 use super::entities::{Bullet, Command, HEADING, PLACE, Rock, SHIP_PACE, SHIP_PLACE, Ship};
 use super::field::{FIELD, SIZE};
+use phaselock::fields::{Field, wrapped};
 use phaselock::limits::FORETOLD_TICKS_MAX;
 use phaselock::physics::direction;
-use phaselock::replicate::{Field, wrapped};
 use phaselock::time::Rates;
 
 /// Radius of a ship's hull in metres.

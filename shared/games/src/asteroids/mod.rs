@@ -15,11 +15,13 @@ mod strikes;
 use glam::Vec2;
 
 use crate::rounds::{Lengths, Round, round};
-use phaselock::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Late, Relevance, Slot, World};
+use phaselock::fields::Holds;
+use phaselock::game::{
+    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Late, Relevance, Slot, World,
+};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::replicate::Holds;
 use phaselock::rewind::{Favour, Rewind};
 use phaselock::time::{Micros, Rates, Tick};
 
@@ -65,6 +67,35 @@ pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship
     })
 }
 
+impl Asteroids {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let mut told = *base;
+        match (&mut told, steering) {
+            (Piece::Rock(rock), _) => drift_rock(self.rates, rock, ticks),
+            (Piece::Bullet(bullet), _) => drift_bullet(self.rates, bullet, ticks),
+            (Piece::Ship(ship), Piece::Ship(steering)) => {
+                *ship = flight::foretell(self.rates, ship, steering, ticks);
+            }
+            _ => {}
+        }
+        Some(told)
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(_kind: u8) -> Choice {
+        // What is beyond the screen, and what has just come into reach: at the present like the rest, so that
+        // it is handed over without a jump. By the rules rocks and bullets are where they are, which the test
+        // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is` holds it to.
+        Choice::RunForward
+    }
+
+    /// Rounds played to their ends.
+    pub fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
+    }
+}
+
 impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
     const VERSION: u32 = 1;
@@ -74,10 +105,15 @@ impl Game for Asteroids {
     const LATE: Late = Late::Repeat;
     // All is shown at the present.
     const REWIND: Rewind = Rewind { most: Micros::ZERO, favour: Favour::Shooter };
+    const KIT: Kit<Self> = Kit {
+        bot: Some(|| Box::<Bot>::default()),
+        rounds_played: Self::rounds_played,
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = Memory;
-    type Bot = Bot;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { rates }
@@ -184,13 +220,6 @@ impl Game for Asteroids {
         }
     }
 
-    fn presentation(_kind: u8) -> Choice {
-        // What is beyond the screen, and what has just come into reach: at the present like the rest, so that
-        // it is handed over without a jump. By the rules rocks and bullets are where they are, which the test
-        // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is` holds it to.
-        Choice::RunForward
-    }
-
     fn repeat(last: &Command, missed: u64) -> Command {
         // Keys are held by hands: for a while nothing else is to be expected. A tenth of a second for what
         // aims and fires, a quarter for the engine, at 60 Hz; arbitrary.
@@ -199,19 +228,6 @@ impl Game for Asteroids {
             thrust: last.thrust && missed <= 15,
             fire: last.fire && missed <= 6,
         }
-    }
-
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let mut told = *base;
-        match (&mut told, steering) {
-            (Piece::Rock(rock), _) => drift_rock(self.rates, rock, ticks),
-            (Piece::Bullet(bullet), _) => drift_bullet(self.rates, bullet, ticks),
-            (Piece::Ship(ship), Piece::Ship(steering)) => {
-                *ship = flight::foretell(self.rates, ship, steering, ticks);
-            }
-            _ => {}
-        }
-        Some(told)
     }
 
     fn place(&self, entity: &Piece) -> Option<Vec2> {
@@ -248,20 +264,18 @@ impl Game for Asteroids {
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         ship_of(entities, player).map(|slot| slot.id)
     }
+}
 
-    fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
-
-    fn bot(
-        &self,
-        bot: &mut Bot,
+impl phaselock::game::Bot<Asteroids> for Bot {
+    fn input(
+        &mut self,
+        game: &Asteroids,
         _tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {
-        bot::think(bot, self.rates, seen, player, random)
+        bot::think(self, game.rates, seen, player, random)
     }
 }
 

@@ -6,8 +6,9 @@ use super::field::{RADII, ROCK_SPEED_MAX, SECTORS, mass, mass_max, new_rock, rad
 use super::flight::SPEED_MAX;
 use super::*;
 use crate::rounds::Phase;
+use phaselock::fields::{Entity, Record};
+use phaselock::game::Bot as _;
 use phaselock::motion::interpolate::TickTime;
-use phaselock::replicate::{Entity, Record};
 use phaselock::rewind::Past;
 
 fn world_of(players: u16, seed: u64) -> (Asteroids, World<Asteroids>) {
@@ -35,7 +36,8 @@ fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&World<Asteroi
     for _ in 0..ticks {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
+            let command =
+                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         tick(&game, &mut world, &inputs);
@@ -153,7 +155,7 @@ proptest! {
             }
             there = Piece::unpack(kind, &there.pack());
         }
-        prop_assert_eq!(game.foretell(&base, &base, ticks), Some(there));
+        prop_assert_eq!(game.extrapolate(&base, &base, ticks), Some(there));
         prop_assert_eq!(Piece::unpack(kind, &there.pack()), there, "it is on the grid");
     }
 }
@@ -251,7 +253,7 @@ fn keys_are_foretold_to_the_tick() {
     }
     for (from, base) in states.iter().enumerate() {
         for (ticks, now) in states[from..].iter().enumerate().take(33).skip(1) {
-            let told = game.foretell(&Piece::Ship(*base), &Piece::Ship(*now), ticks as u64);
+            let told = game.extrapolate(&Piece::Ship(*base), &Piece::Ship(*now), ticks as u64);
             let Some(Piece::Ship(told)) = told else { panic!("it is a ship") };
             let moved = |s: &Ship| (s.x, s.y, s.vx, s.vy, s.heading, s.shots, s.cooldown, s.shield);
             assert_eq!(moved(&told), moved(now), "{ticks} ticks after {from}");

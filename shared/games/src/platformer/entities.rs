@@ -4,7 +4,7 @@ use glam::Vec2;
 
 use super::level::{PLATFORMS, Platform};
 use crate::rounds::Round;
-use phaselock::replicate::Field;
+use phaselock::fields::Field;
 use phaselock::{entities, record};
 
 record! {

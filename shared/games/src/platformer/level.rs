@@ -194,7 +194,7 @@ impl Level {
 mod tests {
     use super::super::entities::{COINS_MAX, PLACE_X, PLACE_Y};
     use super::*;
-    use phaselock::replicate::Field;
+    use phaselock::fields::Field;
 
     #[test]
     fn the_drawing_is_whole_and_fits_the_fields() {

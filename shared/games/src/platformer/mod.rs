@@ -15,7 +15,9 @@ mod route;
 use glam::Vec2;
 
 use crate::rounds::{Phase, Round, round};
-use phaselock::game::{Ahead, Entities, Eye, Game, Inputs, Late, Relevance, Slot, World};
+use phaselock::game::{
+    Ahead, Coding, Entities, Eye, Game, Inputs, Kit, Late, Relevance, Slot, World,
+};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
@@ -105,14 +107,41 @@ pub fn player_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player
     })
 }
 
+impl Platformer {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
+            return Some(*base);
+        };
+        Some(foretell(self.level, self.rates, base, steering, ticks).into())
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(_kind: u8) -> Choice {
+        // Of what shows the past it is within a tenth of the nearest, and the one that sinks nobody's feet into
+        // the floor where a landing lies between two states (`tests/it/platformer.rs` holds it to that).
+        Choice::Linear
+    }
+
+    /// Rounds played to their ends.
+    pub fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
+    }
+}
+
 impl Game for Platformer {
     const NAME: &'static str = "platformer";
     const VERSION: u32 = 1;
     const LATE: Late = Late::Wait;
+    const KIT: Kit<Self> = Kit {
+        bot: Some(|| Box::<Bot>::default()),
+        rounds_played: Self::rounds_played,
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = Standings;
-    type Bot = Bot;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { level: Level::the(), rates }
@@ -167,19 +196,6 @@ impl Game for Platformer {
         movement(self.level, self.rates, race, ahead.tick, player, command);
     }
 
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
-            return Some(*base);
-        };
-        Some(foretell(self.level, self.rates, base, steering, ticks).into())
-    }
-
-    fn presentation(_kind: u8) -> Choice {
-        // Of what shows the past it is within a tenth of the nearest, and the one that sinks nobody's feet into
-        // the floor where a landing lies between two states (`tests/it/platformer.rs` holds it to that).
-        Choice::Linear
-    }
-
     fn place(&self, entity: &Piece) -> Option<Vec2> {
         match entity {
             Piece::Player(player) => Some(player.feet()),
@@ -216,25 +232,23 @@ impl Game for Platformer {
         owned.find(|slot| matches!(slot.entity, Piece::Player(_))).map(|slot| slot.id)
     }
 
-    fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
-
     fn repeat(_last: &Command, _missed: u64) -> Command {
         // What came too late to be waited for, and what a client that stood still left out.
         Command::default()
     }
+}
 
-    fn bot(
-        &self,
-        bot: &mut Bot,
+impl phaselock::game::Bot<Platformer> for Bot {
+    fn input(
+        &mut self,
+        game: &Platformer,
         tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {
         match player_of(seen, player) {
-            Some(own) => bot.think(self.level, self.rates, tick, own, random),
+            Some(own) => self.think(game.level, game.rates, tick, own, random),
             None => Command::default(),
         }
     }

@@ -8,9 +8,9 @@ use super::collide::{self, Body};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, PLACE_X, PLACE_Y, Player};
 use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
 use glam::Vec2;
+use phaselock::fields::Field;
 use phaselock::limits::FORETOLD_TICKS_MAX;
 use phaselock::physics::Aabb;
-use phaselock::replicate::Field;
 use phaselock::time::{Rates, Tick};
 
 /// Speed of a run in metres a second.

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::*;
-use phaselock::replicate::{Entity, Record};
+use phaselock::fields::{Entity, Record};
+use phaselock::game::Bot as _;
 
 fn world_of(rates: Rates, players: u16, seed: u64) -> (Platformer, World<Platformer>) {
     let game = Platformer::new(rates, seed);
@@ -29,7 +30,8 @@ fn play(
     for tick in 1..=ticks {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
+            let command =
+                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         world.tick = Tick(tick);
@@ -183,7 +185,7 @@ fn what_others_do_is_foretold_unless_they_change_keys_twice() {
             }
             for n in 0..past[0].len() {
                 let (base, now) = (&past[back][n], &past[0][n]);
-                let told = game.foretell(&(*base).into(), &(*now).into(), back as u64);
+                let told = game.extrapolate(&(*base).into(), &(*now).into(), back as u64);
                 let Some(Piece::Player(told)) = told else { panic!("it is a player") };
                 assert_eq!(told, Record::snapped(&told), "it is on the grid");
                 let told_right = Player { pressed: now.pressed, held: now.held, ..told } == *now;
@@ -213,7 +215,7 @@ fn who_rides_a_platform_is_foretold_with_it() {
     for ticks in 1..=30 {
         step(&game, &mut world, Command::default());
         let now = own(&world, 0);
-        assert_eq!(game.foretell(&base.into(), &now.into(), ticks), Some(now.into()));
+        assert_eq!(game.extrapolate(&base.into(), &now.into(), ticks), Some(now.into()));
         assert_eq!(now.ride, 1);
     }
     assert!((own(&world, 0).x - base.x).abs() > 0.1, "it was carried");

@@ -3,8 +3,8 @@
 use glam::Vec2;
 
 use crate::rounds::Round;
+use phaselock::fields::Field;
 use phaselock::ids::PlayerId;
-use phaselock::replicate::Field;
 use phaselock::time::Tick;
 use phaselock::{entities, record};
 

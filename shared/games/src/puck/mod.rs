@@ -14,12 +14,14 @@ pub mod seats;
 use glam::Vec2;
 
 use crate::rounds::{Lengths, Phase, Round, round};
-use phaselock::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Late, Relevance, Slot, World};
+use phaselock::fields::Record;
+use phaselock::game::{
+    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Late, Relevance, Slot, World,
+};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::FORETOLD_TICKS_MAX;
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 use phaselock::time::{Rates, Tick};
 
 pub use bot::Bot;
@@ -282,16 +284,67 @@ fn snapped<R: Record>(record: R) -> R {
     record.snapped()
 }
 
+impl ShufflePuck {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let ticks = ticks.min(FORETOLD_TICKS_MAX);
+        match (base, steering) {
+            (Piece::Puck(base), _) => {
+                let mut puck = *base;
+                for _ in 0..ticks {
+                    slide(self.rates, &mut puck, &mut []);
+                    puck = snapped(puck);
+                }
+                Some(puck.into())
+            }
+            (Piece::Mallet(base), Piece::Mallet(now)) => {
+                let mut mallet = *base;
+                let (from, to) = (base.command().goal(), now.command().goal());
+                for tick in 1..=ticks {
+                    // A hand that moves on, moves on evenly.
+                    let goal = from + (to - from) * (tick as f32 / ticks as f32);
+                    let command = snapped(Command::to(goal));
+                    let mut hand = drive(self.rates, &mallet, &command, false);
+                    hand.finish(self.rates.step_secs());
+                    hand.hand_on(&mut mallet, &command);
+                    mallet = snapped(mallet);
+                }
+                (mallet.goal_x, mallet.goal_y) = (now.goal_x, now.goal_y);
+                Some(mallet.into())
+            }
+            (base, _) => Some(*base),
+        }
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(_kind: u8) -> Choice {
+        // The present, by the game's own rules: strikes of others and the puck that they strike are on the same
+        // time, and a puck that is computed ahead has the shortest way to there and back
+        // (`tests/it/puck.rs` compares).
+        Choice::RunForward
+    }
+
+    /// Rounds played to their ends.
+    pub fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
+    }
+}
+
 impl Game for ShufflePuck {
     const NAME: &'static str = "puck";
     const VERSION: u32 = 1;
     // A mallet whose input is late goes on to where it was sent last, which is seldom far from where it is sent
     // next (`tests/it/puck.rs` counts the corrections); and the puck, which is everybody's, waits for nobody.
     const LATE: Late = Late::Repeat;
+    const KIT: Kit<Self> = Kit {
+        bot: Some(|| Box::<Bot>::default()),
+        rounds_played: Self::rounds_played,
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = Memory;
-    type Bot = Bot;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { rates }
@@ -427,46 +480,9 @@ impl Game for ShufflePuck {
         if near { Cause::Prop } else { Cause::Unknown }
     }
 
-    fn presentation(_kind: u8) -> Choice {
-        // The present, by the game's own rules: strikes of others and the puck that they strike are on the same
-        // time, and a puck that is computed ahead has the shortest way to there and back
-        // (`tests/it/puck.rs` compares).
-        Choice::RunForward
-    }
-
     fn repeat(last: &Command, _missed: u64) -> Command {
         // It goes where it was told to go, and stays.
         *last
-    }
-
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let ticks = ticks.min(FORETOLD_TICKS_MAX);
-        match (base, steering) {
-            (Piece::Puck(base), _) => {
-                let mut puck = *base;
-                for _ in 0..ticks {
-                    slide(self.rates, &mut puck, &mut []);
-                    puck = snapped(puck);
-                }
-                Some(puck.into())
-            }
-            (Piece::Mallet(base), Piece::Mallet(now)) => {
-                let mut mallet = *base;
-                let (from, to) = (base.command().goal(), now.command().goal());
-                for tick in 1..=ticks {
-                    // A hand that moves on, moves on evenly.
-                    let goal = from + (to - from) * (tick as f32 / ticks as f32);
-                    let command = snapped(Command::to(goal));
-                    let mut hand = drive(self.rates, &mallet, &command, false);
-                    hand.finish(self.rates.step_secs());
-                    hand.hand_on(&mut mallet, &command);
-                    mallet = snapped(mallet);
-                }
-                (mallet.goal_x, mallet.goal_y) = (now.goal_x, now.goal_y);
-                Some(mallet.into())
-            }
-            (base, _) => Some(*base),
-        }
     }
 
     fn place(&self, entity: &Piece) -> Option<Vec2> {
@@ -501,20 +517,18 @@ impl Game for ShufflePuck {
         let mut owned = entities.owned_by(player);
         owned.find(|slot| matches!(slot.entity, Piece::Mallet(_))).map(|slot| slot.id)
     }
+}
 
-    fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
-
-    fn bot(
-        &self,
-        bot: &mut Bot,
+impl phaselock::game::Bot<ShufflePuck> for Bot {
+    fn input(
+        &mut self,
+        game: &ShufflePuck,
         _tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {
-        bot::think(bot, self.rates, seen, player, random)
+        bot::think(self, game.rates, seen, player, random)
     }
 }
 

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::motion::{MALLET_SPEED, PUCK_SPEED, STILL_SECS, place};
 use super::rink::{CORNER, DEPTH, GOAL, HALF, MALLET, POST, POST_AT, PUCK, keep_mallet, keep_puck};
 use super::*;
-use phaselock::replicate::Entity;
+use phaselock::fields::Entity;
+use phaselock::game::Bot as _;
 
 /// Half a step of the places' grid, and what sums of `f32` lose.
 const ROUNDING: f32 = 0.5 / 512.0 + 1e-4;
@@ -59,7 +60,8 @@ fn play(
     for _ in 0..ticks {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
+            let command =
+                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         step(&game, &mut world, &inputs);
@@ -197,7 +199,7 @@ proptest! {
         let own = mallets(&world)[0].id;
         for slot in world.entities.clone().iter() {
             game.shares(&world.entities, own, slot);
-            prop_assert!(game.foretell(&slot.entity, &slot.entity, 32).is_some());
+            prop_assert!(game.extrapolate(&slot.entity, &slot.entity, 32).is_some());
         }
         let shared: Vec<_> = world.entities.iter().map(|slot| slot.id).filter(|id| *id != own).collect();
         for ticks in 1..=100 {
@@ -232,7 +234,7 @@ proptest! {
             step(&game, &mut world, &inputs);
             states.push(puck(&world));
         }
-        let told = |base: &Puck, ticks| game.foretell(&Piece::Puck(*base), &Piece::Puck(*base), ticks);
+        let told = |base: &Puck, ticks| game.extrapolate(&Piece::Puck(*base), &Piece::Puck(*base), ticks);
         for at in (0..states.len() - back as usize).step_by(5) {
             let (base, now) = (&states[at], &states[at + back as usize]);
             if states[at].hits == now.hits {

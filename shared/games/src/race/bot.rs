@@ -7,11 +7,11 @@ use super::car_of;
 use super::drive::sharpest;
 use super::entities::{Car, Command, Piece};
 use super::track::{GATES, HALF_WIDTH, Spot, Track};
+use phaselock::fields::turn_between;
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
-use phaselock::replicate::turn_between;
 use phaselock::time::Rates;
 
 /// Seconds from one look to the next: hands and eyes are no faster.

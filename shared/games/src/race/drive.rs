@@ -243,7 +243,7 @@ fn snap(car: &mut Car) {
 mod tests {
     use super::super::track::{GATES, HALF_WIDTH};
     use super::*;
-    use phaselock::replicate::Record;
+    use phaselock::fields::Record;
 
     /// A car on the long straight before the line.
     fn car(speed: f32) -> (&'static Track, Car) {

@@ -4,8 +4,8 @@ use glam::Vec2;
 
 use super::track::{FINISH, lap_of};
 use crate::rounds::Round;
+use phaselock::fields::Field;
 use phaselock::physics::direction;
-use phaselock::replicate::Field;
 use phaselock::time::Tick;
 use phaselock::{entities, record};
 

@@ -28,7 +28,9 @@ pub mod track;
 use glam::Vec2;
 
 use crate::rounds::{Lengths, Phase, Round, round};
-use phaselock::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Relevance, Slot, World};
+use phaselock::game::{
+    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Relevance, Slot, World,
+};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
@@ -224,13 +226,39 @@ impl Race {
     }
 }
 
+impl Race {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else { return Some(*base) };
+        Some(foretell(self.track, self.rates, base, steering, ticks).into())
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(_kind: u8) -> Choice {
+        // Two who race side by side must see each other where they are now, or they touch where nobody is:
+        // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre at
+        // most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.
+        Choice::Projective
+    }
+
+    /// Rounds played to their ends.
+    pub fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
+    }
+}
+
 impl Game for Race {
     const NAME: &'static str = "race";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> = Kit {
+        bot: Some(|| Box::<Bot>::default()),
+        rounds_played: Self::rounds_played,
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = Book;
-    type Bot = Bot;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self::at(rates)
@@ -310,18 +338,6 @@ impl Game for Race {
         }
     }
 
-    fn presentation(_kind: u8) -> Choice {
-        // Two who race side by side must see each other where they are now, or they touch where nobody is:
-        // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre at
-        // most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.
-        Choice::Projective
-    }
-
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else { return Some(*base) };
-        Some(foretell(self.track, self.rates, base, steering, ticks).into())
-    }
-
     fn place(&self, entity: &Piece) -> Option<Vec2> {
         match entity {
             Piece::Car(car) => Some(car.place()),
@@ -352,24 +368,22 @@ impl Game for Race {
         owned.find(|slot| matches!(slot.entity, Piece::Car(_))).map(|slot| slot.id)
     }
 
-    fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
-
     fn repeat(last: &Command, missed: u64) -> Command {
         let keys = if missed <= REPEATED { *last } else { Command::default() };
         Command { reset: false, ..keys }
     }
+}
 
-    fn bot(
-        &self,
-        bot: &mut Bot,
+impl phaselock::game::Bot<Race> for Bot {
+    fn input(
+        &mut self,
+        game: &Race,
         _tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {
-        bot::think(bot, self.track, self.rates, seen, player, random)
+        bot::think(self, game.track, game.rates, seen, player, random)
     }
 }
 

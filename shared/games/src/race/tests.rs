@@ -6,7 +6,8 @@ use super::contact::{HULL_HALF, HULL_RADIUS, nearest};
 use super::drive::SPEED_MAX;
 use super::track::{BARRIER, FINISH, LAPS};
 use super::*;
-use phaselock::replicate::{Entity, Record};
+use phaselock::fields::{Entity, Record};
+use phaselock::game::Bot as _;
 
 fn world_of(players: u16, rates: Rates, seed: u64) -> (Race, World<Race>) {
     let game = Race::new(rates, seed);
@@ -45,7 +46,7 @@ fn play(
             .iter_mut()
             .zip(0..)
             .map(|(bot, player)| {
-                game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random)
+                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random)
             })
             .collect();
         tick(&game, &mut world, |player| commands[usize::from(player.0)]);

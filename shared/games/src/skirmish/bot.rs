@@ -10,11 +10,11 @@ use super::movement::RADIUS;
 use super::turn::wants;
 use super::weapons::Weapon;
 use super::{Command, RANGE, avatar_of, ray_to_prop};
+use phaselock::fields::turn_between;
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::physics::{direction, in_sight, ray_to_walls, turns};
 use phaselock::random::Random;
-use phaselock::replicate::turn_between;
 use phaselock::time::Rates;
 
 /// What a bot keeps in mind.

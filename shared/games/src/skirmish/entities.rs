@@ -4,10 +4,10 @@ use glam::Vec2;
 
 use super::weapons::{Means, Weapon};
 use crate::rounds::Round;
+use phaselock::fields::Field;
 use phaselock::game::{Entities, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::direction;
-use phaselock::replicate::Field;
 use phaselock::time::Tick;
 use phaselock::{entities, record};
 

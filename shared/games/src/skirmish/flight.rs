@@ -6,9 +6,9 @@ use super::arena::Arena;
 use super::bodies::{Shape, sweep};
 use super::entities::{Player, Shell};
 use super::movement::RADIUS;
+use phaselock::fields::Record;
 use phaselock::limits::FORETOLD_TICKS_MAX;
 use phaselock::physics::Aabb;
-use phaselock::replicate::Record;
 use phaselock::time::Rates;
 
 /// Radius of either, in metres.

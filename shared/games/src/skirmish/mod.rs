@@ -22,11 +22,13 @@ use std::sync::LazyLock;
 use glam::Vec2;
 
 use crate::rounds::{Lengths, Phase, Round, round};
-use phaselock::game::{Ahead, Cause, Entities, Eye, Game, Inputs, Relevance, Slot, World};
+use phaselock::fields::Entity;
+use phaselock::game::{
+    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Relevance, Slot, World,
+};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::replicate::Entity;
 use phaselock::time::{Rates, Tick};
 use phaselock::wire::model::Tables;
 
@@ -158,13 +160,59 @@ fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     entities.owned_by(player).find_map(|slot| slot.entity.player())
 }
 
+impl Skirmish {
+    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let told = match (base, steering) {
+            (Piece::Player(base), Piece::Player(steering)) => {
+                Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks))
+            }
+            (Piece::Shell(base), _) => {
+                Piece::Shell(flight::foretell(&self.arena, self.rates, base, ticks))
+            }
+            (Piece::Prop(base), _) => {
+                Piece::Prop(props::foretell(&self.arena, self.rates, base, ticks))
+            }
+            _ => *base,
+        };
+        Some(told)
+    }
+
+    /// How a kind of entity is shown: see [`Kit::presentation`].
+    pub fn presentation(kind: u8) -> Choice {
+        // What flies does as foretold, so it is shown where it is (`tests/it/skirmish.rs` has the figures). What is
+        // aimed at is shown where it was and rewound to; of that the bench of presentation finds this the
+        // best, or as good as the best (`tests/it/presentation.rs` holds it to that). Props are shown at the time
+        // of those who push them.
+        let shell = Piece::Shell(Shell::default());
+        if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
+    }
+
+    /// Frozen tables of the game's own.
+    pub fn tables() -> &'static Tables {
+        static TABLES: LazyLock<Tables> =
+            LazyLock::new(|| Tables::included(include_bytes!("skirmish.tables")));
+        &TABLES
+    }
+
+    /// Rounds played to their ends.
+    pub fn rounds_played(world: &World<Self>) -> u32 {
+        u32::from(round(&world.entities).played)
+    }
+}
+
 impl Game for Skirmish {
     const NAME: &'static str = "skirmish";
     const VERSION: u32 = 3;
+    const KIT: Kit<Self> = Kit {
+        bot: Some(|| Box::<Bot>::default()),
+        rounds_played: Self::rounds_played,
+        presentation: Self::presentation,
+        coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
+    };
     type Input = Command;
     type Entity = Piece;
     type Memory = Scratch;
-    type Bot = Bot;
 
     fn new(rates: Rates, _seed: u64) -> Self {
         Self { arena: Arena::new(), rates }
@@ -230,31 +278,6 @@ impl Game for Skirmish {
 
     fn looks(command: &Command) -> bool {
         command.fire
-    }
-
-    fn foretell(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let told = match (base, steering) {
-            (Piece::Player(base), Piece::Player(steering)) => {
-                Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks))
-            }
-            (Piece::Shell(base), _) => {
-                Piece::Shell(flight::foretell(&self.arena, self.rates, base, ticks))
-            }
-            (Piece::Prop(base), _) => {
-                Piece::Prop(props::foretell(&self.arena, self.rates, base, ticks))
-            }
-            _ => *base,
-        };
-        Some(told)
-    }
-
-    fn presentation(kind: u8) -> Choice {
-        // What flies does as foretold, so it is shown where it is (`tests/it/skirmish.rs` has the figures). What is
-        // aimed at is shown where it was and rewound to; of that the bench of presentation finds this the
-        // best, or as good as the best (`tests/it/presentation.rs` holds it to that). Props are shown at the time
-        // of those who push them.
-        let shell = Piece::Shell(Shell::default());
-        if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
     }
 
     fn cause(&self, predicted: &Piece, truth: &Piece, entities: &Entities<Piece>) -> Cause {
@@ -337,12 +360,6 @@ impl Game for Skirmish {
         }
     }
 
-    fn tables() -> &'static Tables {
-        static TABLES: LazyLock<Tables> =
-            LazyLock::new(|| Tables::included(include_bytes!("skirmish.tables")));
-        &TABLES
-    }
-
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         let mut owned = entities.owned_by(player);
         owned.find(|slot| matches!(slot.entity, Piece::Player(_))).map(|slot| slot.id)
@@ -361,20 +378,18 @@ impl Game for Skirmish {
             weapon: 0,
         }
     }
+}
 
-    fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
-
-    fn bot(
-        &self,
-        bot: &mut Bot,
+impl phaselock::game::Bot<Skirmish> for Bot {
+    fn input(
+        &mut self,
+        game: &Skirmish,
         _tick: Tick,
         seen: &Entities<Piece>,
         player: PlayerId,
         random: &mut Random,
     ) -> Command {
-        bot::think(bot, &self.arena, self.rates, seen, player, random)
+        bot::think(self, &game.arena, game.rates, seen, player, random)
     }
 }
 

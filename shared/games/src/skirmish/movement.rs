@@ -5,9 +5,9 @@ use glam::Vec2;
 use super::arena::Arena;
 use super::entities::{Command, PACE, PLACE, Player};
 use super::weapons::{self, Weapon};
+use phaselock::fields::Field;
 use phaselock::limits::FORETOLD_TICKS_MAX;
 use phaselock::physics::slide_circle;
-use phaselock::replicate::Field;
 use phaselock::time::Rates;
 
 /// Radius of a player in metres.

@@ -11,11 +11,11 @@ use super::arena::Arena;
 use super::bodies::{Shape, overlap, shift};
 use super::entities::{PACE_MAX, Piece, Player, Prop};
 use super::movement::RADIUS;
+use phaselock::fields::Record;
 use phaselock::game::Entities;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::FORETOLD_TICKS_MAX;
 use phaselock::physics::Aabb;
-use phaselock::replicate::Record;
 use phaselock::time::Rates;
 
 /// Half of a crate's side, in metres.

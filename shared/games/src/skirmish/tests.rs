@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 
 use super::movement::RADIUS;
 use super::*;
+use phaselock::fields::Record;
+use phaselock::game::Bot as _;
 use phaselock::limits::FORESEEN_INDEX_MIN;
-use phaselock::replicate::Record;
 use phaselock::rewind::{Favour, Past, RewoundHit, View};
 
 fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
@@ -48,7 +49,8 @@ fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&Skirmish, &Wo
     for tick in 1..=ticks {
         let mut inputs = Inputs::default();
         for (bot, player) in bots.iter_mut().zip(0..) {
-            let command = game.bot(bot, world.tick, &world.entities, PlayerId(player), &mut random);
+            let command =
+                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
             inputs.set(PlayerId(player), command.snapped());
         }
         world.tick = Tick(tick);
@@ -290,7 +292,7 @@ fn changes<K: PartialEq>(
 }
 
 fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
-    let told = game.foretell(&Piece::Player(*base), &Piece::Player(*now), ticks);
+    let told = game.extrapolate(&Piece::Player(*base), &Piece::Player(*now), ticks);
     *told.as_ref().and_then(Piece::player).expect("it is foretold")
 }
 

@@ -15,12 +15,12 @@ mod others;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
 use crate::game::{Ahead, Cause, Entities, Game, Slot};
 use crate::ids::EntityId;
 use crate::limits::{FORESEEN_INDEX_MIN, PREDICTION_TICKS_MAX};
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::motion::smoothing::RenderError;
-use crate::replicate::{Entity, Field, Motion, Packed, Values, unpack_values};
 use crate::snapshot::State;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};

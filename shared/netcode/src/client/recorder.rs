@@ -6,11 +6,11 @@
 
 use std::collections::VecDeque;
 
+use crate::fields::{Entity, Packed, Values, unpack_values};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::HORIZON_SECS;
 use crate::motion::interpolate::cut_between;
-use crate::replicate::{Entity, Packed, Values, unpack_values};
 use crate::time::{Rates, Tick};
 
 /// States that wait to be fetched; past that the oldest are lost. Arbitrary, and more than one snapshot can

@@ -156,8 +156,8 @@ mod tests {
     use super::super::testing::{Body, X, Y, play_with};
     use super::super::{Method, NoRules};
     use super::*;
+    use crate::fields::Values;
     use crate::random::Random;
-    use crate::replicate::Values;
 
     fn sent(count: u32) -> Vec<(f64, f64)> {
         (0..count).map(|n| (f64::from(n) * 0.05, f64::from(n) * 0.05 + 0.08)).collect()

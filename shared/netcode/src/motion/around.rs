@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::testing::Any;
 use super::waypoints::Joining;
 use super::{Moment, Path, Rules, Shape};
-use crate::replicate::{Record, Values, way_around, wrapped};
+use crate::fields::{Record, Values, way_around, wrapped};
 
 const PERIOD: f32 = 64.0;
 

@@ -2,8 +2,8 @@
 
 use super::rotation::{four, turned};
 use super::{Coords, HORIZON_SECS, Knot, Rules, Shape};
+use crate::fields::Values;
 use crate::limits::FIELDS_MAX;
-use crate::replicate::Values;
 
 /// Seconds before the horizon at which what is foretold begins to slow down, so that it does not stop
 /// dead. Arbitrary.

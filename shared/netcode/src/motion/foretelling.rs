@@ -2,9 +2,9 @@
 
 use super::Rules;
 use super::interpolate::{blend_values, cut_between};
+use crate::fields::{Entity, Field, Values};
 use crate::game::Game;
 use crate::limits::FORETOLD_TICKS_MAX;
-use crate::replicate::{Entity, Field, Values};
 use crate::time::Rates;
 
 /// The game's rules for one kind of entity, as far as a state alone tells.
@@ -51,7 +51,12 @@ impl<'a, G: Game> Foretelling<'a, G> {
             *value = field.unpack(field.pack(*value + field.drift * secs));
         }
         let steering = G::Entity::from_values(self.kind, &steering);
-        let after = self.game.foretell(&base, &steering, ticks.min(FORETOLD_TICKS_MAX))?;
+        let after = (G::KIT.coding.extrapolate)(
+            self.game,
+            &base,
+            &steering,
+            ticks.min(FORETOLD_TICKS_MAX),
+        )?;
         Some(after.values())
     }
 }

@@ -1,6 +1,6 @@
 //! Points in time between two ticks, and values between two states.
 
-use crate::replicate::{Field, Motion, Values};
+use crate::fields::{Field, Motion, Values};
 use crate::time::{Rates, ServerTime, Tick};
 
 /// A point in time between two ticks.

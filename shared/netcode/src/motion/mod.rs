@@ -56,7 +56,7 @@ pub mod waypoints;
 
 use std::fmt::Debug;
 
-use crate::replicate::Values;
+use crate::fields::Values;
 pub use choice::Choice;
 pub use path::{Coords, Knot, Path, Shape};
 

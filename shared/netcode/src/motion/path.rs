@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::rotation::{self, Four, four};
+use crate::fields::{Field, Motion, Values, way_around};
 use crate::limits::FIELDS_MAX;
-use crate::replicate::{Field, Motion, Values, way_around};
 
 /// Where an entity is, in its fields' units: one coordinate a field. What goes around is unwrapped: angles go
 /// on beyond a turn, places beyond the period; neighbouring quaternions have the same sign. Fields that do not move by themselves
@@ -368,7 +368,7 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replicate::Record;
+    use crate::fields::Record;
 
     crate::record! {
         struct Body {

@@ -14,10 +14,10 @@ use super::interpolate::cut_between;
 use super::path::KNOTS_MAX;
 use super::smoothing::RenderError;
 use super::{Coords, Method, Moment, Path, Rules, Shape};
+use crate::fields::{Entity, Field, Motion, Values, age_of, unpack_values};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_COURSES_MAX, FIELDS_MAX};
-use crate::replicate::{Entity, Field, Motion, Values, age_of, unpack_values};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
 
@@ -94,7 +94,7 @@ impl<G: Game> Presenter<G> {
         let kinds = 0..G::Entity::KINDS.len() as u8;
         Self {
             rates,
-            choices: kinds.map(G::presentation).collect(),
+            choices: kinds.map(G::KIT.presentation).collect(),
             ghost: None,
             tracks: BTreeMap::new(),
             _game: std::marker::PhantomData,

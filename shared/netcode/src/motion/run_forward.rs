@@ -29,7 +29,7 @@ impl Foresee for RunForward {
 mod tests {
     use super::super::testing::{Body, X, Y, moment, path_of};
     use super::super::{Choice, NoRules, Rules};
-    use crate::replicate::Values;
+    use crate::fields::Values;
 
     /// Runs in a circle about the origin, once in two seconds.
     #[derive(Debug)]

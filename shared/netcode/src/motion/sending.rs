@@ -12,7 +12,7 @@ use std::fmt::Debug;
 
 use super::forecast::Forecast;
 use super::{Coords, NoRules, Path, RECKONED_SECS, Shape};
-use crate::replicate::Values;
+use crate::fields::Values;
 
 /// Decides when a state is sent.
 pub trait Sending: Debug + Send {

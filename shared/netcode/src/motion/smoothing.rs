@@ -1,7 +1,7 @@
 //! Corrections and changes of how something is shown, hidden: what is drawn keeps its place and slides to the truth.
 
+use crate::fields::{Field, Motion, Values, wrapped};
 use crate::limits::FIELDS_MAX;
-use crate::replicate::{Field, Motion, Values, wrapped};
 
 /// What to add to the predicted values to get the drawn ones. Only drawing sees it; it decays to
 /// exactly nothing.
@@ -103,7 +103,7 @@ fn or_none(field: &Field, error: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replicate::turn_between;
+    use crate::fields::turn_between;
 
     const FIELDS: &[Field] =
         &[Field::centred(15, 8).snap_beyond(3.0).named("x"), Field::angle(10).named("aim")];

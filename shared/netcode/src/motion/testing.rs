@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use super::path::{Path, Shape};
 use super::waypoints::{Extrapolator, Joining, waypoints};
 use super::{Choice, HORIZON_SECS, Method, Moment, NoRules, Shown, Timeline};
-use crate::replicate::Record;
+use crate::fields::Record;
 
 crate::record! {
     /// A coordinate with and one without a stated rate, an angle, a quaternion, and what moves in steps.
@@ -49,7 +49,7 @@ impl Body {
         Shape::new(Self::FIELDS)
     }
 
-    pub(super) fn values(&self) -> crate::replicate::Values {
+    pub(super) fn values(&self) -> crate::fields::Values {
         Record::values(self)
     }
 }

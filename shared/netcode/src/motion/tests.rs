@@ -8,7 +8,7 @@ use super::path::{Path, TURNS_MAX};
 use super::testing::{Any, Body, HEADING, Q, X, Y, play};
 use super::waypoints::{Extrapolator, Joining};
 use super::{Choice, HORIZON_SECS, Moment, NoRules, RECKONED_SECS, Rules, Shape, Timeline};
-use crate::replicate::Values;
+use crate::fields::Values;
 
 /// States each 0.05 s or so, of which some are lost, and which take 0.02 to 0.07 s: some overtake others.
 /// None is older than 0.2 s when the next one comes.

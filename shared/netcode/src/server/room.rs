@@ -12,14 +12,14 @@ mod seating;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::game::{Game, Inputs, Late, World};
+use crate::fields::Record;
+use crate::game::{Bot, Game, Inputs, Late, World, new_bot};
 use crate::ids::PlayerId;
 use crate::limits::{
     CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, PLAYERS_MAX, SILENCE_MAX,
     TEXT_BYTES_MAX,
 };
 use crate::random::Random;
-use crate::replicate::Record;
 use crate::rewind::{Favour, Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
@@ -95,7 +95,7 @@ pub enum Output {
 #[derive(Debug)]
 struct BotSeat<G: Game> {
     name: String,
-    bot: G::Bot,
+    bot: Box<dyn Bot<G>>,
     random: Random,
 }
 
@@ -165,7 +165,7 @@ impl<G: Game> Room<G> {
         };
         let mut random = Random::new(seed ^ 0xb07);
         for (player, name) in lobby.bots {
-            let seat = BotSeat { name, bot: G::Bot::default(), random: random.fork() };
+            let seat = BotSeat { name, bot: new_bot::<G>(), random: random.fork() };
             room.bots.insert(player, seat);
             room.game.join(&mut room.world, player);
         }
@@ -204,7 +204,7 @@ impl<G: Game> Room<G> {
 
     /// Whether as many rounds were played as the game is to last.
     pub fn is_over(&self) -> bool {
-        self.config.rounds.is_some_and(|rounds| G::rounds_played(&self.world) >= rounds)
+        self.config.rounds.is_some_and(|rounds| (G::KIT.rounds_played)(&self.world) >= rounds)
     }
 
     fn server_time(&self, now: LocalTime) -> ServerTime {
@@ -268,10 +268,8 @@ impl<G: Game> Room<G> {
         inputs.clear();
         for (player, seat) in &mut self.bots {
             let seen = &self.world.entities;
-            let input = self
-                .game
-                .bot(&mut seat.bot, self.world.tick, seen, *player, &mut seat.random)
-                .snapped();
+            let (tick, random) = (self.world.tick, &mut seat.random);
+            let input = seat.bot.input(&self.game, tick, seen, *player, random).snapped();
             inputs.set(*player, input);
         }
         let most = self.world.past.policy().most;

@@ -1,12 +1,12 @@
 //! One client in the room: its clock, its inputs, what it has of the world.
 
 use crate::clock::offset::OffsetEstimator;
+use crate::fields::Record;
 use crate::game::{Game, Inputs, Late, Step};
 use crate::ids::PlayerId;
 use crate::inputs::{Accepted, InputBuffer};
 use crate::interest::Lingering;
 use crate::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
-use crate::replicate::Record;
 use crate::snapshot::budget::Budget;
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;

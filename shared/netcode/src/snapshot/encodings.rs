@@ -13,8 +13,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::State;
 use super::history::{Frame, History};
+use crate::fields::Entity;
 use crate::game::Game;
-use crate::replicate::Entity;
 use crate::wire::fields::without_hidden;
 use crate::wire::foresight::Past;
 use crate::wire::range::{Recorder, Symbol};

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use super::State;
+use crate::fields::Entity;
 use crate::game::Entities;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
-use crate::replicate::Entity;
 use crate::time::Tick;
 use crate::wire::fields::without_hidden;
 

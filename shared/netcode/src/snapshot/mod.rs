@@ -23,9 +23,9 @@ pub mod sender;
 pub mod store;
 mod track;
 
+use crate::fields::{Entity, Packed};
 use crate::game::Slot;
 use crate::ids::{EntityId, PlayerId};
-use crate::replicate::{Entity, Packed};
 
 /// An entity's state as the wire knows it, apart from its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use super::frames::Frames;
 use super::history::{Frame, History};
 use super::priority::{Owed, Priorities};
 use super::track::Track;
+use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Told;
 use crate::limits::{
     BASELINE_AGE_TICKS_MAX, DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
 };
-use crate::replicate::Entity;
 use crate::time::{LocalTime, Micros};
 use crate::wire::fields::without_hidden;
 use crate::wire::foresight::REFERENCES_MAX;

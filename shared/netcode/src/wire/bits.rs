@@ -6,7 +6,7 @@
     reason = "taking numbers apart is what this is for; everybody else is spared the casts"
 )]
 
-use super::WireError;
+use super::error::WireError;
 
 /// Writes bits to a growing buffer.
 #[derive(Clone, Debug, Default)]

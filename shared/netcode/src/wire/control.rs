@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WireError;
+use super::error::WireError;
 use crate::ids::PlayerId;
 use crate::limits::{CONTROL_BYTES_MAX, GAMES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::time::{LocalTime, Offset, Rates, Tick};

@@ -2,9 +2,9 @@
 //!
 //! Fields that only the owner may see are left out of what others get, and are 0 there.
 
-use super::WireError;
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
-use crate::replicate::{Audience, Field, Packed};
+use super::error::WireError;
+use crate::fields::{Audience, Field, Packed};
 
 /// Whether a reader sees a field: `owner` is whether the entity is the reader's own.
 pub(crate) fn visible(field: &Field, owner: bool) -> bool {

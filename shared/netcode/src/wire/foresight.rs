@@ -11,8 +11,8 @@
 )]
 
 use super::model::CLASSES;
+use crate::fields::{Field, Motion, Packed};
 use crate::limits::FIELDS_MAX;
-use crate::replicate::{Field, Motion, Packed};
 use crate::time::Rates;
 
 /// Older states that one is foretold from: the baseline and up to four before it.

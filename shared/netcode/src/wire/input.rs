@@ -2,10 +2,11 @@
 //! that the server has not yet confirmed.
 
 use super::bits::{BitReader, BitWriter};
+use super::datagram::{Echo, kind_of};
+use super::error::WireError;
 use super::fields::{read_delta, write_delta};
-use super::{Echo, WireError};
+use crate::fields::Record;
 use crate::limits::{DATAGRAM_BYTES_MAX, FIELDS_MAX, PACKET_INPUTS_MAX};
-use crate::replicate::Record;
 
 /// First byte of an input packet.
 pub const INPUT_KIND: u8 = 1;
@@ -107,7 +108,7 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
 /// Reads a packet that may be anything.
 pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> {
     let mut reader = BitReader::new(bytes);
-    let kind = super::kind_of(reader.u8(8)?);
+    let kind = kind_of(reader.u8(8)?);
     if kind != INPUT_KIND {
         return Err(WireError::Kind(kind));
     }
@@ -144,7 +145,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replicate::Record;
+    use crate::fields::Record;
     use crate::wire::documented;
     use proptest::prelude::*;
 

@@ -16,9 +16,9 @@ mod counts;
 
 use std::sync::Arc;
 
-use super::protocol::fnv1a;
+use super::hash::fnv1a;
 use super::range::{Coder, EVEN, Level, level_of};
-use crate::replicate::Kind;
+use crate::fields::Kind;
 
 /// A number in a packet's header, each with statistics of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,23 +1,17 @@
 //! What a build speaks: hashes that tell mismatched builds apart before they misread each other.
 
+use super::hash::fnv1a;
 use super::model::Layout;
+use crate::fields::{Audience, Entity, Kind, Motion, Record};
 use crate::game::Game;
 use crate::limits;
-use crate::replicate::{Audience, Entity, Kind, Motion, Record};
 
 /// QUIC's application protocol name (ALPN, RFC 7301). It does not change with the format, so that
 /// mismatched builds get as far as telling each other.
 pub const ALPN: &[u8] = b"phaselock";
 
-/// Raised whenever a layout in `shared/WIRE.md` changes.
+/// Raised whenever a layout in `WIRE.md` changes.
 pub const LAYOUT: u32 = 5;
-
-/// 64-bit FNV-1a. Not against adversaries: a forged hash only earns misread packets.
-pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
 
 /// A build's packet format, whatever the game.
 pub fn wire_hash() -> u64 {
@@ -44,7 +38,7 @@ pub fn game_hash<G: Game>() -> u64 {
 /// What a game's packets and predictions depend on, as text: a line for the game, one for each
 /// record, one for each field.
 pub fn game_text<G: Game>() -> String {
-    let tables = Layout::new(G::tables(), G::Entity::KINDS).digest();
+    let tables = Layout::new((G::KIT.coding.tables)(), G::Entity::KINDS).digest();
     let mut text = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::VERSION);
     let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
     for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
@@ -80,15 +74,4 @@ pub fn game_text<G: Game>() -> String {
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fnv1a_is_the_published_one() {
-        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-    }
 }

@@ -13,7 +13,7 @@
     reason = "bounds are seen to where numbers come in"
 )]
 
-use super::WireError;
+use super::error::WireError;
 
 /// The likelihood of a decision's yes: `1 / (1 + exp((128 - level) / 16))`.
 pub type Level = u8;

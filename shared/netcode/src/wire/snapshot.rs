@@ -12,16 +12,17 @@ mod references;
 mod tests;
 
 use super::bits::{unzigzag, zigzag};
+use super::datagram::{Echo, kind_of};
+use super::error::WireError;
 use super::fields::visible;
 use super::foresight::Past;
 use super::model::{Counts, Layout, Number, Plain, foretold, gap, number, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
 use super::state::{AsForetold, Codec};
-use super::{Echo, WireError};
+use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
-use crate::replicate::{Entity, Packed};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
 
@@ -461,7 +462,7 @@ pub fn read_snapshot<'s, G: Game>(
 ) -> Result<SnapshotHeader, WireError> {
     told.clear();
     let (kind, bytes) = bytes.split_first().ok_or(WireError::Short)?;
-    if super::kind_of(*kind) != SNAPSHOT_KIND {
+    if kind_of(*kind) != SNAPSHOT_KIND {
         return Err(WireError::Kind(*kind));
     }
     let mut coder = RangeReader::new(codec.layout().levels(), bytes);

@@ -8,9 +8,9 @@ use super::foresight::{
 };
 use super::model::{Knowledge, Layout, Tables, residual};
 use super::range::Coder;
+use crate::fields::{Entity, Field, Motion, Packed};
 use crate::game::Game;
 use crate::limits::FORETOLD_TICKS_MAX;
-use crate::replicate::{Entity, Field, Motion, Packed};
 use crate::time::Rates;
 
 /// What both sides need to know to make the same of the same bytes.
@@ -68,7 +68,7 @@ impl Surprises {
 impl<G: Game> Codec<G> {
     /// For a game at these rates.
     pub fn new(rates: Rates) -> Self {
-        Self::with_layout(rates, Layout::new(G::tables(), G::Entity::KINDS))
+        Self::with_layout(rates, Layout::new((G::KIT.coding.tables)(), G::Entity::KINDS))
     }
 
     /// With other tables than the game's: to measure what they are worth.
@@ -155,7 +155,7 @@ impl<G: Game> Codec<G> {
             .then(|| {
                 let base = G::Entity::unpack(kind, past.base());
                 let steering = G::Entity::unpack(kind, steering);
-                game.foretell(&base, &steering, ticks)
+                (G::KIT.coding.extrapolate)(game, &base, &steering, ticks)
             })
             .flatten()
             .filter(|entity| entity.kind() == kind);

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::entities::{PACE, PLACE_Y};
 use super::*;
+use phaselock::fields::Record;
 use phaselock::random::Random;
-use phaselock::replicate::Record;
 
 /// All the rates that a server may have, and those that are usual.
 const RATES: [u32; 7] = [10, 20, 30, 60, 64, 100, 128];

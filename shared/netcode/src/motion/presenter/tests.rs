@@ -2,10 +2,9 @@
 
 use super::super::Timeline;
 use super::*;
+use crate::fields::Record;
 use crate::game::{Ahead, Inputs, World};
-use crate::random::Random;
 use crate::record;
-use crate::replicate::Record;
 
 record! {
     struct Nothing { none: bool = Field::count(1) }
@@ -30,7 +29,6 @@ impl Game for Balls {
     type Input = Nothing;
     type Entity = Ball;
     type Memory = ();
-    type Bot = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self
@@ -40,9 +38,6 @@ impl Game for Balls {
     fn predict(&self, _: &mut Entities<Ball>, _: EntityId, _: &Nothing, _: Ahead<'_>) {}
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
-    }
-    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Ball>, _: PlayerId, _: &mut Random) -> Nothing {
-        Nothing::default()
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::game::{Ahead, Entities, Inputs, World};
+use crate::fields::Record;
+use crate::game::{Ahead, Coding, Entities, Inputs, Kit, World};
 use crate::ids::EntityId;
 use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::random::Random;
-use crate::replicate::Record;
 use crate::time::Rates;
 use crate::wire::documented;
 use crate::wire::fields::without_hidden;
@@ -35,13 +35,23 @@ crate::record! {
 #[derive(Debug)]
 struct Balls;
 
+impl Balls {
+    /// Frozen tables of the game's own.
+    fn tables() -> &'static Tables {
+        static TABLES: std::sync::LazyLock<Tables> =
+            std::sync::LazyLock::new(|| Tables::even(&[Ball::FIELDS.len()]));
+        &TABLES
+    }
+}
+
 impl Game for Balls {
     const NAME: &'static str = "balls";
     const VERSION: u32 = 1;
+    const KIT: Kit<Self> =
+        Kit { coding: Coding { tables: Self::tables, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;
     type Entity = Ball;
     type Memory = ();
-    type Bot = ();
 
     fn new(_rates: Rates, _seed: u64) -> Self {
         Self
@@ -62,16 +72,6 @@ impl Game for Balls {
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
-    }
-
-    fn tables() -> &'static Tables {
-        static TABLES: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| Tables::even(&[Ball::FIELDS.len()]));
-        &TABLES
-    }
-
-    fn bot(&self, _: &mut (), _: Tick, _: &Entities<Ball>, _: PlayerId, _: &mut Random) -> Nothing {
-        Nothing::default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a world consists of: entities in their places.
 
+use super::records::{Entity, Holds, Record};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{FORESEEN_INDEX_MIN, FORESEEN_MAX};
-use crate::replicate::{Entity, Holds, Record};
 
 /// An entity in its place.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! Grids: snapping, wrapping, blending.
 
 use super::*;
+use crate::record;
 use proptest::prelude::*;
 
 record! {

@@ -1,27 +1,17 @@
-//! The seam between netcode and games.
-//!
-//! A game is one implementation of [`Game`]: its input, its entities, its step. The server calls
-//! [`Game::step`] with everybody's inputs, the client calls [`Game::predict`] with its own; both
-//! must go through the same movement function. After either, netcode snaps what moved to the
-//! wire's grid, so a client replays from exactly what the server has.
-//!
-//! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
-//! field.
-
-mod entities;
+//! The rules of a game, and the world that they move.
 
 use glam::Vec2;
 
+use super::inputs::Inputs;
+use super::terms::{Ahead, Cause, Eye, Late, Relevance};
+use crate::fields::{Entities, Entity, Record, Slot};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{ENTITIES_MAX, FORESEEN_INDEX_MIN};
+use crate::limits::ENTITIES_MAX;
 use crate::motion::choice::Choice;
 use crate::random::Random;
-use crate::replicate::{Entity, Record};
-use crate::rewind::{Past, Rewind, View};
+use crate::rewind::{Past, Rewind};
 use crate::time::{Rates, Tick};
 use crate::wire::model::Tables;
-
-pub use entities::{Entities, Slot};
 
 /// A game's rules. The value itself holds what never changes during play, such as the map.
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
@@ -34,14 +24,14 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     const REWIND: Rewind = Rewind::DEFAULT;
     /// What becomes of inputs that come after their tick.
     const LATE: Late = Late::Repeat;
+    /// What comes with the rules: bots, rounds, presentation, coding. None of it by default.
+    const KIT: Kit<Self> = Kit::NONE;
     /// What a player commands in one tick.
     type Input: Record;
     /// What the world consists of.
     type Entity: Entity;
     /// What the server alone knows and no client is ever told.
     type Memory: Default + std::fmt::Debug + Send;
-    /// What a bot keeps in mind from one tick to the next.
-    type Bot: Default + std::fmt::Debug + Send;
 
     /// The rules at these rates. Both sides get the same arguments and must make the same of them.
     fn new(rates: Rates, seed: u64) -> Self;
@@ -110,12 +100,6 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         Cause::Unknown
     }
 
-    /// How entities of a kind, an index into [`Entity::KINDS`], are shown to other players than their
-    /// owner, unless a player chooses otherwise.
-    fn presentation(_kind: u8) -> Choice {
-        Choice::Linear
-    }
-
     /// What to assume of a player whose input for a tick did not come in time, `missed` ticks
     /// (1 or more) after the last one that did: hold what is held, drop what happens once.
     fn repeat(last: &Self::Input, missed: u64) -> Self::Input;
@@ -124,23 +108,6 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// player saw is then told for this very input ([`Inputs::view`]). By default nothing does.
     fn looks(_input: &Self::Input) -> bool {
         false
-    }
-
-    /// What becomes of an entity in `ticks` (1 or more), as far as it can be told from its state
-    /// `base` and from what `steering`, its state of then, says in the fields that steer; its other fields
-    /// are those of `base`. What comes true is not sent, so the better this is, the less there is to
-    /// send. None, the default, goes by the field table.
-    ///
-    /// Both sides must come to the same bits. A guess that fails costs bytes and nothing else, so rules
-    /// that need the rest of the world can be left out. It is asked for at most
-    /// [`FORETOLD_TICKS_MAX`](crate::limits::FORETOLD_TICKS_MAX) ticks.
-    fn foretell(
-        &self,
-        _base: &Self::Entity,
-        _steering: &Self::Entity,
-        _ticks: u64,
-    ) -> Option<Self::Entity> {
-        None
     }
 
     /// Where an entity is, for finding what is near a player; none, the default, is everywhere.
@@ -173,119 +140,92 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         Relevance::Matters(1)
     }
 
-    /// What the game's snapshots are coded with.
-    fn tables() -> &'static Tables {
-        Tables::general()
-    }
-
     /// The entity that a player steers. By default the first that the player owns.
     fn avatar(entities: &Entities<Self::Entity>, player: PlayerId) -> Option<EntityId> {
         entities.owned_by(player).next().map(|slot| slot.id)
     }
+}
 
-    /// How many rounds were played to their ends, results and all: a host that has several games on its list
-    /// goes on to the next by it. A game without rounds goes on for ever.
-    fn rounds_played(_world: &World<Self>) -> u32 {
-        0
-    }
+/// What comes with a game beside its rules. A game needs none of it: [`Kit::NONE`] plays.
+///
+/// Its parts are constants, so that calls through them cost what direct calls do.
+pub struct Kit<G: Game> {
+    /// Makes a bot. None: the game has no bots.
+    pub bot: Option<fn() -> Box<dyn Bot<G>>>,
+    /// Rounds played to their ends, results and all: a host that rotates through several games goes on to
+    /// the next by it. Always 0, the default, goes on for ever.
+    pub rounds_played: fn(&World<G>) -> u32,
+    /// How entities of a kind, an index into [`Entity::KINDS`], are shown to players other than their owner,
+    /// unless a player chooses otherwise. Linear by default.
+    pub presentation: fn(kind: u8) -> Choice,
+    /// How snapshots are coded.
+    pub coding: Coding<G>,
+}
 
-    /// What a bot that plays as `player` does next, given what a player could see, and the `tick` that its
-    /// player is at.
-    fn bot(
-        &self,
-        bot: &mut Self::Bot,
+impl<G: Game> Kit<G> {
+    /// No bots, no rounds, linear presentation, general coding.
+    pub const NONE: Self = Self {
+        bot: None,
+        rounds_played: |_| 0,
+        presentation: |_| Choice::Linear,
+        coding: Coding::GENERAL,
+    };
+}
+
+/// How a game's snapshots are coded. Both sides must come to the same bits.
+pub struct Coding<G: Game> {
+    /// The state of an entity `ticks` (1 or more) after its state `base`, as far as it can be extrapolated from
+    /// it and from what `steering`, its state of then, says in the fields that steer; the other fields of
+    /// `steering` are those of `base`. What is as extrapolated is not sent, so the better this is, the less there
+    /// is to send. None, the default, goes by the field table.
+    ///
+    /// An extrapolation that fails costs bytes and nothing else, so rules that need the rest of the world can be
+    /// left out. It is asked for at most [`FORETOLD_TICKS_MAX`](crate::limits::FORETOLD_TICKS_MAX) ticks.
+    pub extrapolate:
+        fn(&G, base: &G::Entity, steering: &G::Entity, ticks: u64) -> Option<G::Entity>,
+    /// Frozen tables of the range coder. The general ones by default.
+    pub tables: fn() -> &'static Tables,
+}
+
+impl<G: Game> Coding<G> {
+    /// The general tables; extrapolation by the field tables.
+    pub const GENERAL: Self = Self { extrapolate: |_, _, _, _| None, tables: Tables::general };
+}
+
+/// A player that the program plays: on the server to fill seats, in headless clients to measure.
+pub trait Bot<G: Game>: std::fmt::Debug + Send {
+    /// The bot's next input, given the entities that its `player` could see and the `tick` that its player is
+    /// at.
+    fn input(
+        &mut self,
+        game: &G,
         tick: Tick,
-        seen: &Entities<Self::Entity>,
+        seen: &Entities<G::Entity>,
         player: PlayerId,
         random: &mut Random,
-    ) -> Self::Input;
+    ) -> G::Input;
 }
 
-/// What a client computes ahead in a tick.
-#[derive(Clone, Copy, Debug)]
-pub struct Ahead<'a> {
-    /// The tick: of the player's own time, where that is waited for ([`Late::Wait`]).
-    pub tick: Tick,
-    /// Ticks since the newest snapshot: 1 or more.
-    pub ticks: u64,
-    /// What is shared, in the order of the ids: see [`Game::shares`].
-    pub shared: &'a [EntityId],
-}
+/// A bot that presses nothing, where a game has no bots of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Idle;
 
-impl Ahead<'_> {
-    /// Whether an entity is computed ahead besides the own one.
-    pub fn covers(&self, id: EntityId) -> bool {
-        id.index >= FORESEEN_INDEX_MIN || self.shared.binary_search(&id).is_ok()
+impl<G: Game> Bot<G> for Idle {
+    fn input(
+        &mut self,
+        _: &G,
+        _: Tick,
+        _: &Entities<G::Entity>,
+        _: PlayerId,
+        _: &mut Random,
+    ) -> G::Input {
+        G::Input::default()
     }
 }
 
-/// Why a prediction failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cause {
-    /// An input came after its tick had run.
-    LateInput,
-    /// Another player was in the way, or pushed.
-    Player,
-    /// Somebody's shot.
-    Shot,
-    /// A thing that is nobody's: a ball, a crate.
-    Prop,
-    /// None of these, as far as is known.
-    Unknown,
-}
-
-impl Cause {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Unknown];
-
-    /// What to call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LateInput => "late input",
-            Self::Player => "player",
-            Self::Shot => "shot",
-            Self::Prop => "prop",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// What becomes of inputs that come after their tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Late {
-    /// The tick runs without them, on [`Game::repeat`], and they are dropped: everybody is always at the
-    /// present, and who was late is corrected.
-    #[default]
-    Repeat,
-    /// The player's *own time* stands still until they come, and then catches up: it never runs past
-    /// the world's tick, and what it is behind by more than
-    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX) is lost. So a player whom nobody disturbs is
-    /// never corrected. The others see it late rather than wrong: what it owns needs a field that says
-    /// by how much ([`Field::age`](crate::replicate::Field::age)). The game runs [`Inputs::steps`], and
-    /// changes what a player owns by nothing else as far as it is predicted.
-    Wait,
-}
-
-/// Where a player sees from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Eye {
-    /// Where it is.
-    pub place: Vec2,
-    /// How far it sees.
-    pub reach: f32,
-}
-
-/// How much an entity matters to a player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relevance {
-    /// The player may not know of it, from this moment on.
-    Secret,
-    /// The player may know of it and has little use for it: if it was told of it lately, it stays so for
-    /// a while, so that nothing flickers at the border.
-    Idle,
-    /// It matters, so much more than what matters 1; 0 counts as 1.
-    Matters(u16),
+/// A bot of a game's own; one that presses nothing where the game has none.
+pub fn new_bot<G: Game>() -> Box<dyn Bot<G>> {
+    G::KIT.bot.map_or_else(|| Box::new(Idle) as Box<dyn Bot<G>>, |make| make())
 }
 
 /// The server's world: what is replicated, and what only the server knows.
@@ -363,99 +303,5 @@ impl<G: Game> World<G> {
         for slot in self.entities.iter_mut() {
             slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());
         }
-    }
-}
-
-/// One step of a player's: what it commands, and what it saw.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step<I> {
-    /// The tick that it is for, by how many ticks before the world's: 0 unless late inputs are waited for.
-    pub age: u64,
-    /// What it commands.
-    pub input: I,
-    /// What the player saw when giving the input: a time to rewind others to with
-    /// [`Past::at`](crate::rewind::Past::at). None is the present.
-    pub view: Option<View>,
-}
-
-/// Where a player's steps are, and by how many ticks it is behind after them.
-#[derive(Clone, Copy, Debug)]
-struct Steps {
-    player: PlayerId,
-    first: usize,
-    end: usize,
-    age: u64,
-}
-
-/// What each player commands in one tick.
-#[derive(Clone, Debug)]
-pub struct Inputs<I> {
-    by_player: Vec<Steps>,
-    steps: Vec<Step<I>>,
-}
-
-impl<I> Default for Inputs<I> {
-    fn default() -> Self {
-        Self { by_player: Vec::new(), steps: Vec::new() }
-    }
-}
-
-impl<I: Record> Inputs<I> {
-    fn place(&self, player: PlayerId) -> Result<usize, usize> {
-        self.by_player.binary_search_by_key(&player, |steps| steps.player)
-    }
-
-    /// States the input of a player who sees the present, as the server's bots do.
-    pub fn set(&mut self, player: PlayerId, input: I) {
-        self.set_seen(player, input, None);
-    }
-
-    /// States a player's input and what the player saw when giving it; none is the present.
-    pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<View>) {
-        self.set_steps(player, |steps| {
-            steps.push(Step { age: 0, input, view });
-            0
-        });
-    }
-
-    /// States a player's steps, which `add` adds to a list, and by how many ticks it is behind after them,
-    /// which it returns.
-    pub fn set_steps(&mut self, player: PlayerId, add: impl FnOnce(&mut Vec<Step<I>>) -> u64) {
-        let first = self.steps.len();
-        let age = add(&mut self.steps);
-        let entry = Steps { player, first, end: self.steps.len(), age };
-        match self.place(player) {
-            Ok(at) => self.by_player[at] = entry,
-            Err(at) => self.by_player.insert(at, entry),
-        }
-    }
-
-    /// A player's steps in this tick, in their order: one where late inputs are replaced by others, any number
-    /// where they are waited for. None for one who is not there.
-    pub fn steps(&self, player: PlayerId) -> &[Step<I>] {
-        let Ok(at) = self.place(player) else { return &[] };
-        let Steps { first, end, .. } = self.by_player[at];
-        self.steps.get(first..end).unwrap_or_default()
-    }
-
-    /// A player's newest input; nothing pressed for one who sent none.
-    pub fn get(&self, player: PlayerId) -> I {
-        self.steps(player).last().map_or(I::default(), |step| step.input)
-    }
-
-    /// What the player saw when giving its newest input; see [`Step::view`].
-    pub fn view(&self, player: PlayerId) -> Option<View> {
-        self.steps(player).last().and_then(|step| step.view)
-    }
-
-    /// By how many ticks a player's own time is behind the world's after these steps.
-    pub fn age(&self, player: PlayerId) -> u64 {
-        self.place(player).map_or(0, |at| self.by_player[at].age)
-    }
-
-    /// Forgets all, for the next tick.
-    pub fn clear(&mut self) {
-        self.by_player.clear();
-        self.steps.clear();
     }
 }

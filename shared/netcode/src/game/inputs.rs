@@ -1,0 +1,99 @@
+//! The inputs of one tick, player by player.
+
+use crate::fields::Record;
+use crate::ids::PlayerId;
+use crate::rewind::View;
+
+/// One step of a player's: what it commands, and what it saw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step<I> {
+    /// The tick that it is for, by how many ticks before the world's: 0 unless late inputs are waited for.
+    pub age: u64,
+    /// What it commands.
+    pub input: I,
+    /// What the player saw when giving the input: a time to rewind others to with
+    /// [`Past::at`](crate::rewind::Past::at). None is the present.
+    pub view: Option<View>,
+}
+
+/// Where a player's steps are, and by how many ticks it is behind after them.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    player: PlayerId,
+    first: usize,
+    end: usize,
+    age: u64,
+}
+
+/// What each player commands in one tick.
+#[derive(Clone, Debug)]
+pub struct Inputs<I> {
+    by_player: Vec<Steps>,
+    steps: Vec<Step<I>>,
+}
+
+impl<I> Default for Inputs<I> {
+    fn default() -> Self {
+        Self { by_player: Vec::new(), steps: Vec::new() }
+    }
+}
+
+impl<I: Record> Inputs<I> {
+    fn place(&self, player: PlayerId) -> Result<usize, usize> {
+        self.by_player.binary_search_by_key(&player, |steps| steps.player)
+    }
+
+    /// States the input of a player who sees the present, as the server's bots do.
+    pub fn set(&mut self, player: PlayerId, input: I) {
+        self.set_seen(player, input, None);
+    }
+
+    /// States a player's input and what the player saw when giving it; none is the present.
+    pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<View>) {
+        self.set_steps(player, |steps| {
+            steps.push(Step { age: 0, input, view });
+            0
+        });
+    }
+
+    /// States a player's steps, which `add` adds to a list, and by how many ticks it is behind after them,
+    /// which it returns.
+    pub fn set_steps(&mut self, player: PlayerId, add: impl FnOnce(&mut Vec<Step<I>>) -> u64) {
+        let first = self.steps.len();
+        let age = add(&mut self.steps);
+        let entry = Steps { player, first, end: self.steps.len(), age };
+        match self.place(player) {
+            Ok(at) => self.by_player[at] = entry,
+            Err(at) => self.by_player.insert(at, entry),
+        }
+    }
+
+    /// A player's steps in this tick, in their order: one where late inputs are replaced by others, any number
+    /// where they are waited for. None for one who is not there.
+    pub fn steps(&self, player: PlayerId) -> &[Step<I>] {
+        let Ok(at) = self.place(player) else { return &[] };
+        let Steps { first, end, .. } = self.by_player[at];
+        self.steps.get(first..end).unwrap_or_default()
+    }
+
+    /// A player's newest input; nothing pressed for one who sent none.
+    pub fn get(&self, player: PlayerId) -> I {
+        self.steps(player).last().map_or(I::default(), |step| step.input)
+    }
+
+    /// What the player saw when giving its newest input; see [`Step::view`].
+    pub fn view(&self, player: PlayerId) -> Option<View> {
+        self.steps(player).last().and_then(|step| step.view)
+    }
+
+    /// By how many ticks a player's own time is behind the world's after these steps.
+    pub fn age(&self, player: PlayerId) -> u64 {
+        self.place(player).map_or(0, |at| self.by_player[at].age)
+    }
+
+    /// Forgets all, for the next tick.
+    pub fn clear(&mut self) {
+        self.by_player.clear();
+        self.steps.clear();
+    }
+}

@@ -1,0 +1,21 @@
+//! The seam between netcode and games.
+//!
+//! A game is one implementation of [`Game`]: its input, its entities, its step. The server calls
+//! [`Game::step`] with everybody's inputs, the client calls [`Game::predict`] with its own; both
+//! must go through the same movement function. After either, netcode snaps what moved to the
+//! wire's grid, so a client replays from exactly what the server has.
+//!
+//! What is not rules (bots, rounds, presentation, coding) comes with a game as a [`Kit`], whose parts all
+//! have defaults.
+//!
+//! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
+//! field.
+
+mod inputs;
+mod rules;
+mod terms;
+
+pub use crate::fields::{Entities, Slot};
+pub use inputs::{Inputs, Step};
+pub use rules::{Bot, Coding, Game, Idle, Kit, World, new_bot};
+pub use terms::{Ahead, Cause, Eye, Late, Relevance};

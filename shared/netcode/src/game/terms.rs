@@ -1,0 +1,94 @@
+//! Small values that rules and netcode tell each other.
+
+use glam::Vec2;
+
+use crate::ids::EntityId;
+use crate::limits::FORESEEN_INDEX_MIN;
+use crate::time::Tick;
+
+/// What a client computes ahead in a tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<'a> {
+    /// The tick: of the player's own time, where that is waited for ([`Late::Wait`]).
+    pub tick: Tick,
+    /// Ticks since the newest snapshot: 1 or more.
+    pub ticks: u64,
+    /// What is shared, in the order of the ids: see [`Game::shares`](super::Game::shares).
+    pub shared: &'a [EntityId],
+}
+
+impl Ahead<'_> {
+    /// Whether an entity is computed ahead besides the own one.
+    pub fn covers(&self, id: EntityId) -> bool {
+        id.index >= FORESEEN_INDEX_MIN || self.shared.binary_search(&id).is_ok()
+    }
+}
+
+/// Why a prediction failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// An input came after its tick had run.
+    LateInput,
+    /// Another player was in the way, or pushed.
+    Player,
+    /// Somebody's shot.
+    Shot,
+    /// A thing that is nobody's: a ball, a crate.
+    Prop,
+    /// None of these, as far as is known.
+    Unknown,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Unknown];
+
+    /// What to call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LateInput => "late input",
+            Self::Player => "player",
+            Self::Shot => "shot",
+            Self::Prop => "prop",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What becomes of inputs that come after their tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Late {
+    /// The tick runs without them, on [`Game::repeat`](super::Game::repeat), and they are dropped: everybody is always at the
+    /// present, and who was late is corrected.
+    #[default]
+    Repeat,
+    /// The player's *own time* stands still until they come, and then catches up: it never runs past
+    /// the world's tick, and what it is behind by more than
+    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX) is lost. So a player whom nobody disturbs is
+    /// never corrected. The others see it late rather than wrong: what it owns needs a field that says
+    /// by how much ([`Field::age`](crate::fields::Field::age)). The game runs [`Inputs::steps`](super::Inputs::steps), and
+    /// changes what a player owns by nothing else as far as it is predicted.
+    Wait,
+}
+
+/// Where a player sees from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Eye {
+    /// Where it is.
+    pub place: Vec2,
+    /// How far it sees.
+    pub reach: f32,
+}
+
+/// How much an entity matters to a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relevance {
+    /// The player may not know of it, from this moment on.
+    Secret,
+    /// The player may know of it and has little use for it: if it was told of it lately, it stays so for
+    /// a while, so that nothing flickers at the border.
+    Idle,
+    /// It matters, so much more than what matters 1; 0 counts as 1.
+    Matters(u16),
+}
