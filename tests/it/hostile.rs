@@ -69,7 +69,7 @@ fn garbage_and_cut_packets_change_nothing() {
             }
         }
         sim.check_store(0);
-        let stats = sim.room.session_stats(sim.clients[0].id).expect("it is still in");
+        let stats = sim.room.member_stats(sim.clients[0].id).expect("it is still in");
         (sim.room.world().entities.clone(), refused, stats.refused)
     };
     let (clean, _, none) = play(false);
@@ -86,7 +86,7 @@ fn a_flood_is_cut_off_and_does_not_grow_anything() {
         let flood = InputPacket { seq: seq as u16, ..packet(70, vec![Command::default()]) };
         room.handle_datagram(now, ClientId(0), &write_input(&flood));
     }
-    let stats = room.session_stats(ClientId(0)).expect("it is still in");
+    let stats = room.member_stats(ClientId(0)).expect("it is still in");
     assert!(stats.accepted < 250 && stats.refused > 9_700, "{stats:?}");
 }
 

@@ -147,7 +147,7 @@ fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
             }
         }
     }
-    let stats = room.session_stats(me).expect("it is still in");
+    let stats = room.member_stats(me).expect("it is still in");
     assert!(stats.accepted > 0 && stats.refused == 0, "{stats:?}");
     let mut owned = room.world().entities.owned_by(PlayerId(0));
     let Runner { x, .. } = owned.next().expect("it is there").entity;

@@ -231,7 +231,7 @@ fn forged(way: &[Command], cheat: Cheat) -> Vec<Player> {
             room.handle_datagram(now, me, &write_input(&packet));
         }
     }
-    let stats = room.session_stats(me).expect("it is still in");
+    let stats = room.member_stats(me).expect("it is still in");
     assert!(stats.accepted > 0 && stats.refused == 0, "{stats:?}");
     states
 }

@@ -40,7 +40,7 @@ fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
         }
     }
     assert_eq!(numbers, [(0..5).collect::<Vec<_>>(), (0..10).collect()]);
-    let packets = clients.map(|client| room.session_stats(client).map(|stats| stats.packets));
+    let packets = clients.map(|client| room.member_stats(client).map(|stats| stats.packets));
     assert_eq!(packets, [Some(5), Some(10)]);
 }
 

@@ -244,7 +244,7 @@ fn everybody_follows_to_the_next_game_and_back() {
     let before: Vec<_> = hall.players.iter().map(|player| stay(player).stats()).collect();
 
     let tick = room.tick();
-    let refused_before = room.session_stats(ClientId(0)).expect("a session").refused;
+    let refused_before = room.member_stats(ClientId(0)).expect("a session").refused;
     // The word of the next game is slower than its first snapshots.
     hall.control = link.slowest() + Micros::from_ms(200);
     let mut room = Room::<Air>::open(room.close_game());
@@ -264,7 +264,7 @@ fn everybody_follows_to_the_next_game_and_back() {
         let error = now.clock_error(hall.now);
         assert!(error < Micros::from_ms(25), "{error}");
     }
-    let refused = room.session_stats(ClientId(0)).expect("a session").refused;
+    let refused = room.member_stats(ClientId(0)).expect("a session").refused;
     let refused = refused - refused_before;
     assert!(refused > 2, "inputs of the game before came after it: {refused}");
     let quiet = hall.players.iter().map(|player| stay(player).stats()).collect::<Vec<_>>();

@@ -17,9 +17,9 @@ use phaselock::snapshot::sender::{Room, Sender};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::input::Ack;
-use phaselock::wire::model::{Counts, Tables};
 use phaselock::wire::snapshot::SnapshotHeader;
 use phaselock::wire::state::Codec;
+use phaselock::wire::{counts::Counts, model::Tables};
 
 record! {
     /// A body that tumbles through space: 1/128 m and 1/1024 of a quaternion's component fine, which

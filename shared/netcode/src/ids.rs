@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::limits::FORESEEN_INDEX_MIN;
 use serde::{Deserialize, Serialize};
 
 /// A player's seat in the room, given by the server when the player joins. Never reused while
@@ -26,6 +27,13 @@ pub struct EntityId {
     pub index: u16,
     /// How many tenants the slot had before this one, modulo 256.
     pub generation: u8,
+}
+
+impl EntityId {
+    /// Whether it is a client's own, of an entity that the server has not spawned yet.
+    pub fn is_foreseen(self) -> bool {
+        self.index >= FORESEEN_INDEX_MIN
+    }
 }
 
 impl fmt::Display for EntityId {

@@ -8,7 +8,7 @@ use phaselock::ids::EntityId;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
-use phaselock::wire::model::Counts;
+use phaselock::wire::counts::Counts;
 use phaselock_games::skirmish::{Piece, Player, Skirmish, players};
 use phaselock_lab::scores::quantile;
 use phaselock_testing::{Sim, room_config};

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use phaselock::fields::Entity;
-use phaselock::wire::model::{Counts, Tables};
+use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_tests::traces::{Recorded, Replay, Scored};
 
 use super::row::{Out, Row, Table};

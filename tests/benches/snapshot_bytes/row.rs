@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use phaselock::fields::Kind;
-use phaselock::wire::model::{Counts, Tables};
+use phaselock::wire::{counts::Counts, model::Tables};
 use serde::Serialize;
 
 /// What was measured of a scene; none where it says nothing of that.

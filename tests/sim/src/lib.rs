@@ -21,8 +21,8 @@ use phaselock::physics::Torus;
 use phaselock::server::{ClientId, Output, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, frame};
+use phaselock::wire::counts::Counts;
 use phaselock::wire::input::{InputPacket, read_input, write_input};
-use phaselock::wire::model::Counts;
 use phaselock::wire::protocol::{game_hash, wire_hash};
 
 /// A machine's clock: what it shows at the simulation's time 0, and how much too fast it runs.

@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::Context;
 use phaselock::fields::{Entity, Kind};
 use phaselock::game::Game;
-use phaselock::wire::model::{Counts, Tables};
+use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::Sim;
 use phaselock_tests::crowd::{Open, crowd};

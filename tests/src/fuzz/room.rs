@@ -137,7 +137,7 @@ impl Play {
         let id = self.peers[place].id;
         let entities = self.room.world().entities.clone();
         let counted = |room: &Room<Skirmish>| {
-            room.session_stats(id).map(|stats| stats.accepted + stats.refused)
+            room.member_stats(id).map(|stats| stats.accepted + stats.refused)
         };
         let before = counted(&self.room);
         self.room.handle_datagram(self.now, id, bytes);
@@ -174,14 +174,14 @@ impl Play {
             match output {
                 Output::Datagram { client, bytes } => {
                     assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
-                    assert!(self.room.session_stats(client).is_some(), "to one who is gone");
+                    assert!(self.room.member_stats(client).is_some(), "to one who is gone");
                     let peer = self.peer_of(client);
                     let store = peer.store.as_mut().expect("it was welcomed");
                     receive(&*game, store, &bytes).expect("a server's packets in order are fine");
                 }
                 Output::Control { client, message } => self.told(client, &message),
                 Output::Close { client, reason } => {
-                    assert!(!reason.is_empty() && self.room.session_stats(client).is_none());
+                    assert!(!reason.is_empty() && self.room.member_stats(client).is_none());
                     let fresh = self.peer();
                     *self.peer_of(client) = fresh;
                 }

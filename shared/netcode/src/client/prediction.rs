@@ -11,48 +11,19 @@
 //! world until the server's come ([`Game::foreseen`]). Whatever is handed from one way of being shown to
 //! another is drawn where it was and slides from there.
 
-mod others;
-
 use std::collections::{BTreeMap, VecDeque};
 
+use super::news::{Correction, News};
+use super::others::Others;
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
 use crate::game::{Ahead, Cause, Entities, Game, Slot};
 use crate::ids::EntityId;
-use crate::limits::{FORESEEN_INDEX_MIN, PREDICTION_TICKS_MAX};
+use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::motion::smoothing::RenderError;
 use crate::snapshot::State;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};
-
-use others::Others;
-
-/// A prediction that the server contradicted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Correction {
-    /// The tick that was predicted wrongly.
-    pub tick: Tick,
-    /// By how much the field that was furthest off was off, in the game's own units.
-    pub size: f32,
-    /// Why, as far as is known.
-    pub cause: Cause,
-}
-
-/// What a snapshot packet says that is to be compared with what was predicted.
-pub(super) struct News<'a, G: Game> {
-    /// Its tick.
-    pub(super) tick: Tick,
-    /// The own entity, and its state at that tick.
-    pub(super) own: (EntityId, State),
-    /// Everything as of the newest states.
-    pub(super) scene: Entities<G::Entity>,
-    /// All that was received.
-    pub(super) store: &'a Store<G>,
-    /// What was last drawn.
-    pub(super) shown: &'a Entities<G::Entity>,
-    /// Whether an input is known to have been late, lately.
-    pub(super) late: bool,
-}
 
 /// What comes of it.
 #[derive(Debug, Default)]
@@ -472,9 +443,4 @@ fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
         field.way(field.unpack(*a), field.unpack(*b)).abs()
     };
     fields.iter().zip(pairs).filter(|(field, _)| field.predicted).map(of_field).fold(0.0, f32::max)
-}
-
-/// Whether an entity is one that a client foresees.
-fn is_foreseen(id: EntityId) -> bool {
-    id.index >= FORESEEN_INDEX_MIN
 }

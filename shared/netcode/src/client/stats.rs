@@ -5,7 +5,7 @@ use crate::snapshot::store::Received;
 use crate::time::{Micros, Tick};
 use crate::wire::snapshot::InputReport;
 
-use super::Correction;
+use super::news::Correction;
 
 /// Counters since the start of a session.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Link, LinkConfig, LinkError, Schedule, Spread};
+use super::config::{LinkConfig, LinkError, Schedule, Spread};
+use super::way::Link;
 use crate::time::{LocalTime, Micros};
 
 /// The named networks, each way. They are round numbers in the range of what is measured on such

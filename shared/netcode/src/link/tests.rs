@@ -1,6 +1,7 @@
 //! Links keep what they promise, and repeat.
 
 use super::*;
+use crate::time::LocalTime;
 use crate::time::Micros;
 
 /// Sends a packet every millisecond; returns what arrived, and when, in order.

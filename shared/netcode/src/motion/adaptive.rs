@@ -10,7 +10,8 @@
 use super::eased::Foresee;
 use super::fir::{self, Kind};
 use super::forecast::Forecast;
-use super::{Coords, HORIZON_SECS, Knot, Path, Rules, Shape};
+use super::method::{HORIZON_SECS, Rules};
+use super::path::{Coords, Knot, Path, Shape};
 use crate::limits::FIELDS_MAX;
 
 /// What may be chosen.
@@ -153,8 +154,8 @@ impl Foresee for Adaptive {
 mod tests {
     use super::super::ease::Curve;
     use super::super::eased::Eased;
+    use super::super::method::{Method, NoRules};
     use super::super::testing::{Body, X, Y, play_with};
-    use super::super::{Method, NoRules};
     use super::*;
     use crate::fields::Values;
     use crate::random::Random;

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 
+use super::method::{Moment, Rules};
+use super::path::{Path, Shape};
 use super::testing::Any;
 use super::waypoints::Joining;
-use super::{Moment, Path, Rules, Shape};
 use crate::fields::{Record, Values, way_around, wrapped};
 
 const PERIOD: f32 = 64.0;

@@ -1,7 +1,8 @@
 //! What the interpolators have in common: finding the two states around a time, and cubics between them.
 
 use super::ease::{Curve, Ease};
-use super::{Coords, Knot, Method, Moment, Path, Rules, Shown, Timeline};
+use super::method::{Method, Moment, Rules, Shown, Timeline};
+use super::path::{Coords, Knot, Path};
 use crate::limits::FIELDS_MAX;
 
 /// Two neighbouring states and a time between them.

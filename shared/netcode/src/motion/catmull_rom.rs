@@ -13,7 +13,7 @@
 //! one interval. The same hides the jump at the end of a famine.
 
 use super::between::{self, Mended};
-use super::{Coords, Knot, Path};
+use super::path::{Coords, Knot, Path};
 
 /// See the module.
 pub(super) fn catmull_rom() -> Mended {

@@ -13,10 +13,10 @@ use super::fir::{Fir, Kind};
 use super::hermite::hermite;
 use super::kalman::Kalman;
 use super::linear::Linear;
+use super::method::{Method, Timeline};
 use super::one_twelfth::one_twelfth;
 use super::projective::Projective;
 use super::run_forward::RunForward;
-use super::{Method, Timeline};
 
 /// A method by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -11,9 +11,9 @@
 //! ([`Curve::Cubic`]), which for straight courses is the same curve. Position and velocity are continuous.
 //! As the thesis notes, it turns twice on its way, the more so the worse the expectation was.
 
-use super::HORIZON_SECS;
 use super::ease::Curve;
 use super::eased::{Eased, Reckoned};
+use super::method::HORIZON_SECS;
 
 /// See the module.
 pub(super) fn cubic_spline() -> Eased<Reckoned> {
@@ -22,8 +22,9 @@ pub(super) fn cubic_spline() -> Eased<Reckoned> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::Choice;
+    use super::super::method::NoRules;
     use super::super::testing::{Body, X, moment, path_of};
-    use super::super::{Choice, NoRules};
 
     /// The cubic spline of the thesis by its control points: Bernstein's form, written out.
     fn bernstein(points: [f64; 4], u: f64) -> f64 {

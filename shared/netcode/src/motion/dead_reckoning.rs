@@ -6,9 +6,9 @@
 //! The other half of it is a sender that knows what is shown, and sends when that is wrong
 //! ([`sending`](super::sending)); as that may be silent for a second, the horizon lies further away than others'.
 
-use super::RECKONED_SECS;
 use super::ease::Curve;
 use super::eased::{Eased, Reckoned};
+use super::method::RECKONED_SECS;
 
 /// See the module.
 pub(super) fn dead_reckoning() -> Eased<Reckoned> {
@@ -17,8 +17,9 @@ pub(super) fn dead_reckoning() -> Eased<Reckoned> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::Choice;
+    use super::super::method::NoRules;
     use super::super::testing::{Body, X, moment, path_of};
-    use super::super::{Choice, NoRules};
 
     #[test]
     fn dead_reckoning_closes_a_gap_in_a_straight_line() {

@@ -4,7 +4,7 @@
 //! velocity that it has. An [`Ease`] is what to add to the new course until it is there: it begins with the
 //! gap between the two. It is a function of time alone, so that frames may be drawn at any rate.
 
-use super::{Coords, Shape};
+use super::path::{Coords, Shape};
 use crate::limits::FIELDS_MAX;
 
 /// How the gap is closed. With `g` the gap, `s` by how much more than the new course the old one moves in a

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use super::ease::{Curve, Ease};
 use super::forecast::Forecast;
-use super::{Coords, Knot, Method, Moment, Path, Rules, Shown, Timeline};
+use super::method::{Method, Moment, Rules, Shown, Timeline};
+use super::path::{Coords, Knot, Path};
 
 /// Makes a forecast of a path.
 pub(super) trait Foresee: Debug + Send {

@@ -34,7 +34,8 @@
 
 use super::eased::Foresee;
 use super::forecast::Forecast;
-use super::{Knot, Path, Rules};
+use super::method::Rules;
+use super::path::{Knot, Path};
 
 /// An extrapolator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -215,8 +216,9 @@ impl Foresee for Fir {
 
 #[cfg(test)]
 mod tests {
+    use super::super::method::NoRules;
+    use super::super::path::Path;
     use super::super::testing::{Body, X, Y, path_of};
-    use super::super::{NoRules, Path};
     use super::*;
     use proptest::prelude::*;
 

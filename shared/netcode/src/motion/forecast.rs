@@ -1,7 +1,8 @@
 //! Where a thing will be: what an extrapolator makes of the states known so far.
 
+use super::method::{HORIZON_SECS, Rules};
+use super::path::{Coords, Knot, Shape};
 use super::rotation::{four, turned};
-use super::{Coords, HORIZON_SECS, Knot, Rules, Shape};
 use crate::fields::Values;
 use crate::limits::FIELDS_MAX;
 
@@ -123,8 +124,9 @@ impl Forecast {
 
 #[cfg(test)]
 mod tests {
+    use super::super::method::NoRules;
+    use super::super::path::Path;
     use super::super::testing::{Body, X, Y, path_of};
-    use super::super::{NoRules, Path};
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! A game's own foretelling as the rules that methods of presentation run a state forward by.
 
-use super::Rules;
 use super::interpolate::{blend_values, cut_between};
+use super::method::Rules;
 use crate::fields::{Entity, Field, Values};
 use crate::game::Game;
 use crate::limits::FORETOLD_TICKS_MAX;

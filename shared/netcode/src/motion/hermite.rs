@@ -6,7 +6,7 @@
 //! state is reached. Past that it stands; when the next one comes, or one that is late, the jump is hidden.
 
 use super::between::{self, Mended};
-use super::{Coords, Path};
+use super::path::{Coords, Path};
 
 /// See the module.
 pub(super) fn hermite() -> Mended {
@@ -29,8 +29,9 @@ fn curve(path: &Path, time: f64) -> Coords {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::Choice;
+    use super::super::method::NoRules;
     use super::super::testing::{Body, moment, path_of};
-    use super::super::{Choice, NoRules};
 
     #[test]
     fn a_parabola_with_stated_rates_is_kept() {

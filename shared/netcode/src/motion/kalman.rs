@@ -18,7 +18,8 @@
 
 use super::eased::Foresee;
 use super::forecast::Forecast;
-use super::{Coords, Knot, Path, Rules, Shape};
+use super::method::Rules;
+use super::path::{Coords, Knot, Path, Shape};
 use crate::limits::FIELDS_MAX;
 
 /// See the module.
@@ -194,8 +195,9 @@ impl Foresee for Kalman {
 
 #[cfg(test)]
 mod tests {
+    use super::super::method::NoRules;
+    use super::super::path::Path;
     use super::super::testing::{Body, X, Y};
-    use super::super::{NoRules, Path};
     use super::*;
     use crate::random::Random;
 

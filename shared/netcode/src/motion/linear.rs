@@ -5,7 +5,9 @@
 //! a.time)`. Continuous, with a kink at every state. Past the newest state it stands, and jumps when the
 //! next one comes: that is what the interpolation delay is there to prevent.
 
-use super::{Method, Moment, Path, Rules, Shown, Timeline, between};
+use super::between;
+use super::method::{Method, Moment, Rules, Shown, Timeline};
+use super::path::Path;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,8 +32,8 @@ impl Method for Linear {
 
 #[cfg(test)]
 mod tests {
+    use super::super::method::{Method, NoRules};
     use super::super::testing::{Body, moment, path_of};
-    use super::super::{Method, NoRules};
     use super::*;
 
     #[test]

@@ -14,9 +14,9 @@
 //!
 //! The article lets rotation stand between states; here what turns goes on turning.
 
-use super::HORIZON_SECS;
 use super::ease::Curve;
 use super::eased::{Eased, Reckoned};
+use super::method::HORIZON_SECS;
 
 /// See the module.
 pub(super) fn one_twelfth() -> Eased<Reckoned> {
@@ -25,8 +25,9 @@ pub(super) fn one_twelfth() -> Eased<Reckoned> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::Choice;
+    use super::super::method::NoRules;
     use super::super::testing::{Body, X, moment, path_of};
-    use super::super::{Choice, NoRules};
 
     #[test]
     fn at_sixty_frames_a_second_it_is_the_articles_loop_and_at_others_the_same_curve() {

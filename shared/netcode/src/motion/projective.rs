@@ -23,8 +23,9 @@
 use super::ease::limited;
 use super::eased::{begin, finish, present};
 use super::forecast::reach;
+use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
+use super::path::{Coords, Knot, Path, Shape};
 use super::rotation::{four, slerp};
-use super::{Coords, HORIZON_SECS, Knot, Method, Moment, Path, Rules, Shape, Shown, Timeline};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -172,8 +173,9 @@ impl Method for Projective {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::Choice;
+    use super::super::method::NoRules;
     use super::super::testing::{Body, HEADING, Q, X, moment, path_of};
-    use super::super::{Choice, NoRules};
     use super::*;
 
     fn body(x: f32, vx: f32) -> Body {

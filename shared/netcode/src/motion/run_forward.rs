@@ -13,7 +13,8 @@
 
 use super::eased::Foresee;
 use super::forecast::Forecast;
-use super::{Knot, Path, Rules};
+use super::method::Rules;
+use super::path::{Knot, Path};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +28,9 @@ impl Foresee for RunForward {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::Choice;
+    use super::super::method::{NoRules, Rules};
     use super::super::testing::{Body, X, Y, moment, path_of};
-    use super::super::{Choice, NoRules, Rules};
     use crate::fields::Values;
 
     /// Runs in a circle about the origin, once in two seconds.

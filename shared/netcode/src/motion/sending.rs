@@ -11,7 +11,8 @@
 use std::fmt::Debug;
 
 use super::forecast::Forecast;
-use super::{Coords, NoRules, Path, RECKONED_SECS, Shape};
+use super::method::{HEARTBEAT_SECS_MAX, NoRules, RECKONED_SECS};
+use super::path::{Coords, Path, Shape};
 use crate::fields::Values;
 
 /// Decides when a state is sent.
@@ -20,10 +21,6 @@ pub trait Sending: Debug + Send {
     /// do not fall. What is no number is not sent.
     fn is_due(&mut self, time: f64, values: &Values) -> bool;
 }
-
-/// Seconds after which [`Threshold`] sends whatever happened: DIS's heartbeat is 5 s by default, which is
-/// long for a game in which states are lost.
-pub const HEARTBEAT_SECS_MAX: f64 = 1.0;
 
 /// The greatest multiple of the interval that [`Predictable`] waits.
 pub const STRETCH_MAX: f64 = 8.0;
@@ -216,8 +213,9 @@ fn is_sound(time: f64, values: &Values) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choice::Choice;
+    use super::super::method::Moment;
     use super::super::testing::{Body, X, Y};
-    use super::super::{Choice, Moment};
     use super::*;
     use crate::random::Random;
 

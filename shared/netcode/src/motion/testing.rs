@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Display};
 
+use super::choice::Choice;
+use super::method::{HORIZON_SECS, Method, Moment, NoRules, Shown, Timeline};
 use super::path::{Path, Shape};
 use super::waypoints::{Extrapolator, Joining, waypoints};
-use super::{Choice, HORIZON_SECS, Method, Moment, NoRules, Shown, Timeline};
 use crate::fields::Record;
 
 crate::record! {

@@ -4,10 +4,12 @@ use std::f64::consts::PI;
 
 use proptest::prelude::*;
 
+use super::choice::Choice;
+use super::method::{HORIZON_SECS, Moment, NoRules, RECKONED_SECS, Rules, Timeline};
+use super::path::Shape;
 use super::path::{Path, TURNS_MAX};
 use super::testing::{Any, Body, HEADING, Q, X, Y, play};
 use super::waypoints::{Extrapolator, Joining};
-use super::{Choice, HORIZON_SECS, Moment, NoRules, RECKONED_SECS, Rules, Shape, Timeline};
 use crate::fields::Values;
 
 /// States each 0.05 s or so, of which some are lost, and which take 0.02 to 0.07 s: some overtake others.

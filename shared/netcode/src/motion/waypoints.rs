@@ -42,9 +42,10 @@ use super::eased::{Foresee, Reckoned, begin, finish, present};
 use super::fir::{self, Fir, Kind, SPAN_MIN};
 use super::forecast::{Forecast, SLOWING_SECS};
 use super::kalman::Kalman;
+use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
 use super::path::TURNS_MAX;
+use super::path::{Coords, Knot, Path, Shape};
 use super::run_forward::RunForward;
-use super::{Coords, HORIZON_SECS, Knot, Method, Moment, Path, Rules, Shape, Shown, Timeline};
 use crate::limits::FIELDS_MAX;
 
 mod names;

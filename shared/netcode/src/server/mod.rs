@@ -1,11 +1,16 @@
-//! The server's decisions, without any I/O.
+//! The server's decisions: one world and who is in it.
 
+mod config;
 mod interest;
-mod lobby;
+mod member;
+mod output;
 mod room;
-mod session;
+mod rotation;
+mod seating;
 mod view;
 
-pub use lobby::Lobby;
-pub use room::{ClientId, Output, Room, RoomConfig};
-pub use session::SessionStats;
+pub use config::RoomConfig;
+pub use member::MemberStats;
+pub use output::{ClientId, Output};
+pub use room::Room;
+pub use rotation::Rotation;

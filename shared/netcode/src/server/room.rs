@@ -8,8 +8,6 @@
 //! - Nothing that a client says is believed about state, time or identity: it says what its player
 //!   presses, what it received, and what its clock shows, and the last only affects itself.
 
-mod seating;
-
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::fields::Record;
@@ -20,77 +18,22 @@ use crate::limits::{
     TEXT_BYTES_MAX,
 };
 use crate::random::Random;
-use crate::rewind::{Favour, Past, Rewind, Rewound};
+use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
-use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, Status, clean_name, clip};
-use crate::wire::protocol::wire_hash;
+use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
+use crate::wire::control::{
+    ClientMessage, Hello, ServerMessage, Status, Welcome, clean_name, clip,
+};
+use crate::wire::protocol::{game_hash, wire_hash};
 use crate::wire::state::Codec;
 
+use super::config::RoomConfig;
 use super::interest::Interest;
-use super::lobby::Lobby;
-use super::session::{DatagramError, Guest, Session, SessionStats};
-
-/// A connection, as the driver numbers them; never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClientId(pub u64);
-
-/// What a room needs to know.
-#[derive(Clone, Debug)]
-pub struct RoomConfig {
-    /// The server's name, for people.
-    pub name: String,
-    /// Ticks and snapshots a second.
-    pub rates: Rates,
-    /// Of the world's randomness; what will happen follows from it, so no client is told.
-    pub seed: u64,
-    /// Of maps and rules, which clients make for themselves.
-    pub map_seed: u64,
-    /// Bots that play along; at most [`PLAYERS_MAX`].
-    pub bots: u16,
-    /// Seats for people; at most [`PLAYERS_MAX`].
-    pub players_max: u16,
-    /// Bytes of snapshots that one client gets in a second at most.
-    pub client_bytes_per_second: u32,
-    /// By how much the world is rewound for a shot at most, 0 for not at all, up to
-    /// [`REWIND_MAX`](crate::limits::REWIND_MAX); none for as much as the game says.
-    pub rewind: Option<Micros>,
-    /// Whom that favours; none for whom the game says.
-    pub favour: Option<Favour>,
-    /// When tick 0 is.
-    pub start: LocalTime,
-    /// Unix time of that moment in microseconds.
-    pub unix_micros: i64,
-    /// After how many rounds a game is over; none for never.
-    pub rounds: Option<u32>,
-}
-
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Output {
-    /// Send a datagram.
-    Datagram {
-        /// To whom.
-        client: ClientId,
-        /// It.
-        bytes: Vec<u8>,
-    },
-    /// Send a control message.
-    Control {
-        /// To whom.
-        client: ClientId,
-        /// It.
-        message: ServerMessage,
-    },
-    /// Send what was put out before, then close the connection. The room has forgotten it.
-    Close {
-        /// Whose.
-        client: ClientId,
-        /// Why.
-        reason: String,
-    },
-}
+use super::member::{DatagramError, Member, MemberStats, Seated};
+use super::output::{ClientId, Output};
+use super::rotation::Rotation;
+use super::seating::{free_name, free_seat};
 
 #[derive(Debug)]
 struct BotSeat<G: Game> {
@@ -114,7 +57,7 @@ pub struct Room<G: Game> {
     epoch: LocalTime,
     /// How often it moved, modulo 256.
     epoch_number: u8,
-    sessions: BTreeMap<ClientId, Session<G::Input>>,
+    members: BTreeMap<ClientId, Seated<G::Input>>,
     bots: BTreeMap<PlayerId, BotSeat<G>>,
     next_player: PlayerId,
     outputs: VecDeque<Output>,
@@ -127,15 +70,23 @@ pub struct Room<G: Game> {
 impl<G: Game> Room<G> {
     /// A room at tick 0, with its bots in it.
     pub fn new(config: RoomConfig) -> Self {
-        Self::open(Lobby::new(config))
+        Self::open(Rotation::new(config))
     }
 
     /// A room with those in it who wait in a lobby: server time goes on, and so do seats, names and clocks.
     /// Whoever's build does not have the game is put out.
-    pub fn open(lobby: Lobby) -> Self {
-        let Lobby {
-            config, number, tick, epoch, epoch_number, guests, next_player, outputs, ..
-        } = lobby;
+    pub fn open(rotation: Rotation) -> Self {
+        let Rotation {
+            config,
+            number,
+            tick,
+            epoch,
+            epoch_number,
+            members,
+            next_player,
+            outputs,
+            ..
+        } = rotation;
         // A new game is a new world.
         let [seed, map_seed] =
             [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(number)));
@@ -155,7 +106,7 @@ impl<G: Game> Room<G> {
             history: History::default(),
             encodings: Encodings::new(Codec::new(config.rates)),
             interest: Interest::default(),
-            sessions: BTreeMap::new(),
+            members: BTreeMap::new(),
             bots: BTreeMap::new(),
             next_player,
             outputs,
@@ -164,38 +115,38 @@ impl<G: Game> Room<G> {
             config,
         };
         let mut random = Random::new(seed ^ 0xb07);
-        for (player, name) in lobby.bots {
+        for (player, name) in rotation.bots {
             let seat = BotSeat { name, bot: new_bot::<G>(), random: random.fork() };
             room.bots.insert(player, seat);
             room.game.join(&mut room.world, player);
         }
-        let (staying, lost): (Vec<_>, Vec<_>) = guests
+        let (staying, lost): (Vec<_>, Vec<_>) = members
             .into_iter()
-            .map(|(client, guest)| (client, room.check_games(&guest.games).err(), guest))
+            .map(|(client, member)| (client, room.check_games(&member.games).err(), member))
             .partition(|(_, reason, _)| reason.is_none());
-        for (client, _, guest) in staying {
-            room.seat(client, guest);
+        for (client, _, member) in staying {
+            room.seat(client, member);
         }
-        for (client, reason, guest) in lost {
+        for (client, reason, member) in lost {
             room.put_out(client, &reason.unwrap_or_default(), false);
             // The others know of the seat.
-            room.broadcast(&ServerMessage::Left { player: guest.player });
+            room.broadcast(&ServerMessage::Left { player: member.player });
         }
         room.world.snap();
         room
     }
 
     /// Ends the game; those who are in it wait for the next.
-    pub fn close_game(self) -> Lobby {
-        let guests =
-            self.sessions.into_iter().map(|(client, session)| (client, session.into_guest()));
-        Lobby {
+    pub fn close_game(self) -> Rotation {
+        let members =
+            self.members.into_iter().map(|(client, seated)| (client, seated.into_member()));
+        Rotation {
             config: self.config,
             number: self.number.wrapping_add(1),
             tick: self.world.tick,
             epoch: self.epoch,
             epoch_number: self.epoch_number,
-            guests: guests.collect(),
+            members: members.collect(),
             bots: self.bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
             next_player: self.next_player,
             outputs: self.outputs,
@@ -231,8 +182,8 @@ impl<G: Game> Room<G> {
             self.step();
             if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
                 self.history.push(self.world.tick, &self.world.entities);
-                let sessions = self.sessions.values_mut();
-                let told = sessions.map(|session| (session.player, &mut session.interest));
+                let sessions = self.members.values_mut();
+                let told = sessions.map(|seated| (seated.member.player, &mut seated.interest));
                 self.interest.update(&self.game, &self.world, told);
                 snapshot = true;
             }
@@ -240,7 +191,7 @@ impl<G: Game> Room<G> {
         if snapshot {
             // Whoever has not been sent the last one yet gets this one instead.
             self.due.clear();
-            self.due.extend(self.sessions.keys());
+            self.due.extend(self.members.keys());
             self.drop_silent(now);
         }
     }
@@ -255,8 +206,8 @@ impl<G: Game> Room<G> {
         self.epoch = self.epoch + lost;
         self.epoch_number = self.epoch_number.wrapping_add(1);
         self.config.unix_micros = self.config.unix_micros.saturating_add(lost.0);
-        for session in self.sessions.values_mut() {
-            session.handle_epoch(self.epoch_number);
+        for seated in self.members.values_mut() {
+            seated.handle_epoch(self.epoch_number);
         }
         let unix_micros = self.config.unix_micros;
         self.broadcast(&ServerMessage::Epoch { epoch: self.epoch_number, unix_micros });
@@ -273,9 +224,9 @@ impl<G: Game> Room<G> {
             inputs.set(*player, input);
         }
         let most = self.world.past.policy().most;
-        for session in self.sessions.values_mut() {
-            session.take::<G>(self.config.rates, tick, most, inputs);
-            session.refill();
+        for seated in self.members.values_mut() {
+            seated.take::<G>(self.config.rates, tick, most, inputs);
+            seated.refill();
         }
         self.world.tick = tick;
         self.game.step(&mut self.world, inputs);
@@ -287,7 +238,7 @@ impl<G: Game> Room<G> {
     }
 
     fn drop_silent(&mut self, now: LocalTime) {
-        let silent = self.sessions.iter().filter(|(_, s)| now - s.heard_at > SILENCE_MAX);
+        let silent = self.members.iter().filter(|(_, s)| now - s.member.heard_at > SILENCE_MAX);
         for client in silent.map(|(client, _)| *client).collect::<Vec<_>>() {
             self.close(client, "nothing was heard from you for 15 seconds", true);
         }
@@ -295,7 +246,7 @@ impl<G: Game> Room<G> {
 
     /// A control message came: the body of its frame. The first must be a hello or a query.
     pub fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        if self.sessions.contains_key(&client) {
+        if self.members.contains_key(&client) {
             match ClientMessage::parse(body) {
                 Ok(_) => self.close(client, "you have said all there is to say", false),
                 Err(error) => self.close(client, &error.to_string(), false),
@@ -329,12 +280,17 @@ impl<G: Game> Room<G> {
         if let Err(reason) = self.check_games(&hello.games) {
             return self.close(client, &reason, false);
         }
-        if self.sessions.len() >= usize::from(self.config.players_max.min(PLAYERS_MAX)) {
-            let reason = format!("the server is full ({} players)", self.sessions.len());
+        if self.members.len() >= usize::from(self.config.players_max.min(PLAYERS_MAX)) {
+            let reason = format!("the server is full ({} players)", self.members.len());
             return self.close(client, &reason, true);
         }
-        let player = self.free_seat();
-        let name = self.free_name(clean_name(&hello.name).unwrap_or_else(|| "Player".into()));
+        let people =
+            self.members.values().map(|seated| (seated.member.player, &*seated.member.name));
+        let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
+        let taken = people.chain(bots);
+        let player = free_seat(taken.clone().map(|(player, _)| player), &mut self.next_player);
+        let wanted = clean_name(&hello.name).unwrap_or_else(|| "Player".into());
+        let name = free_name(taken.map(|(_, name)| name), wanted);
         let offset = Offset(self.server_time(now).0.saturating_sub(hello.sent.0));
         tracing::info!(client = client.0, %player, name, version = hello.version, "joined");
         let welcome = self.welcome(player, offset);
@@ -342,7 +298,7 @@ impl<G: Game> Room<G> {
         for message in self.roster() {
             self.outputs.push_back(Output::Control { client, message });
         }
-        let guest = Guest::new(
+        let member = Member::new(
             player,
             name.clone(),
             hello.games,
@@ -351,24 +307,24 @@ impl<G: Game> Room<G> {
             self.epoch_number,
             &self.config,
         );
-        let session = Session::new::<G>(guest, self.number, self.config.rates);
-        self.sessions.insert(client, session);
+        let seated = Seated::new::<G>(member, self.number, self.config.rates);
+        self.members.insert(client, seated);
         self.broadcast(&ServerMessage::Joined { player, name, bot: false });
         self.game.join(&mut self.world, player);
         self.world.snap();
     }
 
     /// A datagram came. A bad one changes nothing; one that no honest client sends ends the
-    /// session.
+    /// seated.
     pub fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
         let server_time = self.server_time(now);
         let (tick, rates) = (self.world.tick, self.config.rates);
-        let Some(session) = self.sessions.get_mut(&client) else { return };
-        match session.handle_datagram(bytes, now, server_time, tick, rates) {
+        let Some(seated) = self.members.get_mut(&client) else { return };
+        match seated.handle_datagram(bytes, now, server_time, tick, rates) {
             Ok(()) => {}
             Err(DatagramError::NeverSent(error)) => self.close(client, &error.to_string(), false),
             Err(error) => {
-                session.stats.refused += 1;
+                seated.member.stats.refused += 1;
                 tracing::debug!(client = client.0, %error, len = bytes.len(), "datagram refused");
             }
         }
@@ -376,18 +332,18 @@ impl<G: Game> Room<G> {
 
     /// The client's path carries datagrams of at most so many bytes.
     pub fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
-        if let Some(session) = self.sessions.get_mut(&client) {
-            session.budget = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+        if let Some(seated) = self.members.get_mut(&client) {
+            seated.member.budget = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
         }
     }
 
     /// The connection is gone; `reason` is for the log.
     pub fn handle_lost(&mut self, client: ClientId, reason: &str) {
-        let Some(session) = self.sessions.remove(&client) else { return };
-        let stats = session.stats;
-        tracing::info!(client = client.0, player = %session.player, name = session.name, reason, ?stats, "left");
-        self.game.leave(&mut self.world, session.player);
-        self.broadcast(&ServerMessage::Left { player: session.player });
+        let Some(seated) = self.members.remove(&client) else { return };
+        let stats = seated.member.stats;
+        tracing::info!(client = client.0, player = %seated.member.player, name = seated.member.name, reason, ?stats, "left");
+        self.game.leave(&mut self.world, seated.member.player);
+        self.broadcast(&ServerMessage::Left { player: seated.member.player });
     }
 
     /// Tells a client why it is put out or refused, and forgets it.
@@ -406,16 +362,57 @@ impl<G: Game> Room<G> {
 
     /// Tells everybody why the server ends.
     pub fn shutdown(&mut self, reason: &str) {
-        for client in self.sessions.keys().copied().collect::<Vec<_>>() {
+        for client in self.members.keys().copied().collect::<Vec<_>>() {
             self.close(client, reason, true);
         }
     }
 
     fn broadcast(&mut self, message: &ServerMessage) {
-        for client in self.sessions.keys() {
+        for client in self.members.keys() {
             let message = message.clone();
             self.outputs.push_back(Output::Control { client: *client, message });
         }
+    }
+
+    /// Lets somebody in who was in the game before.
+    fn seat(&mut self, client: ClientId, member: Member) {
+        let (player, offset) = (member.player, member.welcome_offset);
+        let welcome = self.welcome(player, offset);
+        self.outputs.push_back(Output::Control { client, message: welcome });
+        let seated = Seated::new::<G>(member, self.number, self.config.rates);
+        self.members.insert(client, seated);
+        self.game.join(&mut self.world, player);
+    }
+
+    /// Whether a build that knows these games can play this one.
+    fn check_games(&self, games: &[(String, u64)]) -> Result<(), String> {
+        match games.iter().find(|(name, _)| name == G::NAME) {
+            Some((_, hash)) if *hash == game_hash::<G>() => Ok(()),
+            Some(_) => Err(format!("your build's rules of {} differ from this server's", G::NAME)),
+            None => Err(format!("this server plays {}, which your build lacks", G::NAME)),
+        }
+    }
+
+    fn welcome(&self, player: PlayerId, offset: Offset) -> ServerMessage {
+        ServerMessage::Welcome(Welcome {
+            server: self.config.name.clone(),
+            game: G::NAME.into(),
+            number: self.number,
+            seed: self.config.map_seed.wrapping_add(u64::from(self.number)),
+            rates: self.config.rates,
+            player,
+            tick: self.world.tick,
+            offset,
+            epoch: self.epoch_number,
+            unix_micros: self.config.unix_micros,
+        })
+    }
+
+    fn roster(&self) -> Vec<ServerMessage> {
+        let people = self.members.values().map(|s| (s.member.player, s.member.name.clone(), false));
+        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
+        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
+        people.chain(bots).map(joined).collect()
     }
 
     /// The next thing to do. A client's snapshot is packed here, so that the time that is stamped on
@@ -438,10 +435,10 @@ impl<G: Game> Room<G> {
                 continue;
             }
             let server_time = self.server_time(now);
-            let Some(session) = self.sessions.get_mut(&client) else { continue };
+            let Some(seated) = self.members.get_mut(&client) else { continue };
             let (game, encodings) = (&self.game, &mut self.encodings);
             let outputs = &mut self.outputs;
-            session.snapshot(game, encodings, &self.history, now, server_time, |bytes| {
+            seated.snapshot(game, encodings, &self.history, now, server_time, |bytes| {
                 outputs.push_back(Output::Datagram { client, bytes });
             });
         }
@@ -460,7 +457,7 @@ impl<G: Game> Room<G> {
             server: self.config.name.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             game: G::NAME.into(),
-            players: self.sessions.len() as u16,
+            players: self.members.len() as u16,
             players_max: self.config.players_max,
             bots: self.bots.len() as u16,
             tick: self.world.tick,
@@ -477,8 +474,8 @@ impl<G: Game> Room<G> {
         self.world.tick
     }
 
-    /// What was counted of a client's session.
-    pub fn session_stats(&self, client: ClientId) -> Option<SessionStats> {
-        self.sessions.get(&client).map(|session| session.stats)
+    /// What was counted of a client.
+    pub fn member_stats(&self, client: ClientId) -> Option<MemberStats> {
+        self.members.get(&client).map(|seated| seated.member.stats)
     }
 }

@@ -8,8 +8,8 @@ use crate::ids::PlayerId;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::time::Tick;
 use crate::wire::WireError;
+use crate::wire::counts::Counts;
 use crate::wire::input::Ack;
-use crate::wire::model::Counts;
 use crate::wire::snapshot::{SnapshotHeader, Told, count_snapshot, read_snapshot};
 use crate::wire::state::Codec;
 

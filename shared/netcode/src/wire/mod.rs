@@ -5,6 +5,7 @@
 
 pub mod bits;
 pub mod control;
+pub mod counts;
 mod datagram;
 mod error;
 pub mod fields;

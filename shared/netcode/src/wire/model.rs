@@ -3,7 +3,7 @@
 //!
 //! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood of its own that
 //! depends on what is known by then. The likelihoods come from recorded play, once, by a trainer
-//! ([`Counts`]); a client and a server never adapt them, so there is nothing between the two that a lost
+//! ([`Counts`](super::counts::Counts)); a client and a server never adapt them, so there is nothing between the two that a lost
 //! packet could put out of step. They are part of the game's hash.
 
 #![allow(
@@ -12,12 +12,10 @@
     reason = "bounds are seen to where numbers come in"
 )]
 
-mod counts;
-
 use std::sync::Arc;
 
 use super::hash::fnv1a;
-use super::range::{Coder, EVEN, Level, level_of};
+use super::range::{Coder, EVEN, Level};
 use crate::fields::Kind;
 
 /// A number in a packet's header, each with statistics of its own.
@@ -38,54 +36,52 @@ pub(crate) enum Number {
 }
 
 /// How many there are.
-const NUMBERS: usize = 12;
+pub(super) const NUMBERS: usize = 12;
 /// Numbers have at most 32 bits, so exponents up to 32.
-const EXPONENTS: usize = 33;
+pub(super) const EXPONENTS: usize = 33;
 /// Indices have 12 bits. For each exponent there is its decision and three of the two digits after the
 /// first, and all that for each size of the gap before.
-const GAP_EXPONENTS: usize = 13;
-const GAPS: usize = GAP_EXPONENTS * 4;
-const GAP: usize = NUMBERS * EXPONENTS;
+pub(super) const GAP_EXPONENTS: usize = 13;
+pub(super) const GAPS: usize = GAP_EXPONENTS * 4;
+pub(super) const GAP: usize = NUMBERS * EXPONENTS;
 /// Decisions of a header, and of what lies between entities.
-const HEADER: usize = GAP + 4 * GAPS;
+pub(super) const HEADER: usize = GAP + 4 * GAPS;
 
 /// How far a field was expected to move, or how sure and how near the middle of a step the guess was.
 pub(crate) const CLASSES: usize = 48;
 /// Sizes of the surprise that the field before was.
-const NEAR: usize = 10;
+pub(super) const NEAR: usize = 10;
 /// Sizes of the greatest surprise of those before that one.
-const FAR: usize = 8;
+pub(super) const FAR: usize = 8;
 /// Exponents that are told apart.
-const MAGNITUDES: usize = 14;
-const ZERO: usize = 0;
-const SIGN: usize = ZERO + CLASSES * NEAR * FAR;
-const EXPONENT: usize = SIGN + CLASSES * NEAR * FAR;
+pub(super) const MAGNITUDES: usize = 14;
+pub(super) const ZERO: usize = 0;
+pub(super) const SIGN: usize = ZERO + CLASSES * NEAR * FAR;
+pub(super) const EXPONENT: usize = SIGN + CLASSES * NEAR * FAR;
 /// Classes, near and far are halved for the exponents.
-const BROAD: [usize; 3] = [CLASSES / 2, NEAR / 2, FAR / 2];
-const MANTISSA: usize = EXPONENT + BROAD[0] * BROAD[1] * BROAD[2] * 2 * MAGNITUDES;
+pub(super) const BROAD: [usize; 3] = [CLASSES / 2, NEAR / 2, FAR / 2];
+pub(super) const MANTISSA: usize = EXPONENT + BROAD[0] * BROAD[1] * BROAD[2] * 2 * MAGNITUDES;
 /// Decisions of a field.
-const FIELD: usize = MANTISSA + MAGNITUDES * 4;
+pub(super) const FIELD: usize = MANTISSA + MAGNITUDES * 4;
 
 /// How much an entity changed lately: sizes, and one for not knowing.
 pub(crate) const ACTIVITIES: usize = 9;
-const FORETOLD: usize = 0;
-const USUAL: usize = FORETOLD + ACTIVITIES * ACTIVITIES * 4;
-const PRESENT: usize = USUAL + 2;
-const KNOWN: usize = PRESENT + 8;
+pub(super) const FORETOLD: usize = 0;
+pub(super) const USUAL: usize = FORETOLD + ACTIVITIES * ACTIVITIES * 4;
+pub(super) const PRESENT: usize = USUAL + 2;
+pub(super) const KNOWN: usize = PRESENT + 8;
 /// Decisions of an entity apart from its fields.
-const ENTITY: usize = KNOWN + 5;
+pub(super) const ENTITY: usize = KNOWN + 5;
 
 /// Frozen likelihoods.
 #[derive(Clone, Debug)]
 pub struct Tables {
-    levels: Vec<Level>,
+    pub(super) levels: Vec<Level>,
     /// How many fields each kind has that it was made for; none if it is for any.
-    kinds: Vec<usize>,
+    pub(super) kinds: Vec<usize>,
     /// FNV-1a of the levels.
-    digest: u64,
+    pub(super) digest: u64,
 }
-
-pub use counts::Counts;
 
 /// Why tables cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -115,7 +111,7 @@ impl Tables {
         Self::of(vec![EVEN; len(kinds)], kinds.to_vec())
     }
 
-    fn of(levels: Vec<Level>, kinds: Vec<usize>) -> Self {
+    pub(super) fn of(levels: Vec<Level>, kinds: Vec<usize>) -> Self {
         let digest = fnv1a(&levels);
         Self { levels, kinds, digest }
     }
@@ -244,7 +240,7 @@ fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
 }
 
 /// Decisions of tables for such kinds.
-fn len(kinds: &[usize]) -> usize {
+pub(super) fn len(kinds: &[usize]) -> usize {
     HEADER
         + if kinds.is_empty() {
             ENTITY + FIELD

@@ -12,11 +12,12 @@ mod references;
 mod tests;
 
 use super::bits::{unzigzag, zigzag};
+use super::counts::Counts;
 use super::datagram::{Echo, kind_of};
 use super::error::WireError;
 use super::fields::visible;
 use super::foresight::Past;
-use super::model::{Counts, Layout, Number, Plain, foretold, gap, number, plain};
+use super::model::{Layout, Number, Plain, foretold, gap, number, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
 use super::state::{AsForetold, Codec};
 use crate::fields::{Entity, Packed};

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use super::connection::Peer;
 use super::{Clock, Event};
-use phaselock::server::{ClientId, Lobby, Output, Room};
+use phaselock::server::{ClientId, Output, Room, Rotation};
 
 /// Events that are handled at a time, before and after the clock is looked at.
 const EVENTS_PER_TURN: usize = 512;
@@ -23,8 +23,8 @@ pub trait Stage: Send + Sync {
     fn play<'d>(
         &self,
         driver: &'d mut Driver,
-        lobby: Lobby,
-    ) -> Pin<Box<dyn Future<Output = Option<Lobby>> + Send + 'd>>;
+        lobby: Rotation,
+    ) -> Pin<Box<dyn Future<Output = Option<Rotation>> + Send + 'd>>;
 }
 
 /// A game as a [`Stage`].
@@ -35,8 +35,8 @@ pub fn stage<G: Game>() -> Box<dyn Stage> {
         fn play<'d>(
             &self,
             driver: &'d mut Driver,
-            lobby: Lobby,
-        ) -> Pin<Box<dyn Future<Output = Option<Lobby>> + Send + 'd>> {
+            lobby: Rotation,
+        ) -> Pin<Box<dyn Future<Output = Option<Rotation>> + Send + 'd>> {
             Box::pin(driver.play(Room::<G>::open(lobby)))
         }
     }
@@ -69,7 +69,7 @@ impl Driver {
     }
 
     /// Runs the room until its game is over, or until it is to stop and has said goodbye.
-    async fn play<G: Game>(&mut self, mut room: Room<G>) -> Option<Lobby> {
+    async fn play<G: Game>(&mut self, mut room: Room<G>) -> Option<Rotation> {
         tracing::info!(game = G::NAME, "the game begins");
         self.drain(&mut room);
         while !room.is_over() {

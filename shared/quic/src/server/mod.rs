@@ -30,7 +30,7 @@ use crate::identity::Identity;
 use connection::Peer;
 use drive::Driver;
 pub use drive::{Stage, stage};
-use phaselock::server::{ClientId, Lobby, RoomConfig};
+use phaselock::server::{ClientId, RoomConfig, Rotation};
 use socket::Unmarked;
 use transport::{NEWCOMERS_PER_ADDRESS_MAX, SPARE_CONNECTIONS};
 
@@ -253,7 +253,7 @@ impl Server {
         let to_room = ToRoom { events, clock };
         let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, places));
         let mut driver = Driver::new(received, clock, Box::pin(shutdown));
-        let mut lobby = Lobby::new(config);
+        let mut lobby = Rotation::new(config);
         for stage in stages.iter().cycle() {
             match stage.play(&mut driver, lobby).await {
                 Some(next) => lobby = next,

@@ -1,6 +1,6 @@
 //! Who is shown when, and where.
 
-use super::super::Timeline;
+use super::super::method::Timeline;
 use super::*;
 use crate::fields::Record;
 use crate::game::{Ahead, Inputs, World};

@@ -1,19 +1,10 @@
-//! A bad network, repeatable from its seed: what tests put between server and client, and what
-//! `--link` puts between this machine and the real network.
-//!
-//! [`Link`] is one direction; [`Conditions`] are both, as people write them:
-//! `mobile`, or `delay=100ms,jitter=30ms,loss=5%`, or `cable; 10s: delay=120ms; 20s: cable`.
-
-mod conditions;
-mod config;
+//! One direction of a link.
 
 use std::collections::BTreeMap;
 
+use super::config::{LinkConfig, Schedule};
 use crate::random::Random;
 use crate::time::LocalTime;
-
-pub use conditions::{Conditions, ConditionsError, PROFILES};
-pub use config::{LinkConfig, LinkError, Schedule, Spread};
 
 /// What became of the packets that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +36,7 @@ pub struct Link<T = Vec<u8>> {
     /// When the last packet of an ordered link arrives.
     last: LocalTime,
     /// Packets and their bytes, by time of arrival, then in the order of sending.
-    under_way: BTreeMap<(LocalTime, u64), (usize, T)>,
+    pub(super) under_way: BTreeMap<(LocalTime, u64), (usize, T)>,
     /// Of all that is under way.
     bytes: usize,
     numbered: u64,
@@ -183,6 +174,3 @@ impl<T: Clone> Link<T> {
         self.stats
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,13 +6,14 @@ use crate::ids::PlayerId;
 use crate::limits::PLAYERS_MAX;
 use crate::time::{LocalTime, Tick};
 
-use super::room::{ClientId, Output, RoomConfig};
-use super::session::Guest;
+use super::config::RoomConfig;
+use super::member::Member;
+use super::output::{ClientId, Output};
 
 /// Those who wait for a game to begin, and the server's time, which goes on. The room of the next game
 /// is [opened](super::Room::open) with it.
 #[derive(Debug)]
-pub struct Lobby {
+pub struct Rotation {
     pub(super) config: RoomConfig,
     /// The number of the next game, modulo 256.
     pub(super) number: u8,
@@ -21,7 +22,7 @@ pub struct Lobby {
     pub(super) epoch: LocalTime,
     /// How often it moved, modulo 256.
     pub(super) epoch_number: u8,
-    pub(super) guests: Vec<(ClientId, Guest)>,
+    pub(super) members: Vec<(ClientId, Member)>,
     /// Bots' seats and names.
     pub(super) bots: Vec<(PlayerId, String)>,
     pub(super) next_player: PlayerId,
@@ -29,7 +30,7 @@ pub struct Lobby {
     pub(super) outputs: VecDeque<Output>,
 }
 
-impl Lobby {
+impl Rotation {
     /// Before the first game: nobody is there but bots.
     pub fn new(config: RoomConfig) -> Self {
         let count = config.bots.min(PLAYERS_MAX);
@@ -38,7 +39,7 @@ impl Lobby {
             tick: Tick(0),
             epoch: config.start,
             epoch_number: 0,
-            guests: Vec::new(),
+            members: Vec::new(),
             bots: (0..count).map(|seat| (PlayerId(seat), bot_name(seat + 1))).collect(),
             next_player: PlayerId(count),
             outputs: VecDeque::new(),

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::news::News;
 use crate::game::{Entities, Game};
 use crate::ids::EntityId;
 use crate::limits::{FORESEEN_GRACE, FORESEEN_INDEX_MIN, FORESEEN_MAX, SHARED_LINGER, SHARED_MAX};
 use crate::time::{Micros, Rates, Tick};
-
-use super::{News, is_foreseen};
 
 /// What is shared and what is foreseen.
 #[derive(Debug)]
@@ -83,7 +82,7 @@ impl Others {
         own: EntityId,
         tick: Tick,
     ) {
-        let foreseen = scene.iter().rev().map(|slot| slot.id).take_while(|id| is_foreseen(*id));
+        let foreseen = scene.iter().rev().map(|slot| slot.id).take_while(|id| id.is_foreseen());
         let new: Vec<_> = foreseen.filter(|id| !self.foreseen.contains_key(id)).collect();
         for id in new {
             if twin::<G>(scene, own, id).is_some() {
@@ -160,6 +159,6 @@ fn twin<G: Game>(
 ) -> Option<EntityId> {
     let owner = scene.get(own)?.owner?;
     let number = number_of(foreseen);
-    let mut owned = scene.owned_by(owner).filter(|slot| !is_foreseen(slot.id));
+    let mut owned = scene.owned_by(owner).filter(|slot| !slot.id.is_foreseen());
     owned.find(|slot| G::foreseen(&slot.entity) == Some(number)).map(|slot| slot.id)
 }

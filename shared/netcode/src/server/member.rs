@@ -16,7 +16,7 @@ use crate::wire::input::read_input;
 use crate::wire::snapshot::{Perceived, References, SnapshotHeader};
 use crate::wire::{Echo, WireError, is_of_game, mark_game};
 
-use super::room::RoomConfig;
+use super::config::RoomConfig;
 use super::view::ViewEstimate;
 
 /// Why a datagram changed nothing, or ends the session.
@@ -37,7 +37,7 @@ pub(super) enum DatagramError {
 
 /// What is counted of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SessionStats {
+pub struct MemberStats {
     /// Input packets that were read.
     pub accepted: u64,
     /// Datagrams that were refused: garbage, duplicates, stragglers, floods.
@@ -56,9 +56,9 @@ pub struct SessionStats {
     pub rate: u32,
 }
 
-/// What the server keeps of a client when it goes on to another game.
+/// One client of the server: what outlives a game.
 #[derive(Debug)]
-pub(super) struct Guest {
+pub(super) struct Member {
     pub(super) player: PlayerId,
     pub(super) name: String,
     /// The games that its build knows, with their hashes.
@@ -67,7 +67,7 @@ pub(super) struct Guest {
     pub(super) budget: usize,
     /// When a valid input packet last came.
     pub(super) heard_at: LocalTime,
-    pub(super) stats: SessionStats,
+    pub(super) stats: MemberStats,
     offset: OffsetEstimator,
     /// What changes to the offset are told against.
     pub(super) welcome_offset: Offset,
@@ -77,11 +77,12 @@ pub(super) struct Guest {
     allowance: u64,
     /// The number of the server's epoch.
     epoch: u8,
+    /// As of the beginning of the game.
     path: Budget,
     view: ViewEstimate,
 }
 
-impl Guest {
+impl Member {
     /// One who has just come, and whose clock showed `client_time` when it said hello.
     pub(super) fn new(
         player: PlayerId,
@@ -99,7 +100,7 @@ impl Guest {
             games,
             budget: DATAGRAM_BYTES_MAX,
             heard_at: now,
-            stats: SessionStats::default(),
+            stats: MemberStats::default(),
             offset: OffsetEstimator::default(),
             welcome_offset: offset,
             client_time,
@@ -111,22 +112,15 @@ impl Guest {
     }
 }
 
+/// A member seated in one game.
 #[derive(Debug)]
-pub(super) struct Session<I> {
-    pub(super) player: PlayerId,
-    pub(super) name: String,
-    games: Vec<(String, u64)>,
-    /// Which of the server's games this is.
+pub(super) struct Seated<I> {
+    pub(super) member: Member,
+    /// Index of the game in the server's rotation, modulo 256.
     game: u8,
     inputs: InputBuffer<I>,
-    view: ViewEstimate,
-    pub(super) budget: usize,
-    pub(super) heard_at: LocalTime,
-    pub(super) stats: SessionStats,
-    offset: OffsetEstimator,
-    welcome_offset: Offset,
     sender: Sender,
-    /// What it is told of, as of the newest snapshot.
+    /// Entities that it is told of, as of the newest snapshot.
     pub(super) interest: Lingering,
     /// Sequence number and send time (low bits, by the client's clock) of the newest input packet,
     /// and when it came.
@@ -134,9 +128,6 @@ pub(super) struct Session<I> {
     /// Which of the last 64 input packets came: bit `n` is the one `n` before the newest. Those before
     /// the first count as having come.
     came: u64,
-    client_time: LocalTime,
-    allowance: u64,
-    epoch: u8,
     /// Echoes of packets before this one were stamped in an epoch before.
     trusted_from: u64,
 }
@@ -145,64 +136,38 @@ pub(super) struct Session<I> {
 /// sends everything at once.
 const ALLOWANCE_TICKS: u64 = 64;
 
-impl<I: Record> Session<I> {
+impl<I: Record> Seated<I> {
     /// A packet counts as missing when so many after it have come: half a second at 60 Hz. Bit of
     /// the mask.
     const OVERDUE: u64 = 1 << 32;
 
-    /// A guest's stay in the server's game of that number.
-    pub(super) fn new<G: Game<Input = I>>(guest: Guest, game: u8, rates: Rates) -> Self {
-        let Guest { player, path, mut view, .. } = guest;
+    /// Seats a member in the game of that index in the rotation.
+    pub(super) fn new<G: Game<Input = I>>(mut member: Member, game: u8, rates: Rates) -> Self {
         // Packets are numbered anew.
-        view.restart();
+        member.view.restart();
         Self {
-            player,
-            name: guest.name,
-            games: guest.games,
             game,
             inputs: InputBuffer::new(G::LATE),
-            view,
-            budget: guest.budget,
-            heard_at: guest.heard_at,
-            stats: guest.stats,
-            offset: guest.offset,
-            welcome_offset: guest.welcome_offset,
-            sender: Sender::with_budget(player, path),
+            sender: Sender::with_budget(member.player, member.path.clone()),
             interest: Lingering::new(rates),
             newest: None,
             came: u64::MAX,
-            client_time: guest.client_time,
-            allowance: guest.allowance,
-            epoch: guest.epoch,
             trusted_from: 0,
+            member,
         }
     }
 
-    /// The game ends; what was learnt of the client remains.
-    pub(super) fn into_guest(self) -> Guest {
-        Guest {
-            player: self.player,
-            name: self.name,
-            games: self.games,
-            budget: self.budget,
-            heard_at: self.heard_at,
-            stats: self.stats,
-            offset: self.offset,
-            welcome_offset: self.welcome_offset,
-            client_time: self.client_time,
-            allowance: self.allowance,
-            epoch: self.epoch,
-            path: self.sender.into_budget(),
-            view: self.view,
-        }
+    /// The game ends; what was measured of the client's path and clock remains.
+    pub(super) fn into_member(self) -> Member {
+        Member { path: self.sender.into_budget(), ..self.member }
     }
 
     /// Tick 0 moved: what was measured and sent before is void.
     pub(super) fn handle_epoch(&mut self, epoch: u8) {
-        self.epoch = epoch;
-        self.offset.clear();
+        self.member.epoch = epoch;
+        self.member.offset.clear();
         self.inputs.restart();
-        self.view.restart();
+        self.member.view.restart();
         self.trusted_from = self.sender.next_seq();
     }
 
@@ -214,14 +179,14 @@ impl<I: Record> Session<I> {
         rewind_most: Micros,
         inputs: &mut Inputs<I>,
     ) {
-        let (buffer, view) = (&mut self.inputs, &mut self.view);
+        let (buffer, view) = (&mut self.inputs, &mut self.member.view);
         let mut seen = |at: Tick, claim| {
             // A step that runs late may not look further back than others.
             let late = rates.time_of(tick) - rates.time_of(at);
             let view = view.accept(at, claim, rewind_most - late);
             view.filter(|_| rewind_most > Micros::ZERO)
         };
-        inputs.set_steps(self.player, |steps| match G::LATE {
+        inputs.set_steps(self.member.player, |steps| match G::LATE {
             Late::Repeat => {
                 let (input, claim) = buffer.take(tick, G::repeat);
                 steps.push(Step { age: 0, input, view: seen(tick, claim) });
@@ -236,7 +201,7 @@ impl<I: Record> Session<I> {
     /// A tick passed.
     pub(super) fn refill(&mut self) {
         let most = ALLOWANCE_TICKS * INPUT_PACKETS_PER_TICK_MAX;
-        self.allowance = (self.allowance + INPUT_PACKETS_PER_TICK_MAX).min(most);
+        self.member.allowance = (self.member.allowance + INPUT_PACKETS_PER_TICK_MAX).min(most);
     }
 
     /// A datagram came while the world was at `tick`.
@@ -248,7 +213,8 @@ impl<I: Record> Session<I> {
         tick: Tick,
         rates: Rates,
     ) -> Result<(), DatagramError> {
-        self.allowance = self.allowance.checked_sub(1).ok_or(DatagramError::TooMany)?;
+        self.member.allowance =
+            self.member.allowance.checked_sub(1).ok_or(DatagramError::TooMany)?;
         if !is_of_game(bytes, self.game) {
             return Err(DatagramError::OtherGame);
         }
@@ -265,26 +231,26 @@ impl<I: Record> Session<I> {
         };
         // Stamped in this epoch, by a client that knows of it: one that does not would take the new
         // offset for news, and the news of the epoch for more.
-        let trusted = acked >= Some(self.trusted_from) && packet.epoch == self.epoch;
-        let sent = LocalTime::widen(packet.sent, self.client_time);
+        let trusted = acked >= Some(self.trusted_from) && packet.epoch == self.member.epoch;
+        let sent = LocalTime::widen(packet.sent, self.member.client_time);
         self.count(seq);
         if newer {
             self.newest = Some((seq, packet.sent, now));
-            self.client_time = sent;
+            self.member.client_time = sent;
             if let Some(echo) = packet.echo.filter(|_| trusted) {
                 // The echo is of the newest packet acknowledged.
                 let echoed = ServerTime::widen(echo.time, server_time);
-                self.offset.observe(server_time, sent, echoed, Micros(i64::from(echo.held)));
+                self.member.offset.observe(server_time, sent, echoed, Micros(i64::from(echo.held)));
                 let held = Micros(i64::from(echo.held));
                 self.sender.handle_round_trip(now, server_time - echoed - held);
                 if let Some((newest, ack)) = acked.zip(packet.ack) {
-                    self.view.handle_ack(now, server_time, newest, ack.mask, held);
+                    self.member.view.handle_ack(now, server_time, newest, ack.mask, held);
                 }
             }
         }
-        self.heard_at = now;
-        self.stats.accepted += 1;
-        if packet.epoch != self.epoch {
+        self.member.heard_at = now;
+        self.member.stats.accepted += 1;
+        if packet.epoch != self.member.epoch {
             return Ok(()); // Its ticks are of another time.
         }
         let newest = Tick::widen(packet.tick, tick);
@@ -296,9 +262,9 @@ impl<I: Record> Session<I> {
             let at = newest.minus(back);
             let early = rates.time_of(at) - server_time;
             lag = pressed.lag.unwrap_or(lag);
-            let claim = self.view.judge(early, lag);
+            let claim = self.member.view.judge(early, lag);
             if self.inputs.insert(tick, at, pressed.input, claim, early) == Accepted::Late {
-                self.stats.late += 1;
+                self.member.stats.late += 1;
             }
         }
         Ok(())
@@ -310,15 +276,15 @@ impl<I: Record> Session<I> {
         if seq > near {
             // Of a long gap most were never remembered.
             let remembered = (seq - near).min(u64::from(u64::BITS));
-            self.stats.missing += seq - near - remembered;
+            self.member.stats.missing += seq - near - remembered;
             for _ in 0..remembered {
                 self.came <<= 1;
-                self.stats.missing += u64::from(self.came & Self::OVERDUE == 0);
+                self.member.stats.missing += u64::from(self.came & Self::OVERDUE == 0);
             }
             self.came |= 1;
         } else if seq < near {
             let back = 1 << (near - seq);
-            self.stats.missing -= u64::from(back >= Self::OVERDUE);
+            self.member.stats.missing -= u64::from(back >= Self::OVERDUE);
             self.came |= back;
         }
     }
@@ -334,11 +300,11 @@ impl<I: Record> Session<I> {
         mut send: impl FnMut(Vec<u8>),
     ) {
         let change = |offset: Offset| {
-            let change = offset.0.saturating_sub(self.welcome_offset.0);
+            let change = offset.0.saturating_sub(self.member.welcome_offset.0);
             change.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
         };
         let micros = |span: Micros| span.0.clamp(0, i64::from(u32::MAX)) as u32;
-        let perceived = self.offset.estimate(server_time).map(|estimate| Perceived {
+        let perceived = self.member.offset.estimate(server_time).map(|estimate| Perceived {
             offset_change: change(estimate.offset),
             round_trip: micros(estimate.round_trip),
             error_max: micros(estimate.error_max),
@@ -350,12 +316,12 @@ impl<I: Record> Session<I> {
             sent: server_time.low(),
             echo,
             perceived,
-            inputs: self.inputs.report(self.stats.missing),
+            inputs: self.inputs.report(self.member.stats.missing),
             references: References::NONE,
         };
-        let room = Room { packet_bytes: self.budget, now };
+        let room = Room { packet_bytes: self.member.budget, now };
         let told = self.interest.told();
-        let stats = &mut self.stats;
+        let stats = &mut self.member.stats;
         let tick = history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();
         self.sender.snapshot(encodings, game, history, told, header, room, |mut packet| {
@@ -365,9 +331,9 @@ impl<I: Record> Session<I> {
             send(packet);
         });
         for seq in first..self.sender.next_seq() {
-            self.view.handle_sent(seq, tick.unwrap_or_default());
+            self.member.view.handle_sent(seq, tick.unwrap_or_default());
         }
-        self.stats.left_out += self.sender.left_out() as u64;
-        self.stats.rate = self.sender.rate();
+        self.member.stats.left_out += self.sender.left_out() as u64;
+        self.member.stats.rate = self.sender.rate();
     }
 }

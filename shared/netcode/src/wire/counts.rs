@@ -1,6 +1,8 @@
 //! Makes tables of what was counted.
 
-use super::*;
+use super::model::*;
+use super::range::{Coder, Level, level_of};
+use crate::fields::Kind;
 
 /// Counts decisions: what tables are made of.
 #[derive(Clone, Debug)]

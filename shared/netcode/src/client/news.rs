@@ -1,0 +1,35 @@
+//! What a snapshot says that a prediction is compared with, and the verdict.
+
+use crate::fields::Entities;
+use crate::game::{Cause, Game};
+use crate::ids::EntityId;
+use crate::snapshot::State;
+use crate::snapshot::store::Store;
+use crate::time::Tick;
+
+/// A prediction that the server contradicted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Correction {
+    /// The tick that was predicted wrongly.
+    pub tick: Tick,
+    /// By how much the field that was furthest off was off, in the game's own units.
+    pub size: f32,
+    /// Why, as far as is known.
+    pub cause: Cause,
+}
+
+/// What a snapshot packet says that is to be compared with what was predicted.
+pub(super) struct News<'a, G: Game> {
+    /// Its tick.
+    pub(super) tick: Tick,
+    /// The own entity, and its state at that tick.
+    pub(super) own: (EntityId, State),
+    /// Everything as of the newest states.
+    pub(super) scene: Entities<G::Entity>,
+    /// All that was received.
+    pub(super) store: &'a Store<G>,
+    /// What was last drawn.
+    pub(super) shown: &'a Entities<G::Entity>,
+    /// Whether an input is known to have been late, lately.
+    pub(super) late: bool,
+}

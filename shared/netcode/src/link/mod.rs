@@ -1,0 +1,15 @@
+//! A bad network, repeatable from its seed: what tests put between server and client, and what
+//! `--link` puts between this machine and the real network.
+//!
+//! [`Link`] is one direction; [`Conditions`] are both, as people write them:
+//! `mobile`, or `delay=100ms,jitter=30ms,loss=5%`, or `cable; 10s: delay=120ms; 20s: cable`.
+
+mod conditions;
+mod config;
+#[cfg(test)]
+mod tests;
+mod way;
+
+pub use conditions::{Conditions, ConditionsError, PROFILES};
+pub use config::{LinkConfig, LinkError, Schedule, Spread};
+pub use way::{Link, LinkStats};
