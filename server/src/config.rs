@@ -24,7 +24,7 @@ use phaselock::limits::{
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
 use phaselock::wire::control::printable;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 
 use self::cli::{Cli, Sub};
 pub use self::error::{ConfigError, Origin};
@@ -75,7 +75,8 @@ pub enum Command {
 pub struct Config {
     /// The UDP address to serve on. `[::]` means IPv4 too; port 0 lets the system choose.
     pub listen: SocketAddr,
-    /// The games to run in turn, at least one. Whether there are such is for the list of games to say.
+    /// Names of the games to run in turn; none for the first that the server has. Whether there are such is
+    /// for [`Games`](phaselock::games::Games) to say.
     pub games: Vec<String>,
     /// How many rounds of a game are played before the next, if there are several; from 1 to [`ROUNDS_MAX`].
     pub rounds: u32,
@@ -99,7 +100,7 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// How the log is written.
     pub log: LogFormat,
-    /// What is logged, as directives for `tracing_subscriber::EnvFilter`; known to parse.
+    /// What is logged, as directives for [`Targets`]; known to parse.
     pub log_filter: String,
     /// The server's name as players see it: at most [`NAME_CHARS_MAX`] characters, none of them a
     /// control character.
@@ -122,7 +123,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 4433)),
-            games: vec!["skirmish".to_owned()],
+            games: Vec::new(),
             rounds: 2,
             bots: 0,
             max_players: 64,
@@ -244,8 +245,8 @@ impl Layers {
             log_filter: self.text(
                 "log_filter",
                 default.log_filter,
-                "directives such as info,phaselock_server=debug",
-                |filter| !filter.trim().is_empty() && EnvFilter::try_new(filter).is_ok(),
+                "directives such as info,phaselock_quic=debug",
+                |filter| !filter.trim().is_empty() && filter.parse::<Targets>().is_ok(),
             )?,
             name: self.text(
                 "name",

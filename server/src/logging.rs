@@ -7,9 +7,10 @@ use std::io::{self, IsTerminal};
 
 use thiserror::Error;
 use tracing::Subscriber;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
-use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{ParseError, Targets};
+use tracing_subscriber::fmt::{MakeWriter, layer};
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::config::LogFormat;
 
@@ -31,7 +32,7 @@ pub enum LoggingError {
 
 /// Starts logging for the whole process. Call it once, before anything logs.
 ///
-/// `filter` is a list of directives such as `info,phaselock_server=debug`. Text is coloured only on
+/// `filter` is a list of directives such as `info,phaselock_quic=debug`. Text is coloured only on
 /// a terminal, and never where `NO_COLOR` is set (<https://no-color.org>).
 pub fn init(format: LogFormat, filter: &str) -> Result<(), LoggingError> {
     let colour = io::stderr().is_terminal()
@@ -49,15 +50,16 @@ fn subscriber<W>(
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let filter = EnvFilter::try_new(filter)
+    let filter = filter
+        .parse::<Targets>()
         .map_err(|source| LoggingError::Filter { filter: filter.to_owned(), source })?;
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(writer);
-    Ok(match format {
-        LogFormat::Text => Box::new(builder.finish()),
+    let layer = layer().with_ansi(colour).with_writer(writer);
+    let layer = match format {
+        LogFormat::Text => layer.boxed(),
         // Fields beside the message instead of under "fields": what collectors index by default.
-        LogFormat::Json => Box::new(builder.json().flatten_event(true).finish()),
-    })
+        LogFormat::Json => layer.json().flatten_event(true).boxed(),
+    };
+    Ok(Box::new(tracing_subscriber::registry().with(layer.with_filter(filter))))
 }
 
 #[cfg(test)]

@@ -14,10 +14,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use phaselock::client::SessionConfig;
 use phaselock::clock::pll::LoopFilter;
+use phaselock::games::Games;
 use phaselock::link::{Conditions, PROFILES};
 use phaselock_bots::{self, Report, Summary};
-use phaselock_quic::client::{Address, Clock, Options, Pins};
+use phaselock_games::skirmish::Skirmish;
+use phaselock_quic::address::Address;
+use phaselock_quic::client::{Options, Pins};
+use phaselock_quic::clock::Clock;
 use phaselock_quic::local::LocalServer;
 use phaselock_tests::figures::{ClockFigures, measure};
 
@@ -101,7 +106,8 @@ const LOOPBACK_SECS_MAX: f64 = 20.0;
 /// cores, if it is to be busy.
 fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> Result<ClockFigures, String> {
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    let server = LocalServer::start(&["skirmish"], 4).map_err(|error| text(&error))?;
+    let games = Games::new().with::<Skirmish>();
+    let server = LocalServer::start(games.clone(), 4).map_err(|error| text(&error))?;
     let runtime = tokio::runtime::Runtime::new().map_err(|error| text(&error))?;
     let done = AtomicBool::new(false);
     let summaries = std::thread::scope(|scope| {
@@ -120,8 +126,12 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> Result<ClockFigures, S
                 let address: Address =
                     server.address().to_string().parse().map_err(|error| text(&error))?;
                 let pins = Pins::Fixed(server.fingerprint());
-                let options = Options::new(address, format!("Bot {number}"), pins);
-                bots.spawn(phaselock_bots::run(options, clock, duration, number, filter, None));
+                let config = SessionConfig {
+                    filter,
+                    ..SessionConfig::new(games.clone(), format!("Bot {number}"))
+                };
+                let options = Options::new(address, pins);
+                bots.spawn(phaselock_bots::run(options, config, clock, duration, number, None));
             }
             Ok::<_, String>(bots.join_all().await.iter().map(Report::summary).collect::<Vec<_>>())
         });

@@ -26,7 +26,7 @@ fn frames(sim: &mut Sim<Air>, client: usize, secs: f64) -> Vec<(LocalTime, Entit
             && frames.last().is_none_or(|(at, _): &(LocalTime, _)| *at < sim.now)
         {
             let now = sim.now;
-            let core = sim.clients[client].core.as_mut().expect("it is in the game");
+            let core = sim.clients[client].core_mut();
             frames.push((now, core.view(now).entities));
         }
     });
@@ -82,7 +82,7 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
     let (mut corrected, mut counted) = (Vec::new(), 0);
     for _ in 0..600 {
         sim.run_each(1.0, |sim| {
-            let Some(core) = &sim.clients[client].core else { return };
+            let Some(core) = sim.clients[client].client() else { return };
             let stats = core.stats();
             if stats.mispredictions > seen {
                 seen = stats.mispredictions;

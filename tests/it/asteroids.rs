@@ -142,7 +142,7 @@ fn nothing_is_ever_drawn_streaking_across_the_field() {
     let mut before = BTreeMap::new();
     let (mut crossed, mut most) = ([0_usize; 3], [0.0_f32; 3]);
     sim.run_each(50.0, |sim| {
-        if sim.now.0 % sim.frame.0 != 0 || sim.clients[client].core.is_none() {
+        if sim.now.0 % sim.frame.0 != 0 || sim.clients[client].client().is_none() {
             return;
         }
         let now = drawn(screen.borrow().as_ref().expect("it draws"));
@@ -219,7 +219,7 @@ fn hits(seed: u64, round_trip_ms: i64) -> (u32, u32) {
     let mut hulls = BTreeMap::new();
     let mut flying: BTreeMap<u8, Vec2> = BTreeMap::new();
     sim.run_each(50.0, |sim| {
-        let Some(core) = &sim.clients[shooter].core else { return };
+        let Some(core) = sim.clients[shooter].client() else { return };
         if last.passed(sim.room.tick()) {
             for ship in sim.room.world().entities.records::<Ship>() {
                 let hull = ship.entity.hull;

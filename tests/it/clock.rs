@@ -308,7 +308,7 @@ fn a_snapshot_states_the_time_at_which_it_is_fetched() {
 fn others_move_from_the_first_second_on_however_far_the_server_is() {
     for delay_ms in [100, 300] {
         let mut sim = playing(&format!("delay={delay_ms}ms,jitter=5ms"), 14);
-        while sim.clients[0].core.as_ref().is_none_or(|core| core.stats().snapshots < 2) {
+        while sim.clients[0].client().is_none_or(|core| core.stats().snapshots < 2) {
             sim.run(0.05);
         }
         let after = counted(&mut sim, 1.0);

@@ -60,7 +60,7 @@ fn garbage_and_cut_packets_change_nothing() {
                 }
                 let (now, client) = (sim.now, sim.clients[0].id);
                 sim.room.handle_datagram(now, client, &bytes);
-                let core = sim.clients[0].core.as_mut().expect("it is in the game");
+                let core = sim.clients[0].core_mut();
                 let before = core.newest();
                 if core.handle_datagram(&bytes, now).is_err() {
                     refused += 1;

@@ -93,7 +93,7 @@ fn the_others_see_who_is_late_where_it_was_and_without_jumps() {
         let now = sim.now;
         let newest = sim.room.world().entities.owned_by(runner).next().expect("it is there");
         aged += u32::from(newest.entity.age > 0);
-        let core = sim.clients[watcher].core.as_mut().expect("it is in the game");
+        let core = sim.clients[watcher].core_mut();
         let view = core.view(now);
         let shown = view.entities.owned_by(runner).next().expect("it is seen").entity.x;
         if let Some((x, then)) = before {

@@ -1,6 +1,7 @@
 //! Scenarios: server and clients in one process.
 
 mod ahead;
+mod arrows;
 mod asteroids;
 mod cards;
 mod clock;

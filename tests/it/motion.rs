@@ -28,7 +28,7 @@ fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
     let mut recorded = Vec::new();
     sim.run_each(secs, |sim| {
         let world = sim.room.world();
-        let core = sim.clients[0].core.as_mut().expect("the client is in the game");
+        let core = sim.clients[0].core_mut();
         if truth.is_empty() {
             assert_eq!(core.poll_motion(), None, "nobody asked for it yet");
             core.record_motion(true);
@@ -73,7 +73,8 @@ fn check<G: Game>(seed: u64, percent: u64) -> u32 {
     let share = recorded.len() as u64 * 100 / ticks;
     assert!(share >= percent, "{}: {share} % of the ticks", G::NAME);
 
-    let source = Source::of::<G>(first.kind, Rates::DEFAULT, 3).expect("it moves");
+    let source =
+        Source::of(G::NAME, G::Entity::KINDS, first.kind, Rates::DEFAULT, 3).expect("it moves");
     for pair in recorded.windows(2) {
         let cut = cut_between(source.fields, &pair[0].values, &pair[1].values);
         let is_new = pair[1].course > pair[0].course;
@@ -84,7 +85,7 @@ fn check<G: Game>(seed: u64, percent: u64) -> u32 {
         let time = Rates::DEFAULT.time_of(at.tick).0 as f64 / 1e6;
         text.push_str(&file::line(&source, time, at.course, &at.values));
     }
-    let motion = file::read(text.as_bytes()).expect("it was written so");
+    let motion = file::read(text.as_bytes(), &phaselock_games::all()).expect("it was written so");
     assert_eq!(motion.source, Some(source));
     assert!(motion.values.iter().eq(recorded.iter().map(|at| &at.values)));
     assert!(motion.points.iter().map(|at| at.course).eq(recorded.iter().map(|at| at.course)));

@@ -323,7 +323,7 @@ fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
     }
     sim.run(11.0);
     for (client, method) in sim.clients.iter_mut().zip(methods) {
-        client.core.as_mut().expect("it is in the game").choose(0, *method);
+        client.core_mut().choose(0, *method);
     }
     let mut shown: Vec<Shown> = methods.iter().map(|_| Shown::default()).collect();
     let mut truth: VecDeque<(Tick, Entities<Piece>)> = VecDeque::new();

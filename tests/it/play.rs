@@ -200,7 +200,7 @@ fn others_are_shown_between_snapshots_without_a_jump() {
     let mut moved = 0.0;
     sim.run_each(10.0, |sim| {
         let now = sim.now;
-        let core = sim.clients[watcher].core.as_mut().expect("it is in the game");
+        let core = sim.clients[watcher].core_mut();
         let view = core.view(now);
         let slot = view.entities.owned_by(walker).next().expect("the walker is seen");
         let Thing::Walker(Walker { x, .. }) = slot.entity else { panic!("it is a walker") };
@@ -273,7 +273,7 @@ fn a_stalled_server_loses_time_but_no_players() {
         // told so, to within the tick that is under way.
         let lost = Micros(sim.now.0) - Micros(rates.time_of(sim.room.tick()).0);
         let step = rates.step() + Micros(1);
-        let told = lost - Micros(client.core().unix_micros());
+        let told = lost - Micros(client.core().common().unix_micros());
         assert!(told >= Micros::ZERO && told < step, "{told}");
         let error = client.core().server_time(sim.now) - rates.time_of(sim.room.tick());
         assert!(error > Micros::from_ms(-5) && error < step + Micros::from_ms(5), "{error}");

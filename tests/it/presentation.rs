@@ -2,13 +2,10 @@
 
 use std::sync::LazyLock;
 
-use phaselock::fields::Entity;
-use phaselock::game::Game;
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
-use phaselock_games::{self as games, Visitor};
 use phaselock_lab::Contender;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::ranking::{best, ranking};
@@ -232,8 +229,7 @@ fn every_games_default_is_what_its_own_play_justifies() {
     };
     let rows = plan.run(|_| {}).expect("the networks have names");
     for (motion, played) in Motion::all_played().zip(Motion::PLAYED) {
-        let chosen = games::visit(played.game, Default { record: played.record });
-        let chosen = chosen.expect("there is such a game");
+        let chosen = played.default();
         let all = ranking(&rows, motion, chosen.timeline());
         let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
         let own = of(chosen).expect("it was measured");
@@ -242,20 +238,5 @@ fn every_games_default_is_what_its_own_play_justifies() {
             .iter()
             .find(|other| other.error + 0.5 < 0.8 * own.error && other.jerk <= own.jerk.max(0.5));
         assert_eq!(better, None, "{motion}: {own:?}; all: {all:#?}");
-    }
-}
-
-/// What a game shows a kind by.
-struct Default {
-    record: &'static str,
-}
-
-impl Visitor for Default {
-    type Output = Choice;
-
-    fn visit<G: Game>(self) -> Choice {
-        let kinds = G::Entity::KINDS.iter().zip(0..);
-        let kind = kinds.into_iter().find(|(kind, _)| kind.name == self.record);
-        (G::KIT.presentation)(kind.expect("the game has such a record").1)
     }
 }

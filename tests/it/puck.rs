@@ -48,7 +48,7 @@ fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTim
             && frames.last().is_none_or(|(at, _): &(LocalTime, _)| *at < sim.now)
         {
             let now = sim.now;
-            if let Some(core) = sim.clients[client].core.as_mut() {
+            if let Some(core) = sim.clients[client].client_mut() {
                 frames.push((now, core.view(now).entities));
             }
         }
@@ -237,7 +237,7 @@ fn shown(choice: Choice) -> Shown {
     });
     sim.run(10.0);
     let other = sim.clients[other].core().player();
-    let core = sim.clients[client].core.as_mut().expect("it plays");
+    let core = sim.clients[client].core_mut();
     core.choose(MALLETS, choice);
     core.choose(PUCKS, choice);
     let (player, rates) = (core.player(), core.rates());

@@ -6,16 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use phaselock::client::Client;
+use phaselock::client::{Client, Notice, SessionConfig, State};
+use phaselock::games::Games;
 use phaselock::server::RoomConfig;
 use phaselock::wire::control::{ClientMessage, frame};
 use phaselock::wire::protocol::ALPN;
 use phaselock_games::skirmish::{Command, Skirmish};
-use phaselock_quic::client::verify::client_crypto;
-use phaselock_quic::client::{Address, Clock, Event, Handle, Options, Pins, State};
+use phaselock_quic::address::Address;
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::local::{LocalError, LocalServer};
 use phaselock_quic::query;
+use phaselock_quic::verify::client_crypto;
 use phaselock_testing::room_config;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -25,9 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn serve(config: RoomConfig, address: SocketAddr, data: &Path) -> LocalServer {
     let start = Instant::now();
+    let games = Games::new().with::<Skirmish>();
     loop {
         let identity = Identity::load_or_create(data).expect("an identity");
-        match LocalServer::start_with(&["skirmish"], config.clone(), address, identity) {
+        match LocalServer::start_with(games.clone(), config.clone(), address, identity) {
             Ok(server) => return server,
             // A port that was just given back may have gone to another test for a moment.
             Err(LocalError::Bind(_)) if address.port() != 0 && start.elapsed() < PATIENCE => {
@@ -40,20 +44,17 @@ fn serve(config: RoomConfig, address: SocketAddr, data: &Path) -> LocalServer {
 
 /// A client with its driver.
 struct Player {
-    handle: Handle,
-    clock: Clock,
-    core: Option<Client<Skirmish>>,
+    driver: Driver,
     states: Vec<State>,
     pinned: bool,
 }
 
 impl Player {
     fn join(address: SocketAddr, pins: Pins) -> Self {
-        let clock = Clock::start();
         let address: Address = address.to_string().parse().expect("an address");
-        let options = Options::new(address, "Ada".into(), pins);
-        let handle = Handle::spawn(options, clock).expect("a thread");
-        Self { handle, clock, core: None, states: Vec::new(), pinned: false }
+        let config = SessionConfig::new(phaselock_games::all(), "Ada");
+        let driver = Driver::spawn(Options::new(address, pins), config, Clock::start());
+        Self { driver: driver.expect("a thread"), states: Vec::new(), pinned: false }
     }
 
     /// Plays until something is so.
@@ -67,39 +68,28 @@ impl Player {
     }
 
     fn frame(&mut self) {
-        while let Some(event) = self.handle.try_recv() {
-            match event {
-                Event::State(state) => self.states.push(state),
-                Event::Pinned(_) => self.pinned = true,
-                Event::Welcome { welcome, hello_sent, at } => {
-                    self.core = Some(Client::new(&welcome, hello_sent, at));
-                }
-                Event::Game { welcome, .. } => panic!("{welcome:?} where one game is played"),
-                Event::Message(message) => {
-                    if let Some(core) = &mut self.core {
-                        core.handle_message(&message);
-                    }
-                }
-                Event::Datagram { bytes, arrival } => {
-                    if let Some(core) = &mut self.core {
-                        let _ = core.handle_datagram(&bytes, arrival);
-                    }
-                }
+        self.driver.receive();
+        while let Some(notice) = self.driver.poll_notice() {
+            if let Notice::State(state) = notice {
+                self.states.push(state);
             }
         }
-        let Some(core) = &mut self.core else { return };
-        let now = self.clock.now();
-        while let Some(tick) = core.poll_tick(now) {
+        self.pinned |= self.driver.take_pinned().is_some();
+        let now = self.driver.clock().now();
+        self.driver.session.press::<Skirmish>(now, |_, tick| {
             let right = if tick.0 % 120 < 60 { 1 } else { -1 };
-            core.handle_input(now, tick, Command { right, fire: true, ..Command::default() });
-        }
-        while let Some(packet) = core.poll_transmit() {
-            self.handle.send(packet);
-        }
+            Command { right, fire: true, ..Command::default() }
+        });
+        self.driver.transmit();
+    }
+
+    fn core(&self) -> Option<&Client<Skirmish>> {
+        self.driver.session.client_of()
     }
 
     fn plays(&self) -> bool {
-        self.core.as_ref().is_some_and(|core| {
+        let connected = *self.driver.session.state() == State::Connected;
+        self.core().filter(|_| connected).is_some_and(|core| {
             core.stats().snapshots > 30 && core.pll().is_locked() && core.newest().len() > 1
         })
     }
@@ -119,13 +109,13 @@ fn a_client_joins_plays_and_is_told_when_the_server_stops() {
     let mut player = Player::join(server.address(), Pins::Memory);
     player.until("playing", Player::plays);
     assert_eq!(player.states, [State::Connecting { attempt: 1 }, State::Connected]);
-    let core = player.core.as_ref().expect("in the game");
+    let core = player.core().expect("in the game");
     assert_eq!(core.roster().len(), 4);
     assert!(core.stats().ticks > 0);
     server.stop("the server is shutting down");
     player.until("being told", |player| player.last_reason().is_some());
     assert_eq!(player.last_reason(), Some("the server is shutting down"));
-    player.handle.close("bye");
+    player.driver.close("bye");
 }
 
 #[test]
@@ -138,13 +128,12 @@ fn a_client_finds_a_restarted_server_again() {
     player.until("playing", Player::plays);
     assert!(player.pinned);
     server.stop("a new version");
-    player.core = None;
     player.until("noticing", |player| matches!(player.states.last(), Some(State::Waiting { .. })));
     let server = serve(room_config(2, 1), address, data.path());
     player.until("playing again", Player::plays);
     assert_eq!(player.states.last(), Some(&State::Connected));
     assert_eq!(server.address(), address);
-    player.handle.close("bye");
+    player.driver.close("bye");
 
     // Another certificate at the same address is refused, for good and with an explanation.
     drop(server);
@@ -167,7 +156,7 @@ fn a_full_server_says_so_and_lets_in_later() {
     let mut second = Player::join(server.address(), Pins::Fixed(server.fingerprint()));
     second.until("being refused", |player| player.last_reason().is_some());
     assert_eq!(second.last_reason(), Some("the server is full (1 players)"));
-    first.handle.close("bye");
+    first.driver.close("bye");
     second.until("playing", Player::plays);
 }
 
@@ -179,7 +168,7 @@ fn a_server_that_is_not_there_is_tried_again() {
     player.until("trying again", |player| player.states.len() >= 3);
     assert!(matches!(player.states[1], State::Waiting { attempt: 1, .. }), "{:?}", player.states);
     assert_eq!(player.states[2], State::Connecting { attempt: 2 });
-    player.handle.close("never mind");
+    player.driver.close("never mind");
 }
 
 #[test]
@@ -200,9 +189,9 @@ fn garbage_at_the_port_disturbs_nobody() {
         }
         let _ = socket.send_to(&bytes, server.address());
     }
-    let snapshots = player.core.as_ref().expect("in the game").stats().snapshots;
+    let snapshots = player.core().expect("in the game").stats().snapshots;
     player.until("playing on", |player| {
-        player.core.as_ref().is_some_and(|core| core.stats().snapshots > snapshots + 30)
+        player.core().is_some_and(|core| core.stats().snapshots > snapshots + 30)
     });
     assert_eq!(player.states.last(), Some(&State::Connected));
 }
@@ -224,12 +213,10 @@ fn what_cannot_be_hosted_is_said_so() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 0), ANY_PORT, data.path());
     let identity = || Identity::ephemeral().expect("an identity");
-    let taken =
-        LocalServer::start_with(&["skirmish"], room_config(1, 0), server.address(), identity());
+    let games = Games::new().with::<Skirmish>();
+    let taken = LocalServer::start_with(games, room_config(1, 0), server.address(), identity());
     let error = taken.expect_err("the port is taken");
     assert!(error.to_string().contains("cannot listen on 127.0.0.1"), "{error}");
-    let unknown = LocalServer::start_with(&["chess"], room_config(1, 0), ANY_PORT, identity());
-    assert!(matches!(unknown, Err(LocalError::Game(_))));
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
             return;
         }
         for (client, frames) in sim.clients.iter_mut().zip(&mut frames) {
-            let Some(core) = &mut client.core else { continue };
+            let Some(core) = client.client_mut() else { continue };
             core.choose(0, choice);
             let view = core.view(sim.now);
             let own = car_of(&view.entities, core.player());

@@ -78,7 +78,7 @@ fn duel_by(link: LinkConfig, rewind_ms: Option<i64>, choice: Choice) -> Duel {
     let mut sim = sim(11, rewind_ms, None);
     let screen = Screen::default();
     let shooter = join(&mut sim, link, &screen, perfect_aim(&screen, TARGET));
-    if let Some(core) = &mut sim.clients[shooter].core {
+    if let Some(core) = sim.clients[shooter].client_mut() {
         core.choose(0, choice);
     }
     join(&mut sim, GOOD, &Screen::default(), strafe(70));
@@ -134,7 +134,7 @@ fn who_is_shown_the_present_is_taken_at_its_word() {
     let screen = Screen::default();
     let link = LinkConfig::delayed(100, 0);
     let shooter = join(&mut sim, link, &screen, perfect_aim(&screen, TARGET));
-    sim.clients[shooter].core.as_mut().expect("it plays").choose(0, Choice::DeadReckoning);
+    sim.clients[shooter].core_mut().choose(0, Choice::DeadReckoning);
     join(&mut sim, GOOD, &Screen::default(), strafe(70));
     sim.run(3.0);
     while sim.room.poll_rewound().is_some() {}

@@ -186,7 +186,7 @@ fn frames(sim: &mut Sim<Court>, secs: f64) -> Vec<(LocalTime, Entities<Piece>)> 
             && frames.last().is_none_or(|(at, _): &(LocalTime, _)| *at < sim.now)
         {
             let now = sim.now;
-            let core = sim.clients[0].core.as_mut().expect("it is in the game");
+            let core = sim.clients[0].core_mut();
             frames.push((now, core.view(now).entities));
         }
     });
@@ -288,7 +288,7 @@ fn off(choice: Choice) -> (f64, usize) {
     let mut sim = Sim::<Skirmish>::new(25, 10);
     let client = sim.join_bot(LinkConfig::delayed(50, 5));
     sim.run(10.0);
-    sim.clients[client].core.as_mut().expect("it plays").choose(shell, choice);
+    sim.clients[client].core_mut().choose(shell, choice);
     let (mut sum, mut count) = (0.0, 0);
     for _ in 0..40 {
         sim.run_each(1.0, |sim| {
@@ -299,7 +299,7 @@ fn off(choice: Choice) -> (f64, usize) {
             if now.0 != rates.time_of(tick).0 && now.0 % 4000 != 0 {
                 return;
             }
-            let core = sim.clients[client].core.as_mut().expect("it is in the game");
+            let core = sim.clients[client].core_mut();
             let late = (now.0 - rates.time_of(tick).0) as f32 / 1e6;
             let player = core.player();
             for slot in core.view(now).entities.records::<Shell>() {

@@ -8,17 +8,16 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock::client::{Client, Stats};
-use phaselock::fields::Record;
-use phaselock::game::Bot as _;
+use phaselock::client::any::Autopilot;
+use phaselock::client::{Client, Controller, Notice, SessionConfig, State, Stats};
 use phaselock::link::{Link, PROFILES};
-use phaselock::random::Random;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, ServerTime};
-use phaselock_games::skirmish::{Bot, Skirmish};
-use phaselock_quic::client::conditioned::ConditionedSocket;
-use phaselock_quic::client::{Clock, Event, Handle, Options, Pins, State};
-use phaselock_quic::host::host;
+use phaselock_games::all as all_games;
+use phaselock_games::skirmish::Skirmish;
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::conditioned::ConditionedSocket;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::{Ether, EtherSocket};
@@ -67,7 +66,7 @@ impl World {
         config: RoomConfig,
         controller: Option<Controllers>,
     ) -> Self {
-        let games: Vec<_> = games.iter().map(|game| (*game).to_owned()).collect();
+        let games = all_games().select(games).expect("there are such games");
         let ether = Ether::default();
         let socket = ether.socket();
         let address = socket.address().to_string();
@@ -78,7 +77,7 @@ impl World {
         // Its clock starts when it is first polled; no time passes until then.
         let start = Instant::now();
         let server = tokio::spawn(async move {
-            host(server, &games, config, shutdown).await.expect("the game");
+            server.run(&games, config, shutdown).await;
         });
         Self { ether, address, start, stop, server }
     }
@@ -117,10 +116,8 @@ struct Sample {
 /// A client with its driver and a bot's hands.
 pub(super) struct Player {
     conditions: String,
-    handle: Handle,
-    clock: Clock,
-    core: Option<Client<Skirmish>>,
-    hands: (Bot, Random),
+    driver: Driver,
+    controller: Box<dyn Controller>,
     /// With the server's time in seconds.
     states: Vec<(f64, State)>,
     welcomed: Instant,
@@ -141,14 +138,13 @@ impl Player {
         let options = Options {
             link,
             sockets: Arc::new(world.ether.clone()),
-            ..Options::new(address, "Ada".into(), Pins::Memory)
+            ..Options::new(address, Pins::Memory)
         };
+        let config = SessionConfig::new(all_games(), "Ada");
         Self {
             conditions: conditions.into(),
-            handle: Handle::spawn_here(options, clock),
-            clock,
-            core: None,
-            hands: (Default::default(), Random::new(1)),
+            driver: Driver::spawn_here(options, config, clock),
+            controller: Box::new(Autopilot::<Skirmish>::new(1)),
             states: Vec::new(),
             welcomed: Instant::now(),
             samples: Vec::new(),
@@ -169,63 +165,48 @@ impl Player {
     }
 
     fn frame(&mut self, world: &World) {
-        while let Some(event) = self.handle.try_recv() {
-            match event {
-                Event::State(state) => {
-                    if state != State::Connected {
-                        self.core = None;
-                    }
-                    self.states.push((world.secs(), state));
-                }
-                Event::Welcome { welcome, hello_sent, at } => {
-                    self.core = Some(Client::new(&welcome, hello_sent, at));
+        let clock = self.driver.clock();
+        let arrivals = &mut self.arrivals;
+        self.driver.receive_each(|session, received, arrival| {
+            let rates = session.client().expect("it received").common().rates();
+            let came = world.time() - (clock.now() - arrival);
+            let age = came - rates.time_of(received.tick);
+            arrivals.push((came.0 as f64 / 1e6, age.as_ms()));
+        });
+        while let Some(notice) = self.driver.poll_notice() {
+            match notice {
+                Notice::State(state) => self.states.push((world.secs(), state)),
+                Notice::Game { .. } => {
                     self.welcomed = Instant::now();
                     self.until_steady = None;
                 }
-                Event::Game { welcome, .. } => panic!("{welcome:?} where one game is played"),
-                Event::Message(message) => {
-                    if let Some(core) = &mut self.core {
-                        core.handle_message(&message);
-                    }
-                }
-                Event::Datagram { bytes, arrival } => {
-                    if let Some(core) = &mut self.core
-                        && let Ok(received) = core.handle_datagram(&bytes, arrival)
-                    {
-                        let came = world.time() - (self.clock.now() - arrival);
-                        let age = came - core.rates().time_of(received.tick);
-                        self.arrivals.push((came.0 as f64 / 1e6, age.as_ms()));
-                    }
-                }
-                Event::Pinned(_) => {}
             }
         }
-        let Some(core) = &mut self.core else { return };
-        let now = self.clock.now();
-        core.handle_frame(now);
-        while let Some(tick) = core.poll_tick(now) {
-            let (bot, random) = &mut self.hands;
-            let input = bot
-                .input(core.game(), tick.minus(1), &core.newest(), core.player(), random)
-                .snapped();
-            core.handle_input(now, tick, input);
-        }
-        core.view(now);
-        while let Some(packet) = core.poll_transmit() {
-            self.handle.send(packet);
-        }
+        let now = clock.now();
+        self.driver.session.handle_frame(now);
+        self.driver.session.press_by(now, &mut *self.controller);
+        self.driver.session.handle_view(now);
+        self.driver.transmit();
+        let Some(core) = self.client() else { return };
+        let newest = core.rates().time_of(core.newest_tick());
+        let sample = Sample {
+            at: world.secs(),
+            clock_error_ms: (core.server_time(now) - world.time()).as_ms(),
+            age_ms: (world.time() - newest).as_ms(),
+            snapshots: core.stats().snapshots,
+        };
+        let steady = (self.welcomed.elapsed() > STEADY && self.until_steady.is_none())
+            .then(|| core.stats().clone());
         if self.welcomed.elapsed() > SETTLED {
-            let newest = core.rates().time_of(core.newest_tick());
-            self.samples.push(Sample {
-                at: world.secs(),
-                clock_error_ms: (core.server_time(now) - world.time()).as_ms(),
-                age_ms: (world.time() - newest).as_ms(),
-                snapshots: core.stats().snapshots,
-            });
+            self.samples.push(sample);
         }
-        if self.welcomed.elapsed() > STEADY {
-            self.until_steady.get_or_insert_with(|| core.stats().clone());
-        }
+        self.until_steady = self.until_steady.take().or(steady);
+    }
+
+    /// The core, while the client is in the game.
+    fn client(&self) -> Option<&Client<Skirmish>> {
+        let session = &self.driver.session;
+        session.client_of().filter(|_| *session.state() == State::Connected)
     }
 
     /// What was counted from [`STEADY`] on.
@@ -254,7 +235,7 @@ impl Player {
     }
 
     pub(super) fn core(&self) -> &Client<Skirmish> {
-        self.core.as_ref().unwrap_or_else(|| panic!("not in the game {}", self.story()))
+        self.client().unwrap_or_else(|| panic!("not in the game {}", self.story()))
     }
 
     /// When the client came into the game, for each time that it did.
@@ -284,7 +265,7 @@ impl Player {
     }
 
     pub(super) async fn leave(self) {
-        self.handle.leave("the test is over").await;
+        self.driver.leave("the test is over").await;
     }
 }
 

@@ -64,11 +64,11 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
     sim.run_each(secs, |sim| {
         let now = sim.now;
         let client = &mut sim.clients[client];
-        if let Some(core) = &mut client.core {
+        if let Some(core) = client.client_mut() {
             core.set_loop_filter(skew.read(now), filter);
         }
         // Once a frame.
-        if client.core.is_none() || now.0 / sim.frame.0 == frame.0 {
+        if client.client().is_none() || now.0 / sim.frame.0 == frame.0 {
             return;
         }
         frame = LocalTime(now.0 / sim.frame.0);
@@ -87,7 +87,7 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
     });
 
     let client = &sim.clients[client];
-    let stats = client.core.as_ref().map(|core| core.stats().clone()).unwrap_or_default();
+    let stats = client.client().map(|core| core.stats().clone()).unwrap_or_default();
     let (since, before) = before.unwrap_or((sim.now, stats.clone()));
     let step = Rates::DEFAULT.step();
     let ways = client.ways.iter().flatten();

@@ -4,246 +4,123 @@ mod report;
 
 use std::time::Duration;
 
-use phaselock::clock::pll::LoopFilter;
-use phaselock::fields::Record;
-use phaselock::game::{Bot, Entities, Game, new_bot};
-use phaselock::random::Random;
+use phaselock::client::{Controller, Notice, Session, SessionConfig, State, Stats};
 use phaselock::time::{LocalTime, Micros, Rates};
-use phaselock::wire::control::{ServerMessage, Welcome};
-use phaselock_games::{self as games, Visitor};
-
-use phaselock::client::{Carried, Client, Stats};
 use phaselock_lab::record::{MotionFiles, RecordError};
-use phaselock_quic::client::{Clock, Event, Handle, Options, State};
+use phaselock_quic::client::{Driver, Options};
+use phaselock_quic::clock::Clock;
 pub use report::{LockTimer, Report, Summary};
 
-/// Everything is measured from so long after a welcome on: by then the clock must have locked, and lead
+/// Everything is measured from so long after a game began: by then the clock must have locked, and lead
 /// and delay must have settled.
 const SETTLED: Micros = Micros::from_ms(2000);
 
-/// A game in which a bot plays, whichever it is.
-trait Play: Send {
-    fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) -> bool;
-    fn handle_message(&mut self, message: &ServerMessage);
-    /// Plays the ticks that are due; returns the packets to send and when the next tick is.
-    fn play(&mut self, now: LocalTime) -> (Vec<Vec<u8>>, LocalTime);
-    /// What the server's clock shows now by this client's reckoning, as Unix time.
-    fn unix_micros(&self, now: LocalTime) -> i64;
-    fn stats(&self) -> &Stats;
-    /// Writes down its motion, as far as that is known by now.
-    fn record(&mut self, files: &mut MotionFiles, now: LocalTime) -> Result<(), RecordError>;
-    /// Leaves the game for the server's next.
-    fn leave_game(self: Box<Self>) -> Carried;
-    fn rates(&self) -> Rates;
+/// A bot's stay in one game.
+struct Stay {
+    controller: Box<dyn Controller>,
+    rates: Rates,
+    begun: LocalTime,
+    next_tick: LocalTime,
+    /// The counters when all had settled, and when that was.
+    settled: Option<(LocalTime, Stats)>,
 }
 
-struct BotClient<G: Game> {
-    client: Client<G>,
-    /// What was shown last.
-    shown: Entities<G::Entity>,
-    bot: Box<dyn Bot<G>>,
-    random: Random,
-}
-
-impl<G: Game> Play for BotClient<G> {
-    fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime) -> bool {
-        self.client.handle_datagram(bytes, arrival).is_ok()
-    }
-
-    fn handle_message(&mut self, message: &ServerMessage) {
-        self.client.handle_message(message);
-    }
-
-    fn play(&mut self, now: LocalTime) -> (Vec<Vec<u8>>, LocalTime) {
-        while let Some(tick) = self.client.poll_tick(now) {
-            let (game, me) = (self.client.game(), self.client.player());
-            // What a player would see, for by that the server judges its shots.
-            let input =
-                self.bot.input(game, tick.minus(1), &self.shown, me, &mut self.random).snapped();
-            self.client.handle_input(now, tick, input);
-        }
-        self.shown = self.client.view(now).entities;
-        let packets = std::iter::from_fn(|| self.client.poll_transmit()).collect();
-        (packets, self.client.next_timeout(now))
-    }
-
-    fn unix_micros(&self, now: LocalTime) -> i64 {
-        self.client.unix_micros().saturating_add(self.client.server_time(now).0)
-    }
-
-    fn stats(&self) -> &Stats {
-        self.client.stats()
-    }
-
-    fn record(&mut self, files: &mut MotionFiles, now: LocalTime) -> Result<(), RecordError> {
-        files.take_from(&mut self.client, now)
-    }
-
-    fn leave_game(self: Box<Self>) -> Carried {
-        self.client.leave_game()
-    }
-
-    fn rates(&self) -> Rates {
-        self.client.rates()
-    }
-}
-
-/// Makes a bot for the game of a welcome.
-struct Begin<'a> {
-    welcome: &'a Welcome,
-    from: From,
-    at: LocalTime,
-    seed: u64,
-    filter: LoopFilter,
-    /// Whether its motion is recorded.
-    recorded: bool,
-}
-
-/// Where it comes from.
-enum From {
-    /// From outside; when it said hello.
-    Hello(LocalTime),
-    /// From the server's game before.
-    Game(Box<Carried>),
-}
-
-impl Visitor for Begin<'_> {
-    type Output = Box<dyn Play>;
-    fn visit<G: Game>(self) -> Box<dyn Play> {
-        let mut client = match self.from {
-            From::Hello(sent) => Client::new(self.welcome, sent, self.at),
-            From::Game(carried) => Client::follow(self.welcome, *carried, self.at),
-        };
-        client.set_loop_filter(self.at, self.filter);
-        client.record_motion(self.recorded);
-        Box::new(BotClient::<G> {
-            client,
-            shown: Entities::default(),
-            bot: new_bot::<G>(),
-            random: Random::new(self.seed),
-        })
-    }
-}
-
-/// Joins, plays for a while, leaves, and reports. `seed` is of the bot's own whims, `filter` keeps its
-/// clock, and its own motion goes into `files`.
+/// Joins, plays for a while, leaves, and reports. The bot's whims follow from `seed`, and its own motion
+/// goes into `files`.
 pub async fn run(
     options: Options,
+    config: SessionConfig,
     clock: Clock,
     duration: Duration,
     seed: u64,
-    filter: LoopFilter,
     mut files: Option<MotionFiles>,
 ) -> Report {
     let started = clock.now();
+    let end = started + Micros::from_f64(duration.as_secs_f64() * 1e6);
     let mut lock = LockTimer::default();
-    let mut handle = Handle::spawn_here(options, clock);
     let mut report = Report::default();
-    let mut playing: Option<Box<dyn Play>> = None;
-    let mut welcomed = LocalTime(0);
-    // What was counted before all had settled, and when that was.
-    let mut settled: Option<(LocalTime, Stats)> = None;
-    let add = |report: &mut Report, play: &dyn Play, settled: Option<(LocalTime, Stats)>, now| {
-        let (since, before) = settled.unwrap_or((now, play.stats().clone()));
-        report.add(&play.stats().since(&before), play.rates(), now - since);
-    };
-    let mut next_tick = LocalTime(i64::MAX / 2);
-    let end = tokio::time::sleep(duration);
-    tokio::pin!(end);
-    loop {
-        let ticking = tokio::time::sleep_until(clock.instant(next_tick));
-        tokio::select! {
-            () = &mut end => break,
-            () = ticking, if playing.is_some() => {
-                let Some(play) = &mut playing else { continue };
-                let now = clock.now();
-                let (packets, next) = play.play(now);
-                for packet in packets {
-                    handle.send(packet);
-                }
-                // Never at once again: the clock may stand still for lack of news.
-                next_tick = next.max(now + Micros(500));
-                if now - welcomed > SETTLED {
-                    settled.get_or_insert_with(|| (now, play.stats().clone()));
-                }
-                record(play.as_mut(), &mut files, now);
-                if let Some(error) = host_error(play.as_ref(), &clock) {
-                    lock.observe(now, error);
-                    if settled.is_some() {
-                        report.clock_error.push(error);
-                    }
-                }
+    let mut stay: Option<Stay> = None;
+    let mut driver = Driver::spawn_here(options, config.clone(), clock);
+    if files.is_some() {
+        driver.session.record_motion();
+    }
+    while clock.now() < end && !matches!(driver.session.state(), State::Ended { .. }) {
+        let settled = stay.as_ref().is_some_and(|stay| stay.settled.is_some());
+        driver.receive_each(|session, _, _| {
+            if let Some(stats) = stats(session).filter(|_| settled) {
+                report.round_trip.push(stats.round_trip);
             }
-            event = handle.recv() => match event {
-                Some(Event::Datagram { bytes, arrival }) => {
-                    let Some(play) = &mut playing else { continue };
-                    if play.handle_datagram(&bytes, arrival) && settled.is_some() {
-                        report.round_trip.push(play.stats().round_trip);
-                    }
+        });
+        let now = clock.now();
+        while let Some(notice) = driver.poll_notice() {
+            match notice {
+                Notice::Game { game, .. } => {
+                    add(&mut report, &driver.session, stay.take(), now);
+                    let (entry, client) = (config.games.get(game), driver.session.client());
+                    stay = entry.ok().zip(client).map(|(entry, client)| Stay {
+                        controller: entry.autopilot(seed),
+                        rates: client.common().rates(),
+                        begun: now,
+                        next_tick: now,
+                        settled: None,
+                    });
                 }
-                Some(Event::Message(message)) => {
-                    if let Some(play) = &mut playing {
-                        play.handle_message(&message);
-                    }
-                }
-                Some(Event::Welcome { welcome, hello_sent, at }) => {
-                    let from = From::Hello(hello_sent);
-                    let recorded = begin_file(&mut files);
-                    let begin = Begin { welcome: &welcome, from, at, seed, filter, recorded };
-                    playing = games::visit(&welcome.game, begin);
-                    (welcomed, next_tick) = (at, clock.now());
-                    settled = None;
-                }
-                Some(Event::Game { welcome, at }) => {
-                    let Some(mut play) = playing.take() else { continue };
-                    record(play.as_mut(), &mut files, clock.now());
-                    add(&mut report, play.as_ref(), settled.take(), clock.now());
-                    let from = From::Game(Box::new(play.leave_game()));
-                    let recorded = begin_file(&mut files);
-                    let begin = Begin { welcome: &welcome, from, at, seed, filter, recorded };
-                    playing = games::visit(&welcome.game, begin);
-                    (welcomed, next_tick) = (at, clock.now());
-                    if playing.is_none() {
-                        report.handle_end(format!("no bot here plays {}", welcome.game));
-                        break;
-                    }
-                }
-                Some(Event::State(State::Connected)) => report.connected = true,
-                Some(Event::State(State::Waiting { reason, .. } | State::Ended { reason })) => {
+                Notice::State(State::Connected) => report.connected = true,
+                Notice::State(State::Waiting { reason, .. } | State::Ended { reason }) => {
                     report.handle_end(reason);
-                    if let Some(mut play) = playing.take() {
-                        record(play.as_mut(), &mut files, clock.now());
-                        add(&mut report, play.as_ref(), settled.take(), clock.now());
-                    }
+                    add(&mut report, &driver.session, stay.take(), now);
                 }
-                Some(Event::State(State::Connecting { .. }) | Event::Pinned(_)) => {}
-                None => break,
+                Notice::State(State::Connecting { .. }) => {}
             }
         }
+        if let Some(stay) = stay.as_mut().filter(|stay| now >= stay.next_tick) {
+            play(&mut driver.session, stay, now);
+            if let Some(error) = host_error(&driver.session, &clock) {
+                lock.observe(now, error);
+                if stay.settled.is_some() {
+                    report.clock_error.push(error);
+                }
+            }
+        }
+        if let Some(files) = &mut files {
+            warn(files.take_from(&mut driver.session, now));
+        }
+        driver.transmit();
+        driver.wait(end).await;
     }
-    if let Some(mut play) = playing.take() {
-        record(play.as_mut(), &mut files, clock.now());
-        add(&mut report, play.as_ref(), settled.take(), clock.now());
+    add(&mut report, &driver.session, stay.take(), clock.now());
+    if let Some(files) = &mut files {
+        warn(files.take_from(&mut driver.session, clock.now()));
+        warn(files.begin());
     }
-    begin_file(&mut files);
     report.lock_secs = lock.locked().map(|at| (at - started).as_secs());
     // What ended by our own wish was no disconnection.
-    handle.leave("the bots' time is over").await;
+    driver.leave("the bots' time is over").await;
     report
 }
 
-/// Writes down what is known of a bot's motion by now.
-fn record(play: &mut dyn Play, files: &mut Option<MotionFiles>, now: LocalTime) {
-    if let Some(files) = files {
-        warn(play.record(files, now));
+/// Plays the ticks that are due, and looks at what came of them.
+fn play(session: &mut Session, stay: &mut Stay, now: LocalTime) {
+    session.press_by(now, &mut *stay.controller);
+    session.handle_view(now);
+    let Some(client) = session.client() else { return };
+    // Never at once again: the clock may stand still for lack of news.
+    stay.next_tick = client.next_timeout(now).max(now + Micros(500));
+    if now - stay.begun > SETTLED {
+        stay.settled.get_or_insert_with(|| (now, client.common().stats().clone()));
     }
 }
 
-/// What is recorded from here on belongs into another file. Returns whether anything is.
-fn begin_file(files: &mut Option<MotionFiles>) -> bool {
-    let Some(files) = files else { return false };
-    warn(files.begin());
-    true
+fn stats(session: &Session) -> Option<&Stats> {
+    Some(session.client()?.common().stats())
+}
+
+/// Adds what was measured in a stay, from when it had settled.
+fn add(report: &mut Report, session: &Session, stay: Option<Stay>, now: LocalTime) {
+    if let (Some(stay), Some(stats)) = (stay, stats(session)) {
+        let (since, before) = stay.settled.unwrap_or_else(|| (now, stats.clone()));
+        report.add(&stats.since(&before), stay.rates, now - since);
+    }
 }
 
 /// A recording that ends early is no reason to end the game.
@@ -255,7 +132,9 @@ fn warn(recorded: Result<(), RecordError>) {
 
 /// How far the client's idea of the server's clock is from the host's clock, if both run on the
 /// same host. None if this thread was interrupted while it read the two, again and again.
-fn host_error(play: &dyn Play, clock: &Clock) -> Option<Micros> {
+fn host_error(session: &Session, clock: &Clock) -> Option<Micros> {
+    let common = session.client()?.common();
     let (now, host) = clock.now_and_unix()?;
-    Some(Micros(play.unix_micros(now).saturating_sub(host)))
+    let unix = common.unix_micros().saturating_add(common.server_time(now).0);
+    Some(Micros(unix.saturating_sub(host)))
 }

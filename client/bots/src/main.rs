@@ -7,12 +7,19 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use phaselock::client::SessionConfig;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::link::Conditions;
 use phaselock_bots::{self, Summary};
 use phaselock_lab::record::MotionFiles;
-use phaselock_quic::client::usage::sentence;
-use phaselock_quic::client::{Address, Clock, Options, Pins};
+use phaselock_lab::usage::sentence;
+use phaselock_quic::address::Address;
+use phaselock_quic::client::{Options, Pins};
+use phaselock_quic::clock::Clock;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Joins a server with headless clients that play by themselves, and reports what they measured.
 #[derive(Debug, Parser)]
@@ -72,10 +79,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_env("PHASELOCK_LOG_FILTER"))
-        .with_writer(io::stderr)
-        .try_init();
+    let filter = std::env::var("PHASELOCK_LOG_FILTER").ok().and_then(|text| text.parse().ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
+    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(filter);
+    tracing_subscriber::registry().with(log).init();
     let files = match arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose() {
         Ok(files) => files,
         Err(error) => {
@@ -96,18 +103,20 @@ fn main() -> ExitCode {
 async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode {
     let clock = Clock::start();
     let duration = Duration::from_secs_f64(arguments.seconds);
+    let games = phaselock_games::all();
     let mut running = Vec::new();
     for number in 1..=arguments.count {
         let name = format!("{} {number}", arguments.name);
         let link = arguments.link.as_ref().map(|conditions| link_of(conditions, number));
-        let options =
-            Options { link, ..Options::new(arguments.address.clone(), name, Pins::Memory) };
+        let options = Options { link, ..Options::new(arguments.address.clone(), Pins::Memory) };
+        let filter = arguments.clock;
+        let config = SessionConfig { filter, ..SessionConfig::new(games.clone(), name) };
         running.push(tokio::spawn(phaselock_bots::run(
             options,
+            config,
             clock,
             duration,
             u64::from(number),
-            arguments.clock,
             files.take(),
         )));
     }

@@ -27,10 +27,9 @@ mod tests;
 
 use std::fmt::{self, Display, Write};
 
-use phaselock::fields::{Entity, Field, Values};
-use phaselock::game::Game;
+use phaselock::fields::{Field, Kind, Values};
+use phaselock::games::Games;
 use phaselock::time::Rates;
-use phaselock_games::{self as games, Visitor};
 
 /// Points of a motion: four and a half hours at 60 a second. Arbitrary; it bounds what a file costs.
 pub const POINTS_MAX: usize = 1_000_000;
@@ -60,7 +59,7 @@ pub struct Point {
 /// What a recording of play is of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The game's name, one that [`games::visit`] knows.
+    /// The game's name.
     pub game: String,
     /// The record's name.
     pub record: String,
@@ -229,8 +228,13 @@ pub enum Problem {
     )]
     Unsaid(&'static str),
     /// A game that this build does not have.
-    #[error("this is a recording of {0}, a game that is not known here; the games are {names}", names = games::NAMES.join(", "))]
-    Game(Quote),
+    #[error("this is a recording of {game}, a game that is not known here; the games are {known}")]
+    Game {
+        /// The game.
+        game: Quote,
+        /// The names of the games that there are.
+        known: String,
+    },
     /// A record that its game does not have.
     #[error("{0} is no record of that game in this build; record the motion anew")]
     Record(Quote),
@@ -296,9 +300,9 @@ impl Problem {
     }
 }
 
-/// Reads a file of any of the three kinds. Takes memory in proportion to the bytes; who reads them from a
+/// Reads a file of any of the three kinds; a recording of play must be one of these games. Takes memory in proportion to the bytes; who reads them from a
 /// file can stop after [`FILE_BYTES_MAX`] and one.
-pub fn read(bytes: &[u8]) -> Result<Motion, FileError> {
+pub fn read(bytes: &[u8], games: &Games) -> Result<Motion, FileError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(Problem::Long.at(line_at(bytes, FILE_BYTES_MAX)));
     }
@@ -309,7 +313,7 @@ pub fn read(bytes: &[u8]) -> Result<Motion, FileError> {
         None => Err(Problem::Empty.at(1)),
         Some(b'[') if !json::is_lines(text) => json::read(text),
         Some(b'[' | b'{') => json::read_lines(text),
-        Some(_) => csv::read(text),
+        Some(_) => csv::read(text, games),
     }
 }
 
@@ -372,19 +376,24 @@ impl Taker {
     }
 }
 
-/// The kind of that name among a game's entities.
-pub fn kind_of<G: Game>(record: &str) -> Option<u8> {
-    let mut kinds = G::Entity::KINDS.iter().zip(0..);
-    kinds.find(|(kind, _)| kind.name == record).map(|(_, kind)| kind)
+/// The kind of that name among a game's kinds.
+pub fn kind_of(kinds: &[Kind], record: &str) -> Option<u8> {
+    (0..).zip(kinds).find(|(_, kind)| kind.name == record).map(|(number, _)| number)
 }
 
 impl Source {
     /// One of a game's kinds, at these rates and with the seed of the welcome. None if it has no fields `x`
     /// and `y`.
-    pub fn of<G: Game>(kind: u8, rates: Rates, seed: u64) -> Option<Self> {
-        let table = G::Entity::KINDS.get(usize::from(kind))?;
+    pub fn of(
+        game: &str,
+        kinds: &'static [Kind],
+        kind: u8,
+        rates: Rates,
+        seed: u64,
+    ) -> Option<Self> {
+        let table = kinds.get(usize::from(kind))?;
         let source = Self {
-            game: G::NAME.into(),
+            game: game.into(),
             record: table.name.into(),
             kind,
             fields: table.fields,
@@ -398,19 +407,6 @@ impl Source {
     fn place(&self) -> Option<(usize, usize)> {
         let at = |name| self.fields.iter().position(|field| field.name == name);
         at("x").zip(at("y"))
-    }
-
-    /// Looks a record up by its name. None if there is no such game, and none in that if it has no such record.
-    fn find(game: &str, record: &str) -> Option<Option<(u8, &'static [Field])>> {
-        struct Find<'a>(&'a str);
-        impl Visitor for Find<'_> {
-            type Output = Option<(u8, &'static [Field])>;
-            fn visit<G: Game>(self) -> Self::Output {
-                let kind = kind_of::<G>(self.0)?;
-                Some((kind, G::Entity::KINDS[usize::from(kind)].fields))
-            }
-        }
-        games::visit(game, Find(record))
     }
 }
 

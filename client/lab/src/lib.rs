@@ -31,6 +31,7 @@ pub mod strokes;
 pub mod sweep;
 pub mod thesis;
 pub mod track;
+pub mod usage;
 
 pub use carried::Carried;
 pub use contender::Contender;

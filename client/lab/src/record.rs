@@ -10,12 +10,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use phaselock::game::Game;
 use phaselock::time::{LocalTime, Micros};
 use thiserror::Error;
 
 use crate::file::{FILE_BYTES_MAX, POINTS_MAX, SPAN_HOURS_MAX, Source, header, line};
-use phaselock::client::{Client, Recorded};
+use phaselock::client::{Motion, Recorded, Session};
 
 /// How long lines wait before they are written to the disk: what a crash loses at most.
 const FLUSH_AFTER: Micros = Micros::from_ms(1000);
@@ -64,6 +63,8 @@ pub struct MotionFiles {
     /// How many files were recorded into.
     begun: u32,
     current: Current,
+    /// The session's stay that was last recorded.
+    stay: Option<u32>,
     /// Points and bytes of a file.
     room: (usize, usize),
 }
@@ -119,6 +120,7 @@ impl MotionFiles {
             first: Some((file, fresh)),
             begun: 0,
             current: Current::Next,
+            stay: None,
             room: (POINTS_MAX, FILE_BYTES_MAX),
         })
     }
@@ -131,18 +133,17 @@ impl MotionFiles {
         }
     }
 
-    /// Takes down what a client recorded ([`Client::record_motion`]), and writes it when that is due. After an
-    /// error nothing more is recorded of this game.
-    pub fn take_from<G: Game>(
-        &mut self,
-        client: &mut Client<G>,
-        now: LocalTime,
-    ) -> Result<(), RecordError> {
-        let (rates, seed) = (client.rates(), client.seed());
-        while let Some(recorded) = client.poll_motion() {
+    /// Takes down what a session recorded ([`Session::record_motion`]), and writes it when that is due. After
+    /// an error nothing more is recorded of this game.
+    pub fn take_from(&mut self, session: &mut Session, now: LocalTime) -> Result<(), RecordError> {
+        while let Some(motion) = session.poll_motion() {
+            if self.stay.replace(motion.stay).is_some_and(|stay| stay != motion.stay) {
+                self.begin()?;
+            }
+            let Motion { game, kinds, rates, seed, recorded, .. } = motion;
             let source = || {
-                let source = Source::of::<G>(recorded.kind, rates, seed);
-                source.ok_or(RecordError::NoPlace { game: G::NAME })
+                let source = Source::of(game, kinds, recorded.kind, rates, seed);
+                source.ok_or(RecordError::NoPlace { game })
             };
             self.take(now, source, rates.time_of(recorded.tick).0 as f64 / 1e6, &recorded)?;
         }

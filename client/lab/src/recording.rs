@@ -3,13 +3,11 @@
 use std::fmt;
 
 use phaselock::fields::{self, Field, Record, Values};
-use phaselock::game::Game;
-use phaselock::motion::foretelling::Foretelling;
+use phaselock::games::Games;
 use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{Coords, NoRules, Rules, Shape};
 use phaselock::time::Rates;
-use phaselock_games::{self as games, Visitor};
 
 use super::file::{Motion, Point};
 
@@ -137,7 +135,7 @@ impl Recording {
     }
 
     /// Of what a file says: of a recording of play with the game's own rules.
-    pub fn of_motion(motion: &Motion) -> Option<Self> {
+    pub fn of_motion(motion: &Motion, games: &Games) -> Option<Self> {
         let Some(source) = &motion.source else { return Self::of_points(&motion.points) };
         let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| Sample {
             time: point.time,
@@ -146,8 +144,8 @@ impl Recording {
         });
         let tick_hz = source.tick_hz.into();
         let rates = Rates { tick_hz, snapshot_hz: tick_hz };
-        let rules = RulesOf { rates, seed: source.seed, kind: source.kind };
-        Self::of(source.fields, samples.collect(), games::visit(&source.game, rules)?)
+        let rules = games.get(&source.game).ok()?.rules(rates, source.seed, source.kind);
+        Self::of(source.fields, samples.collect(), rules)
     }
 
     /// Which fields say where it is: across, and up or down.
@@ -265,42 +263,6 @@ impl Recording {
             turn: self.turn.map(blend),
             course: from.course,
         })
-    }
-}
-
-/// A game's own rules for one of its kinds.
-#[derive(Debug)]
-pub struct GameRules<G> {
-    game: G,
-    rates: Rates,
-    kind: u8,
-}
-
-impl<G: Game> GameRules<G> {
-    /// Of a kind, an index into the game's [`KINDS`](phaselock::fields::Entity::KINDS).
-    pub fn new(rates: Rates, seed: u64, kind: u8) -> Self {
-        Self { game: G::new(rates, seed), rates, kind }
-    }
-}
-
-impl<G: Game> Rules for GameRules<G> {
-    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        Foretelling::new(&self.game, self.rates, self.kind).forward(values, secs)
-    }
-}
-
-/// The rules of whichever game.
-struct RulesOf {
-    rates: Rates,
-    seed: u64,
-    kind: u8,
-}
-
-impl Visitor for RulesOf {
-    type Output = SharedRules;
-
-    fn visit<G: Game>(self) -> SharedRules {
-        Box::new(GameRules::<G>::new(self.rates, self.seed, self.kind))
     }
 }
 

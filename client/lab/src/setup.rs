@@ -40,7 +40,7 @@ impl Sending {
         match self {
             Self::Every => Box::new(sending::Every::new(interval)),
             Self::Threshold => {
-                let heartbeat = sending::HEARTBEAT_SECS_MAX;
+                let heartbeat = phaselock::motion::HEARTBEAT_SECS_MAX;
                 Box::new(sending::Threshold::new(shape, tolerance, heartbeat))
             }
             Self::Predictable => Box::new(sending::Predictable::new(shape, tolerance, interval)),

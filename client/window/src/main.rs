@@ -1,21 +1,9 @@
-//! The game's program: arguments, a window, and what happens in it.
+//! The game's program: the window, with the five games and their views.
 
-mod window;
+mod views;
 
 use std::process::ExitCode;
 
-use window::args::Args;
-
 fn main() -> ExitCode {
-    let args = match Args::parse(std::env::args_os()) {
-        Ok(args) => args,
-        Err(error) => return error.report(),
-    };
-    match window::run(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("phaselock: {reason}");
-            ExitCode::FAILURE
-        }
-    }
+    phaselock_client::run(&views::all())
 }

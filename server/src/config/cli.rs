@@ -41,7 +41,7 @@ pub(super) struct Flags {
     /// UDP address or port to serve on [default: [::]:4433, IPv4 included]
     #[arg(long, global = true, value_name = "ADDR")]
     listen: Option<OsString>,
-    /// Game to run, or several in turn with commas between [default: skirmish]
+    /// Game to run, or several in turn with commas between [default: the first there is]
     #[arg(long, global = true, value_name = "GAMES")]
     game: Option<OsString>,
     /// Rounds of a game before the next one, if there are several [default: 2]
@@ -74,7 +74,7 @@ pub(super) struct Flags {
     /// How the log is written, text or json [default: text]
     #[arg(long, global = true, value_name = "FORMAT")]
     log: Option<OsString>,
-    /// What is logged, for example info,phaselock_server=debug [default: info]
+    /// What is logged, for example info,phaselock_quic=debug [default: info]
     #[arg(long, global = true, value_name = "DIRECTIVES")]
     log_filter: Option<OsString>,
     /// Name that players see [default: Phaselock]

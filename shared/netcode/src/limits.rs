@@ -117,6 +117,14 @@ pub const OWN_TIME_BEHIND_MAX: Micros = Micros::from_ms(250);
 /// that slept for ten seconds to find its game again.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
 
+/// Notices that wait to be told to a player; of more the oldest are lost. Arbitrary, and more than come in
+/// the longest frame.
+pub const NOTICES_MAX: usize = 64;
+/// States of the own player's motion that wait to be fetched from a session: half a minute at 128 Hz.
+pub const MOTION_MAX: usize = 4096;
+/// Entries of a session's recording that wait to be fetched: some minutes of play.
+pub const FED_MAX: usize = 1 << 16;
+
 const _: () = {
     assert!(BASELINE_AGE_TICKS_MAX < 256, "the age of a baseline travels in 8 bits");
     assert!(REWIND_MAX.0 < 1_000_000, "a ring of ticks holds less than a second");

@@ -1,8 +1,26 @@
-//! Phaselock over QUIC: what carries packets between a room, a session and the network.
+//! Phaselock over QUIC: what carries packets between rooms, sessions and the network.
+//!
+//! ```text
+//! server::Server -- accept, connection --> phaselock::server::Room (one task owns it)
+//! client::Driver -- client::carrier -----> phaselock::client::Session (whoever plays owns it)
+//!         |                |
+//!         +-- settings, congestion, framing, socket, clock: once, for both sides
+//! ```
+//!
+//! *Invariant:* this crate names quinn, and no other does but those that test it. It decides nothing
+//! about a game: it hands on, bounds what waits, and drops what does not keep up.
 
+pub mod address;
 pub mod client;
-pub mod host;
+pub mod clock;
+pub mod conditioned;
+mod congestion;
+mod framing;
 pub mod identity;
 pub mod local;
+pub mod pins;
 pub mod query;
 pub mod server;
+mod settings;
+pub mod socket;
+pub mod verify;

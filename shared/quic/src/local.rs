@@ -9,17 +9,14 @@ use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::time::{LocalTime, Rates};
 use tokio::sync::oneshot;
 
-use crate::host::{UnknownGame, check_games, host};
 use crate::identity::{Identity, IdentityError, map_seed};
 use crate::server::{BindError, Server};
+use phaselock::games::Games;
 use phaselock::server::RoomConfig;
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
-    /// There is no such game.
-    #[error(transparent)]
-    Game(#[from] UnknownGame),
     /// No certificate could be made.
     #[error(transparent)]
     Identity(#[from] IdentityError),
@@ -43,7 +40,7 @@ pub struct LocalServer {
 impl LocalServer {
     /// Starts a server for this machine alone, with these games in turn, two rounds of each, and everything else
     /// at its default.
-    pub fn start(games: &[impl AsRef<str>], bots: u16) -> Result<Self, LocalError> {
+    pub fn start(games: Games, bots: u16) -> Result<Self, LocalError> {
         let seed = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |since| since.as_nanos() as u64);
@@ -67,13 +64,11 @@ impl LocalServer {
 
     /// Starts a server as told.
     pub fn start_with(
-        games: &[impl AsRef<str>],
+        games: Games,
         config: RoomConfig,
         address: SocketAddr,
         identity: Identity,
     ) -> Result<Self, LocalError> {
-        let games: Vec<_> = games.iter().map(|game| game.as_ref().to_owned()).collect();
-        check_games(&games)?;
         let fingerprint = identity.fingerprint;
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -88,9 +83,7 @@ impl LocalServer {
             stopped.await.unwrap_or_else(|_| "the server has stopped".to_owned())
         };
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
-            if let Err(error) = runtime.block_on(host(server, &games, config, shutdown)) {
-                tracing::error!(%error, "the server did not run");
-            }
+            runtime.block_on(server.run(&games, config, shutdown));
         })?;
         Ok(Self { address, fingerprint, stop: Some(stop), thread: Some(thread) })
     }

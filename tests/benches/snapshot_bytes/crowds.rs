@@ -172,7 +172,7 @@ fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyh
     let mut last = LocalTime(-1);
     sim.run_each(seconds, |sim| {
         let (now, frame) = (sim.now, sim.frame);
-        let Some(core) = &mut sim.clients[0].core else { return };
+        let Some(core) = sim.clients[0].client_mut() else { return };
         if now.0 % frame.0 != 0 || now == last {
             return;
         }

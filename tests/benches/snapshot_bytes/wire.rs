@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use phaselock::client::Client;
-use phaselock::fields::Record;
+use phaselock::client::{Client, Notice, SessionConfig};
 use phaselock::game::{Game, new_bot};
-use phaselock::ids::PlayerId;
+use phaselock::games::Games;
 use phaselock::random::Random;
 use phaselock::server::RoomConfig;
 use phaselock::snapshot::store::Received;
 use phaselock::time::Tick;
 use phaselock_games::skirmish::Piece;
-use phaselock_quic::client::{Clock, Event, Handle, Options, Pins};
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::{Ether, Traffic};
@@ -116,70 +116,61 @@ async fn play<G: Game<Entity = Piece>>(
     let server = Server::with_controller(socket, &identity, None)?;
     let (stop, stopped) = oneshot::channel::<String>();
     let stopped = async { stopped.await.unwrap_or_default() };
-    let server = tokio::spawn(server.run::<G>(config, stopped));
+    let games = Games::new().with::<G>();
+    let hosted = games.clone();
+    let server = tokio::spawn(async move { server.run(&hosted, config, stopped).await });
 
     let clock = Clock::start();
     let options = Options {
         link: Some(network.parse()?),
         sockets: Arc::new(ether.clone()),
-        ..Options::new(at.to_string().parse()?, "Ada".into(), Pins::Memory)
+        ..Options::new(at.to_string().parse()?, Pins::Memory)
     };
-    let mut handle = Handle::spawn_here(options, clock);
-    let mut core: Option<Client<G>> = None;
+    let mut driver = Driver::spawn_here(options, SessionConfig::new(games, "Ada"), clock);
     let (mut bot, mut random) = (new_bot::<G>(), Random::new(1));
     let (mut counter, mut carried) = (Counter::default(), Carried::default());
     let mut before = None;
     let begin = Instant::now();
     let mut frame = begin;
     while frame < begin + SETTLING + time {
-        while let Some(event) = handle.try_recv() {
-            match (event, &mut core) {
-                (Event::Welcome { welcome, hello_sent, at }, core) => {
-                    anyhow::ensure!(before.is_none(), "the game was lost over {network}");
-                    *core = Some(Client::new(&welcome, hello_sent, at));
-                }
-                (Event::Message(message), Some(core)) => core.handle_message(&message),
-                (Event::Datagram { bytes, arrival }, Some(core)) => {
-                    let Ok(received) = core.handle_datagram(&bytes, arrival) else { continue };
-                    let updates = counter.count(core, &received);
-                    if before.is_some() {
-                        carried.packets += 1.0;
-                        carried.bytes += bytes.len() as f64;
-                        carried.updates += updates as f64;
-                        let age = received.header.references.baseline();
-                        carried.ages += f64::from(age.unwrap_or(0));
-                    }
-                }
-                _ => {}
+        driver.receive_each(|session, received, _| {
+            let core = session.client_of::<G>().expect("it received");
+            let updates = counter.count(core, received);
+            if before.is_some() {
+                carried.packets += 1.0;
+                carried.bytes += received.bytes as f64;
+                carried.updates += updates as f64;
+                let age = received.header.references.baseline();
+                carried.ages += f64::from(age.unwrap_or(0));
             }
+        });
+        while let Some(notice) = driver.poll_notice() {
+            let again = matches!(notice, Notice::Game { .. }) && before.is_some();
+            anyhow::ensure!(!again, "the game was lost over {network}");
         }
-        if let Some(core) = &mut core {
-            let now = clock.now();
-            core.handle_frame(now);
-            while let Some(tick) = core.poll_tick(now) {
-                let seen = core.newest();
-                let player: PlayerId = core.player();
-                let input =
-                    bot.input(core.game(), tick.minus(1), &seen, player, &mut random).snapped();
-                core.handle_input(now, tick, input);
-            }
-            core.view(now);
-            while let Some(packet) = core.poll_transmit() {
-                handle.send(packet);
-            }
-            if frame >= begin + SETTLING && before.is_none() {
-                before = Some((ether.sent(at), core.stats().expected));
-            }
+        let now = clock.now();
+        driver.session.handle_frame(now);
+        driver.session.press::<G>(now, |core, tick| {
+            bot.input(core.game(), tick.minus(1), &core.newest(), core.player(), &mut random)
+        });
+        driver.session.handle_view(now);
+        driver.transmit();
+        if let Some(core) = driver.session.client_of::<G>()
+            && frame >= begin + SETTLING
+            && before.is_none()
+        {
+            before = Some((ether.sent(at), core.stats().expected));
         }
         frame += FRAME;
         sleep_until(frame).await;
     }
+    let core = driver.session.client_of::<G>();
     let core = core.with_context(|| format!("the game was not joined over {network}"))?;
     let (socket, expected) = before.context("it was not joined in time")?;
     carried.seconds = time.as_secs_f64();
     carried.sent = (core.stats().expected - expected) as f64;
     carried.socket = ether.sent(at) - socket;
-    handle.leave("all is measured").await;
+    driver.leave("all is measured").await;
     // Ends only if the server has ended already.
     let _ = stop.send("all is measured".into());
     server.await?;

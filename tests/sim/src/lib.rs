@@ -11,16 +11,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use phaselock::client::{Client, View};
-use phaselock::fields::Record;
+use phaselock::client::any::downcast_mut;
+use phaselock::client::{Client, Output, Session, SessionConfig, View};
 use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
+use phaselock::games::Games;
 use phaselock::ids::PlayerId;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::link::{Conditions, Link, LinkConfig};
 use phaselock::physics::Torus;
-use phaselock::server::{ClientId, Output, Room, RoomConfig};
+use phaselock::server::{ClientId, Output as RoomOutput, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
-use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, frame};
+use phaselock::wire::control::{Hello, ServerMessage, frame};
 use phaselock::wire::counts::Counts;
 use phaselock::wire::input::{InputPacket, read_input, write_input};
 use phaselock::wire::protocol::{game_hash, wire_hash};
@@ -51,8 +52,8 @@ pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
 pub struct SimClient<G: Game> {
     /// As the room knows it.
     pub id: ClientId,
-    /// The core, once welcomed.
-    pub core: Option<Client<G>>,
+    /// Its session, from the hello on.
+    pub session: Session,
     /// From the client to the server.
     pub up: Link,
     /// From the server to the client.
@@ -72,16 +73,31 @@ pub struct SimClient<G: Game> {
     /// What a cheat makes of its packets.
     pub forge: Option<Forge<G>>,
     press: Press<G>,
-    hello_sent: LocalTime,
     /// Control messages under way: reliable, in order, as slow as the slowest datagram.
     control: VecDeque<(LocalTime, ServerMessage)>,
     hello: Option<(LocalTime, Vec<u8>)>,
 }
 
 impl<G: Game> SimClient<G> {
+    /// The core, if the client is in the game.
+    pub fn client(&self) -> Option<&Client<G>> {
+        self.session.client_of::<G>().filter(|_| self.closed.is_none())
+    }
+
+    /// The same, to change.
+    pub fn client_mut(&mut self) -> Option<&mut Client<G>> {
+        let client = self.session.client_mut().filter(|_| self.closed.is_none())?;
+        downcast_mut(client)
+    }
+
     /// The core of a client that must be in the game.
     pub fn core(&self) -> &Client<G> {
-        self.core.as_ref().expect("the client is in the game")
+        self.client().expect("the client is in the game")
+    }
+
+    /// The same, to change.
+    pub fn core_mut(&mut self) -> &mut Client<G> {
+        self.client_mut().expect("the client is in the game")
     }
 
     /// The player does something else from now on.
@@ -175,7 +191,7 @@ pub fn bot<G: Game>(seed: u64) -> Press<G> {
 }
 
 /// The body of a control message's frame.
-pub fn body(message: &ClientMessage) -> Vec<u8> {
+pub fn body<M: serde::Serialize>(message: &M) -> Vec<u8> {
     frame(message).expect("it is short")[2..].to_vec()
 }
 
@@ -216,12 +232,21 @@ impl<G: Game> Sim<G> {
         press: Press<G>,
     ) -> usize {
         let number = self.clients.len() as u64;
-        let hello_sent = skew.read(self.now);
-        let name = format!("client {number}");
-        let hello = body(&ClientMessage::Hello(hello::<G>(&name, hello_sent)));
+        let config = SessionConfig {
+            // Sessions end by a silence in tests of the driver; here it shows what the core makes of it.
+            silence_max: Micros(i64::MAX / 2),
+            ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
+        };
+        let mut session = Session::new(config, skew.read(self.now));
+        session.handle_connected(skew.read(self.now));
+        let hello = std::iter::from_fn(|| session.poll_output()).find_map(|output| match output {
+            Output::Control(framed) => Some(framed[2..].to_vec()),
+            _ => None,
+        });
+        let hello = hello.expect("a session begins with a hello");
         self.clients.push(SimClient {
             id: ClientId(number),
-            core: None,
+            session,
             up: Link::new(up, self.seed ^ (2 * number + 1) << 8),
             down: Link::new(down, self.seed ^ (2 * number + 2) << 8),
             skew,
@@ -232,7 +257,6 @@ impl<G: Game> Sim<G> {
             screen: None,
             forge: None,
             press,
-            hello_sent,
             control: VecDeque::new(),
             hello: Some((self.now + up.slowest(), hello)),
         });
@@ -321,25 +345,25 @@ impl<G: Game> Sim<G> {
     /// Carries what the room has to say on its way.
     pub fn drain(&mut self) {
         while let Some(output) = self.room.poll_output(self.now) {
-            let (Output::Datagram { client, .. }
-            | Output::Control { client, .. }
-            | Output::Close { client, .. }) = &output;
+            let (RoomOutput::Datagram { client, .. }
+            | RoomOutput::Control { client, .. }
+            | RoomOutput::Close { client, .. }) = &output;
             let client = *client;
             let Some(to) = self.clients.iter_mut().find(|to| to.id == client) else { continue };
             match output {
-                Output::Datagram { bytes, .. } => {
+                RoomOutput::Datagram { bytes, .. } => {
                     let mut hasher = DefaultHasher::new();
                     (self.datagrams, client, &bytes).hash(&mut hasher);
                     self.datagrams = (self.datagrams.0 + 1, hasher.finish());
                     to.down.send(self.now, bytes.len(), bytes);
                 }
-                Output::Control { message, .. } => {
+                RoomOutput::Control { message, .. } => {
                     let slowest = to.down.config(self.now).slowest() + to.control_delay;
                     let arrival =
                         (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
                     to.control.push_back((arrival, message));
                 }
-                Output::Close { .. } => {}
+                RoomOutput::Close { .. } => {}
             }
         }
     }
@@ -432,39 +456,30 @@ fn step_client<G: Game>(
 ) {
     let local = client.skew.read(now);
     while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
-        match (message, &mut client.core) {
-            (ServerMessage::Closed { reason, retry }, _) => {
-                client.closed = Some((reason, retry));
-                client.core = None;
-            }
-            (ServerMessage::Welcome(welcome), core) => {
-                *core = Some(Client::new(&welcome, client.hello_sent, local));
-            }
-            (message, Some(core)) => core.handle_message(&message),
-            (message, None) => panic!("{message:?} came before the welcome"),
+        if let ServerMessage::Closed { reason, retry } = &message {
+            client.closed = Some((reason.clone(), *retry));
         }
+        client.session.handle_control(&body(&message), local);
     }
     while let Some(bytes) = client.down.poll(now) {
-        if let Some(core) = &mut client.core {
-            if let Some(counts) = counts {
-                core.store().count(core.game(), &bytes, counts);
-            }
-            let _ = core.handle_datagram(&bytes, local);
+        if let (Some(core), Some(counts)) = (client.session.client_of::<G>(), counts.as_mut()) {
+            core.store().count(core.game(), &bytes, counts);
         }
+        client.session.handle_datagram(&bytes, local);
     }
-    let Some(core) = &mut client.core else { return };
+    if client.client().is_none() {
+        return;
+    }
     if now.0 % frame.0 == 0 {
-        core.handle_frame(local);
-        while let Some(tick) = core.poll_tick(local) {
-            let input = (client.press)(core, tick).snapped();
-            core.handle_input(local, tick, input);
-        }
-        let view = core.view(local);
+        client.session.handle_frame(local);
+        client.session.press(local, &mut client.press);
+        let view = client.session.view(local);
         if let Some(screen) = &client.screen {
-            *screen.borrow_mut() = Some(view);
+            *screen.borrow_mut() = view;
         }
     }
-    while let Some(packet) = client.core.as_mut().and_then(Client::poll_transmit) {
+    while let Some(output) = client.session.poll_output() {
+        let Output::Datagram(packet) = output else { continue };
         let near = client.core().newest_tick();
         let packet = match &mut client.forge {
             Some(forge) => {

@@ -8,6 +8,7 @@ use std::iter::once;
 
 use phaselock::client::Client;
 use phaselock::fields::Record;
+
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::PROFILES;
@@ -201,7 +202,8 @@ const MOTIONS: [&str; 14] = [
 
 fn motions() -> Vec<Vec<u8>> {
     let rates = Rates::DEFAULT;
-    let source = Source::of::<Race>(0, rates, 7).expect("cars move");
+    let race_kinds = phaselock_games::all().get(Race::NAME).expect("it is there").kinds;
+    let source = Source::of(Race::NAME, race_kinds, 0, rates, 7).expect("cars move");
     let lines = (0..4_u16).map(|tick| {
         let x = f32::from(tick) * 0.75;
         let car = Car { x, y: -2.5, vx: 45.0, puts: 1, ..Car::default() }.snapped();

@@ -12,8 +12,8 @@ use phaselock::limits::PLAYERS_MAX;
 use phaselock::rewind::Favour;
 use phaselock::time::Rates;
 use phaselock_lab::file::{self, POINTS_MAX, VALUE_MAX};
-use phaselock_quic::client::pins::KnownHosts;
 use phaselock_quic::identity::Identity;
+use phaselock_quic::pins::KnownHosts;
 use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX};
 use tempfile::TempDir;
 
@@ -61,7 +61,6 @@ fn flags(config: &Config) -> Vec<OsString> {
     };
     let mut flags: Vec<OsString> = vec![
         format!("--listen={}", config.listen).into(),
-        format!("--game={}", config.games.join(",")).into(),
         format!("--bots={}", config.bots).into(),
         format!("--max-players={}", config.max_players).into(),
         format!("--tick-hz={}", config.tick_hz).into(),
@@ -74,6 +73,9 @@ fn flags(config: &Config) -> Vec<OsString> {
     let mut data_dir = OsString::from("--data-dir=");
     data_dir.push(&config.data_dir);
     flags.push(data_dir);
+    if !config.games.is_empty() {
+        flags.push(format!("--game={}", config.games.join(",")).into());
+    }
     flags.extend(config.rewind_ms.map(|ms| format!("--rewind-ms={ms}").into()));
     flags.extend(config.favour.map(|favour| {
         let whom = match favour {
@@ -129,7 +131,7 @@ pub fn known_hosts(data: &[u8]) -> bool {
 
 /// Recorded motion.
 pub fn motion(data: &[u8]) -> bool {
-    let motion = match file::read(data) {
+    let motion = match file::read(data, &phaselock_games::all()) {
         Ok(motion) => motion,
         Err(error) => {
             let lines = 1 + data.iter().filter(|byte| **byte == b'\n').count();
@@ -147,7 +149,7 @@ pub fn motion(data: &[u8]) -> bool {
     assert_eq!(motion.values.len(), motion.source.as_ref().map_or(0, |_| points.len()));
     assert!(points.is_sorted_by(|a, b| a.time < b.time && a.course <= b.course));
     assert!(points.iter().all(|at| [at.time, at.x, at.y].iter().all(|it| it.abs() <= VALUE_MAX)));
-    assert_eq!(file::read(motion.to_text().as_bytes()), Ok(motion));
+    assert_eq!(file::read(motion.to_text().as_bytes(), &phaselock_games::all()), Ok(motion));
     true
 }
 

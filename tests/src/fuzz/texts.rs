@@ -3,7 +3,7 @@
 use phaselock::fingerprint::Fingerprint;
 use phaselock::link::{Conditions, LinkConfig, Schedule};
 use phaselock::time::{LocalTime, Micros};
-use phaselock_quic::client::Address;
+use phaselock_quic::address::Address;
 
 /// A network's conditions; packets are sent over whatever network is read.
 pub fn conditions(data: &[u8]) -> bool {

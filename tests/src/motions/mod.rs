@@ -12,6 +12,12 @@ mod puck;
 mod runner;
 mod shooter;
 
+use self::played::{default, follow};
+use phaselock::motion::Choice;
+use phaselock_games::asteroids::Asteroids;
+use phaselock_games::platformer::Platformer;
+use phaselock_games::puck::ShufflePuck;
+use phaselock_games::race::Race;
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,7 +26,6 @@ use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{HORIZON_SECS, Rules};
 use phaselock::time::{Rates, Tick};
-use phaselock_games as games;
 use phaselock_lab::{Recording, Sample};
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
@@ -44,16 +49,25 @@ pub enum Motion {
 }
 
 /// Something that moves in a game.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Played {
     /// What to call it.
     pub name: &'static str,
-    /// The game.
-    pub game: &'static str,
+    /// Follows that record in its game.
+    follow: fn(&str, u64, u64) -> Recording,
+    /// What its game shows that record by.
+    default: fn(&str) -> Choice,
     /// The record.
     pub record: &'static str,
     /// Metres that its window shows from left to right.
     pub width: f64,
+}
+
+impl Played {
+    /// What its game shows it by.
+    pub fn default(&self) -> Choice {
+        (self.default)(self.record)
+    }
 }
 
 impl Motion {
@@ -63,12 +77,48 @@ impl Motion {
 
     /// What moves in the games.
     pub const PLAYED: &'static [Played] = &[
-        Played { name: "puck", game: "puck", record: "Puck", width: 18.0 },
-        Played { name: "puck-mallet", game: "puck", record: "Mallet", width: 18.0 },
-        Played { name: "asteroids-ship", game: "asteroids", record: "Ship", width: 58.0 },
-        Played { name: "asteroids-rock", game: "asteroids", record: "Rock", width: 58.0 },
-        Played { name: "race", game: "race", record: "Car", width: 70.0 },
-        Played { name: "platformer", game: "platformer", record: "Player", width: 24.0 },
+        Played {
+            name: "puck",
+            follow: follow::<ShufflePuck>,
+            default: default::<ShufflePuck>,
+            record: "Puck",
+            width: 18.0,
+        },
+        Played {
+            name: "puck-mallet",
+            follow: follow::<ShufflePuck>,
+            default: default::<ShufflePuck>,
+            record: "Mallet",
+            width: 18.0,
+        },
+        Played {
+            name: "asteroids-ship",
+            follow: follow::<Asteroids>,
+            default: default::<Asteroids>,
+            record: "Ship",
+            width: 58.0,
+        },
+        Played {
+            name: "asteroids-rock",
+            follow: follow::<Asteroids>,
+            default: default::<Asteroids>,
+            record: "Rock",
+            width: 58.0,
+        },
+        Played {
+            name: "race",
+            follow: follow::<Race>,
+            default: default::<Race>,
+            record: "Car",
+            width: 70.0,
+        },
+        Played {
+            name: "platformer",
+            follow: follow::<Platformer>,
+            default: default::<Platformer>,
+            record: "Player",
+            width: 24.0,
+        },
     ];
 
     /// All of these.
@@ -114,9 +164,8 @@ impl Motion {
             Self::Runner => runner::record(ticks, seed),
             Self::Puck => puck::record(ticks, seed),
             Self::Played(at) => {
-                let Played { game, record, .. } = *Self::played(at);
-                let follow = played::Follow { record, ticks, seed };
-                games::visit(game, follow).expect("there is such a game")
+                let Played { follow, record, .. } = *Self::played(at);
+                follow(record, ticks, seed)
             }
         };
         // Arbitrary: what is just seen by who looks for it.

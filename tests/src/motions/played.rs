@@ -4,11 +4,11 @@
 use phaselock::fields::{Entity, Motion, Record};
 use phaselock::game::{Game, Inputs, Late, World, new_bot};
 use phaselock::ids::{EntityId, PlayerId};
+use phaselock::motion::Choice;
+use phaselock::presentation::extrapolation::GameRules;
 use phaselock::random::Random;
 use phaselock::time::Tick;
-use phaselock_games::Visitor;
 use phaselock_lab::file::kind_of;
-use phaselock_lab::recording::GameRules;
 
 use super::{RATES, Recording, State, recording};
 
@@ -17,23 +17,18 @@ const BOTS: u16 = 6;
 /// Ticks before the recording begins: the warm-up, and some of the play.
 const BEFORE: u64 = 15 * 60;
 
-/// What of which game to follow.
-pub(super) struct Follow {
-    /// The record's name.
-    pub(super) record: &'static str,
-    pub(super) ticks: u64,
-    pub(super) seed: u64,
+/// Follows the record of that name in a game.
+pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recording {
+    let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
+    let states = record::<G>(kind, ticks, seed);
+    let rules = GameRules::<G>::new(RATES, seed, kind);
+    recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
 }
 
-impl Visitor for Follow {
-    type Output = Recording;
-
-    fn visit<G: Game>(self) -> Recording {
-        let kind = kind_of::<G>(self.record).expect("the game has such a record");
-        let states = record::<G>(kind, self.ticks, self.seed);
-        let rules = GameRules::<G>::new(RATES, self.seed, kind);
-        recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
-    }
+/// What a game shows the record of that name by.
+pub(super) fn default<G: Game>(record_name: &str) -> Choice {
+    let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
+    (G::KIT.presentation)(kind)
 }
 
 fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {

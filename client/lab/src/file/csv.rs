@@ -1,9 +1,10 @@
 //! Motion files of lines: plain ones, and recordings of play.
 
 use phaselock::fields::Values;
+use phaselock::games::{Games, UnknownGame};
 use phaselock::time::Rates;
 
-use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, number};
+use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, number};
 
 /// What a recording of play begins with; the number of its layout and a colon follow.
 pub(super) const MARK: &str = "# phaselock motion ";
@@ -12,7 +13,7 @@ pub(super) const MARK: &str = "# phaselock motion ";
 const RECORDING: [&str; 2] = ["time", "course"];
 
 /// Reads a text of lines.
-pub(super) fn read(text: &str) -> Result<Motion, FileError> {
+pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
     let lines = text.lines().count();
     let first = text.lines().next().unwrap_or_default();
     let told = first.strip_prefix(MARK).and_then(|told| told.split_once(':'));
@@ -27,7 +28,12 @@ pub(super) fn read(text: &str) -> Result<Motion, FileError> {
         Some(told) => {
             // The last line counts only if it is over: a number may have lost its last digits.
             let whole = if text.ends_with('\n') { lines } else { lines - 1 };
-            recording(told, content.take_while(|(at, _)| *at <= whole), lines, &mut taker)?;
+            recording(
+                (told, games),
+                content.take_while(|(at, _)| *at <= whole),
+                lines,
+                &mut taker,
+            )?;
         }
         None => plain(content, &mut taker)?,
     }
@@ -149,12 +155,12 @@ fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileError> {
 }
 
 fn recording<'a>(
-    told: (&str, &str),
+    (told, games): ((&str, &str), &Games),
     mut content: impl Iterator<Item = (usize, &'a str)>,
     lines: usize,
     taker: &mut Taker,
 ) -> Result<(), FileError> {
-    let source = source(told).map_err(|problem| problem.at(1))?;
+    let source = source(told, games).map_err(|problem| problem.at(1))?;
     let no_place = || Problem::NoPlace(Quote::of(&source.record)).at(1);
     let (x, y) = source.place().ok_or_else(no_place)?;
     let Some((at, header)) = content.next() else { return Err(Problem::Few(0).at(lines)) };
@@ -190,7 +196,7 @@ fn recording<'a>(
 }
 
 /// What the first line says.
-fn source((layout, words): (&str, &str)) -> Result<Source, Problem> {
+fn source((layout, words): (&str, &str), games: &Games) -> Result<Source, Problem> {
     if layout != "1" {
         return Err(Problem::Layout(Quote::of(layout)));
     }
@@ -207,8 +213,10 @@ fn source((layout, words): (&str, &str)) -> Result<Source, Problem> {
         None => 0,
         Some(seed) => seed.parse().map_err(|_| Problem::Unsaid("seed"))?,
     };
-    let found = Source::find(game, record).ok_or_else(|| Problem::Game(Quote::of(game)))?;
-    let (kind, fields) = found.ok_or_else(|| Problem::Record(Quote::of(record)))?;
+    let unknown = |error: UnknownGame| Problem::Game { game: Quote::of(game), known: error.known };
+    let kinds = games.get(game).map_err(unknown)?.kinds;
+    let kind = kind_of(kinds, record).ok_or_else(|| Problem::Record(Quote::of(record)))?;
+    let fields = kinds[usize::from(kind)].fields;
     Ok(Source { game: game.into(), record: record.into(), kind, fields, tick_hz, seed })
 }
 

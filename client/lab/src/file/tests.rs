@@ -1,10 +1,14 @@
 //! Files as people and programs write them, and what is said of those that are wrong.
 
 use phaselock::fields::Record;
-use phaselock_games::race::{Car, Race};
-use phaselock_games::skirmish::Skirmish;
+use phaselock_games::all as games;
+use phaselock_games::race::Car;
 
 use super::*;
+
+fn read(bytes: &[u8]) -> Result<Motion, FileError> {
+    super::read(bytes, &games())
+}
 
 fn points(text: &str) -> Vec<(f64, f64, f64)> {
     let motion = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -178,7 +182,9 @@ fn a_motion_has_its_bounds() {
 
 /// A recording of a car that was put back once.
 fn recorded() -> Motion {
-    let source = Source::of::<Race>(0, Rates::DEFAULT, 7).expect("cars move");
+    let source =
+        Source::of("race", games().get("race").expect("it is there").kinds, 0, Rates::DEFAULT, 7)
+            .expect("cars move");
     let car = |tick: u16| {
         let t = f32::from(tick);
         Car {
@@ -253,21 +259,17 @@ fn numbers_keep_their_last_bit() {
 
 #[test]
 fn what_moves_can_be_recorded() {
-    struct Movers;
-    impl Visitor for Movers {
-        type Output = Vec<&'static str>;
-        fn visit<G: Game>(self) -> Self::Output {
-            let sources = (0..).zip(G::Entity::KINDS).map(|(kind, table)| {
-                let source = Source::of::<G>(kind, Rates::DEFAULT, 0);
-                source.map(|_| table.name)
-            });
-            sources.flatten().collect()
-        }
-    }
-    let movers = |game| games::visit(game, Movers).expect("it is known");
+    let games = games();
+    let movers = |game| {
+        let kinds = games.get(game).expect("it is known").kinds;
+        let sources = (0..).zip(kinds).map(|(kind, table)| {
+            Source::of(game, kinds, kind, Rates::DEFAULT, 0).map(|_| table.name)
+        });
+        sources.flatten().collect::<Vec<_>>()
+    };
     assert_eq!(movers("skirmish"), ["Player", "Shell", "Mine", "Prop", "Pickup"]);
     assert_eq!(movers("puck"), ["Mallet", "Puck"]);
     assert_eq!(movers("asteroids"), ["Ship", "Rock", "Bullet"]);
     assert_eq!((movers("race"), movers("platformer")), (vec!["Car"], vec!["Player"]));
-    assert_eq!(Source::of::<Skirmish>(99, Rates::DEFAULT, 0), None);
+    assert_eq!(Source::of("race", &[], 99, Rates::DEFAULT, 0), None);
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use phaselock::fields::Values;
+use phaselock::fields::{Entity, Values};
+use phaselock::game::Game;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::race::Race;
 
@@ -10,7 +11,8 @@ use super::*;
 use crate::file::read;
 
 fn source() -> Result<Source, RecordError> {
-    Ok(Source::of::<Race>(0, Rates::DEFAULT, 7).expect("cars move"))
+    Ok(Source::of(Race::NAME, <Race as Game>::Entity::KINDS, 0, Rates::DEFAULT, 7)
+        .expect("cars move"))
 }
 
 /// Takes down ticks at 60 Hz, each when it is over.
@@ -27,7 +29,8 @@ fn take(files: &mut MotionFiles, ticks: std::ops::Range<u64>) -> Result<(), Reco
 }
 
 fn points(path: &Path) -> usize {
-    let motion = read(&fs::read(path).expect("it is there")).expect("it can be read");
+    let motion = read(&fs::read(path).expect("it is there"), &phaselock_games::all())
+        .expect("it can be read");
     assert_eq!(motion.source, source().ok());
     motion.points.len()
 }

@@ -2,37 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use super::common::{Common, Seat};
 use super::news::News;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
 use super::seen::Seen;
-use super::stats::{Counter, Stats};
+use super::stats::Stats;
 use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
 use crate::clock::pll::{LoopFilter, Pll};
 use crate::fields::{Entity, Values, age_of, without_age};
 use crate::game::{Entities, Game, Late};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX, SEATS_MAX};
+use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
 use crate::motion::choice::Choice;
 use crate::motion::interpolate::TickTime;
-use crate::motion::presenter::{Presenter, Trace};
 use crate::motion::{Moment, Timeline};
+use crate::presentation::presenter::{Presenter, Trace};
 use crate::snapshot::store::{Received, Store, StoreError};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::control::{ServerMessage, Welcome};
 use crate::wire::input::{InputPacket, write_input};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
-
-/// Somebody who plays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seat {
-    /// What to call the player.
-    pub name: String,
-    /// Whether the server plays it.
-    pub bot: bool,
-}
 
 /// What to draw at a moment.
 #[derive(Clone, Debug)]
@@ -54,58 +46,25 @@ fn secs(time: ServerTime) -> f64 {
     time.0 as f64 / 1e6
 }
 
-/// What a client keeps when its server goes on to another game: its clock, and who plays.
-#[derive(Debug)]
-pub struct Carried {
-    rates: Rates,
-    welcome_offset: Offset,
-    roster: BTreeMap<PlayerId, Seat>,
-    pll: Pll,
-    lead: Lead,
-    delay: Delay,
-    round_trip: Micros,
-    measured: bool,
-    counter: Counter,
-}
-
 /// A client in a game.
 #[derive(Debug)]
 pub struct Client<G: Game> {
     game: G,
-    seed: u64,
-    /// Which of the server's games it is.
-    number: u8,
-    rates: Rates,
-    player: PlayerId,
-    welcome_offset: Offset,
-    unix_micros: i64,
-    roster: BTreeMap<PlayerId, Seat>,
+    common: Common,
     store: Store<G>,
-    pll: Pll,
-    lead: Lead,
-    delay: Delay,
     presenter: Presenter<G>,
     prediction: Prediction<G>,
     /// What was last drawn, when, and at which moment.
     shown: Entities<G::Entity>,
     viewed: Option<(LocalTime, Moment)>,
     seen: Seen,
-    /// Whether the server has measured this client's clock. Until then it is not known what tick
-    /// an input would be for, and none is sent.
-    measured: bool,
-    /// The server's epoch.
-    epoch: u8,
     /// The last tick that an input was asked for; none before the first.
     ticked: Option<Tick>,
     /// The newest tick whose input the server has.
     confirmed: Tick,
-    started: LocalTime,
-    /// The newest packet's send time on the server's clock, and when it came.
-    heard: Option<(u32, LocalTime)>,
     next_seq: u64,
     /// The newest packet, until it is sent.
     transmit: Option<Vec<u8>>,
-    counter: Counter,
     /// The own player's motion, if that is recorded.
     recorder: Option<Recorder>,
 }
@@ -113,78 +72,37 @@ pub struct Client<G: Game> {
 impl<G: Game> Client<G> {
     /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`.
     pub fn new(welcome: &Welcome, hello_sent: LocalTime, now: LocalTime) -> Self {
-        let round_trip = now - hello_sent;
-        // The welcome's offset takes the hello for as old as its arrival.
-        let offset = Offset(welcome.offset.0.saturating_sub(round_trip.0 / 2));
-        let carried = Carried {
-            rates: welcome.rates,
-            welcome_offset: welcome.offset,
-            roster: BTreeMap::new(),
-            pll: Pll::new(now, offset),
-            lead: Lead::new(now, round_trip, welcome.rates.step()),
-            delay: Delay::new(now, round_trip, welcome.rates.snapshot_interval()),
-            round_trip,
-            measured: false,
-            counter: Counter::new(round_trip),
-        };
-        Self::follow(welcome, carried, now)
+        Self::begin(welcome, Common::new(welcome, hello_sent, now), now)
     }
 
     /// Goes on in another game of the same server's, from the welcome to it.
-    pub fn follow(welcome: &Welcome, carried: Carried, now: LocalTime) -> Self {
-        let rates = welcome.rates;
-        let round_trip = carried.round_trip;
-        // Lead and delay are counted in ticks and snapshots.
-        let (lead, delay) = if carried.rates == rates {
-            (carried.lead, carried.delay)
-        } else {
-            let delay = Delay::new(now, round_trip, rates.snapshot_interval());
-            (Lead::new(now, round_trip, rates.step()), delay)
-        };
+    pub fn follow(welcome: &Welcome, mut common: Common, now: LocalTime) -> Self {
+        common.rotate(welcome, now);
+        Self::begin(welcome, common, now)
+    }
+
+    fn begin(welcome: &Welcome, common: Common, now: LocalTime) -> Self {
+        let rates = common.rates;
         Self {
-            game: G::new(rates, welcome.seed),
-            seed: welcome.seed,
-            number: welcome.number,
-            rates,
-            player: welcome.player,
-            welcome_offset: carried.welcome_offset,
-            unix_micros: welcome.unix_micros,
-            roster: carried.roster,
-            store: Store::new(Codec::new(rates), welcome.player, welcome.tick),
-            pll: carried.pll,
-            lead,
-            delay,
+            game: G::new(rates, common.seed),
+            store: Store::new(Codec::new(rates), common.player, welcome.tick),
+            common,
             presenter: Presenter::new(rates),
             prediction: Prediction::new(now, rates),
             shown: Entities::default(),
             viewed: None,
             seen: Seen::default(),
-            measured: carried.measured,
-            epoch: welcome.epoch,
             ticked: None,
             confirmed: welcome.tick,
-            started: now,
-            heard: None,
             next_seq: 0,
             transmit: None,
-            counter: carried.counter,
             recorder: None,
         }
     }
 
     /// Leaves the game, for the next one on the same server.
-    pub fn leave_game(self) -> Carried {
-        Carried {
-            rates: self.rates,
-            welcome_offset: self.welcome_offset,
-            roster: self.roster,
-            pll: self.pll,
-            lead: self.lead,
-            delay: self.delay,
-            round_trip: self.counter.stats.round_trip,
-            measured: self.measured,
-            counter: self.counter.go_on(),
-        }
+    pub fn into_common(self) -> Common {
+        self.common
     }
 
     /// A datagram arrived at `arrival`. An error means that it changed nothing.
@@ -193,23 +111,23 @@ impl<G: Game> Client<G> {
         bytes: &[u8],
         arrival: LocalTime,
     ) -> Result<Received, StoreError> {
-        self.counter.stats.rx_packets += 1;
-        self.counter.stats.rx_bytes += bytes.len() as u64;
-        if !is_of_game(bytes, self.number) {
-            self.counter.stats.refused += 1;
+        self.common.counter.stats.rx_packets += 1;
+        self.common.counter.stats.rx_bytes += bytes.len() as u64;
+        if !is_of_game(bytes, self.common.number) {
+            self.common.counter.stats.refused += 1;
             return Err(StoreError::OtherGame);
         }
         let newest_before = self.store.newest();
-        let is_first = self.heard.is_none();
+        let is_first = self.common.heard.is_none();
         let received = match self.store.handle_packet(&self.game, bytes) {
             Ok(received) => received,
             Err(error) => {
-                self.counter.stats.refused += 1;
+                self.common.counter.stats.refused += 1;
                 return Err(error);
             }
         };
-        self.counter.handle_received(&received);
-        let came = secs(self.pll.server_time(arrival));
+        self.common.counter.handle_received(&received);
+        let came = secs(self.common.pll.server_time(arrival));
         for told in self.store.told() {
             let state = told.state.as_ref();
             self.presenter.handle(&self.game, told.index, received.tick, state, came);
@@ -217,22 +135,22 @@ impl<G: Game> Client<G> {
         let header = &received.header;
         let mut late = false;
         // Once a snapshot, however many packets it takes.
-        let news = received.tick > newest_before || !self.measured;
+        let news = received.tick > newest_before || !self.common.measured;
         if let Some(perceived) = header.perceived.filter(|_| news) {
-            let offset = self.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
-            self.pll.observe(arrival, Offset(offset));
-            self.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));
-            if !std::mem::replace(&mut self.measured, true) {
+            let offset =
+                self.common.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
+            self.common.pll.observe(arrival, Offset(offset));
+            self.common.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));
+            if !std::mem::replace(&mut self.common.measured, true) {
                 let round_trip = Micros(i64::from(perceived.round_trip));
-                self.lead = Lead::new(arrival, round_trip, self.rates.step());
-                self.delay = Delay::new(arrival, round_trip, self.rates.snapshot_interval());
+                self.common.handle_first_measurement(arrival, round_trip);
             }
         }
         if let Some(echo) = header.echo {
             let sent = LocalTime::widen_24(echo.time, arrival);
             let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
             if round_trip >= Micros::ZERO {
-                self.counter.handle_round_trip(round_trip);
+                self.common.counter.handle_round_trip(round_trip);
             }
         }
         if let Some(report) = header.inputs {
@@ -241,21 +159,22 @@ impl<G: Game> Client<G> {
             let early = |micros: i32| Micros(i64::from(micros));
             late = newest < received.tick || report.worst_early < 0;
             let worst = newest.minus(u64::from(report.worst_back));
-            self.lead.handle_report(arrival, worst, early(report.worst_early));
-            self.lead.handle_report(arrival, newest, early(report.newest_early));
-            self.counter.handle_report(&report);
+            self.common.lead.handle_report(arrival, worst, early(report.worst_early));
+            self.common.lead.handle_report(arrival, newest, early(report.newest_early));
+            self.common.counter.handle_report(&report);
         }
         // Of packets that overtook each other the newest is echoed and reconciled with.
-        if self.counter.is_newest(&received) {
-            self.heard = Some((header.sent, arrival));
+        if self.common.counter.is_newest(&received) {
+            self.common.heard = Some((header.sent, arrival));
         }
         // What the welcome took to come is no age of a snapshot.
         if received.tick > newest_before && !is_first {
-            let age = self.pll.server_time(arrival) - self.rates.time_of(newest_before);
-            self.delay.handle_arrival(arrival, age);
+            let age =
+                self.common.pll.server_time(arrival) - self.common.rates.time_of(newest_before);
+            self.common.delay.handle_arrival(arrival, age);
         }
         self.reconcile(received.tick, late);
-        if !self.measured {
+        if !self.common.measured {
             // Something to measure the clock by.
             self.transmit(arrival, Tick(0), Vec::new());
         }
@@ -264,7 +183,7 @@ impl<G: Game> Client<G> {
 
     fn reconcile(&mut self, tick: Tick, late: bool) {
         let scene = self.store.latest();
-        let Some(own) = G::avatar(&scene, self.player) else {
+        let Some(own) = G::avatar(&scene, self.common.player) else {
             let released = self.prediction.forget_own(&self.shown);
             return self.hand_over(&released);
         };
@@ -281,13 +200,13 @@ impl<G: Game> Client<G> {
             let sure = !late || G::LATE == Late::Wait;
             let states = self.prediction.confirmed(own, tick, &state.packed);
             let states = states.filter(|(at, _)| sure || *at == tick);
-            recorder.confirm::<G::Entity>(self.rates, (own, state.kind), states);
+            recorder.confirm::<G::Entity>(self.common.rates, (own, state.kind), states);
         }
         let (store, shown) = (&self.store, &self.shown);
         let news = News { tick, own: (own, state), scene, store, shown, late };
         let reconciled = self.prediction.reconcile(&self.game, news);
         if let Some(correction) = reconciled.correction {
-            self.counter.handle_correction(correction);
+            self.common.counter.handle_correction(correction);
         }
         for id in &reconciled.gone {
             self.presenter.forget(*id);
@@ -304,25 +223,8 @@ impl<G: Game> Client<G> {
 
     /// A control message came, other than the welcome.
     pub fn handle_message(&mut self, message: &ServerMessage) {
-        match message {
-            ServerMessage::Joined { player, name, bot } => {
-                if self.roster.len() < usize::from(SEATS_MAX) {
-                    self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
-                }
-            }
-            ServerMessage::Left { player } => {
-                self.roster.remove(player);
-            }
-            ServerMessage::Epoch { epoch, unix_micros } => {
-                // A later tick 0 is an earlier time now.
-                self.pll.shift(Micros(self.unix_micros.saturating_sub(*unix_micros)));
-                self.unix_micros = *unix_micros;
-                self.epoch = *epoch;
-                self.restart();
-            }
-            // What ends or starts a session is its driver's to handle.
-            ServerMessage::Closed { .. } | ServerMessage::Welcome(_) | ServerMessage::Status(_) => {
-            }
+        if self.common.handle_message(message) {
+            self.restart();
         }
     }
 
@@ -338,12 +240,12 @@ impl<G: Game> Client<G> {
     /// The next tick that an input is due for, if any is. After a stall the ticks that are too
     /// many to catch up with are left out.
     pub fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
-        if !self.measured {
+        if !self.common.measured {
             return None;
         }
-        self.pll.settle(now);
-        let lead = self.lead.advance(now);
-        let due = self.rates.tick_at(self.pll.server_time(now) + lead);
+        self.common.pll.settle(now);
+        let lead = self.common.lead.advance(now);
+        let due = self.common.rates.tick_at(self.common.pll.server_time(now) + lead);
         // When nothing is heard for too long there is nothing to predict on. Yet the last word must
         // go on being sent: it is by the answers that the clock finds back.
         let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
@@ -356,26 +258,26 @@ impl<G: Game> Client<G> {
             return None;
         }
         let skipped = due.since(last).saturating_sub(CATCH_UP_TICKS_MAX);
-        self.counter.stats.skipped_ticks += skipped;
+        self.common.counter.stats.skipped_ticks += skipped;
         Some(last.plus(skipped + 1))
     }
 
     /// When [`poll_tick`](Self::poll_tick) next has a tick, as far as can be told now.
     pub fn next_timeout(&self, now: LocalTime) -> LocalTime {
-        let ahead = self.pll.server_time(now) + self.lead.lead();
-        let next = self.ticked.unwrap_or_else(|| self.rates.tick_at(ahead)).plus(1);
-        now + (self.rates.time_of(next) - ahead).max(Micros::ZERO)
+        let ahead = self.common.pll.server_time(now) + self.common.lead.lead();
+        let next = self.ticked.unwrap_or_else(|| self.common.rates.tick_at(ahead)).plus(1);
+        now + (self.common.rates.time_of(next) - ahead).max(Micros::ZERO)
     }
 
     /// What the player commands in a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
     /// it and packs it up.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
-        self.counter.stats.ticks += 1;
-        self.counter.stats.lead_sum += self.lead.lead();
-        let before = self.rates.time_of(tick) - self.pll.server_time(now);
-        self.lead.handle_sent(tick, before);
-        self.seen.handle_input(self.rates, tick, G::looks(&input));
+        self.common.counter.stats.ticks += 1;
+        self.common.counter.stats.lead_sum += self.common.lead.lead();
+        let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
+        self.common.lead.handle_sent(tick, before);
+        self.seen.handle_input(self.common.rates, tick, G::looks(&input));
         self.prediction.tick(&self.game, tick, input);
 
         // At least the newest, whether the server has it or not: acknowledgements ride along.
@@ -390,13 +292,13 @@ impl<G: Game> Client<G> {
         if self.transmit.is_none() {
             self.next_seq += 1;
         }
-        let echo = self.heard.and_then(|(sent, arrival)| Echo::new(sent, now - arrival));
+        let echo = self.common.heard.and_then(|(sent, arrival)| Echo::new(sent, now - arrival));
         let packet = InputPacket {
             seq: (self.next_seq - 1) as u16,
             ack: self.store.ack(),
             sent: now.low(),
             echo,
-            epoch: self.epoch,
+            epoch: self.common.epoch,
             tick: tick.low(),
             inputs: self.seen.press(tick, inputs),
         };
@@ -406,44 +308,44 @@ impl<G: Game> Client<G> {
     /// The next packet to send.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let mut packet = self.transmit.take()?;
-        mark_game(&mut packet, self.number);
-        self.counter.stats.tx_packets += 1;
-        self.counter.stats.tx_bytes += packet.len() as u64;
+        mark_game(&mut packet, self.common.number);
+        self.common.counter.stats.tx_packets += 1;
+        self.common.counter.stats.tx_bytes += packet.len() as u64;
         Some(packet)
     }
 
     /// A program that gets to its inputs once a frame says so, at the start of each: inputs are then sent
     /// ahead by a frame more. One that wakes for each tick does not.
     pub fn handle_frame(&mut self, now: LocalTime) {
-        self.lead.handle_frame(now);
+        self.common.lead.handle_frame(now);
     }
 
     /// Which loop keeps the clock in phase.
     pub fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
-        self.pll.set_filter(now, filter);
+        self.common.pll.set_filter(now, filter);
     }
 
     /// What to draw now.
     pub fn view(&mut self, now: LocalTime) -> View<G> {
-        self.pll.settle(now);
-        let server_time = self.pll.server_time(now);
-        let delay = self.delay.advance(now);
+        self.common.pll.settle(now);
+        let server_time = self.common.pll.server_time(now);
+        let delay = self.common.delay.advance(now);
         let presentation_time = server_time - delay;
         let moment = Moment {
             now: secs(server_time),
             past: secs(presentation_time),
-            interval: self.rates.snapshot_interval().as_secs(),
+            interval: self.common.rates.snapshot_interval().as_secs(),
         };
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
         self.viewed = Some((now, moment));
         self.seen.handle_view(self.targets_seen_at(server_time, presentation_time));
         let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
-        self.counter.stats.frames += 1;
-        self.counter.stats.delay_sum += delay;
-        self.counter.stats.underruns += u64::from(starved > 0);
-        let ahead = server_time + self.lead.lead();
-        let own_time = ahead - self.rates.step();
-        let ahead = TickTime::at(self.rates, ahead);
+        self.common.counter.stats.frames += 1;
+        self.common.counter.stats.delay_sum += delay;
+        self.common.counter.stats.underruns += u64::from(starved > 0);
+        let ahead = server_time + self.common.lead.lead();
+        let own_time = ahead - self.common.rates.step();
+        let ahead = TickTime::at(self.common.rates, ahead);
         for id in self.prediction.shared() {
             entities.remove(id);
         }
@@ -507,39 +409,9 @@ impl<G: Game> Client<G> {
         &self.game
     }
 
-    /// What the rules were made with.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// The own seat.
-    pub fn player(&self) -> PlayerId {
-        self.player
-    }
-
-    /// The world's rates.
-    pub fn rates(&self) -> Rates {
-        self.rates
-    }
-
-    /// Everybody's seats.
-    pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
-        &self.roster
-    }
-
-    /// The server's time.
-    pub fn server_time(&self, now: LocalTime) -> ServerTime {
-        self.pll.server_time(now)
-    }
-
-    /// Unix time of the server's tick 0 in microseconds, by the server's host.
-    pub fn unix_micros(&self) -> i64 {
-        self.unix_micros
-    }
-
-    /// For how long nothing was heard of the server.
-    pub fn silence(&self, now: LocalTime) -> Micros {
-        (now - self.heard.map_or(self.started, |(_, arrival)| arrival)).max(Micros::ZERO)
+    /// The entities as they were last drawn.
+    pub fn shown(&self) -> &Entities<G::Entity> {
+        &self.shown
     }
 
     /// Everything received, to look at.
@@ -552,23 +424,48 @@ impl<G: Game> Client<G> {
         self.store.newest()
     }
 
+    /// What it has whatever the game.
+    pub fn common(&self) -> &Common {
+        &self.common
+    }
+
+    /// The own seat.
+    pub fn player(&self) -> PlayerId {
+        self.common.player
+    }
+
+    /// The world's rates.
+    pub fn rates(&self) -> Rates {
+        self.common.rates
+    }
+
+    /// Everybody's seats.
+    pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
+        &self.common.roster
+    }
+
+    /// The server's time.
+    pub fn server_time(&self, now: LocalTime) -> ServerTime {
+        self.common.server_time(now)
+    }
+
     /// The locked clock.
     pub fn pll(&self) -> &Pll {
-        &self.pll
+        &self.common.pll
     }
 
-    /// What steers prediction: how far it runs ahead of the server's time, and why.
+    /// What steers prediction.
     pub fn lead(&self) -> &Lead {
-        &self.lead
+        &self.common.lead
     }
 
-    /// What steers presentation: how far it runs behind it, and why.
+    /// What steers presentation.
     pub fn delay(&self) -> &Delay {
-        &self.delay
+        &self.common.delay
     }
 
-    /// Counters since the start.
+    /// Counters since the client joined.
     pub fn stats(&self) -> &Stats {
-        &self.counter.stats
+        self.common.stats()
     }
 }

@@ -120,13 +120,15 @@ impl Counter {
         }
     }
 
-    /// The same for another game on the same server: packets are numbered anew.
-    pub(super) fn go_on(self) -> Self {
-        // Of packets that were lost the server goes on to count.
-        let Self { mut stats, missing_low, jittered, .. } = self;
-        stats.last_correction = None;
-        let (round_trip, expected) = (stats.round_trip, stats.expected);
-        Self { stats, expected_before: expected, missing_low, jittered, ..Self::new(round_trip) }
+    /// Another game on the same server begins: packets are numbered anew. Of packets that were lost the
+    /// server goes on to count.
+    pub(super) fn go_on(&mut self) {
+        self.stats.last_correction = None;
+        self.expected_before = self.stats.expected;
+        self.first_seq = None;
+        self.newest_seq = 0;
+        self.newest_tick = None;
+        self.late_low = Low::default();
     }
 
     pub(super) fn handle_received(&mut self, received: &Received) {

@@ -5,10 +5,12 @@
 //! which a loop filter turns into a correction. Two filters can be chosen while the clock runs:
 //! ours, of second order, and the leaky integrator of a published platformer, to compare with.
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::{LocalTime, Micros, Offset, ServerTime};
 
 /// What makes corrections of phase errors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoopFilter {
     /// A proportional term pulls the phase error in, an integral term learns how much faster or slower
     /// this machine's clock runs, so that a steady skew leaves no standing error.

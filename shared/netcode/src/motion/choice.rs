@@ -3,6 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::adaptive::Adaptive;
 use super::catmull_rom::catmull_rom;
 use super::cubic_spline::cubic_spline;
@@ -19,7 +21,7 @@ use super::projective::Projective;
 use super::run_forward::RunForward;
 
 /// A method by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Choice {
     /// Straight lines between known states.
     Linear,

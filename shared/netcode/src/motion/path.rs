@@ -273,7 +273,7 @@ pub struct Path {
 pub const TURNS_MAX: f64 = 64.0;
 
 /// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
-pub(super) const KNOTS_MAX: usize = 80;
+pub(crate) const KNOTS_MAX: usize = 80;
 
 impl Path {
     /// Nothing yet.

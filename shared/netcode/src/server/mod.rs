@@ -1,5 +1,6 @@
 //! The server's decisions: one world and who is in it.
 
+pub mod any;
 mod config;
 mod interest;
 mod member;
@@ -9,6 +10,7 @@ mod rotation;
 mod seating;
 mod view;
 
+pub use any::AnyRoom;
 pub use config::RoomConfig;
 pub use member::MemberStats;
 pub use output::{ClientId, Output};

@@ -70,6 +70,8 @@ pub struct Received {
     pub tick: Tick,
     /// Its sequence number in full.
     pub seq: u64,
+    /// Bytes of the packet.
+    pub bytes: usize,
     /// How many entities were in it.
     pub entities: usize,
 }
@@ -138,7 +140,7 @@ impl<G: Game> Store<G> {
         let (codec, near, reader) = (&self.codec, self.newest, self.reader);
         let read = read_snapshot(bytes, codec, game, near, reader, known, &mut told);
         let received = match read {
-            Ok(header) => self.commit(header, &told),
+            Ok(header) => self.commit(header, &told, bytes.len()),
             Err(error) => Err(error.into()),
         };
         if received.is_err() {
@@ -159,7 +161,12 @@ impl<G: Game> Store<G> {
         count_snapshot(bytes, &self.codec, game, self.newest, self.reader, known, counts);
     }
 
-    fn commit(&mut self, header: SnapshotHeader, told: &[Told]) -> Result<Received, StoreError> {
+    fn commit(
+        &mut self,
+        header: SnapshotHeader,
+        told: &[Told],
+        bytes: usize,
+    ) -> Result<Received, StoreError> {
         let tick = header.tick;
         let seq = self.arrivals.widen(header.seq);
         if !self.arrivals.is_new(seq) {
@@ -174,7 +181,7 @@ impl<G: Game> Store<G> {
             self.insert(told.index, Version { tick, state: told.state });
         }
         self.forget();
-        Ok(Received { header, tick, seq, entities: told.len() })
+        Ok(Received { header, tick, seq, entities: told.len(), bytes })
     }
 
     fn insert(&mut self, index: u16, version: Version) {

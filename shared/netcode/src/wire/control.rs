@@ -261,7 +261,7 @@ mod tests {
             wire: 0x0102_0304_0506_0708,
             version: "0.1.0".into(),
             name: "Ada".into(),
-            games: vec![("skirmish".into(), 5)],
+            games: vec![("chess".into(), 5)],
             sent: LocalTime(-1),
         }
     }

@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use phaselock::limits::{CONTROL_QUEUE_MAX, INPUT_PACKETS_PER_TICK_MAX, TEXT_BYTES_MAX};
 use phaselock::time::{Micros, Rates};
-use phaselock::wire::WireError;
-use phaselock::wire::control::{ServerMessage, body_len, clip, frame, printable};
-use quinn::{Connection, ConnectionError, ReadExactError, RecvStream, SendStream, VarInt};
+use phaselock::wire::control::{ServerMessage, clip, frame, printable};
+use quinn::{Connection, ConnectionError, RecvStream, SendStream, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::transport::DATAGRAM_SEND_BYTES;
-use super::{Event, Newcomer, ToRoom, congestion};
 use phaselock::server::ClientId;
+
+use super::events::{Event, ToRoom};
+use super::newcomers::Newcomer;
+use crate::framing::read_frame;
+use crate::settings;
 
 /// Application error code of every orderly close; the reason is in the text.
 const CLOSED: VarInt = VarInt::from_u32(0);
@@ -60,9 +62,7 @@ impl Peer {
     /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as much
     /// is under way as the path carries.
     pub(super) fn is_behind(&self) -> bool {
-        // quinn keeps room for the head of one more datagram, whose size it does not tell.
-        self.connection.datagram_send_buffer_space() + 64 < DATAGRAM_SEND_BYTES
-            || !congestion::has_room(&self.connection)
+        settings::client_is_behind(&self.connection)
     }
 
     /// Most bytes of a datagram.
@@ -108,7 +108,7 @@ async fn run(
         let connection = incoming.await.map_err(|error| error.to_string())?;
         let (send, mut receive) =
             connection.accept_bi().await.map_err(|error| error.to_string())?;
-        let hello = read_frame(&mut receive).await?;
+        let hello = read_frame(&mut receive).await.map_err(|error| error.to_string())?;
         Ok::<_, String>((connection, send, receive, hello))
     };
     let (connection, send, receive, hello) = tokio::time::timeout(HELLO_TIMEOUT, handshake)
@@ -185,16 +185,6 @@ fn describe(error: &ConnectionError) -> String {
         ConnectionError::TimedOut => "the connection was lost".to_owned(),
         other => other.to_string(),
     }
-}
-
-async fn read_frame(receive: &mut RecvStream) -> Result<Vec<u8>, String> {
-    let text = |error: ReadExactError| error.to_string();
-    let mut prefix = [0; 2];
-    receive.read_exact(&mut prefix).await.map_err(text)?;
-    let len = body_len(prefix).map_err(|error: WireError| error.to_string())?;
-    let mut body = vec![0; len];
-    receive.read_exact(&mut body).await.map_err(text)?;
-    Ok(body)
 }
 
 /// Writes what the room says. A connection counts among its address's newcomers until it is

@@ -2,61 +2,26 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use phaselock::game::Game;
+use phaselock::server::{AnyRoom, ClientId, Output, Rotation};
 use tokio::sync::mpsc;
 
 use super::connection::Peer;
-use super::{Clock, Event};
-use phaselock::server::{ClientId, Output, Room, Rotation};
+use super::events::Event;
+use crate::clock::Clock;
 
 /// Events that are handled at a time, before and after the clock is looked at.
 const EVENTS_PER_TURN: usize = 512;
 
-/// A game that a server can play, whichever it is; made by [`stage`].
-pub trait Stage: Send + Sync {
-    /// Plays it with those in a lobby, until it is over and they are in the next one, or until the server
-    /// is to stop, and there is none.
-    fn play<'d>(
-        &self,
-        driver: &'d mut Driver,
-        lobby: Rotation,
-    ) -> Pin<Box<dyn Future<Output = Option<Rotation>> + Send + 'd>>;
-}
-
-/// A game as a [`Stage`].
-pub fn stage<G: Game>() -> Box<dyn Stage> {
-    struct Of<G>(PhantomData<fn() -> G>);
-
-    impl<G: Game> Stage for Of<G> {
-        fn play<'d>(
-            &self,
-            driver: &'d mut Driver,
-            lobby: Rotation,
-        ) -> Pin<Box<dyn Future<Output = Option<Rotation>> + Send + 'd>> {
-            Box::pin(driver.play(Room::<G>::open(lobby)))
-        }
-    }
-
-    Box::new(Of::<G>(PhantomData))
-}
-
 /// Everything about the network that outlives a game.
-pub struct Driver {
+pub(super) struct Driver {
     events: mpsc::Receiver<Event>,
     peers: HashMap<ClientId, Arc<Peer>>,
     clock: Clock,
     /// Says why to stop.
     shutdown: Pin<Box<dyn Future<Output = String> + Send>>,
-}
-
-impl std::fmt::Debug for Driver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Driver").field("peers", &self.peers.len()).finish_non_exhaustive()
-    }
 }
 
 impl Driver {
@@ -69,9 +34,9 @@ impl Driver {
     }
 
     /// Runs the room until its game is over, or until it is to stop and has said goodbye.
-    async fn play<G: Game>(&mut self, mut room: Room<G>) -> Option<Rotation> {
-        tracing::info!(game = G::NAME, "the game begins");
-        self.drain(&mut room);
+    pub(super) async fn play(&mut self, mut room: Box<dyn AnyRoom>) -> Option<Rotation> {
+        tracing::info!(game = room.game_name(), "the game begins");
+        self.drain(&mut *room);
         while !room.is_over() {
             let due = self.clock.instant(room.next_timeout());
             tokio::select! {
@@ -79,35 +44,35 @@ impl Driver {
                 reason = &mut self.shutdown => {
                     tracing::info!(reason, "stopping");
                     room.shutdown(&reason);
-                    self.drain(&mut room);
+                    self.drain(&mut *room);
                     return None;
                 }
                 () = tokio::time::sleep_until(due) => {
                     // What waits already was in time, however late this task was woken.
-                    self.handle_waiting(&mut room);
+                    self.handle_waiting(&mut *room);
                     room.handle_timeout(self.clock.now());
                 }
-                event = self.events.recv() => self.handle(&mut room, event?),
+                event = self.events.recv() => self.handle(&mut *room, event?),
             }
             while let Some(rewound) = room.poll_rewound() {
                 tracing::debug!(?rewound, "a shot was tested against the past");
             }
             // Also when every tick is late: a room that cannot keep up must not go deaf.
-            self.handle_waiting(&mut room);
-            self.drain(&mut room);
+            self.handle_waiting(&mut *room);
+            self.drain(&mut *room);
         }
         Some(room.close_game())
     }
 
     /// Hands on what waits, as much of it as belongs into a turn.
-    fn handle_waiting<G: Game>(&mut self, room: &mut Room<G>) {
+    fn handle_waiting(&mut self, room: &mut dyn AnyRoom) {
         for _ in 0..EVENTS_PER_TURN {
             let Ok(event) = self.events.try_recv() else { break };
             self.handle(room, event);
         }
     }
 
-    fn handle<G: Game>(&mut self, room: &mut Room<G>, event: Event) {
+    fn handle(&mut self, room: &mut dyn AnyRoom, event: Event) {
         match event {
             Event::Control { client, body, arrival, peer } => {
                 if let Some(peer) = peer {
@@ -131,13 +96,13 @@ impl Driver {
         }
     }
 
-    fn drain<G: Game>(&mut self, room: &mut Room<G>) {
+    fn drain(&mut self, room: &mut dyn AnyRoom) {
         let Self { peers, clock, .. } = self;
         // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
         // and newer.
         loop {
             let behind = |client| peers.get(&client).is_none_or(|peer| peer.is_behind());
-            let Some(output) = room.poll_output_unless(clock.now(), behind) else { return };
+            let Some(output) = room.poll_output_unless(clock.now(), &behind) else { return };
             match output {
                 Output::Datagram { client, bytes } => {
                     let Some(peer) = peers.get(&client) else { continue };

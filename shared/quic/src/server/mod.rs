@@ -4,35 +4,32 @@
 //! can hold up the room, because everything towards a client is dropped or ends it when it does
 //! not keep up, and everything towards the room is bounded.
 
-mod congestion;
 mod connection;
 mod drive;
-pub mod socket;
-mod transport;
+mod events;
+mod newcomers;
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
 
-use bytes::Bytes;
-use phaselock::game::Game;
+use phaselock::games::Games;
+use phaselock::server::{ClientId, RoomConfig, Rotation};
 use phaselock::time::LocalTime;
 use phaselock::wire::protocol::ALPN;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{AsyncUdpSocket, Endpoint, Runtime, TokioRuntime, VarInt};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::Instant;
 
+use crate::clock::Clock;
 use crate::identity::Identity;
-use connection::Peer;
+use crate::settings::{self, SPARE_CONNECTIONS};
+use crate::socket::{self, EcnCleared};
 use drive::Driver;
-pub use drive::{Stage, stage};
-use phaselock::server::{ClientId, RoomConfig, Rotation};
-use socket::Unmarked;
-use transport::{NEWCOMERS_PER_ADDRESS_MAX, SPARE_CONNECTIONS};
+use events::ToRoom;
+use newcomers::Newcomers;
 
 /// Datagrams and messages that wait for the room.
 const EVENTS_MAX: usize = 8192;
@@ -60,118 +57,6 @@ pub enum BindError {
 pub struct Server {
     endpoint: Endpoint,
     address: SocketAddr,
-}
-
-/// What goes from the connections to the room.
-#[derive(Debug)]
-enum Event {
-    /// A control message's body; the first one of a client comes with its connection.
-    Control {
-        client: ClientId,
-        body: Vec<u8>,
-        arrival: LocalTime,
-        peer: Option<Arc<Peer>>,
-    },
-    Datagram {
-        client: ClientId,
-        bytes: Bytes,
-        arrival: LocalTime,
-    },
-    Lost {
-        client: ClientId,
-        reason: String,
-    },
-}
-
-/// The connections' way to the room.
-#[derive(Clone, Debug)]
-struct ToRoom {
-    events: mpsc::Sender<Event>,
-    clock: Clock,
-}
-
-impl ToRoom {
-    async fn send(&self, event: Event) {
-        // Fails only when the room has ended, and with it everything else.
-        let _ = self.events.send(event).await;
-    }
-
-    async fn lost(&self, client: ClientId, reason: String) {
-        self.send(Event::Lost { client, reason }).await;
-    }
-
-    /// A datagram that finds no room is lost, as datagrams are.
-    fn datagram(&self, client: ClientId, bytes: Bytes) {
-        let arrival = self.clock.now();
-        let _ = self.events.try_send(Event::Datagram { client, bytes, arrival });
-    }
-}
-
-/// This process's monotonic clock; in tests that pause tokio's time, that time.
-#[derive(Clone, Copy, Debug)]
-struct Clock(Instant);
-
-impl Clock {
-    fn now(&self) -> LocalTime {
-        LocalTime(i64::try_from(self.0.elapsed().as_micros()).unwrap_or(i64::MAX))
-    }
-
-    /// Unix time of its start by the host's clock, in microseconds. Of several readings the one counts
-    /// that this thread was interrupted in the least.
-    fn unix_of_start(&self) -> i64 {
-        let readings = (0..5).map(|_| {
-            let before = self.now();
-            let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let took = (self.now() - before).0;
-            let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
-            (took, unix.saturating_sub(before.0 + took / 2))
-        });
-        readings.min().map_or(0, |(_, unix)| unix)
-    }
-
-    fn instant(&self, time: LocalTime) -> Instant {
-        self.0 + Duration::from_micros(u64::try_from(time.0).unwrap_or(0))
-    }
-}
-
-/// How many newcomers there are from each address or network.
-#[derive(Clone, Debug, Default)]
-struct Newcomers(Arc<Mutex<HashMap<IpAddr, usize>>>);
-
-/// A connection that has no seat.
-#[derive(Debug)]
-struct Newcomer {
-    all: Newcomers,
-    address: IpAddr,
-}
-
-impl Newcomers {
-    fn enter(&self, address: IpAddr) -> Option<Newcomer> {
-        let address = match address.to_canonical() {
-            IpAddr::V4(address) => IpAddr::V4(address),
-            // A host commands all addresses of its network.
-            IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
-        };
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(address).or_default();
-        if *count >= NEWCOMERS_PER_ADDRESS_MAX {
-            return None;
-        }
-        *count += 1;
-        Some(Newcomer { all: self.clone(), address })
-    }
-}
-
-impl Drop for Newcomer {
-    fn drop(&mut self) {
-        let mut counts = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.address);
-            }
-        }
-    }
 }
 
 impl Server {
@@ -209,9 +94,9 @@ impl Server {
         let quic = QuicServerConfig::try_from(tls).map_err(|error| crypto(error.to_string()))?;
         let address = socket.local_addr().map_err(unbound)?;
         let endpoint = Endpoint::new_with_abstract_socket(
-            transport::endpoint_config(),
-            Some(transport::server_config(quic, controller)),
-            Arc::new(Unmarked(socket)),
+            settings::server_endpoint(),
+            Some(settings::server_config(quic, controller)),
+            Arc::new(EcnCleared(socket)),
             Arc::new(TokioRuntime),
         )
         .map_err(|error| BindError::Socket { address, error })?;
@@ -223,28 +108,19 @@ impl Server {
         self.address
     }
 
-    /// Hosts a game until `shutdown` says why to stop; everybody is told. The room's start is set
-    /// here.
-    pub async fn run<G: Game>(
+    /// Plays these games in turn, each for as many rounds as the configuration says, until `shutdown` says
+    /// why to stop; everybody is told. The room's start is set here. Without any game there is nothing
+    /// to do.
+    pub async fn run(
         self,
-        config: RoomConfig,
-        shutdown: impl Future<Output = String> + Send + 'static,
-    ) {
-        self.run_all(vec![stage::<G>()], config, shutdown).await;
-    }
-
-    /// The same with several games in turn, each for as many rounds as the configuration says. Without any
-    /// there is nothing to do.
-    pub async fn run_all(
-        self,
-        stages: Vec<Box<dyn Stage>>,
+        games: &Games,
         mut config: RoomConfig,
         shutdown: impl Future<Output = String> + Send + 'static,
     ) {
-        let clock = Clock(Instant::now());
+        let clock = Clock::start();
         config.start = LocalTime(0);
         config.unix_micros = clock.unix_of_start();
-        if stages.len() < 2 {
+        if games.len() < 2 {
             config.rounds = None;
         }
         let places = usize::from(config.players_max) + SPARE_CONNECTIONS;
@@ -253,10 +129,11 @@ impl Server {
         let to_room = ToRoom { events, clock };
         let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, places));
         let mut driver = Driver::new(received, clock, Box::pin(shutdown));
-        let mut lobby = Rotation::new(config);
-        for stage in stages.iter().cycle() {
-            match stage.play(&mut driver, lobby).await {
-                Some(next) => lobby = next,
+        let mut rotation = Rotation::new(config);
+        let entries: Vec<_> = games.iter().collect();
+        for entry in entries.into_iter().cycle() {
+            match driver.play(entry.open(rotation)).await {
+                Some(next) => rotation = next,
                 None => break,
             }
         }
@@ -281,7 +158,7 @@ async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
     let mut next = 0;
     while let Some(incoming) = endpoint.accept().await {
         let remote = incoming.remote_address().ip();
-        if transport::must_validate(&incoming, permits.available_permits(), places) {
+        if settings::must_validate(&incoming, permits.available_permits(), places) {
             // Fails only for an address that is validated already.
             let _ = incoming.retry();
             continue;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use phaselock::games::Games;
 use phaselock_lab::advise::Question;
 
 use super::args::AdviseArgs;
@@ -10,8 +11,8 @@ use super::files::{self, Pictures};
 use super::run::{self, Stop};
 use super::sweep::{SECONDS, jobs};
 
-pub(crate) fn run(args: AdviseArgs) -> Result<ExitCode> {
-    let subject = files::subject(&args.path, SECONDS)?;
+pub(crate) fn run(args: AdviseArgs, games: &Games) -> Result<ExitCode> {
+    let subject = files::subject(&args.path, SECONDS, games)?;
     let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
     let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
     let mut rates = args.send_rate;

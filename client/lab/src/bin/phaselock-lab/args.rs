@@ -8,8 +8,8 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use phaselock::link::PROFILES;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
+use phaselock_lab::usage::sentence;
 use phaselock_lab::{Contender, Network, Sending, Setup};
-use phaselock_quic::client::usage::sentence;
 
 use super::run;
 

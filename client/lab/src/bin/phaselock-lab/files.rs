@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use phaselock::games::Games;
 use phaselock_lab::Recording;
 use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
 use phaselock_lab::shapes::Shape;
@@ -20,19 +21,20 @@ use super::run;
 const SECS_MIN: f64 = 0.5;
 
 /// Reads a motion; one byte more than may be is enough to know.
-pub(crate) fn read(path: &Path) -> Result<Recording> {
+pub(crate) fn read(path: &Path, games: &Games) -> Result<Recording> {
     let what = || format!("cannot read {}", path.display());
     let file = File::open(path).with_context(what)?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(what)?;
-    let motion = file::read(&bytes).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let motion =
+        file::read(&bytes, games).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     if looks_like_millis(&motion) {
         run::tell(&format!(
             "{}: its times are whole numbers, seconds apart; if they are milliseconds, call them time_ms",
             path.display()
         ));
     }
-    Recording::of_motion(&motion)
+    Recording::of_motion(&motion, games)
         .ok_or_else(|| anyhow!("{}: nothing in it says where it is", path.display()))
 }
 
@@ -45,7 +47,7 @@ fn looks_like_millis(motion: &Motion) -> bool {
 }
 
 /// A path by formula, or of a file. Formulas take so many seconds.
-pub(crate) fn subject(name: &OsStr, secs: f64) -> Result<Subject> {
+pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<Subject> {
     if let Some(shape) = name.to_str().and_then(|name| name.parse::<Shape>().ok()) {
         return Ok(Subject { name: shape.name().into(), recording: Arc::new(shape.record(secs)) });
     }
@@ -55,7 +57,7 @@ pub(crate) fn subject(name: &OsStr, secs: f64) -> Result<Subject> {
         return Err(anyhow!("{} is neither a file nor a path by formula: {names}", path.display()));
     }
     let name = path.file_stem().map_or_else(|| path.display().to_string(), stem);
-    let recording = read(path)?;
+    let recording = read(path, games)?;
     if recording.secs() < SECS_MIN {
         bail!(
             "{}: the motion takes {} s; what takes less than {SECS_MIN} s cannot be measured",

@@ -20,10 +20,11 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return error.report(),
     };
+    let games = phaselock_games::all();
     let done = match args.command {
-        Command::Sweep(args) => sweep::run(args),
+        Command::Sweep(args) => sweep::run(args, &games),
         Command::Thesis(args) => thesis::run(args),
-        Command::Advise(args) => advise::run(args),
+        Command::Advise(args) => advise::run(args, &games),
     };
     match done {
         Ok(code) => code,

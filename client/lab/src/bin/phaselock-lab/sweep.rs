@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
+use phaselock::games::Games;
 use phaselock::motion::waypoints::Joining;
 use phaselock::time::Micros;
 use phaselock_lab::shapes::Shape;
@@ -27,8 +28,8 @@ const NETWORKS_MAX: usize = 10_000;
 const LATENCIES: [f64; 4] = [0.0, 50.0, 100.0, 200.0];
 const JITTERS: [f64; 3] = [0.0, 50.0, 100.0];
 
-pub(crate) fn run(args: Box<SweepArgs>) -> Result<ExitCode> {
-    let plan = plan(&args)?;
+pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
+    let plan = plan(&args, games)?;
     if plan.rows() > ROWS_MAX {
         bail!(
             "that makes {} runs; one sweep has at most {ROWS_MAX}, so leave some of it out",
@@ -107,7 +108,7 @@ fn csv_of(rows: &[Row]) -> String {
     text
 }
 
-fn plan(args: &SweepArgs) -> Result<Plan> {
+fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
     let secs = args.seconds.unwrap_or(SECONDS);
     let all: Vec<_> = Shape::ALL.iter().map(|shape| OsString::from(shape.name())).collect();
     let asked = if args.paths.is_empty() { &all } else { &args.paths };
@@ -118,7 +119,7 @@ fn plan(args: &SweepArgs) -> Result<Plan> {
         }
     }
     let subjects: Result<Vec<Subject>> =
-        paths.into_iter().map(|path| files::subject(path, secs)).collect();
+        paths.into_iter().map(|path| files::subject(path, secs, games)).collect();
     let mut subjects = subjects?;
     files::tell_apart(&mut subjects);
     check_lengths(args, &subjects)?;

@@ -1,0 +1,293 @@
+//! The frame loop: menu, session, menu.
+
+use std::cell::Cell;
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use egui_macroquad::egui::{self, Context};
+use macroquad::color::Color;
+use macroquad::input::{is_key_pressed, is_quit_requested, prevent_quit};
+use macroquad::miniquad::conf::{Conf, Platform};
+use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
+use macroquad::window::{clear_background, next_frame};
+use phaselock_lab::record::MotionFiles;
+use phaselock_quic::clock::Clock;
+
+use super::args::{Args, Start};
+use super::hands::{Hands, KeyCode};
+use super::lab::{Begin, Lab};
+use super::menu::{self, Menu, Wish};
+use super::screenshot::Screenshot;
+use super::view::Views;
+use super::visit::{self, Next, Visit};
+use super::{background, display, palette};
+
+/// The window's size that one point of the user interface is one pixel at.
+const DESIGN: (f32, f32) = (1280.0, 720.0);
+/// The least number of points that the menu can do with.
+const LEAST: (f32, f32) = (800.0, 600.0);
+/// Pixels a point, on a display of usual density, below which letters are hard to read.
+const READABLE: f32 = 0.8;
+/// Points that a notch of the wheel moves lists by, as egui has it.
+const NOTCH: f32 = 40.0;
+/// Frames come no faster than this where nothing else holds them up, 300 a second: without a
+/// display's rhythm the window would take a whole core for frames that nobody sees.
+const FRAME_LEAST: Duration = Duration::from_micros(3333);
+
+/// Opens the window and stays until the player leaves, or says why it could not.
+pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
+    let screenshot = args.screenshot.as_deref().map(Screenshot::prepare).transpose();
+    let screenshot = screenshot.map_err(|error| error.to_string())?;
+    let motion = args.record_motion.as_deref().map(MotionFiles::prepare).transpose();
+    let motion = motion.map_err(|error| error.to_string())?;
+    let conf = Conf {
+        window_title: "Phaselock".into(),
+        window_width: args.size.0.into(),
+        window_height: args.size.1.into(),
+        high_dpi: true,
+        fullscreen: args.fullscreen,
+        icon: Some(background::icon()),
+        platform: Platform { linux_wm_class: "phaselock", ..Platform::default() },
+        ..Conf::default()
+    };
+    let outcome = Rc::new(Cell::new(Ok(())));
+    let told = outcome.clone();
+    let views = views.clone();
+    display::open(conf, async move {
+        told.set(App::new(args, views, screenshot, motion).frames().await)
+    })
+    .map_err(|error| error.to_string())?;
+    outcome.replace(Ok(()))
+}
+
+struct App {
+    args: Args,
+    views: Views,
+    clock: Clock,
+    screenshot: Option<Screenshot>,
+    motion: Option<MotionFiles>,
+    menu: Menu,
+    visit: Option<Visit>,
+    /// Stays as it was left.
+    lab: Option<Lab>,
+    /// Whether that is shown.
+    in_lab: bool,
+    hands: Hands,
+    fullscreen: bool,
+    /// Sessions that are saying goodbye.
+    closing: Vec<JoinHandle<()>>,
+}
+
+impl App {
+    fn new(
+        args: Args,
+        views: Views,
+        screenshot: Option<Screenshot>,
+        motion: Option<MotionFiles>,
+    ) -> Self {
+        Self {
+            menu: Menu::new(&args, views.games()),
+            views,
+            clock: Clock::start(),
+            screenshot,
+            motion,
+            visit: None,
+            lab: None,
+            in_lab: false,
+            hands: Hands::default(),
+            fullscreen: args.fullscreen,
+            closing: Vec::new(),
+            args,
+        }
+    }
+
+    async fn frames(mut self) -> Result<(), String> {
+        prevent_quit();
+        egui_macroquad::cfg(style);
+        match self.args.start.clone() {
+            Start::Menu => {}
+            Start::Play { games, bots } => self.host(&games, bots),
+            Start::Join { address } => {
+                let name = self.args.name.clone();
+                let started =
+                    Visit::join(address, name, self.clock, (&self.views, &self.args.setup));
+                self.begin(started);
+            }
+            Start::Lab(begin) => self.experiment(&begin),
+        }
+        let began = Instant::now();
+        let mut last = began;
+        loop {
+            let frame_began = Instant::now();
+            let secs = (frame_began - last).as_secs_f32().min(0.25);
+            last = frame_began;
+            let mut quit = is_quit_requested();
+            quit |= self.frame(secs) == Stop::Quit;
+            let late = self.args.exit_after.is_some_and(|after| began.elapsed() >= after);
+            if quit || late {
+                if let Some(screenshot) = &mut self.screenshot {
+                    screenshot.take().map_err(|error| error.to_string())?;
+                }
+                let verdict = if late { self.verdict() } else { Ok(()) };
+                self.leave();
+                for goodbye in self.closing {
+                    let _ = goodbye.join();
+                }
+                return verdict;
+            }
+            if let Some(rest) = FRAME_LEAST.checked_sub(frame_began.elapsed()) {
+                std::thread::sleep(rest);
+            }
+            next_frame().await;
+        }
+    }
+
+    /// Whether what was asked for on the command line has come about.
+    fn verdict(&self) -> Result<(), String> {
+        match (&self.args.start, &self.visit) {
+            (Start::Menu | Start::Lab(_), _) => Ok(()),
+            (_, Some(visit)) if visit.is_playing() => Ok(()),
+            (_, Some(visit)) => Err(format!("not in the game: {}", visit.trouble())),
+            (_, None) => {
+                let reason = self.menu.error().unwrap_or("left");
+                Err(format!("not in the game: {reason}"))
+            }
+        }
+    }
+
+    fn frame(&mut self, secs: f32) -> Stop {
+        if is_key_pressed(KeyCode::F11) {
+            self.fullscreen = !self.fullscreen;
+            set_fullscreen(self.fullscreen);
+        }
+        let pixels_per_point = pixels_per_point();
+        self.hands.gather(pixels_per_point);
+        if let Some(visit) = &mut self.visit {
+            let next = visit.update(&mut self.hands, self.motion.as_mut());
+            self.follow(next);
+        }
+
+        let backdrop = self.visit.as_ref().map_or(palette::VOID, Visit::backdrop);
+        let [r, g, b, a] = backdrop.to_array();
+        clear_background(Color::from_rgba(r, g, b, a));
+        let mut next = Next::Stay;
+        let (mut wish, mut left) = (None, false);
+        egui_macroquad::ui(|ctx| {
+            ctx.set_pixels_per_point(pixels_per_point);
+            turn_wheel(ctx);
+            match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
+                (Some(visit), _) => next = visit.draw(ctx, &mut self.hands, secs),
+                (None, Some(lab)) => left = lab.draw(ctx, secs),
+                (None, None) => wish = self.menu.draw(ctx),
+            }
+        });
+        egui_macroquad::draw();
+        if let Some(lab) = &mut self.lab {
+            lab.painted();
+        }
+        self.in_lab &= !left;
+        self.follow(next);
+        match wish {
+            None => {}
+            Some(Wish::Play { games, bots }) => self.host(&games, bots),
+            Some(Wish::Join(address)) => {
+                let name = self.menu.name();
+                let started =
+                    Visit::join(address, name, self.clock, (&self.views, &self.args.setup));
+                self.begin(started);
+            }
+            Some(Wish::Experiment) => self.experiment(&Begin::default()),
+            Some(Wish::Quit) => return Stop::Quit,
+        }
+        Stop::No
+    }
+
+    /// Opens the laboratory, as it was left if it was open before.
+    fn experiment(&mut self, begin: &Begin) {
+        let (link, games) = (self.args.setup.link.as_ref(), self.views.games());
+        self.lab.get_or_insert_with(|| Lab::new(begin, link, games));
+        self.in_lab = true;
+    }
+
+    fn host(&mut self, games: &[String], bots: u16) {
+        let begin = (&self.views, &self.args.setup);
+        let games = self.views.games().select(games).map_err(|error| error.to_string());
+        let started =
+            games.and_then(|games| Visit::host(games, bots, self.menu.name(), self.clock, begin));
+        self.begin(started);
+    }
+
+    fn begin(&mut self, started: Result<Visit, String>) {
+        match started {
+            Ok(visit) => {
+                self.menu.set_error(None);
+                self.visit = Some(visit);
+                self.hands.rest();
+            }
+            Err(reason) => self.menu.set_error(Some(reason)),
+        }
+    }
+
+    fn follow(&mut self, next: Next) {
+        match next {
+            Next::Stay => {}
+            Next::Leave => self.leave(),
+            Next::Ended(reason) => {
+                self.leave();
+                self.menu.set_error(Some(reason));
+            }
+        }
+    }
+
+    fn leave(&mut self) {
+        visit::begin_file(self.motion.as_mut());
+        if let Some(visit) = self.visit.take() {
+            self.closing.extend(visit.close("left"));
+        }
+        self.closing.retain(|goodbye| !goodbye.is_finished());
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    No,
+    Quit,
+}
+
+/// Scales everything with the window, but letters no smaller than can be read, unless there is no
+/// room for such.
+fn pixels_per_point() -> f32 {
+    let (width, height) = screen_size();
+    let fits = (width / DESIGN.0).min(height / DESIGN.1);
+    // In steps, because each new size draws all letters anew.
+    let fits = (fits * 20.0).round() / 20.0;
+    let room = (width / LEAST.0).min(height / LEAST.1);
+    fits.max(READABLE * dpi_scale()).min(room).clamp(0.4, 6.0)
+}
+
+/// A notch of the wheel moves lists by as many points as elsewhere. egui-macroquad divides by 90 what X11 and
+/// Wayland count in notches, so that it would be half a point.
+fn turn_wheel(ctx: &Context) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    ctx.input_mut(|input| {
+        let turned = input.events.iter().map(|event| match event {
+            egui::Event::MouseWheel { delta, .. } => (delta.y * 90.0).clamp(-1.0, 1.0),
+            _ => 0.0,
+        });
+        input.smooth_scroll_delta.y = turned.sum::<f32>() * NOTCH;
+    });
+}
+
+fn style(ctx: &Context) {
+    ctx.options_mut(|options| {
+        // The frame's closure moves sparks and clocks along: it must run once a frame.
+        options.max_passes = NonZeroUsize::MIN;
+        options.zoom_with_keyboard = false;
+        options.theme_preference = egui::ThemePreference::Dark;
+    });
+    ctx.set_visuals(menu::visuals());
+}

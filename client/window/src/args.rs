@@ -1,0 +1,395 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use phaselock::clock::pll::LoopFilter;
+use phaselock::games::Games;
+use phaselock::link::{Conditions, PROFILES};
+use phaselock::motion::choice::Choice;
+use phaselock::wire::control::clean_name;
+use phaselock_lab::Contender;
+use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::usage::sentence;
+use phaselock_quic::address::Address;
+
+use super::lab::Begin;
+
+/// Bots that a player can have on this computer; with the player they fill its server's 16 seats.
+pub(crate) const BOTS_MAX: u16 = 15;
+/// Enough to shoot at and few enough to survive; arbitrary.
+pub(crate) const BOTS_DEFAULT: u16 = 5;
+/// How long a screenshot waits for something to show, unless told otherwise.
+const SCREENSHOT_AFTER: Duration = Duration::from_secs(5);
+
+/// What the program is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Args {
+    /// What to show first.
+    pub(crate) start: Start,
+    /// What the player is called.
+    pub(crate) name: String,
+    /// Where to keep a picture of the last frame.
+    pub(crate) screenshot: Option<PathBuf>,
+    /// Where to record the player's motion.
+    pub(crate) record_motion: Option<PathBuf>,
+    /// When to leave without being told.
+    pub(crate) exit_after: Option<Duration>,
+    /// Width and height of the window.
+    pub(crate) size: (u16, u16),
+    /// Whether to fill the screen instead.
+    pub(crate) fullscreen: bool,
+    /// What every session begins with.
+    pub(crate) setup: Setup,
+}
+
+/// What every session of a run begins with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Setup {
+    /// A bad network to put in between.
+    pub(crate) link: Option<Conditions>,
+    /// The clock's loop.
+    pub(crate) filter: LoopFilter,
+    /// Whether the net graph is shown.
+    pub(crate) net_graph: bool,
+    /// How others are shown, if not as the game would have it.
+    pub(crate) presentation: Option<Choice>,
+    /// Whether snapshots and errors are marked in the picture.
+    pub(crate) marks: bool,
+}
+
+impl Setup {
+    /// The network that was put in between, as it is shown: on one line.
+    pub(crate) fn link_words(&self) -> Option<String> {
+        let words =
+            |link: &Conditions| link.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        self.link.as_ref().map(words)
+    }
+}
+
+/// What to show first.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Start {
+    /// The menu.
+    Menu,
+    /// A game on a server inside of this program.
+    Play { games: Vec<String>, bots: u16 },
+    /// A game on another server.
+    Join { address: Address },
+    /// The laboratory.
+    Lab(Begin),
+}
+
+/// Why there are no arguments: something is wrong with them, or help was asked for.
+#[derive(Debug)]
+pub(crate) struct ArgsError(clap::Error);
+
+impl Args {
+    /// Reads a command line that begins with the program's name.
+    pub(crate) fn parse(
+        args: impl IntoIterator<Item = OsString>,
+        games: &Games,
+    ) -> Result<Self, ArgsError> {
+        let cli = Cli::try_parse_from(args).map_err(ArgsError)?;
+        if cli.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
+            let what =
+                "--record-motion records a game, and the laboratory is none; play or join one";
+            return Err(ArgsError(Cli::command().error(ErrorKind::ArgumentConflict, what)));
+        }
+        let start = match cli.command {
+            None => Start::Menu,
+            Some(Sub::Play { game, bots }) => {
+                let first = games.names().take(1).map(str::to_owned);
+                let names = if game.is_empty() { first.collect() } else { game };
+                let unknown =
+                    |_| ArgsError::value(&names.join(","), "--game <GAME>", &no_game(games));
+                games.select(&names).map_err(unknown)?;
+                Start::Play { games: names, bots }
+            }
+            Some(Sub::Join { address }) => Start::Join { address },
+            Some(Sub::Lab { file, path, methods, export }) => {
+                let read = |path: PathBuf| {
+                    let wrong =
+                        |why: String| ArgsError::value(&path.display().to_string(), "[FILE]", &why);
+                    motion(&path, games).map_err(wrong)
+                };
+                let file = file.map(read).transpose()?;
+                Start::Lab(Begin { file, path, methods, export })
+            }
+        };
+        let implied = cli.screenshot.is_some().then_some(SCREENSHOT_AFTER);
+        Ok(Self {
+            start,
+            name: cli.name.unwrap_or_else(default_name),
+            screenshot: cli.screenshot,
+            record_motion: cli.record_motion,
+            exit_after: cli.exit_after.or(implied),
+            size: cli.window,
+            fullscreen: cli.fullscreen,
+            setup: Setup {
+                link: cli.link,
+                filter: cli.clock,
+                net_graph: cli.net_graph,
+                presentation: cli.presentation,
+                marks: cli.marks,
+            },
+        })
+    }
+}
+
+impl ArgsError {
+    /// A value that only the list of games could tell to be wrong, in clap's own words.
+    fn value(value: &str, of: &str, why: &str) -> Self {
+        let what = format!("invalid value '{value}' for '{of}': {why}");
+        Self(Cli::command().error(ErrorKind::ValueValidation, what))
+    }
+
+    /// Says what there is to say, and returns how to exit.
+    pub(crate) fn report(&self) -> ExitCode {
+        if !self.0.use_stderr() {
+            // Help or the version. A closed pipe is the reader's choice.
+            let _ = self.0.print();
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("phaselock: {}; see --help", sentence(&self.0));
+        ExitCode::from(2)
+    }
+}
+
+/// Phaselock: a game whose clocks agree.
+#[derive(Debug, Parser)]
+#[command(
+    name = "phaselock",
+    version,
+    after_help = "Keys in a game: F3 network details, F4 net graph, F6 how others are shown, F11 full screen, Esc pause, and \
+                  the game's own.\n\n\
+                  Without a command the menu opens. To host without a display there is \
+                  phaselock-server, to play without one phaselock-bots."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Sub>,
+    /// What others call you [default: your user's name]
+    #[arg(long, global = true, value_name = "NAME", value_parser = name)]
+    name: Option<String>,
+    /// Write a picture of the last frame here, after --exit-after or 5 seconds
+    #[arg(long, global = true, value_name = "PNG")]
+    screenshot: Option<PathBuf>,
+    /// Record your motion here, one line for each tick that the server confirmed; of further games into
+    /// FILE-2 and so on
+    #[arg(long, global = true, value_name = "FILE")]
+    record_motion: Option<PathBuf>,
+    /// Leave by itself; fails if the game could not be joined by then
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    exit_after: Option<Duration>,
+    /// The window's size in pixels
+    #[arg(
+        long, global = true, value_name = "WIDTHxHEIGHT", default_value = "1280x720",
+        value_parser = size
+    )]
+    window: (u16, u16),
+    /// Fill the screen
+    #[arg(long, global = true)]
+    fullscreen: bool,
+    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
+    link: Option<Conditions>,
+    /// What keeps the clock in phase: pll, or leaky, a published one to compare with (F5 switches
+    /// while the net graph is shown)
+    #[arg(long, global = true, value_name = "pll|leaky", default_value = "pll")]
+    clock: LoopFilter,
+    /// Open the net graph from the start (F4 shows and hides it)
+    #[arg(long, global = true)]
+    net_graph: bool,
+    #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
+    presentation: Option<Choice>,
+    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
+    #[arg(long, global = true)]
+    marks: bool,
+}
+
+fn link_help() -> String {
+    let names = PROFILES.map(|(name, _)| name).join(", ");
+    format!(
+        "Play over a simulated bad network: one of {names}, or properties, as in \
+         --link mobile,seed=3 or --link delay=100ms,jitter=30ms,loss=5%"
+    )
+}
+
+fn presentation_help() -> String {
+    let names: Vec<_> = Choice::ALL.iter().map(|choice| choice.name()).collect();
+    format!(
+        "How others are shown (F6 changes it while playing): one of {} [default: the game's own]",
+        names.join(", ")
+    )
+}
+
+#[derive(Debug, Subcommand)]
+enum Sub {
+    /// Play on this computer, against bots
+    Play {
+        /// Which game, or several in turn, two rounds of each, with commas between [default: the first there is]
+        #[arg(long, value_delimiter = ',')]
+        game: Vec<String>,
+        /// How many bots
+        #[arg(
+            long, value_name = "COUNT", default_value_t = BOTS_DEFAULT,
+            value_parser = clap::value_parser!(u16).range(0..=i64::from(BOTS_MAX))
+        )]
+        bots: u16,
+    },
+    /// Play on another server
+    Join {
+        /// A name or an IP address, and a port unless it is 4433
+        #[arg(value_name = "ADDR")]
+        address: Address,
+    },
+    /// Draw a motion, or take one, and see what networks and methods make of it
+    Lab {
+        /// A motion: CSV or JSON of times, x and y, or a recording of play
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default: zigzag]
+        #[arg(long, value_name = "NAME", conflicts_with = "file")]
+        path: Option<Shape>,
+        /// The methods that are shown, with commas between, as in newest-state,linear,hold+catmull-rom
+        #[arg(long, value_name = "METHODS", value_delimiter = ',')]
+        methods: Option<Vec<Contender>>,
+        /// The folder that exports go to [default: the current one]
+        #[arg(long, value_name = "DIR")]
+        export: Option<PathBuf>,
+    },
+}
+
+/// The name of a motion's file, and the motion.
+fn motion(path: &Path, games: &Games) -> Result<(String, Arc<Motion>), String> {
+    let mut bytes = Vec::new();
+    // One more than is allowed, so that the reader sees that there are too many.
+    let read = File::open(path)
+        .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("it cannot be read: {error}"))?;
+    let motion = file::read(&bytes, games).map_err(|error| error.to_string())?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((name, Arc::new(motion)))
+}
+
+fn no_game(games: &Games) -> String {
+    format!("the games are {}", games.list())
+}
+
+fn name(text: &str) -> Result<String, &'static str> {
+    clean_name(text).ok_or("a name needs something to see")
+}
+
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let secs = text.parse().map_err(|_| "not a number of seconds")?;
+    Duration::try_from_secs_f64(secs).map_err(|_| "not a time to wait")
+}
+
+fn size(text: &str) -> Result<(u16, u16), &'static str> {
+    let wrong = "write the width and the height as in 1280x720, each from 320 to 16384";
+    let (width, height) = text.split_once(['x', 'X']).ok_or(wrong)?;
+    let side = |text: &str| text.parse().ok().filter(|side| (320..=16384).contains(side));
+    side(width).zip(side(height)).ok_or(wrong)
+}
+
+fn default_name() -> String {
+    let user = ["USER", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok());
+    user.and_then(|user| clean_name(&user)).unwrap_or_else(|| "Player".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Args, ArgsError> {
+        let words = std::iter::once("phaselock").chain(line.split_whitespace());
+        Args::parse(words.map(OsString::from), &phaselock_games::all())
+    }
+
+    #[test]
+    fn commands_and_options_come_in_any_order() {
+        assert_eq!(parse("").unwrap().start, Start::Menu);
+        let args = parse("--name Ada join example.org --exit-after 2.5").unwrap();
+        assert_eq!(args.name, "Ada");
+        assert_eq!(args.start, Start::Join { address: "example.org:4433".parse().unwrap() });
+        assert_eq!(args.exit_after, Some(Duration::from_millis(2500)));
+        let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
+        assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0 });
+        assert_eq!((args.exit_after, args.size), (Some(SCREENSHOT_AFTER), (800, 600)));
+        assert_eq!(args.record_motion, None);
+        let args = parse("play --game race --record-motion a/run.csv --exit-after 9").unwrap();
+        assert_eq!(args.record_motion, Some("a/run.csv".into()));
+    }
+
+    #[test]
+    fn networks_and_loops_are_chosen_for_every_session() {
+        assert_eq!(parse("play").unwrap().setup, Setup::default());
+        let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph \
+                    --presentation hermite --marks";
+        let Setup { link, filter, net_graph, presentation, marks } = parse(line).unwrap().setup;
+        assert_eq!((presentation, marks), (Some(Choice::Hermite), true));
+        assert_eq!(link.map(|link| link.to_string()), Some("mobile,seed=3".into()));
+        assert_eq!((filter, net_graph), (LoopFilter::LeakyIntegrator, true));
+        let help = parse("play --help").unwrap_err().0.to_string();
+        assert!(PROFILES.iter().all(|(name, _)| help.contains(name)), "{help}");
+    }
+
+    #[test]
+    fn the_laboratory_begins_with_what_is_asked_for() {
+        assert_eq!(parse("lab").unwrap().start, Start::Lab(Begin::default()));
+        let line = "lab --path sine --methods linear,hold+catmull-rom --export out --link wifi";
+        let Start::Lab(begin) = parse(line).unwrap().start else { panic!("it is the laboratory") };
+        assert_eq!((begin.path, begin.export), (Some(Shape::Sine), Some("out".into())));
+        let methods = begin.methods.unwrap_or_default();
+        let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["linear", "hold+catmull-rom"]);
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("motion.csv");
+        std::fs::write(&path, "time,x,y\n0,1,2\n1,3,4\n").unwrap();
+        let line = format!("lab {}", path.display());
+        let Start::Lab(begin) = parse(&line).unwrap().start else { panic!("it is the laboratory") };
+        let (name, motion) = begin.file.expect("a file");
+        assert_eq!((name.as_str(), motion.points.len()), ("motion.csv", 2));
+        std::fs::write(&path, "time,x,y\n0,1,2\n0,3,4\n").unwrap();
+        let sentence = sentence(&parse(&line).unwrap_err().0);
+        assert!(sentence.contains("motion.csv' for '[FILE]': line 3: the time"), "{sentence}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_a_sentence() {
+        for (line, says) in [
+            ("join a:b", "'a:b' is no address"),
+            ("join", "<ADDR>"),
+            ("play --bots 99", "99 is not in 0..=15"),
+            ("play --game chess", "the games are skirmish"),
+            ("--window 12", "as in 1280x720"),
+            ("--exit-after -1", "unexpected argument '-1'"),
+            ("--exit-after=-1", "not a time to wait"),
+            ("--exit-after nan", "not a time to wait"),
+            ("play --record-motion", "a value is required for '--record-motion <FILE>'"),
+            ("--frob", "unexpected argument '--frob'"),
+            ("--link dsl", "'dsl' is neither a profile"),
+            ("play --link delay=fast", "'fast' is no delay; write it as in delay=100ms"),
+            ("--link loss=200%", "loss"),
+            ("--clock pid", "the clock's loop is one of pll and leaky"),
+            ("--presentation magic", "there is no method"),
+            ("lab nowhere.csv", "'nowhere.csv' for '[FILE]': it cannot be read: "),
+            ("lab --record-motion run.csv", "--record-motion records a game"),
+            ("lab --path circle", "there is no path \"circle\""),
+            ("lab --methods linear,magic", "there is no method \"magic\""),
+            ("dance", "unrecognized subcommand 'dance'"),
+        ] {
+            let sentence = sentence(&parse(line).unwrap_err().0);
+            assert!(sentence.contains(says) && !sentence.contains('\n'), "{line}: {sentence}");
+        }
+    }
+}

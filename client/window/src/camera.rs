@@ -1,0 +1,85 @@
+//! From the world to the window and back.
+
+use egui_macroquad::egui::{Pos2, Rect, vec2};
+use glam::Vec2;
+
+/// What part of the world is seen, and where. The world's y axis points down, as the window's does.
+#[derive(Clone, Copy, Debug)]
+pub struct Camera {
+    /// The point of the world in the middle.
+    pub middle: Vec2,
+    /// Points of the window a metre.
+    pub scale: f32,
+    /// The window.
+    pub screen: Rect,
+}
+
+impl Camera {
+    /// Shows `width` metres from left to right on a screen of about 16 to 9. On a narrower one it
+    /// shows more above and below up to `height`, on a wider one less: nobody sees much more than
+    /// others do.
+    pub fn new(screen: Rect, middle: Vec2, width: f32, height: f32) -> Self {
+        let least = height * 0.64; // What a screen of 21 to 9 would not go below.
+        let fits = screen.width() / width;
+        let scale = fits.max(screen.height() / height).min(screen.height() / least);
+        Self { middle, scale, screen }
+    }
+
+    /// Where a point of the world is seen.
+    pub fn to_screen(self, point: Vec2) -> Pos2 {
+        let away = (point - self.middle) * self.scale;
+        self.screen.center() + vec2(away.x, away.y)
+    }
+
+    /// Where a point above the floor is seen: the higher, the further from the middle. `height` is
+    /// a share of the camera's own.
+    pub fn to_screen_at(self, point: Vec2, height: f32) -> Pos2 {
+        let middle = self.screen.center();
+        middle + (self.to_screen(point) - middle) * (1.0 + height)
+    }
+
+    /// What point of the world is seen there.
+    pub fn to_world(self, point: Pos2) -> Vec2 {
+        let away = point - self.screen.center();
+        self.middle + Vec2::new(away.x, away.y) / self.scale
+    }
+
+    /// Half of what is seen, in metres.
+    pub fn half(self) -> Vec2 {
+        Vec2::new(self.screen.width(), self.screen.height()) / (2.0 * self.scale)
+    }
+
+    /// Moves the middle so that no more than `margin` metres beyond `half` of the world are seen.
+    pub fn keep_within(&mut self, half: Vec2, margin: f32) {
+        let room = (half + margin - self.half()).max(Vec2::ZERO);
+        self.middle = self.middle.clamp(-room, room);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn camera(width: f32, height: f32) -> Camera {
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
+        Camera::new(screen, Vec2::new(3.0, -2.0), 26.0, 19.5)
+    }
+
+    #[test]
+    fn there_and_back_again() {
+        let camera = camera(1280.0, 720.0);
+        let point = Vec2::new(-7.25, 5.5);
+        assert!((camera.to_world(camera.to_screen(point)) - point).length() < 1e-4);
+        assert_eq!(camera.to_screen(camera.middle), camera.screen.center());
+        assert_eq!(camera.to_screen_at(point, 0.0), camera.to_screen(point));
+    }
+
+    #[test]
+    fn every_window_shows_about_as_much() {
+        for (width, height) in [(1280.0, 720.0), (800.0, 600.0), (1920.0, 1080.0)] {
+            assert!((camera(width, height).half().x - 13.0).abs() < 1e-4, "{width} x {height}");
+        }
+        assert!(camera(3440.0, 1440.0).half().y > 6.0);
+        assert!(camera(600.0, 900.0).half().y <= 9.76);
+    }
+}

@@ -1,0 +1,321 @@
+//! Brushes of the net graph: curves, bars and marks in a frame that time moves through.
+
+use egui_macroquad::egui::epaint::{Mesh, PathStroke};
+use egui_macroquad::egui::{
+    Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2,
+};
+use phaselock::time::LocalTime;
+
+use super::samples::{EVERY, SHOWN};
+use crate::paint::fade;
+use crate::palette;
+
+/// Samples further apart than this are not joined by a line.
+const JOINED: i64 = EVERY.0 * 5 / 2;
+/// How far a mark reaches from its middle.
+const MARK: f32 = 4.0;
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Curve {
+    /// A line.
+    Main,
+    /// A broken one.
+    Other,
+    /// What lies around one.
+    Band,
+}
+
+/// What an event looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// An arrow up: lost on the way to the server.
+    Up,
+    /// An arrow down: lost on the way from it.
+    Down,
+    /// A filled triangle on its tip: too late.
+    Late,
+    /// An empty square: nothing there.
+    Hole,
+    /// A cross: was wrong.
+    Cross,
+}
+
+impl Curve {
+    fn color(self) -> Color32 {
+        match self {
+            Self::Main => palette::OWN,
+            Self::Other => palette::FOE,
+            Self::Band => fade(palette::OWN, 0.35),
+        }
+    }
+
+    /// Shows what it looks like, to the right of `left`.
+    pub(super) fn sample(self, painter: &Painter, left: Pos2) {
+        let (a, b) = (left, left + vec2(14.0, 0.0));
+        match self {
+            Self::Main => {
+                painter.line_segment([a, b], Stroke::new(2.0, self.color()));
+            }
+            Self::Other => {
+                let stroke = Stroke::new(2.0, self.color());
+                painter.line_segment([a, a + vec2(5.5, 0.0)], stroke);
+                painter.line_segment([b - vec2(5.5, 0.0), b], stroke);
+            }
+            Self::Band => {
+                let rect = Rect::from_two_pos(a - vec2(0.0, 4.0), b + vec2(0.0, 4.0));
+                painter.rect_filled(rect, 0.0, self.color());
+            }
+        }
+    }
+}
+
+impl Mark {
+    fn color(self) -> Color32 {
+        match self {
+            Self::Up => palette::FOE,
+            Self::Down => palette::OWN,
+            Self::Late => palette::BAD,
+            Self::Hole | Self::Cross => palette::WARN,
+        }
+    }
+
+    /// Paints it around a point.
+    pub(super) fn paint(self, painter: &Painter, at: Pos2) {
+        let color = self.color();
+        let stroke = Stroke::new(1.6, color);
+        let tip = |y: f32| {
+            let points = [(-MARK, -y), (MARK, -y), (0.0, y)];
+            let points = points.map(|(x, y)| at + vec2(x, y)).to_vec();
+            Shape::convex_polygon(points, color, Stroke::NONE)
+        };
+        match self {
+            Self::Up => {
+                painter.add(tip(-MARK));
+            }
+            Self::Down | Self::Late => {
+                painter.add(tip(MARK));
+            }
+            Self::Hole => {
+                let square = Rect::from_center_size(at, vec2(2.0, 2.0) * (MARK - 0.5));
+                painter.rect_stroke(square, 0.0, stroke, StrokeKind::Middle);
+            }
+            Self::Cross => {
+                let reach = MARK - 0.5;
+                for out in [vec2(reach, reach), vec2(reach, -reach)] {
+                    painter.line_segment([at - out, at + out], stroke);
+                }
+            }
+        }
+    }
+}
+
+/// A frame whose right edge is now.
+pub(super) struct Plot<'a> {
+    frame: &'a Painter,
+    /// Paints inside of it only.
+    inside: Painter,
+    rect: Rect,
+    now: LocalTime,
+    low: f32,
+    high: f32,
+    unit: &'static str,
+}
+
+impl<'a> Plot<'a> {
+    /// An empty frame.
+    pub(super) fn new(frame: &'a Painter, rect: Rect, now: LocalTime) -> Self {
+        frame.rect_filled(rect, 2.0, fade(palette::VOID, 0.75));
+        let inside = frame.with_clip_rect(rect);
+        Self { frame, inside, rect, now, low: 0.0, high: 1.0, unit: "" }
+    }
+
+    /// Chooses the values of its lower and upper edge.
+    pub(super) fn scale(&mut self, low: f32, high: f32, unit: &'static str) {
+        (self.low, self.high) = (low, high);
+        let line = Stroke::new(1.0, palette::EDGE);
+        self.frame.hline(self.rect.x_range(), self.y(0.0), line);
+        // Every second five seconds.
+        let seconds = SHOWN.0 / 5_000_000;
+        for n in 1..seconds {
+            let x = self.rect.left() + self.rect.width() * n as f32 / seconds as f32;
+            self.frame.vline(x, self.rect.y_range(), line);
+        }
+        self.unit = unit;
+    }
+
+    /// Says what the edges are, over all that was drawn.
+    pub(super) fn finish(&self) {
+        let sign = if self.is_even() { "±" } else { "" };
+        let (at, high) = (self.rect.left_top(), format!("{sign}{} {}", self.high, self.unit));
+        self.label(at + vec2(3.0, 1.0), Align2::LEFT_TOP, high);
+        if self.low < 0.0 && !self.is_even() {
+            let at = self.rect.left_bottom() + vec2(3.0, -1.0);
+            self.label(at, Align2::LEFT_BOTTOM, self.low.to_string());
+        }
+    }
+
+    fn is_even(&self) -> bool {
+        self.low < 0.0 && self.high == -self.low
+    }
+
+    fn label(&self, at: Pos2, align: Align2, words: String) {
+        let font = FontId::proportional(10.5);
+        let words = self.frame.layout_no_wrap(words, font, palette::TEXT_SOFT);
+        let rect = align.anchor_size(at, words.size());
+        self.frame.rect_filled(rect.expand2(vec2(2.0, 0.0)), 2.0, fade(palette::VOID, 0.7));
+        self.frame.galley(rect.min, words, palette::TEXT_SOFT);
+    }
+
+    fn x(&self, at: LocalTime) -> f32 {
+        let ago = (self.now - at.min(self.now)).0 as f32 / SHOWN.0 as f32;
+        self.rect.right() - ago * self.rect.width()
+    }
+
+    fn y(&self, value: f32) -> f32 {
+        // Off the edges by a little, so that what lies on one can be seen.
+        let inner = self.rect.shrink(1.5);
+        let part = (value - self.low) / (self.high - self.low);
+        inner.bottom() - part * inner.height()
+    }
+
+    /// Draws a curve, with gaps where nothing is known.
+    pub(super) fn curve(
+        &self,
+        curve: Curve,
+        values: impl Iterator<Item = (LocalTime, Option<f32>)>,
+    ) {
+        let mut points: Vec<Pos2> = Vec::new();
+        let mut last: Option<(LocalTime, Pos2)> = None;
+        for (at, value) in values {
+            let here = value.map(|value| (at, pos2(self.x(at), self.y(value))));
+            let before = last.filter(|(then, _)| (at - *then).0 <= JOINED);
+            last = here;
+            match (curve, before, here) {
+                (Curve::Other, Some((then, from)), Some((_, to))) => {
+                    // Broken by time, so that the pieces move along with it.
+                    if then.0.div_euclid(EVERY.0).rem_euclid(5) < 3 {
+                        self.inside.line_segment([from, to], Stroke::new(1.3, curve.color()));
+                    }
+                }
+                (Curve::Other, ..) => {}
+                _ => {
+                    if before.is_none() {
+                        self.stroke(curve, &mut points);
+                    }
+                    points.extend(here.map(|(_, point)| point));
+                }
+            }
+        }
+        self.stroke(curve, &mut points);
+    }
+
+    fn stroke(&self, curve: Curve, points: &mut Vec<Pos2>) {
+        match points.as_slice() {
+            [] => {}
+            [lone] => {
+                self.inside.circle_filled(*lone, 1.2, curve.color());
+                points.clear();
+            }
+            _ => {
+                let stroke = PathStroke::new(1.5, curve.color());
+                self.inside.add(Shape::line(std::mem::take(points), stroke));
+            }
+        }
+    }
+
+    /// Fills what lies between two values.
+    pub(super) fn band(&self, values: impl Iterator<Item = (LocalTime, f32, f32)>) {
+        let mut mesh = Mesh::default();
+        let mut last: Option<LocalTime> = None;
+        for (at, low, high) in values {
+            let (x, color) = (self.x(at), Curve::Band.color());
+            let next = mesh.vertices.len() as u32;
+            mesh.colored_vertex(pos2(x, self.y(low)), color);
+            mesh.colored_vertex(pos2(x, self.y(high)), color);
+            if last.is_some_and(|last| (at - last).0 <= JOINED) {
+                mesh.add_triangle(next - 2, next - 1, next);
+                mesh.add_triangle(next - 1, next, next + 1);
+            }
+            last = Some(at);
+        }
+        self.inside.add(Shape::mesh(mesh));
+    }
+
+    /// Draws bars from zero, as wide as their time.
+    pub(super) fn bars(&self, color: Color32, values: impl Iterator<Item = (LocalTime, f32)>) {
+        let wide = EVERY.0 as f32 / SHOWN.0 as f32 * self.rect.width();
+        let mut mesh = Mesh::default();
+        for (at, value) in values.filter(|(_, value)| *value != 0.0) {
+            let x = self.x(at);
+            let ends = [pos2(x - wide / 2.0, self.y(0.0)), pos2(x + wide / 2.0, self.y(value))];
+            mesh.add_colored_rect(Rect::from_two_pos(ends[0], ends[1]), color);
+        }
+        self.inside.add(Shape::mesh(mesh));
+    }
+
+    /// Marks moments: a line all the way down, and the mark at its top, where there is room.
+    pub(super) fn marks(&self, mark: Mark, moments: impl Iterator<Item = LocalTime>) {
+        let mut free = f32::NEG_INFINITY;
+        for x in moments.map(|at| self.x(at)) {
+            self.inside.vline(x, self.rect.y_range(), (1.0, fade(mark.color(), 0.6)));
+            if x >= free {
+                mark.paint(&self.inside, pos2(x, self.rect.top() + MARK + 2.0));
+                free = x + 2.0 * MARK + 2.0;
+            }
+        }
+    }
+
+    /// Marks values, each on a stem.
+    pub(super) fn stems(&self, mark: Mark, values: impl Iterator<Item = (LocalTime, f32)>) {
+        let ends = self.rect.y_range().shrink(MARK + 1.0);
+        for (at, value) in values {
+            let (x, y) = (self.x(at), self.y(value).clamp(ends.min, ends.max));
+            self.inside.vline(x, y..=self.rect.bottom(), (1.0, mark.color()));
+            mark.paint(&self.inside, pos2(x, y));
+        }
+    }
+
+    /// Marks when the client had joined again, in words if so wanted.
+    pub(super) fn rejoined(&self, moments: impl Iterator<Item = LocalTime>, words: bool) {
+        for x in moments.map(|at| self.x(at)) {
+            let ends = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
+            let stroke = Stroke::new(1.5, palette::TEXT_SOFT);
+            self.inside.extend(Shape::dashed_line(&ends, stroke, 2.0, 2.0));
+            if words {
+                let (at, font) = (pos2(x - 3.0, self.rect.bottom()), FontId::proportional(10.5));
+                let side = Align2::RIGHT_BOTTOM;
+                self.inside.text(at, side, "joined again", font, palette::TEXT);
+            }
+        }
+    }
+}
+
+/// The next round number: 1, 2, 3 or 5, and zeros.
+pub(super) fn nice(value: f32) -> f32 {
+    if !(value.is_finite() && value > 0.0) {
+        return 1.0;
+    }
+    let power = 10.0_f32.powi(value.log10().floor() as i32);
+    let found = [1.0, 2.0, 3.0, 5.0].into_iter().find(|step| step * power >= value * 0.999);
+    // Rounded, because powers of a tenth are not exact.
+    let number = found.unwrap_or(10.0) * power;
+    if number < 1.0 { (number * 1000.0).round() / 1000.0 } else { number.round() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_end_in_round_numbers() {
+        for (value, round) in
+            [(0.04, 0.05), (0.1, 0.1), (3.1, 5.0), (5.0, 5.0), (51.0, 100.0), (210.0, 300.0)]
+        {
+            assert_eq!(nice(value), round);
+        }
+        for odd in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert_eq!(nice(odd), 1.0);
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The laboratory's picture: where the body truly is, what is known of it, and where each method has it.
+
+use egui_macroquad::egui::epaint::PathStroke;
+use egui_macroquad::egui::{
+    Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2,
+};
+use phaselock::motion::Timeline;
+use phaselock_lab::strokes::{self, Marker};
+use phaselock_lab::track::{Fate, Legs};
+use phaselock_lab::{Seen, Watched};
+
+use super::drawing::Drawing;
+use super::errors::truth;
+use super::model::{Model, Origin};
+use super::strand::{Strand, View};
+use crate::paint::{fade, mix, text, text_over_within};
+use crate::palette;
+
+/// Seconds of the past that are painted strongly, unless all of it is. Arbitrary: three or four strokes of a
+/// zigzag.
+pub(crate) const TRAIL_SECS: f64 = 2.0;
+/// Room around a path, in points; above and below there are words.
+const MARGIN: Vec2 = vec2(48.0, 62.0);
+/// Updates that are painted at most, the newest. Arbitrary; that many rings fill any window.
+const RINGS_MAX: usize = 400;
+/// Seconds for which an update that just came stands out.
+const FLASH_SECS: f64 = 0.25;
+
+/// What a method's error is measured from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Against {
+    /// Where the body was at the time that the method shows.
+    #[default]
+    Then,
+    /// Where it is now.
+    Now,
+}
+
+/// How the picture is to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Options {
+    /// Whether all of the past is painted strongly.
+    pub(crate) whole: bool,
+    /// Where the thin lines lead.
+    pub(crate) against: Against,
+    /// Which row the mouse points at; the others step back.
+    pub(crate) pointed: Option<usize>,
+    /// How many times larger than what fits; 0 or 1 shows all, more follows the body.
+    pub(crate) zoom: f64,
+}
+
+/// Lines that are not worked out anew each frame.
+#[derive(Debug, Default)]
+pub(crate) struct Canvas {
+    /// What they are of.
+    of: Option<(u64, View)>,
+    truth: Strand,
+    /// By row; none for one that is not shown.
+    strands: Vec<Option<Strand>>,
+    /// The size that the canvas had when a path was drawn on it: its places are points of that canvas.
+    pub(crate) sheet: Vec2,
+}
+
+impl Canvas {
+    fn view(&self, model: &Model, rect: Rect, zoom: f64) -> View {
+        let fits = if *model.origin() == Origin::Drawn {
+            // What was drawn stays where it was drawn.
+            let bounds = [[0.0, self.sheet.x.into()], [0.0, self.sheet.y.into()]];
+            View::new(bounds, rect.center(), [rect.width(), rect.height()])
+        } else {
+            let room = rect.size() - 2.0 * MARGIN;
+            View::new(model.bounds(), rect.center(), [room.x, room.y])
+        };
+        match model.place_at_head() {
+            Some(place) if zoom > 1.0 => fits.nearer(zoom, place),
+            _ => fits,
+        }
+    }
+
+    fn refresh(&mut self, model: &Model, view: View) {
+        if self.of == Some((model.version(), view)) {
+            return;
+        }
+        self.of = Some((model.version(), view));
+        let recording = model.recording();
+        let samples = recording.samples.iter().take_while(|sample| sample.time <= model.secs());
+        let mut legs = Legs::default();
+        self.truth = Strand::new(samples.map(|sample| {
+            let at = recording.place_of(&recording.shape.coords(&sample.values, None));
+            Some((view.point(at), legs.of(recording, at, sample.course)))
+        }));
+        let strand = |run: &Vec<Watched>| {
+            let mut legs = Legs::default();
+            Strand::new(run.iter().map(|frame| match (frame.place, frame.seen) {
+                (Some(at), Seen::Shown(_, course)) => {
+                    Some((view.point(at), legs.of(recording, at, course)))
+                }
+                _ => None,
+            }))
+        };
+        let rows = model.rows().iter();
+        self.strands = rows.map(|row| row.run.as_ref().filter(|_| row.on).map(strand)).collect();
+    }
+
+    /// Paints it all.
+    pub(crate) fn draw(&mut self, painter: &Painter, rect: Rect, model: &Model, options: Options) {
+        let painter = &painter.with_clip_rect(rect);
+        ground(painter, rect);
+        let view = self.view(model, rect, options.zoom);
+        self.refresh(model, view);
+        let (head, frames) = (model.head(), model.frames());
+        let since = if options.whole { 0.0 } else { head - TRAIL_SECS };
+        let from = model.carried().frames.partition_point(|frame| frame.now < since);
+
+        let samples = &model.recording().samples;
+        let until = |time: f64| samples.partition_point(|sample| sample.time <= time);
+        let pale = |strength: f32, width: f32| Stroke::new(width, fade(palette::TEXT, strength));
+        lines(painter, self.truth.lines(0..until(model.secs())), pale(0.13, 7.0));
+        // Of a long path the lines lie on top of each other.
+        let faint = (5.0 / model.secs().max(1.0) as f32).clamp(0.1, 0.4);
+        let ahead = |row: usize| options.pointed.is_none_or(|pointed| pointed == row);
+        let rows = || model.rows().iter().zip(&self.strands).enumerate();
+        for (at, (row, strand)) in rows() {
+            let Some(strand) = strand else { continue };
+            let strength = if ahead(at) { faint } else { 0.2 * faint };
+            let stroke = Stroke::new(1.0, fade(color(row.look), strength));
+            lines(painter, strand.lines(0..usize::MAX), stroke);
+        }
+        lines(painter, self.truth.lines(until(since)..until(head)), pale(0.3, 7.0));
+        updates(painter, model, &view, since);
+        for (at, (row, strand)) in rows() {
+            let Some(strand) = strand else { continue };
+            let look = strokes::Stroke::of(row.look);
+            let (width, strength) = if ahead(at) { (2.2, 1.0) } else { (1.4, 0.25) };
+            let stroke = Stroke::new(width, fade(color(row.look), strength));
+            lines(painter, strand.dashes(from..frames, look.dash), stroke);
+        }
+        self.now(painter, model, &view, options);
+        key(painter, rect, model, options.against);
+        words(painter, rect, model);
+    }
+
+    /// Where everything is at the time looked at.
+    fn now(&self, painter: &Painter, model: &Model, view: &View, options: Options) {
+        let Some(frame) = model.frames().checked_sub(1) else {
+            if let Some(truth) = model.recording().truth(model.head()) {
+                body(painter, view.point(truth.place));
+            }
+            return;
+        };
+        let rows = model.rows().iter().zip(&self.strands).enumerate();
+        let shown: Vec<_> = rows
+            .filter_map(|(at, (row, strand))| {
+                let (point, run) = (strand.as_ref()?.at(frame)?, row.run.as_ref()?);
+                Some((at, row.look, point, run.get(frame)?))
+            })
+            .collect();
+        // The past that is shown, and lines to where each should be.
+        for (at, look, point, watched) in &shown {
+            let Some(truth) = truth(watched, options.against) else { continue };
+            let truth = view.point(truth);
+            let ahead = options.pointed.is_none_or(|pointed| pointed == *at);
+            let strength = if ahead { 0.9 } else { 0.2 };
+            let stroke = Stroke::new(1.2, fade(color(*look), strength));
+            painter.line_segment([*point, truth], stroke);
+            if watched.time < watched.at.now && options.against == Against::Then {
+                was(painter, truth);
+            }
+        }
+        if let Some(truth) = model.recording().truth(model.head()) {
+            body(painter, view.point(truth.place));
+        }
+        for (at, look, point, _) in &shown {
+            let ahead = options.pointed.is_none_or(|pointed| pointed == *at);
+            marker(painter, *point, *look, if ahead { 7.5 } else { 5.0 });
+        }
+    }
+
+    /// Paints what is being drawn.
+    pub(crate) fn sketch(painter: &Painter, rect: Rect, drawing: &Drawing) {
+        let painter = &painter.with_clip_rect(rect);
+        ground(painter, rect);
+        let point = |[x, y]: [f64; 2]| rect.min + vec2(x as f32, y as f32);
+        let strand = Strand::new(drawing.places().map(|place| Some((point(place), 0))));
+        lines(painter, strand.lines(0..usize::MAX), Stroke::new(7.0, fade(palette::TEXT, 0.4)));
+        if let Some(place) = drawing.places().last() {
+            body(painter, point(place));
+        }
+        let top = rect.center_top() + vec2(0.0, 22.0);
+        let words = format!("{:.1} s of {:.0}", drawing.secs(), super::model::SECS_MAX);
+        text(painter, top, Align2::CENTER_TOP, &words, 20.0, palette::TEXT);
+        let below = top + vec2(0.0, 28.0);
+        let hint = "Let go to see it played";
+        text(painter, below, Align2::CENTER_TOP, hint, 13.0, palette::TEXT_SOFT);
+    }
+}
+
+fn ground(painter: &Painter, rect: Rect) {
+    painter.rect_filled(rect, 0.0, palette::VOID);
+    let (step, stroke) = (40.0, Stroke::new(1.0, palette::VOID_GRID));
+    for n in 1..=(rect.width() / step) as u32 {
+        painter.vline(rect.left() + n as f32 * step, rect.y_range(), stroke);
+    }
+    for n in 1..=(rect.height() / step) as u32 {
+        painter.hline(rect.x_range(), rect.top() + n as f32 * step, stroke);
+    }
+}
+
+fn lines(painter: &Painter, lines: Vec<Vec<Pos2>>, stroke: Stroke) {
+    let stroke = PathStroke::from(stroke);
+    painter.extend(lines.into_iter().map(|line| Shape::line(line, stroke.clone())));
+}
+
+/// The body where it truly is.
+fn body(painter: &Painter, at: Pos2) {
+    painter.circle(at, 9.5, palette::TEXT, Stroke::new(2.0, palette::VOID));
+}
+
+/// A look's colour, on the dark ground.
+pub(crate) fn color(look: usize) -> Color32 {
+    let [r, g, b] = strokes::Stroke::of(look).color;
+    mix(Color32::from_rgb(r, g, b), Color32::WHITE, 0.18)
+}
+
+/// A look's marker.
+pub(crate) fn marker(painter: &Painter, at: Pos2, look: usize, size: f32) {
+    let (look, color) = (strokes::Stroke::of(look), color(look));
+    let rim = Stroke::new(1.5, palette::VOID);
+    let arms = |ends: [Vec2; 2]| {
+        for (width, color) in [(size * 0.6 + 2.5, palette::VOID), (size * 0.6, color)] {
+            for end in ends {
+                let out = end * (size + if color == palette::VOID { 1.2 } else { 0.0 });
+                painter.line_segment([at - out, at + out], Stroke::new(width, color));
+            }
+        }
+    };
+    match look.marker {
+        Marker::Cross => arms([vec2(0.75, 0.75), vec2(0.75, -0.75)]),
+        Marker::Plus => arms([vec2(1.0, 0.0), vec2(0.0, 1.0)]),
+        Marker::Circle => {
+            painter.circle(at, size * 0.9, color, rim);
+        }
+        Marker::Square | Marker::Triangle | Marker::Diamond | Marker::TriangleDown => {
+            let outline = look.marker.outline().iter();
+            let corners = outline.map(|[x, y]| at + vec2(*x, *y) * size * 1.1).collect();
+            painter.add(Shape::convex_polygon(corners, color, rim));
+        }
+    }
+}
+
+/// A look's line with its marker, as in the picture.
+pub(crate) fn sample(painter: &Painter, rect: Rect, look: usize, strength: f32) {
+    let places = [rect.left_center(), rect.right_center()].map(|at| Some((at, 0)));
+    let dash = strokes::Stroke::of(look).dash;
+    let stroke = Stroke::new(2.2, fade(color(look), strength));
+    lines(painter, Strand::new(places.into_iter()).dashes(0..2, dash), stroke);
+}
+
+/// The body where it was at a time in the past that is shown.
+fn was(painter: &Painter, at: Pos2) {
+    painter.circle_stroke(at, 6.0, Stroke::new(1.5, fade(palette::TEXT, 0.7)));
+}
+
+fn ring(painter: &Painter, at: Pos2, strength: f32) {
+    painter.circle_stroke(at, 4.5, Stroke::new(1.6, fade(palette::WARN, strength)));
+}
+
+fn under_way(painter: &Painter, at: Pos2) {
+    painter.circle_stroke(at, 4.0, Stroke::new(1.2, fade(palette::WARN, 0.5)));
+}
+
+fn lost(painter: &Painter, at: Pos2, strength: f32) {
+    let stroke = Stroke::new(1.8, fade(palette::BAD, strength));
+    for [a, b] in [[vec2(-4.0, -4.0), vec2(4.0, 4.0)], [vec2(-4.0, 4.0), vec2(4.0, -4.0)]] {
+        painter.line_segment([at + a, at + b], stroke);
+    }
+}
+
+/// What was sent so far.
+fn updates(painter: &Painter, model: &Model, view: &View, since: f64) {
+    let head = model.head();
+    let sent = model.updates().partition_point(|update| update.sent <= head);
+    for update in &model.updates()[sent.saturating_sub(RINGS_MAX)..sent] {
+        let at = view.point(update.place);
+        let strength = if update.sent >= since { 1.0 } else { 0.25 };
+        match update.fate {
+            Fate::Arrives(came) if came <= head => {
+                ring(painter, at, strength);
+                let age = ((head - came) / FLASH_SECS) as f32;
+                if age < 1.0 {
+                    let stroke = Stroke::new(2.0, fade(palette::WARN, 1.0 - age));
+                    painter.circle_stroke(at, 5.0 + 9.0 * age, stroke);
+                }
+            }
+            Fate::Lost => lost(painter, at, strength),
+            Fate::Arrives(_) | Fate::Open => under_way(painter, at),
+        }
+    }
+}
+
+/// What the signs stand for, in the corner.
+fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
+    let mut at = rect.left_bottom() + vec2(22.0, -18.0);
+    let mut entry = |words: &str, sign: &dyn Fn(Pos2)| {
+        sign(at);
+        let after = at + vec2(14.0, 0.0);
+        let words = text(painter, after, Align2::LEFT_CENTER, words, 12.0, palette::TEXT_SOFT);
+        at.x = words.right() + 22.0;
+    };
+    entry("truth", &|at| {
+        painter.circle_filled(at, 6.0, palette::TEXT);
+    });
+    let mut on = model.rows().iter().filter(|row| row.on);
+    let past = on.any(|row| row.contender.timeline() == Timeline::Past);
+    if past && against == Against::Then {
+        entry("then", &|at| was(painter, at));
+    }
+    entry("update", &|at| ring(painter, at, 1.0));
+    entry("under way", &|at| under_way(painter, at));
+    if model.updates().iter().any(|update| update.fate == Fate::Lost) {
+        entry("lost", &|at| lost(painter, at, 1.0));
+    }
+}
+
+/// What is shown, for who sees the picture elsewhere.
+fn words(painter: &Painter, rect: Rect, model: &Model) {
+    let at = rect.left_top() + vec2(18.0, 14.0);
+    let controls = model.controls();
+    let room = (rect.width() - super::CORNER_WIDTH - 40.0).max(60.0);
+    let path = model.path_words().to_owned();
+    let words = (17.0, palette::TEXT);
+    let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
+    let mut below = title.left_bottom() + vec2(0.0, 1.0);
+    let rates = format!(
+        "an update every {:.0} ms, {:.0} frames a second",
+        controls.interval_ms, controls.frame_hz
+    );
+    let net = format!("{}, {rates}", controls.net_words());
+    let room = rect.width() - 36.0;
+    let font = FontId::proportional(12.5);
+    let width = |text: &str| {
+        let text = painter.layout_no_wrap(text.to_owned(), font.clone(), palette::TEXT_SOFT);
+        text.size().x
+    };
+    let mut rows = vec![net];
+    if width(&rows[0]) > room - super::CORNER_WIDTH {
+        // Below what is in the corner, and in two rows if one is too short.
+        below.y = below.y.max(rect.top() + super::CORNER_BOTTOM);
+        if width(&rows[0]) > room {
+            rows = vec![format!("{},", controls.net_words()), rates];
+        }
+    }
+    for row in rows {
+        let words = (12.5, palette::TEXT_SOFT);
+        below = text_over_within(painter, below, Align2::LEFT_TOP, row, words, room).left_bottom();
+    }
+}

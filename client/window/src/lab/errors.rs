@@ -1,0 +1,144 @@
+//! How far off each method was when: curves along the laboratory's time.
+
+use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Shape, Stroke, pos2, vec2};
+use phaselock_lab::scores::quantile;
+use phaselock_lab::{Seen, Watched};
+
+use super::canvas::{Against, color};
+use super::legend::digits;
+use super::model::Model;
+use super::strand::Strand;
+use crate::paint::fade;
+use crate::palette;
+
+/// The curves, as long as nothing changes.
+#[derive(Debug, Default)]
+pub(super) struct Errors {
+    of: Option<(u64, Against, Rect)>,
+    /// By row; none for one that is not shown.
+    curves: Vec<Option<Strand>>,
+    /// The error at the top, in the path's unit.
+    most: f64,
+}
+
+/// Where the body truly was that a frame shows; none across a teleport, which is nobody's error.
+pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
+    let truth = match against {
+        Against::Then => frame.then,
+        Against::Now => frame.present,
+    };
+    let Seen::Shown(_, course) = frame.seen else { return None };
+    truth.filter(|truth| truth.course == course).map(|truth| truth.place)
+}
+
+/// How far off a frame is, if that can be told.
+pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
+    let (place, truth) = frame.place.zip(truth(frame, against))?;
+    let [x, y] = model.recording().way(truth, place);
+    Some(x.hypot(y))
+}
+
+/// What the top of the curves stands for: what the worst method does not exceed in 99 of 100 frames.
+fn most(model: &Model, against: Against) -> f64 {
+    let rows = model.rows().iter().filter(|row| row.on);
+    let worst = rows.map(|row| {
+        let run = row.run.iter().flatten();
+        let mut all: Vec<_> = run.filter_map(|frame| error(model, frame, against)).collect();
+        quantile(&mut all, 0.99)
+    });
+    // Without any error there is a line at the foot.
+    worst.fold(0.0, f64::max).max(1e-9)
+}
+
+impl Errors {
+    fn refresh(&mut self, model: &Model, against: Against, rect: Rect) {
+        let of = Some((model.version(), against, rect));
+        if self.of == of {
+            return;
+        }
+        self.of = of;
+        self.most = most(model, against);
+        let secs = model.secs().max(1e-6);
+        let curve = |run: &Vec<Watched>| {
+            Strand::new(run.iter().map(|frame| {
+                let part = (error(model, frame, against)? / self.most).min(1.0) as f32;
+                let x = rect.left() + (frame.at.now / secs) as f32 * rect.width();
+                Some((pos2(x, rect.bottom() - part * rect.height()), 0))
+            }))
+        };
+        let rows = model.rows().iter();
+        self.curves = rows.map(|row| row.run.as_ref().filter(|_| row.on).map(curve)).collect();
+    }
+
+    /// Paints them: what is over strongly, what is to come faintly.
+    pub(super) fn draw(
+        &mut self,
+        painter: &Painter,
+        rect: Rect,
+        model: &Model,
+        (against, pointed): (Against, Option<usize>),
+    ) {
+        self.refresh(model, against, rect);
+        let frames = model.frames();
+        for (at, (row, curve)) in model.rows().iter().zip(&self.curves).enumerate() {
+            let Some(curve) = curve else { continue };
+            let ahead = pointed.is_none_or(|pointed| pointed == at);
+            let strength = if ahead { 1.0 } else { 0.15 };
+            for (part, strength) in
+                [(0..frames, strength), (frames.saturating_sub(1)..usize::MAX, 0.35 * strength)]
+            {
+                let stroke = Stroke::new(1.3, fade(color(row.look), strength));
+                painter.extend(curve.lines(part).into_iter().map(|line| Shape::line(line, stroke)));
+            }
+        }
+        let words = format!("error, up to {}", digits(self.most));
+        let words = painter.layout_no_wrap(words, FontId::proportional(11.5), palette::TEXT_SOFT);
+        let at = Align2::RIGHT_TOP.anchor_size(rect.right_top(), words.size());
+        // The curves lie behind it.
+        painter.rect_filled(at.expand2(vec2(3.0, 1.0)), 3.0, fade(palette::FIELD, 0.8));
+        painter.galley(at.min, words, palette::TEXT_SOFT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::controls::Controls;
+    use crate::lab::model::Unit;
+    use phaselock_lab::file::Point;
+    use phaselock_lab::shapes::Shape;
+    use phaselock_lab::{Contender, Recording};
+
+    #[test]
+    fn a_teleport_is_no_error() {
+        let mut model = Model::new(Shape::Zigzag, Controls::default(), Some(&[Contender::Newest]));
+        let points = (0..400).map(|step| {
+            let (time, course) = (f64::from(step) / 100.0, u32::from(step >= 200));
+            Point { time, x: f64::from(course) * 1e3 + time, y: 0.0, course }
+        });
+        let points: Vec<_> = points.collect();
+        let recording = Recording::of_points(&points).expect("a path");
+        model.set_file("jump.csv".into(), recording, Unit::Own);
+        assert!(model.compute(|_| true));
+        for against in [Against::Then, Against::Now] {
+            assert!((0.1..1.0).contains(&most(&model, against)), "{}", most(&model, against));
+        }
+    }
+
+    #[test]
+    fn errors_are_those_that_are_scored() {
+        let methods = [Contender::Newest];
+        let mut model = Model::new(Shape::Zigzag, Controls::default(), Some(&methods));
+        assert_eq!(most(&model, Against::Then), 1e-9, "nothing is known yet");
+        assert!(model.compute(|_| true));
+        let row = model.rows().iter().find(|row| row.on).expect("one is on");
+        let settled = |frame: &&Watched| frame.at.now >= model.carried().warm_up;
+        let run = row.run.iter().flatten().filter(settled);
+        let all: Vec<_> = run.filter_map(|frame| error(&model, frame, Against::Now)).collect();
+        let scores = model.scores_of_all(row);
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        assert!((mean - scores.error_now_mean).abs() < 1e-9);
+        let top = most(&model, Against::Now);
+        assert!(top > mean && top <= scores.error_now_max, "{top}");
+    }
+}

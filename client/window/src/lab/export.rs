@@ -1,0 +1,210 @@
+//! What the laboratory writes to files: the picture, the numbers of each frame, and a summary.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use phaselock_lab::scores::timeline_name;
+use phaselock_lab::track::Fate;
+use phaselock_lab::{Scores, figures};
+use serde::Serialize;
+
+use super::canvas::Against;
+use super::errors::error;
+use super::model::{Model, Unit};
+
+/// Numbers that are tried for a name that is free.
+const NUMBER_MAX: u32 = 9999;
+
+/// Names that nothing has yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Names {
+    /// What the window shows.
+    pub(super) picture: PathBuf,
+    /// The path and what was shown, as a figure.
+    pub(super) figure: PathBuf,
+    pub(super) frames: PathBuf,
+    pub(super) summary: PathBuf,
+}
+
+/// Nothing was exported.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ExportError {
+    /// All names are taken.
+    #[error("There are {NUMBER_MAX} exports in {} already: move some away.", .0.display())]
+    Full(PathBuf),
+    /// A file cannot be written.
+    #[error("{} cannot be written: {error}.", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl Names {
+    /// The first that are free in a folder.
+    pub(super) fn free(folder: &Path) -> Result<Self, ExportError> {
+        let names = |number: u32| {
+            let name = |ending: &str| folder.join(format!("phaselock-lab-{number}.{ending}"));
+            let (picture, figure) = (name("png"), name("svg"));
+            Self { picture, figure, frames: name("csv"), summary: name("json") }
+        };
+        let free = |names: &Self| !names.all().iter().any(|path| path.symlink_metadata().is_ok());
+        let found = (1..=NUMBER_MAX).map(names).find(free);
+        found.ok_or_else(|| ExportError::Full(folder.to_owned()))
+    }
+
+    fn all(&self) -> [&PathBuf; 4] {
+        [&self.picture, &self.figure, &self.frames, &self.summary]
+    }
+
+    /// What they are called, for people.
+    pub(super) fn words(&self) -> String {
+        format!("{}, .svg, .csv and .json", self.picture.display())
+    }
+}
+
+/// Writes a file that is not there yet.
+pub(super) fn write_new(path: &Path, text: &str) -> Result<(), ExportError> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| ExportError::Write { path: path.to_owned(), error })
+}
+
+/// The path with what every method that is shown made of it, as a figure.
+pub(super) fn figure_svg(model: &Model) -> String {
+    let controls = model.controls();
+    let setup = controls.setup(model.recording(), model.secs());
+    let methods = model.rows().iter().filter(|row| row.on).map(|row| row.contender);
+    let methods: Vec<_> = methods.collect();
+    figures::curves(model.path_words(), model.recording(), &setup, &methods)
+}
+
+/// What every method that is shown has in every frame.
+pub(super) fn frames_csv(model: &Model) -> String {
+    let mut text =
+        String::from("method,time,time_shown,truth_x,truth_y,shown_x,shown_y,error,error_now\n");
+    for row in model.rows().iter().filter(|row| row.on) {
+        for frame in row.run.iter().flatten() {
+            let _ = write!(text, "{},{:.6},{:.6}", row.contender, frame.at.now, frame.time);
+            let mut pair = |pair: Option<[f64; 2]>| {
+                let _ = match pair {
+                    Some([x, y]) => write!(text, ",{x:.4},{y:.4}"),
+                    None => write!(text, ",,"),
+                };
+            };
+            pair(frame.then.map(|truth| truth.place));
+            pair(frame.place);
+            for against in [Against::Then, Against::Now] {
+                let _ = match error(model, frame, against) {
+                    Some(error) => write!(text, ",{error:.4}"),
+                    None => write!(text, ","),
+                };
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Summary {
+    path: String,
+    secs: f64,
+    network: String,
+    interval_ms: f64,
+    history: usize,
+    frame_hz: f64,
+    seed: u64,
+    not_scored_secs: f64,
+    updates_sent: usize,
+    updates_lost: usize,
+    interpolation_delay_ms: f64,
+    unit: &'static str,
+    methods: Vec<MethodSummary>,
+}
+
+#[derive(Serialize)]
+struct MethodSummary {
+    method: String,
+    title: String,
+    shows: &'static str,
+    scores: Scores,
+}
+
+/// What was set, and how every method that is shown did over the whole path.
+pub(super) fn summary_json(model: &Model) -> String {
+    let (controls, carried) = (model.controls(), model.carried());
+    let lost = model.updates().iter().filter(|update| update.fate == Fate::Lost);
+    let methods = model.rows().iter().filter(|row| row.on).map(|row| MethodSummary {
+        method: row.contender.to_string(),
+        title: row.title.clone(),
+        shows: timeline_name(row.contender.timeline()),
+        scores: model.scores_of_all(row),
+    });
+    let summary = Summary {
+        path: model.path_words().to_owned(),
+        secs: model.secs(),
+        network: controls.setup(model.recording(), model.secs()).network.to_string(),
+        interval_ms: controls.interval_ms,
+        history: controls.history,
+        frame_hz: controls.frame_hz,
+        seed: controls.seed,
+        not_scored_secs: carried.warm_up,
+        updates_sent: model.updates().len(),
+        updates_lost: lost.count(),
+        interpolation_delay_ms: carried.delay_mean.as_ms(),
+        unit: match model.unit() {
+            Unit::Pixels => "pixels",
+            Unit::Metres => "metres",
+            Unit::Own => "that of the file",
+        },
+        methods: methods.collect(),
+    };
+    // Nothing of it can fail: text, whole numbers and finite ones.
+    let mut text = serde_json::to_string_pretty(&summary).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::controls::Controls;
+    use phaselock_lab::shapes::Shape;
+
+    #[test]
+    fn nothing_is_written_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = Names::free(folder.path()).expect("it is empty");
+        assert!(first.picture.ends_with("phaselock-lab-1.png"), "{first:?}");
+        write_new(&first.summary, "{}").expect("it is free");
+        assert!(matches!(write_new(&first.summary, ""), Err(ExportError::Write { .. })));
+        let next = Names::free(folder.path()).expect("a number is free");
+        assert!(next.frames.ends_with("phaselock-lab-2.csv"), "{next:?}");
+        let missing = folder.path().join("none/file");
+        let error = write_new(&missing, "").expect_err("there is no such folder").to_string();
+        assert!(error.contains("none") && error.contains("cannot be written"), "{error}");
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_every_frame_and_method() {
+        let mut model = Model::new(Shape::Sine, Controls::default(), None);
+        assert!(model.compute(|_| true));
+        let csv = frames_csv(&model);
+        let columns = csv.lines().next().expect("a header").split(',').count();
+        assert!(csv.lines().all(|line| line.split(',').count() == columns));
+        assert_eq!(csv.lines().count(), 1 + 4 * model.carried().frames());
+        // Of the newest state the time shown is now, so that both errors are the same.
+        let line = csv.lines().skip(300).find(|line| line.starts_with("newest-state"));
+        let cells: Vec<_> = line.expect("it is shown").split(',').collect();
+        assert_eq!((cells[1], cells[7]), (cells[2], cells[8]));
+        let json: serde_json::Value =
+            serde_json::from_str(&summary_json(&model)).expect("it is JSON");
+        assert_eq!(json["methods"].as_array().map(Vec::len), Some(4));
+        assert!(json["methods"][1]["scores"]["jerk"].as_f64().is_some_and(|jerk| jerk > 0.0));
+    }
+}

@@ -1,0 +1,370 @@
+//! The laboratory: draw a motion, and see what a network leaves of it and what each method makes of that.
+//!
+//! ```text
+//! mouse -> drawing --+
+//! file, formula -----+-> model (controls, methods, time) -> strand -> canvas
+//!                                       |                  `-> legend, transport
+//!                                       +-> export
+//! ```
+//!
+//! *Invariant:* what is measured, [`phaselock_lab`] measures; in here it is chosen, painted and written
+//! to files.
+
+mod canvas;
+mod controls;
+mod drawing;
+mod errors;
+mod export;
+mod legend;
+mod model;
+mod panel;
+mod strand;
+mod transport;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui_macroquad::egui::{
+    Align, Align2, CentralPanel, Color32, Context, CursorIcon, Event, FontId, Frame, Key, Layout,
+    Margin, Modifiers, PointerButton, Rect, RichText, ScrollArea, Sense, SidePanel, Stroke,
+    TopBottomPanel, Ui, vec2,
+};
+use phaselock::games::Games;
+use phaselock::link::Conditions;
+use phaselock_lab::file::Motion;
+use phaselock_lab::shapes::Shape;
+use phaselock_lab::{Contender, Recording};
+
+use self::canvas::{Against, Canvas, Options};
+use self::controls::Controls;
+use self::drawing::Drawing;
+use self::errors::Errors;
+use self::export::{ExportError, Names};
+use self::legend::Combination;
+use self::model::{Model, Origin, Unit};
+use super::paint::{fade, panel as board};
+use super::palette;
+use super::screenshot::Screenshot;
+
+/// Width of the side, in points.
+const SIDE_WIDTH: f32 = 404.0;
+/// Height of what is below the picture.
+const TRANSPORT_HEIGHT: f32 = 118.0;
+/// How long things may be worked out in a frame: a quarter of one at 60 a second.
+const WORK: Duration = Duration::from_millis(4);
+/// The same for what is seen: a frame that is late is better than methods that vanish for one.
+const WORK_SEEN: Duration = Duration::from_millis(40);
+/// Seconds from one look at the numbers to the next while time goes on; faster nobody reads them.
+const SCORES_SECS: f32 = 0.1;
+/// Room for what is in the picture's corner.
+const CORNER_WIDTH: f32 = 252.0;
+/// Where that ends, below the picture's upper edge.
+const CORNER_BOTTOM: f32 = 46.0;
+/// How many times larger than what fits the picture can be.
+const ZOOMS: [(f64, &str); 3] = [(1.0, "fit"), (4.0, "4×"), (16.0, "16×")];
+/// Seconds for which it is said what was written.
+const NOTICE_SECS: f32 = 6.0;
+
+/// What the laboratory begins with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Begin {
+    /// A file's name and what is in it.
+    pub(crate) file: Option<(String, Arc<Motion>)>,
+    /// A path by formula.
+    pub(crate) path: Option<Shape>,
+    /// The methods that are shown.
+    pub(crate) methods: Option<Vec<Contender>>,
+    /// Where exports go, unless it is the current folder.
+    pub(crate) export: Option<PathBuf>,
+}
+
+/// The scene.
+#[derive(Debug)]
+pub(crate) struct Lab {
+    model: Model,
+    canvas: Canvas,
+    errors: Errors,
+    drawing: Option<Drawing>,
+    against: Against,
+    /// Whether all of the past is painted strongly.
+    whole: bool,
+    /// See [`Options::zoom`].
+    zoom: f64,
+    combination: Combination,
+    /// Seconds since the beginning.
+    now: f64,
+    /// Seconds until the numbers are looked at again.
+    unread_secs: f32,
+    folder: PathBuf,
+    /// Where the picture goes once it is complete.
+    picture: Option<Names>,
+    notice: Option<Notice>,
+}
+
+#[derive(Debug)]
+struct Notice {
+    words: String,
+    color: Color32,
+    secs: f32,
+}
+
+impl Lab {
+    /// The laboratory with what the command line says.
+    pub(crate) fn new(begin: &Begin, link: Option<&Conditions>, games: &Games) -> Self {
+        let path = begin.path.unwrap_or(Shape::Zigzag);
+        let mut model = Model::new(path, Controls::over(link), begin.methods.as_deref());
+        let mut notice = None;
+        let file = begin.file.as_ref();
+        let file = file.and_then(|(name, motion)| {
+            let unit = if motion.source.is_some() { Unit::Metres } else { Unit::Own };
+            Some((name, Recording::of_motion(motion, games)?, unit))
+        });
+        if let Some((name, recording, unit)) = file {
+            if recording.secs() > model::SECS_MAX {
+                let mins = recording.secs() / 60.0;
+                let words = format!("The first minute is shown, of {mins:.1}.");
+                notice = Some(Notice { words, color: palette::WARN, secs: NOTICE_SECS });
+            }
+            model.set_file(name.clone(), recording, unit);
+        }
+        Self {
+            model,
+            canvas: Canvas::default(),
+            errors: Errors::default(),
+            drawing: None,
+            against: Against::default(),
+            whole: false,
+            zoom: 1.0,
+            combination: Combination::default(),
+            now: 0.0,
+            unread_secs: 0.0,
+            folder: begin.export.clone().unwrap_or_default(),
+            picture: None,
+            notice,
+        }
+    }
+
+    /// Shows it. Returns whether to go back to the menu.
+    pub(crate) fn draw(&mut self, ctx: &Context, secs: f32) -> bool {
+        let mut export = transport::keys(ctx, &mut self.model);
+        // A list that is open is closed by it.
+        let escape = !ctx.memory(|memory| memory.any_popup_open())
+            && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+        // Drawing is given up first.
+        let mut leave = escape && self.drawing.take().is_none();
+        self.work(secs);
+
+        let frame = Frame::new().fill(palette::CARD).stroke(Stroke::new(1.0, palette::EDGE));
+        let mut pointed = None;
+        let side = SidePanel::right("lab side").exact_width(SIDE_WIDTH).resizable(false);
+        side.frame(frame.inner_margin(Margin::symmetric(12, 8))).show(ctx, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("Laboratory").size(20.0).color(palette::TEXT));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    leave |= panel::chip(ui, false, "Menu").on_hover_text("Esc").clicked();
+                });
+            });
+            let Self { model, against, combination, .. } = self;
+            // In a small window there is little room left below.
+            ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+                let bottom = ui.max_rect().bottom();
+                panel::draw(ui, model);
+                pointed = legend::draw(ui, model, against, combination, bottom);
+            });
+        });
+        let below = TopBottomPanel::bottom("lab transport").exact_height(TRANSPORT_HEIGHT);
+        below.frame(frame.inner_margin(Margin::symmetric(14, 7))).show(ctx, |ui| {
+            let how = (self.against, pointed);
+            export |= transport::draw(ui, &mut self.model, &mut self.errors, how);
+        });
+        CentralPanel::default().frame(Frame::NONE).show(ctx, |ui| self.picture(ui, pointed));
+        if export {
+            self.export();
+        }
+        leave
+    }
+
+    /// Goes on with time, and with what there is to work out.
+    fn work(&mut self, secs: f32) {
+        self.now += f64::from(secs);
+        if self.drawing.is_none() {
+            self.model.advance(f64::from(secs));
+        }
+        let began = Instant::now();
+        self.model.compute(|on| began.elapsed() < if on { WORK_SEEN } else { WORK });
+        self.unread_secs -= secs;
+        let due = self.unread_secs <= 0.0 || !self.model.playing;
+        if due {
+            self.unread_secs = SCORES_SECS;
+        }
+        self.model.score(due, || began.elapsed() < WORK);
+        if let Some(notice) = &mut self.notice {
+            notice.secs -= secs;
+        }
+        self.notice.take_if(|notice| notice.secs <= 0.0);
+    }
+
+    fn picture(&mut self, ui: &mut Ui, pointed: Option<usize>) {
+        let rect = ui.max_rect();
+        self.mouse(ui, rect);
+        let painter = ui.painter_at(rect);
+        if let Some(drawing) = &self.drawing {
+            Canvas::sketch(&painter, rect, drawing);
+            return;
+        }
+        let Self { whole, against, zoom, .. } = *self;
+        let options = Options { whole, against, pointed, zoom };
+        self.canvas.draw(&painter, rect, &self.model, options);
+        let fresh = !self.model.has_drawn() && *self.model.origin() != Origin::Drawn;
+        if fresh && self.notice.is_none() && self.picture.is_none() {
+            hint(ui, rect);
+        }
+        self.corner(ui, rect);
+        if let Some(notice) = &self.notice {
+            let font = FontId::proportional(14.0);
+            let words =
+                painter.layout(notice.words.clone(), font, notice.color, rect.width() - 80.0);
+            let at = rect.center_bottom() - vec2(0.0, 48.0);
+            let area = Align2::CENTER_BOTTOM.anchor_size(at, words.size());
+            board(&painter, area.expand2(vec2(14.0, 8.0)));
+            painter.galley(area.min, words, notice.color);
+        }
+    }
+
+    /// What of the picture can be changed, in its corner.
+    fn corner(&mut self, ui: &mut Ui, rect: Rect) {
+        let corner = corner(rect);
+        ui.painter().rect_filled(corner.expand(5.0), 6.0, fade(palette::VOID, 0.75));
+        ui.put(corner, |ui: &mut Ui| {
+            let row = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = 5.0;
+                let label = |words: &str| RichText::new(words).size(13.0).color(palette::TEXT_SOFT);
+                for (zoom, words) in ZOOMS.into_iter().rev() {
+                    if panel::chip(ui, self.zoom == zoom, words).clicked() {
+                        self.zoom = zoom;
+                    }
+                }
+                ui.label(label("Zoom"));
+                ui.add_space(10.0);
+                let secs = format!("{:.0} s", canvas::TRAIL_SECS);
+                for (whole, words) in [(true, "all"), (false, &secs)] {
+                    if panel::chip(ui, self.whole == whole, words).clicked() {
+                        self.whole = whole;
+                    }
+                }
+                ui.label(label("Trail"));
+            });
+            row.response
+        });
+    }
+
+    /// A path is drawn while the button is held on the picture.
+    fn mouse(&mut self, ui: &Ui, rect: Rect) {
+        let response = ui.interact(rect, ui.id().with("canvas"), Sense::drag());
+        let response = response.on_hover_cursor(CursorIcon::Crosshair);
+        let place = |at: egui_macroquad::egui::Pos2| {
+            let at = at.clamp(rect.min, rect.max) - rect.min;
+            [f64::from(at.x), f64::from(at.y)]
+        };
+        // Where it went while the button was held: not on the way there, nor after it was let go.
+        let mut held = self.drawing.is_some();
+        let mut moved = Vec::new();
+        ui.input(|input| {
+            for event in &input.events {
+                match event {
+                    Event::PointerButton {
+                        button: PointerButton::Primary, pressed, pos, ..
+                    } => {
+                        if held {
+                            moved.push(place(*pos));
+                        }
+                        held = *pressed;
+                    }
+                    Event::PointerMoved(at) if held => moved.push(place(*at)),
+                    _ => {}
+                }
+            }
+        });
+        // It may have moved on since.
+        let (now, at) = (self.now, ui.input(|input| input.pointer.press_origin()));
+        // What lies in the corner is clicked, not drawn over.
+        let at = at.filter(|at| !corner(rect).expand(5.0).contains(*at));
+        if let (true, Some(at)) = (response.drag_started(), at) {
+            self.drawing = Some(Drawing::new(now, place(at)));
+            self.notice = None;
+            return;
+        }
+        let Some(drawing) = &mut self.drawing else { return };
+        drawing.follow(now, &moved);
+        if drawing.is_full() || !response.dragged() {
+            let outcome = drawing.finish();
+            let full = drawing.is_full();
+            self.drawing = None;
+            match outcome {
+                Ok(recording) => {
+                    (self.canvas.sheet, self.zoom) = (rect.size(), 1.0);
+                    self.model.set_drawn(recording);
+                    if full {
+                        let words = format!("A path is {:.0} s at most.", model::SECS_MAX);
+                        self.tell(words, palette::WARN);
+                    }
+                }
+                Err(error) => self.tell(error.to_string(), palette::TEXT),
+            }
+        }
+    }
+
+    fn tell(&mut self, words: String, color: Color32) {
+        self.notice = Some(Notice { words, color, secs: NOTICE_SECS });
+    }
+
+    /// Writes the numbers now, and the picture once it is complete.
+    fn export(&mut self) {
+        self.model.compute(|_| true);
+        while !self.model.score(true, || true) {}
+        let written = Names::free(&self.folder).and_then(|names| {
+            export::write_new(&names.figure, &export::figure_svg(&self.model))?;
+            export::write_new(&names.frames, &export::frames_csv(&self.model))?;
+            export::write_new(&names.summary, &export::summary_json(&self.model))?;
+            Ok(names)
+        });
+        match written {
+            Ok(names) => self.picture = Some(names),
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn fail(&mut self, error: &ExportError) {
+        self.tell(error.to_string(), palette::BAD);
+    }
+
+    /// The frame is painted: keeps it, if that was asked for.
+    pub(crate) fn painted(&mut self) {
+        let Some(names) = self.picture.take() else { return };
+        let taken = Screenshot::prepare(&names.picture).and_then(|mut picture| picture.take());
+        match taken {
+            Ok(()) => self.tell(format!("Written: {}.", names.words()), palette::GOOD),
+            Err(error) => self.tell(format!("{error}."), palette::BAD),
+        }
+    }
+}
+
+/// Where of the picture its switches are.
+fn corner(rect: Rect) -> Rect {
+    let size = vec2(CORNER_WIDTH, 26.0);
+    Rect::from_min_size(rect.right_top() + vec2(-12.0 - size.x, 12.0), size)
+}
+
+/// Says what to do with the mouse, until it was done.
+fn hint(ui: &Ui, rect: Rect) {
+    let painter = ui.painter_at(rect);
+    let font = FontId::proportional(26.0);
+    let words = painter.layout_no_wrap("Draw here".into(), font, fade(palette::TEXT, 0.8));
+    let at = rect.center_bottom() - vec2(0.0, 44.0);
+    let area = Align2::CENTER_BOTTOM.anchor_size(at, words.size());
+    painter.galley(area.min, words, palette::TEXT);
+}
+
+#[cfg(test)]
+mod tests;

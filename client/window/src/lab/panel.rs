@@ -1,0 +1,187 @@
+//! The laboratory's side: which path, which network, how often.
+
+use egui_macroquad::egui::{
+    Align, Align2, Button, Layout, Response, RichText, Sense, Slider, Stroke, Ui, vec2,
+};
+use phaselock::link::PROFILES;
+use phaselock_lab::shapes::Shape;
+
+use super::controls::{
+    Controls, FRAME_HZ, HISTORY_MAX, INTERVAL_MS, JITTER_MS_MAX, LATENCY_MS_MAX, LOSS_PERCENT_MAX,
+    Net,
+};
+use super::model::{Model, Origin};
+use crate::paint::{fade, text};
+use crate::palette;
+
+/// Room for what a slider is called and for what it says, in points.
+const NAME_WIDTH: f32 = 80.0;
+const VALUE_WIDTH: f32 = 104.0;
+/// Height of a slider's row.
+const ROW_HEIGHT: f32 = 21.0;
+
+/// A heading within the panel.
+pub(super) fn heading(ui: &mut Ui, title: &str) {
+    ui.add_space(5.0);
+    ui.label(RichText::new(title).size(12.0).color(palette::TEXT_FAINT));
+}
+
+/// A small button that shows whether it is chosen.
+pub(super) fn chip(ui: &mut Ui, chosen: bool, words: &str) -> Response {
+    ui.add(chip_of(chosen, words))
+}
+
+fn chip_of(chosen: bool, words: &str) -> Button<'_> {
+    let (fill, edge, ink) = if chosen {
+        (fade(palette::OWN, 0.3), palette::OWN, palette::TEXT)
+    } else {
+        (palette::BUTTON, palette::EDGE, palette::TEXT_SOFT)
+    };
+    let words = RichText::new(words).size(13.5).color(ink);
+    let button = Button::new(words).fill(fill).stroke(Stroke::new(1.0, edge));
+    button.min_size(vec2(28.0, 24.0))
+}
+
+/// Paths, networks and rates.
+pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
+    ui.spacing_mut().item_spacing = vec2(4.0, 5.0);
+    heading(ui, "PATH");
+    ui.horizontal_wrapped(|ui| paths(ui, model));
+    let mut controls = model.controls().clone();
+    ui.horizontal(|ui| {
+        ui.vertical(|ui| heading(ui, "NETWORK"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let words = RichText::new("🎲 other luck").size(12.0).color(palette::TEXT_SOFT);
+            let luck = ui.add(Button::new(words).frame(false));
+            if luck.on_hover_text("Draws anew which updates are late or lost.").clicked() {
+                controls.seed = controls.seed % 1_000_000 + 1;
+            }
+        });
+    });
+    ui.horizontal_wrapped(|ui| networks(ui, &mut controls));
+    ui.add_space(2.0);
+    sliders(ui, &mut controls);
+    model.set_controls(controls);
+}
+
+fn paths(ui: &mut Ui, model: &mut Model) {
+    for shape in Shape::ALL {
+        let chosen = *model.origin() == Origin::Shape(*shape);
+        if chip(ui, chosen, shape.title()).clicked() {
+            model.choose_shape(*shape);
+        }
+    }
+    if let Some(name) = model.file() {
+        let short = cut(name, 24);
+        let chosen = *model.origin() == Origin::File;
+        let name = name.to_owned();
+        if chip(ui, chosen, &short).on_hover_text(name).clicked() {
+            model.choose_file();
+        }
+    }
+    let chosen = *model.origin() == Origin::Drawn;
+    if model.has_drawn() {
+        if chip(ui, chosen, "Yours").clicked() {
+            model.choose_drawn();
+        }
+    } else {
+        let yours = ui.add_enabled(false, chip_of(false, "Yours"));
+        yours.on_disabled_hover_text("Draw one with the mouse.");
+    }
+}
+
+/// The beginning of a text that is too long.
+fn cut(text: &str, chars: usize) -> String {
+    if text.chars().count() <= chars {
+        return text.to_owned();
+    }
+    text.chars().take(chars - 1).chain(['…']).collect()
+}
+
+fn networks(ui: &mut Ui, controls: &mut Controls) {
+    for (index, (name, what)) in PROFILES.iter().enumerate() {
+        let net = Net::Profile(index);
+        if chip(ui, controls.net == net, name).on_hover_text(*what).clicked() {
+            controls.net = net;
+        }
+    }
+    if let Net::Given(conditions) = &controls.net {
+        let text = conditions.to_string();
+        let short = cut(&text, 28);
+        chip(ui, true, &short).on_hover_text(text);
+    }
+    if chip(ui, controls.net == Net::Own, "Own").on_hover_text("As the sliders say.").clicked() {
+        controls.set_sliders(controls.as_sliders().map(f64::round));
+    }
+}
+
+fn sliders(ui: &mut Ui, controls: &mut Controls) {
+    let own = controls.net == Net::Own;
+    let mut three = controls.as_sliders();
+    let [latency, jitter, loss] = &mut three;
+    let words = format!("{latency:.0} ms");
+    let range = Slider::new(latency, 0.0..=LATENCY_MS_MAX).step_by(5.0);
+    let mut moved = slider(ui, "Latency", "What each update takes at least.", (words, own), range);
+    let words = format!("+ 0 to {jitter:.0} ms");
+    let range = Slider::new(jitter, 0.0..=JITTER_MS_MAX).step_by(5.0);
+    let what = "What it takes more at most: they may overtake each other.";
+    moved |= slider(ui, "Jitter", what, (words, own), range);
+    let words = format!("{} %", (*loss * 10.0).round() / 10.0);
+    let range = Slider::new(loss, 0.0..=LOSS_PERCENT_MAX).step_by(1.0);
+    moved |= slider(ui, "Loss", "How many updates do not come at all.", (words, own), range);
+    if moved {
+        controls.set_sliders(three);
+    }
+    let ms = &mut controls.interval_ms;
+    let words = format!("{ms:.0} ms, {} Hz", short(1e3 / *ms));
+    let range = Slider::new(ms, INTERVAL_MS.0..=INTERVAL_MS.1).logarithmic(true).step_by(1.0);
+    slider(ui, "Interval", "From one update to the next.", (words, true), range);
+    let words = match controls.history {
+        0 => "none".into(),
+        1 => "last interval".into(),
+        count => format!("{count} intervals"),
+    };
+    let what = "Over how many past intervals between arrivals is averaged to expect the next update. Without, it \
+                is expected as the sender intends.";
+    let range = Slider::new(&mut controls.history, 0..=HISTORY_MAX);
+    slider(ui, "History", what, (words, true), range);
+    let hz = &mut controls.frame_hz;
+    let words = format!("{hz:.0} Hz");
+    let range = Slider::new(hz, FRAME_HZ.0..=FRAME_HZ.1).logarithmic(true).step_by(1.0);
+    slider(ui, "Frame rate", "How often the screen is drawn.", (words, true), range);
+}
+
+/// With a digit after the point where it matters.
+fn short(hz: f64) -> String {
+    if hz < 10.0 { format!("{hz:.1}") } else { format!("{hz:.0}") }
+}
+
+/// A slider between what it is called and what it says. Returns whether it was moved.
+fn slider(
+    ui: &mut Ui,
+    name: &str,
+    what: &str,
+    (value, strong): (String, bool),
+    slider: Slider<'_>,
+) -> bool {
+    let row = ui.horizontal(|ui| {
+        let left = ui.cursor().left();
+        let width = ui.available_width();
+        ui.set_height(ROW_HEIGHT);
+        let name = RichText::new(name).size(13.5).color(palette::TEXT_SOFT);
+        ui.label(name).on_hover_text(what);
+        ui.add_space(left + NAME_WIDTH - ui.cursor().left());
+        ui.spacing_mut().slider_width = (width - NAME_WIDTH - VALUE_WIDTH - 12.0).max(40.0);
+        let mut slider = ui.add(slider.show_value(false));
+        if !slider.is_pointer_button_down_on() {
+            // It would cover the row below.
+            slider = slider.on_hover_text(what);
+        }
+        let ink = if strong { palette::TEXT } else { palette::TEXT_FAINT };
+        let (rect, _) = ui.allocate_exact_size(vec2(VALUE_WIDTH, ROW_HEIGHT), Sense::hover());
+        text(ui.painter(), rect.left_center(), Align2::LEFT_CENTER, &value, 13.5, ink);
+        // One that puts a value on its steps by itself was not moved.
+        slider.changed() && (slider.is_pointer_button_down_on() || slider.has_focus())
+    });
+    row.inner
+}

@@ -1,0 +1,182 @@
+//! The laboratory's time: play, pause, step, slow motion, and where one is.
+
+use egui_macroquad::egui::{
+    Align, Button, Context, Key, Layout, Modifiers, Rect, Response, RichText, Sense, Shape, Stroke,
+    StrokeKind, Ui, pos2, vec2,
+};
+
+use super::canvas::Against;
+use super::errors::Errors;
+use super::model::Model;
+use super::panel::chip;
+use crate::paint::fade;
+use crate::palette;
+use phaselock_lab::track::Fate;
+
+/// How fast time can go, and what that is called.
+const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];
+/// Below that width in points there is no room for all: what keys and the bar do as well is left out.
+const ROOMY: f32 = 560.0;
+/// Height of the bar, in points.
+const BAR_HEIGHT: f32 = 62.0;
+/// Marks of updates on the bar at most; of more none are painted, they would fill it.
+const TICKS_MAX: usize = 300;
+
+/// Does what keys say. Returns whether the export was asked for.
+pub(super) fn keys(ctx: &Context, model: &mut Model) -> bool {
+    let pressed =
+        |key: Key| ctx.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let count = |keys: [Key; 2]| keys.map(pressed).iter().sum::<usize>() as isize;
+    if pressed(Key::Space) % 2 == 1 {
+        model.playing = !model.playing;
+    }
+    let by = count([Key::ArrowRight, Key::Period]) - count([Key::ArrowLeft, Key::Comma]);
+    if by != 0 {
+        model.step(by);
+    }
+    if pressed(Key::Home) > 0 {
+        model.seek(0.0);
+    }
+    for (key, (speed, _)) in [Key::Num1, Key::Num2, Key::Num3, Key::Num4].into_iter().zip(SPEEDS) {
+        if pressed(key) > 0 {
+            model.speed = speed;
+        }
+    }
+    pressed(Key::E) > 0
+}
+
+/// Shows it. Returns whether the export was asked for.
+pub(super) fn draw(
+    ui: &mut Ui,
+    model: &mut Model,
+    errors: &mut Errors,
+    how: (Against, Option<usize>),
+) -> bool {
+    bar(ui, model, errors, how);
+    ui.add_space(5.0);
+    let mut export = false;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        let roomy = ui.available_width() >= ROOMY;
+        if roomy && icon(ui, Icon::Start).on_hover_text("To the beginning (Home)").clicked() {
+            model.seek(0.0);
+        }
+        if icon(ui, Icon::Back).on_hover_text("A frame back (←)").clicked() {
+            model.step(-1);
+        }
+        let (sign, what) = if model.playing {
+            (Icon::Pause, "Pause (Space)")
+        } else {
+            (Icon::Play, "Play (Space)")
+        };
+        if icon(ui, sign).on_hover_text(what).clicked() {
+            model.playing = !model.playing;
+        }
+        if icon(ui, Icon::Forward).on_hover_text("A frame on (→)").clicked() {
+            model.step(1);
+        }
+        ui.add_space(10.0);
+        for (speed, words) in SPEEDS {
+            if chip(ui, model.speed == speed, words).on_hover_text("How fast").clicked() {
+                model.speed = speed;
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let hint = "Writes the picture and the numbers to files here (E)";
+            export = button(ui, "Export", 72.0).on_hover_text(hint).clicked();
+            if !roomy {
+                return;
+            }
+            ui.add_space(6.0);
+            let words = format!("{:.2} of {:.2} s", model.head(), model.secs());
+            ui.label(RichText::new(words).monospace().size(13.0).color(palette::TEXT_SOFT));
+        });
+    });
+    export
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Icon {
+    Start,
+    Back,
+    Play,
+    Pause,
+    Forward,
+}
+
+/// A button with a sign that is painted, since not every font has it.
+fn icon(ui: &mut Ui, icon: Icon) -> Response {
+    let width = if matches!(icon, Icon::Play | Icon::Pause) { 52.0 } else { 34.0 };
+    let button = ui.add(Button::new("").min_size(vec2(width, 28.0)));
+    let (painter, middle, ink) = (ui.painter(), button.rect.center(), palette::TEXT);
+    let triangle = |x: f32, way: f32| {
+        let corners = [vec2(-4.0 * way, -6.0), vec2(-4.0 * way, 6.0), vec2(5.0 * way, 0.0)];
+        let corners = corners.map(|corner| middle + vec2(x, 0.0) + corner).to_vec();
+        painter.add(Shape::convex_polygon(corners, ink, Stroke::NONE));
+    };
+    let upright = |x: f32| {
+        let rect = Rect::from_center_size(middle + vec2(x, 0.0), vec2(3.0, 12.0));
+        painter.rect_filled(rect, 0.5, ink);
+    };
+    match icon {
+        Icon::Start => {
+            upright(-7.0);
+            triangle(-1.0, -1.0);
+            triangle(6.0, -1.0);
+        }
+        Icon::Back => {
+            triangle(-3.0, -1.0);
+            upright(5.0);
+        }
+        Icon::Play => triangle(0.0, 1.3),
+        Icon::Pause => {
+            upright(-3.5);
+            upright(3.5);
+        }
+        Icon::Forward => {
+            upright(-5.0);
+            triangle(3.0, 1.0);
+        }
+    }
+    button
+}
+
+fn button(ui: &mut Ui, words: &str, width: f32) -> Response {
+    let words = RichText::new(words).size(14.5).color(palette::TEXT);
+    ui.add(Button::new(words).min_size(vec2(width, 28.0)))
+}
+
+/// The bar: how far it is, when updates came, and how far off everything was.
+fn bar(ui: &mut Ui, model: &mut Model, errors: &mut Errors, how: (Against, Option<usize>)) {
+    let size = vec2(ui.available_width(), BAR_HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    let secs = model.secs().max(1e-6);
+    if let Some(at) = response.interact_pointer_pos() {
+        // One goes on from where one let go, if one was going.
+        model.seek(f64::from((at.x - rect.left()) / rect.width()) * secs);
+    }
+    let x = |time: f64| rect.left() + (time / secs) as f32 * rect.width();
+    let painter = ui.painter();
+    let edge = Stroke::new(1.0, palette::EDGE);
+    painter.rect(rect, 4.0, palette::FIELD, edge, StrokeKind::Outside);
+    let played = rect.with_max_x(x(model.head()).max(rect.left()));
+    painter.rect_filled(played, 4.0, fade(palette::OWN, 0.13));
+    // Not scored: everything settles first.
+    let warm = rect.with_max_x(x(model.carried().warm_up));
+    painter.rect_filled(warm, 4.0, fade(palette::VOID, 0.6));
+    let came = |fate: Fate| if let Fate::Arrives(at) = fate { Some(at) } else { None };
+    if model.updates().len() <= TICKS_MAX {
+        for at in model.updates().iter().filter_map(|update| came(update.fate)) {
+            let strength = if at <= model.head() { 0.8 } else { 0.35 };
+            let ends = rect.bottom() - 5.0..=rect.bottom();
+            painter.vline(x(at), ends, Stroke::new(1.0, fade(palette::WARN, strength)));
+        }
+    }
+    let plot = Rect::from_min_max(rect.min + vec2(0.0, 3.0), rect.max - vec2(0.0, 6.0));
+    errors.draw(&painter.with_clip_rect(rect), plot, model, how);
+    let at = x(model.head()).clamp(rect.left(), rect.right());
+    painter.vline(at, rect.y_range(), Stroke::new(2.0, palette::TEXT));
+    let hot = response.hovered() || response.dragged();
+    let radius = if hot { 8.0 } else { 7.0 };
+    painter.circle(pos2(at, rect.top()), radius, palette::TEXT, Stroke::new(2.0, palette::VOID));
+}

@@ -1,0 +1,378 @@
+//! The menu: play here, join elsewhere, quit.
+
+use std::sync::Arc;
+
+use egui_macroquad::egui::style::{Selection, WidgetVisuals};
+use egui_macroquad::egui::{
+    Align2, Area, Button, Color32, Context, CornerRadius, CursorIcon, FontId, Frame, Galley, Id,
+    Key, Label, LayerId, Margin, Response, RichText, Sense, Slider, Stroke, StrokeKind, TextEdit,
+    Ui, Visuals, pos2, vec2,
+};
+use phaselock::games::Games;
+use phaselock::limits::NAME_BYTES_MAX;
+use phaselock::wire::control::clean_name;
+use phaselock_quic::address::Address;
+
+use super::args::{Args, BOTS_DEFAULT, BOTS_MAX, Start};
+use super::overlay::link;
+use super::paint::{fade, text, text_spaced};
+use super::{background, palette};
+
+/// Width of each of the two cards, in points.
+const CARD_WIDTH: f32 = 350.0;
+/// Width of both together.
+const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
+/// Height of what is in them.
+const CARD_HEIGHT: f32 = 226.0;
+/// Height of a card's button.
+const ACTION_HEIGHT: f32 = 42.0;
+/// Height of the buttons below the cards.
+const FOOT_HEIGHT: f32 = 44.0;
+/// Width of the one that quits.
+const QUIT_WIDTH: f32 = 120.0;
+/// Height of all that lies below the title, with room for what is at the foot.
+const HEIGHT: f32 = 454.0;
+/// Height of the error's box beyond its text.
+const BANNER_PADDING: f32 = 22.0;
+/// Room between what lies one below the other.
+const ROW_GAP: f32 = 14.0;
+/// Room between a card's edge and what is in it.
+const PADDING: f32 = 20.0;
+/// Room between the cards.
+const GAP: f32 = 18.0;
+
+/// The menu, with what was typed into it.
+#[derive(Debug)]
+pub(crate) struct Menu {
+    name: String,
+    games: Vec<String>,
+    bots: u16,
+    address: String,
+    /// What Enter does.
+    enter: Enter,
+    /// Why the last session ended, or could not begin.
+    error: Option<String>,
+    /// The names of all games.
+    all: Vec<&'static str>,
+    /// What is wrong with the address.
+    address_error: Option<String>,
+    /// The bad network that every session will have in between.
+    link: Option<String>,
+}
+
+/// What the player wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// To play on this computer.
+    Play { games: Vec<String>, bots: u16 },
+    /// To play elsewhere.
+    Join(Address),
+    /// To draw motions in the laboratory.
+    Experiment,
+    /// To stop.
+    Quit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Enter {
+    Play,
+    Join,
+}
+
+impl Menu {
+    /// The menu after the command line has had its say.
+    pub(crate) fn new(args: &Args, games: &Games) -> Self {
+        let mut menu = Self {
+            name: args.name.clone(),
+            games: games.names().take(1).map(str::to_owned).collect(),
+            all: games.names().collect(),
+            bots: BOTS_DEFAULT,
+            address: "localhost".into(),
+            enter: Enter::Play,
+            error: None,
+            address_error: None,
+            link: args.setup.link_words(),
+        };
+        match &args.start {
+            Start::Menu | Start::Lab(_) => {}
+            Start::Play { games, bots } => (menu.games, menu.bots) = (games.clone(), *bots),
+            Start::Join { address } => {
+                (menu.address, menu.enter) = (address.to_string(), Enter::Join);
+            }
+        }
+        menu
+    }
+
+    /// What the player wants to be called.
+    pub(crate) fn name(&self) -> String {
+        clean_name(&self.name).unwrap_or_else(|| "Player".into())
+    }
+
+    /// Why the last session ended, or could not begin.
+    pub(crate) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Tells the player why the last session ended.
+    pub(crate) fn set_error(&mut self, error: Option<String>) {
+        self.error = error;
+    }
+
+    /// Shows it.
+    pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Wish> {
+        let screen = ctx.screen_rect();
+        let painter = ctx.layer_painter(LayerId::background());
+        let error = self.error.clone().map(|error| {
+            let font = FontId::proportional(14.0);
+            painter.layout(error, font, palette::TEXT, WIDTH - 96.0)
+        });
+        let banner = error.as_ref().map_or(0.0, |text| text.size().y + BANNER_PADDING + ROW_GAP);
+        let fits = screen.height() - HEIGHT - banner;
+        let top = screen.top() + (screen.height() * 0.36).min(fits);
+        // A long error pushes the title up.
+        let title =
+            pos2(screen.center().x, (top - 115.0).min(screen.top() + screen.height() * 0.2));
+        background::draw(&painter, screen, title.y, ctx.input(|input| input.time));
+        let size = (66.0, 20.0);
+        text_spaced(&painter, title, Align2::CENTER_CENTER, "PHASELOCK", size, palette::TEXT);
+        let under = title + vec2(0.0, 58.0);
+        let motto = "A game whose clocks agree";
+        text(&painter, under, Align2::CENTER_CENTER, motto, 16.0, palette::TEXT_SOFT);
+
+        let mut wish = None;
+        Area::new(Id::new("menu")).fixed_pos(pos2(screen.center().x - WIDTH / 2.0, top)).show(
+            ctx,
+            |ui| {
+                ui.spacing_mut().item_spacing = vec2(GAP, ROW_GAP);
+                ui.set_width(WIDTH);
+                if let Some(text) = &error {
+                    self.banner(ui, text);
+                }
+                self.name_field(ui);
+                ui.horizontal_top(|ui| {
+                    wish = self.play_card(ui);
+                    wish = wish.take().or(self.join_card(ui));
+                });
+                ui.horizontal(|ui| {
+                    if laboratory(ui).clicked() {
+                        wish = Some(Wish::Experiment);
+                    }
+                    let quit = Button::new(RichText::new("Quit").size(15.0));
+                    if ui.add(quit.min_size(vec2(QUIT_WIDTH, FOOT_HEIGHT))).clicked() {
+                        wish = Some(Wish::Quit);
+                    }
+                });
+            },
+        );
+        let foot = screen.center_bottom() - vec2(0.0, 18.0);
+        let hint = "Enter: go      F11: full screen";
+        text(&painter, foot, Align2::CENTER_BOTTOM, hint, 12.0, palette::TEXT_FAINT);
+        let version = screen.right_bottom() - vec2(18.0, 18.0);
+        let number = concat!("v", env!("CARGO_PKG_VERSION"));
+        text(&painter, version, Align2::RIGHT_BOTTOM, number, 12.0, palette::TEXT_FAINT);
+        if let Some(conditions) = &self.link {
+            let corner = screen.right_top() + vec2(-18.0, 14.0);
+            link(&painter, corner, screen.width() - 36.0, conditions);
+        }
+
+        if wish.is_none() && ctx.input(|input| input.key_pressed(Key::Enter)) {
+            wish = match self.enter {
+                Enter::Play => Some(self.play()),
+                Enter::Join => self.join(),
+            };
+        }
+        wish
+    }
+
+    /// What the last session ended with; a click does away with it.
+    fn banner(&mut self, ui: &mut Ui, text: &Arc<Galley>) {
+        let size = vec2(WIDTH, text.size().y + BANNER_PADDING);
+        let (rect, banner) = ui.allocate_exact_size(size, Sense::click());
+        let edge = Stroke::new(1.0, fade(palette::BAD, 0.7));
+        let painter = ui.painter();
+        painter.rect_filled(rect, 8.0, fade(palette::CARD, 0.95));
+        painter.rect(rect, 8.0, fade(palette::BAD, 0.14), edge, StrokeKind::Inside);
+        let font = FontId::proportional(18.0);
+        let sign = rect.left_center() + vec2(18.0, 0.0);
+        painter.text(sign, Align2::LEFT_CENTER, "⚠", font.clone(), palette::BAD);
+        let cross = rect.right_center() - vec2(16.0, 0.0);
+        painter.text(cross, Align2::RIGHT_CENTER, "×", font, palette::TEXT_SOFT);
+        let at = rect.left_center() + vec2(48.0, -text.size().y / 2.0);
+        painter.galley(at, text.clone(), palette::TEXT);
+        if banner.on_hover_cursor(CursorIcon::PointingHand).clicked() {
+            self.error = None;
+        }
+    }
+
+    fn name_field(&mut self, ui: &mut Ui) {
+        card(ui, WIDTH, |ui| {
+            ui.horizontal(|ui| {
+                let label = RichText::new("Your name").size(15.0).color(palette::TEXT_SOFT);
+                ui.add_sized(vec2(84.0, 34.0), Label::new(label));
+                let width = ui.available_width();
+                field(ui, &mut self.name, "Player", width, NAME_BYTES_MAX);
+            });
+        });
+    }
+
+    fn play_card(&mut self, ui: &mut Ui) -> Option<Wish> {
+        let mut wish = None;
+        card(ui, CARD_WIDTH, |ui| {
+            heading(ui, "Play here", "A server on this computer, and bots.");
+            ui.horizontal_wrapped(|ui| {
+                ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+                let one = self.all.iter().map(|name| (vec![(*name).to_owned()], title_case(name)));
+                let all = self.all.iter().map(|name| (*name).to_owned()).collect();
+                for (games, title) in one.chain([(all, "All in turn".to_owned())]) {
+                    let title = RichText::new(title).size(15.0);
+                    if ui.selectable_value(&mut self.games, games, title).clicked() {
+                        self.enter = Enter::Play;
+                    }
+                }
+            });
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("Bots").size(15.0).color(palette::TEXT_SOFT));
+                ui.spacing_mut().slider_width = 220.0;
+                let slider = ui.add(Slider::new(&mut self.bots, 0..=BOTS_MAX).show_value(false));
+                ui.label(RichText::new(self.bots.to_string()).size(17.0).color(palette::TEXT));
+                if slider.changed() {
+                    self.enter = Enter::Play;
+                }
+            });
+            if action_below(ui, "Play", self.enter == Enter::Play).clicked() {
+                self.enter = Enter::Play;
+                wish = Some(self.play());
+            }
+        });
+        wish
+    }
+
+    fn join_card(&mut self, ui: &mut Ui) -> Option<Wish> {
+        let mut wish = None;
+        card(ui, CARD_WIDTH, |ui| {
+            heading(ui, "Join", "A server somewhere else.");
+            ui.label(RichText::new("Address").size(15.0).color(palette::TEXT_SOFT));
+            let width = ui.available_width();
+            let edited = field(ui, &mut self.address, "example.org:4433", width, 300);
+            if edited.changed() || edited.gained_focus() {
+                self.enter = Enter::Join;
+                self.address_error = None;
+            }
+            if let Some(error) = &self.address_error {
+                ui.label(RichText::new(error).size(13.0).color(palette::BAD));
+            }
+            if action_below(ui, "Join", self.enter == Enter::Join).clicked() {
+                self.enter = Enter::Join;
+                wish = self.join();
+            }
+        });
+        wish
+    }
+
+    fn play(&self) -> Wish {
+        Wish::Play { games: self.games.clone(), bots: self.bots }
+    }
+
+    fn join(&mut self) -> Option<Wish> {
+        match self.address.parse() {
+            Ok(address) => Some(Wish::Join(address)),
+            Err(error) => {
+                self.address_error = Some(format!("{error}"));
+                None
+            }
+        }
+    }
+}
+
+/// How egui's own widgets look.
+pub(crate) fn visuals() -> Visuals {
+    let mut visuals = Visuals::dark();
+    visuals.override_text_color = Some(palette::TEXT);
+    visuals.extreme_bg_color = palette::FIELD;
+    visuals.window_fill = palette::CARD;
+    visuals.window_stroke = Stroke::new(1.0, palette::EDGE);
+    visuals.panel_fill = palette::CARD;
+    visuals.slider_trailing_fill = true;
+    visuals.selection =
+        Selection { bg_fill: fade(palette::OWN, 0.45), stroke: Stroke::new(1.0, palette::OWN) };
+    let corner_radius = CornerRadius::same(6);
+    let widget = |fill: Color32, edge: Color32| WidgetVisuals {
+        bg_fill: fill,
+        weak_bg_fill: fill,
+        bg_stroke: Stroke::new(1.0, edge),
+        corner_radius,
+        fg_stroke: Stroke::new(1.0, palette::TEXT),
+        expansion: 0.0,
+    };
+    visuals.widgets.noninteractive = widget(palette::CARD, palette::EDGE);
+    visuals.widgets.inactive = widget(palette::BUTTON, palette::EDGE);
+    visuals.widgets.hovered = widget(palette::BUTTON_HOT, fade(palette::OWN, 0.7));
+    visuals.widgets.active = widget(palette::BUTTON_HOT, palette::OWN);
+    visuals.widgets.open = visuals.widgets.inactive;
+    visuals
+}
+
+/// A button as wide as there is room; the one that Enter presses stands out.
+pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
+    let (fill, ink) =
+        if primary { (palette::OWN, palette::VOID) } else { (palette::BUTTON, palette::TEXT) };
+    let label = RichText::new(label).size(17.0).color(ink);
+    ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
+}
+
+/// The same at the foot of a card.
+fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
+    let rest = CARD_HEIGHT - ui.min_rect().height() - ACTION_HEIGHT - ui.spacing().item_spacing.y;
+    ui.add_space(rest.max(0.0));
+    action(ui, label, primary)
+}
+
+/// The button that leads to the laboratory, and what that is.
+fn laboratory(ui: &mut Ui) -> Response {
+    let width = WIDTH - QUIT_WIDTH - GAP;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());
+    let look = ui.style().interact(&response);
+    let (fill, edge) = (look.bg_fill, look.bg_stroke);
+    let painter = ui.painter();
+    painter.rect(rect, 8.0, fade(fill, 0.94), edge, StrokeKind::Inside);
+    let at = rect.left_center() + vec2(PADDING, 0.0);
+    let title = text(painter, at, Align2::LEFT_CENTER, "Laboratory", 17.0, palette::TEXT);
+    let after = title.right_center() + vec2(14.0, 1.0);
+    let what = "Draw a motion, see what networks make of it.";
+    text(painter, after, Align2::LEFT_CENTER, what, 14.0, palette::TEXT_FAINT);
+    response.on_hover_cursor(CursorIcon::PointingHand)
+}
+
+fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
+    Frame::new()
+        .fill(fade(palette::CARD, 0.94))
+        .stroke(Stroke::new(1.0, palette::EDGE))
+        .corner_radius(10)
+        .inner_margin(Margin::same(PADDING as i8))
+        .show(ui, |ui| {
+            ui.set_width(width - 2.0 * PADDING - 2.0);
+            ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
+            ui.vertical(contents);
+        });
+}
+
+fn heading(ui: &mut Ui, title: &str, what: &str) {
+    ui.label(RichText::new(title).size(23.0).color(palette::TEXT));
+    ui.label(RichText::new(what).size(14.0).color(palette::TEXT_FAINT));
+}
+
+fn field(ui: &mut Ui, text: &mut String, hint: &str, width: f32, most: usize) -> Response {
+    let margin = Margin::symmetric(10, 7);
+    let edit = TextEdit::singleline(text)
+        .font(FontId::proportional(16.0))
+        .hint_text(hint)
+        .char_limit(most)
+        .margin(margin)
+        .desired_width(width - margin.sum().x - 2.0);
+    ui.add(edit)
+}
+
+fn title_case(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

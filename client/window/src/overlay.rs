@@ -1,0 +1,284 @@
+//! What lies over every game: how the connection is, and the pause.
+
+use egui_macroquad::egui::{
+    Align2, Area, Color32, Context, FontId, Frame, Id, LayerId, Margin, Order, Painter, Pos2, Rect,
+    RichText, Shape, Stroke, vec2,
+};
+use phaselock::client::State;
+use phaselock::fingerprint::Fingerprint;
+use phaselock::time::{LocalTime, Micros};
+
+use super::menu::action;
+use super::meter::Rates;
+use super::paint::{arc, fade, panel, text, text_over, text_over_within};
+use super::palette;
+
+/// A round trip, in milliseconds, that is worth a warning: that of another continent.
+const ROUND_TRIP_WARN_MS: f64 = 120.0;
+/// One that is worth a serious one.
+const ROUND_TRIP_BAD_MS: f64 = 250.0;
+/// The same for the share of lost packets; arbitrary.
+const LOSS_WARN: f64 = 0.02;
+const LOSS_BAD: f64 = 0.1;
+
+/// Nothing heard for so long is worth a warning: more than the slowest server's interval between
+/// snapshots, and one lost.
+pub(crate) const SILENCE_WARN: Micros = Micros::from_ms(450);
+/// And for so long a serious one.
+pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
+
+/// Room on the other side of the window's middle for what games show there, in points.
+const MIDDLE: f32 = 110.0;
+
+/// Room for the keys in the pause, in points.
+const KEYS_WIDTH: f32 = 150.0;
+
+/// How a session is.
+#[derive(Debug)]
+pub(crate) struct Status<'a> {
+    /// The server, as the player knows it.
+    pub(crate) place: &'a str,
+    /// What the server calls itself.
+    pub(crate) server: &'a str,
+    /// The connection.
+    pub(crate) state: &'a State,
+    /// Why it was lost before, if it was.
+    pub(crate) lost: Option<&'a str>,
+    /// The time.
+    pub(crate) now: LocalTime,
+    /// The game's title, if one is being played.
+    pub(crate) playing: Option<&'static str>,
+    /// For how long nothing was heard of the server, if it was heard of at all.
+    pub(crate) silence: Option<Micros>,
+    /// What the meter reads.
+    pub(crate) rates: Option<Rates>,
+    /// The bad network that was put in between, if one was.
+    pub(crate) link: Option<&'a str>,
+    /// The certificate, if it was seen for the first time just now.
+    pub(crate) pinned: Option<Fingerprint>,
+}
+
+/// What was chosen in the pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// To go on.
+    Resume,
+    /// To go.
+    Leave,
+}
+
+/// Shows how the session is.
+pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
+    let screen = painter.clip_rect();
+    if let Some(game) = status.playing {
+        let at = screen.left_top() + vec2(18.0, 14.0);
+        let title = text_over(painter, at, Align2::LEFT_TOP, game, 17.0, palette::TEXT);
+        let below = title.left_bottom() + vec2(0.0, 1.0);
+        text_over(painter, below, Align2::LEFT_TOP, status.server, 13.0, palette::TEXT_SOFT);
+    }
+    corner(painter, screen, status);
+    match status.state {
+        State::Connected => {}
+        State::Connecting { attempt } => {
+            let verb = if status.playing.is_some() { "Rejoining" } else { "Connecting to" };
+            let what = format!("{verb} {}", status.place);
+            let how = match status.lost {
+                Some(lost) => format!("{lost}\nattempt {attempt}"),
+                None => format!("attempt {attempt}"),
+            };
+            waiting(painter, screen, status, &what, &how, palette::OWN);
+        }
+        State::Waiting { reason, retry_at, attempt } => {
+            let secs = (*retry_at - status.now).as_secs().max(0.0);
+            let (what, tried) = match status.playing {
+                Some(_) => (format!("Lost {}", status.place), "Rejoining"),
+                None => (format!("Cannot join {}", status.place), "Trying again"),
+            };
+            let times =
+                if *attempt > 1 { format!(" (attempt {})", attempt + 1) } else { "".into() };
+            let how = format!("{reason}\n{tried} in {secs:.1} s{times}");
+            waiting(painter, screen, status, &what, &how, palette::WARN);
+        }
+        State::Ended { reason } => {
+            waiting(painter, screen, status, "The session has ended", reason, palette::BAD);
+        }
+    }
+    if let Some(fingerprint) = status.pinned {
+        pinned(painter, screen, status.place, fingerprint);
+    }
+}
+
+/// The round trip and the loss, in the corner; or what is there instead of them. Below it whether
+/// inputs were late, and what network was put in between.
+fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
+    let at = screen.right_top() + vec2(-18.0, 14.0);
+    let silence = status.silence.unwrap_or_default();
+    let (words, color) = match (status.state, status.rates) {
+        (State::Connected, Some(_)) if silence > SILENCE_WARN => {
+            let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
+            (format!("nothing heard for {:.1} s", silence.as_secs()), color)
+        }
+        (State::Connected, Some(Rates { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
+            let loss = loss_down.max(loss_up);
+            let bad = ms >= ROUND_TRIP_BAD_MS || loss >= LOSS_BAD;
+            let warn = ms >= ROUND_TRIP_WARN_MS || loss >= LOSS_WARN;
+            let color = match (bad, warn) {
+                (true, _) => palette::BAD,
+                (_, true) => palette::WARN,
+                _ => palette::GOOD,
+            };
+            (format!("{ms:.0} ms    {}", loss_words(loss_down, loss_up)), color)
+        }
+        (State::Connected, _) => ("waiting for snapshots".into(), palette::WARN),
+        (State::Connecting { .. }, _) => ("connecting".into(), palette::WARN),
+        (State::Waiting { .. } | State::Ended { .. }, _) => ("not connected".into(), palette::BAD),
+    };
+    let rect = text_over(painter, at, Align2::RIGHT_TOP, &words, 14.0, palette::TEXT);
+    mark(painter, rect.left_center() - vec2(14.0, 0.0), color);
+
+    let below = screen.right_top() + vec2(-18.0, 32.0);
+    let late = status.rates.is_some_and(|rates| rates.late_inputs > 0);
+    let late = late && *status.state == State::Connected;
+    let room = screen.width() / 2.0 - MIDDLE - if late { 90.0 } else { 0.0 };
+    let mut left = below;
+    if let Some(conditions) = status.link {
+        left = link(painter, below, room, conditions).left_top() - vec2(12.0, 0.0);
+    }
+    if late {
+        let rect = text_over(painter, left, Align2::RIGHT_TOP, "inputs late", 12.5, palette::TEXT);
+        mark(painter, rect.left_center() - vec2(12.0, 0.0), palette::WARN);
+    }
+}
+
+/// The loss, each way where there is any: down is from the server.
+fn loss_words(down: f64, up: f64) -> String {
+    let percent = |share: f64| (share * 100.0).round();
+    match (percent(down), percent(up)) {
+        (0.0, 0.0) => "0 % loss".into(),
+        (down, up) => format!("loss {down} % down {up} % up"),
+    }
+}
+
+/// Says what network was put in between, so that nobody takes it for the real one.
+pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &str) -> Rect {
+    let words = format!("link: {conditions}");
+    text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
+}
+
+/// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is bad.
+fn mark(painter: &Painter, at: Pos2, color: Color32) {
+    let corners = |points: &[(f32, f32)]| {
+        let points = points.iter().map(|(x, y)| at + vec2(*x, *y)).collect();
+        Shape::convex_polygon(points, color, Stroke::NONE)
+    };
+    if color == palette::GOOD {
+        painter.circle_filled(at, 4.0, color);
+    } else if color == palette::WARN {
+        painter.add(corners(&[(0.0, -5.0), (5.0, 4.0), (-5.0, 4.0)]));
+    } else {
+        painter.add(corners(&[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)]));
+    }
+}
+
+/// A card in the middle, over a world that stands still.
+fn waiting(
+    painter: &Painter,
+    screen: Rect,
+    status: &Status<'_>,
+    what: &str,
+    how: &str,
+    color: Color32,
+) {
+    if status.playing.is_some() {
+        painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.6));
+    }
+    let width = 440.0;
+    let how =
+        painter.layout(how.into(), FontId::proportional(15.0), palette::TEXT_SOFT, width - 108.0);
+    let what =
+        painter.layout(what.into(), FontId::proportional(19.0), palette::TEXT, width - 108.0);
+    let height = what.size().y + how.size().y + 48.0;
+    let rect = Rect::from_center_size(screen.center(), vec2(width, height));
+    panel(painter, rect);
+    let spin = (status.now.0 % 1_200_000) as f32 / 1_200_000.0;
+    let middle = rect.left_center() + vec2(46.0, 0.0);
+    painter.circle_stroke(middle, 16.0, (3.0, fade(color, 0.2)));
+    arc(painter, middle, 16.0, spin, 0.3, Stroke::new(3.0, color));
+    let at = rect.left_top() + vec2(88.0, 20.0);
+    let below = at + vec2(0.0, what.size().y + 8.0);
+    painter.galley(at, what, palette::TEXT);
+    painter.galley(below, how, palette::TEXT_SOFT);
+    let hint = rect.center_bottom() + vec2(0.0, 12.0);
+    text(painter, hint, Align2::CENTER_TOP, "Esc: menu", 13.0, palette::TEXT_FAINT);
+}
+
+/// A notice at the bottom: the server is known from now on.
+fn pinned(painter: &Painter, screen: Rect, place: &str, fingerprint: Fingerprint) {
+    let words = format!("First visit to {place}: its certificate is remembered from now on.");
+    let words = painter.layout_no_wrap(words, FontId::proportional(14.0), palette::TEXT);
+    let print = fingerprint.to_string();
+    let print = painter.layout_no_wrap(print, FontId::monospace(11.0), palette::TEXT_SOFT);
+    let size = vec2(words.size().x.max(print.size().x) + 32.0, 58.0);
+    let rect = Rect::from_center_size(screen.center_bottom() - vec2(0.0, 76.0), size);
+    panel(painter, rect);
+    let left = rect.left_top() + vec2(16.0, 10.0);
+    painter.galley(left, words, palette::TEXT);
+    painter.galley(left + vec2(0.0, 22.0), print, palette::TEXT_SOFT);
+}
+
+/// Shows the pause; the game goes on behind it.
+pub(crate) fn pause(
+    ctx: &Context,
+    place: &str,
+    controls: &[(&'static str, &'static str)],
+) -> Option<Choice> {
+    let mut choice = None;
+    let veil = ctx.layer_painter(LayerId::new(Order::Middle, Id::new("veil")));
+    veil.rect_filled(ctx.screen_rect(), 0.0, fade(palette::VOID, 0.55));
+    Area::new(Id::new("pause"))
+        .order(Order::Foreground)
+        .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
+        .show(ctx, |ui| {
+            let frame = Frame::new()
+                .fill(fade(palette::CARD, 0.97))
+                .stroke(Stroke::new(1.0, palette::EDGE))
+                .corner_radius(10)
+                .inner_margin(Margin::same(22));
+            frame.show(ui, |ui| {
+                ui.set_width(300.0);
+                ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
+                ui.label(RichText::new("Pause").size(24.0));
+                let told = "The world goes on without you.";
+                ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
+                ui.add_space(6.0);
+                for (keys, what) in controls {
+                    ui.horizontal(|ui| {
+                        let left = ui.cursor().left();
+                        ui.label(RichText::new(*keys).size(14.0).color(palette::OWN));
+                        ui.add_space(left + KEYS_WIDTH - ui.cursor().left());
+                        ui.label(RichText::new(*what).size(14.0).color(palette::TEXT_SOFT));
+                    });
+                }
+                ui.add_space(8.0);
+                if action(ui, "Resume", true).clicked() {
+                    choice = Some(Choice::Resume);
+                }
+                if action(ui, &format!("Leave {place}"), false).clicked() {
+                    choice = Some(Choice::Leave);
+                }
+            });
+        });
+    choice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loss_is_told_each_way_where_there_is_any() {
+        assert_eq!(loss_words(0.0, 0.004), "0 % loss");
+        assert_eq!(loss_words(0.021, 0.0), "loss 2 % down 0 % up");
+        assert_eq!(loss_words(1.0, 0.126), "loss 100 % down 13 % up");
+    }
+}

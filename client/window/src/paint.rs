@@ -1,0 +1,194 @@
+//! Brushes that egui lacks: glows, beams, arcs, spaced and shadowed text.
+
+use egui_macroquad::egui::epaint::{Mesh, PathStroke, RectShape, TextShape};
+use egui_macroquad::egui::text::{LayoutJob, TextFormat, TextWrapping};
+use egui_macroquad::egui::{
+    Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2,
+    vec2,
+};
+
+use super::palette;
+
+/// The colour, weaker: 1 is all of it, 0 nothing.
+pub fn fade(color: Color32, strength: f32) -> Color32 {
+    color.gamma_multiply(strength.clamp(0.0, 1.0))
+}
+
+/// The colour as light: it brightens what is beneath and hides nothing.
+pub fn light(color: Color32, strength: f32) -> Color32 {
+    let [r, g, b, _] = fade(color, strength).to_array();
+    Color32::from_rgba_premultiplied(r, g, b, 0)
+}
+
+/// Something between two colours.
+pub fn mix(a: Color32, b: Color32, part: f32) -> Color32 {
+    a.lerp_to_gamma(b, part.clamp(0.0, 1.0))
+}
+
+/// A round spot that thins out towards its rim.
+pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
+    const SPOKES: u32 = 40;
+    // Falls off about as light does: rings at shares of the radius, with shares of the strength.
+    const RINGS: [(f32, f32); 4] = [(0.25, 0.72), (0.5, 0.34), (0.75, 0.1), (1.0, 0.0)];
+    let mut mesh = Mesh::default();
+    mesh.colored_vertex(middle, color);
+    for spoke in 0..SPOKES {
+        let out = Vec2::angled(spoke as f32 / SPOKES as f32 * std::f32::consts::TAU);
+        for (share, strength) in RINGS {
+            mesh.colored_vertex(middle + out * radius * share, scale(color, strength));
+        }
+    }
+    let rings = RINGS.len() as u32;
+    let at = |spoke: u32, ring: u32| 1 + (spoke % SPOKES) * rings + ring;
+    for spoke in 0..SPOKES {
+        mesh.add_triangle(0, at(spoke, 0), at(spoke + 1, 0));
+        for ring in 1..rings {
+            let (a, b) = (at(spoke, ring - 1), at(spoke + 1, ring - 1));
+            let (c, d) = (at(spoke, ring), at(spoke + 1, ring));
+            mesh.add_triangle(a, c, b);
+            mesh.add_triangle(b, c, d);
+        }
+    }
+    painter.add(Shape::mesh(mesh));
+}
+
+/// A line that is brightest along its middle, with a colour at each end.
+pub fn beam(painter: &Painter, ends: [(Pos2, Color32); 2], width: f32) {
+    let [(a, from), (b, to)] = ends;
+    let aside = (b - a).normalized().rot90() * (width / 2.0);
+    let mut mesh = Mesh::default();
+    for (point, color) in [(a, from), (b, to)] {
+        mesh.colored_vertex(point - aside, Color32::TRANSPARENT);
+        mesh.colored_vertex(point, color);
+        mesh.colored_vertex(point + aside, Color32::TRANSPARENT);
+    }
+    for [a, b, c] in [[0, 1, 3], [1, 3, 4], [1, 2, 4], [2, 4, 5]] {
+        mesh.add_triangle(a, b, c);
+    }
+    painter.add(Shape::mesh(mesh));
+}
+
+/// Colours the window's rim, thinning out towards its middle.
+pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
+    let inner = screen.shrink(depth);
+    let corners =
+        |rect: Rect| [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
+    let mut mesh = Mesh::default();
+    for (out, inside) in corners(screen).into_iter().zip(corners(inner)) {
+        mesh.colored_vertex(out, color);
+        // Half-way thins out faster than a straight line: the middle stays clear.
+        mesh.colored_vertex(out + (inside - out) * 0.45, scale(color, 0.32));
+        mesh.colored_vertex(inside, Color32::TRANSPARENT);
+    }
+    for side in 0..4 {
+        let (a, b) = (side * 3, (side + 1) % 4 * 3);
+        for step in 0..2 {
+            mesh.add_triangle(a + step, b + step, a + step + 1);
+            mesh.add_triangle(b + step, a + step + 1, b + step + 1);
+        }
+    }
+    painter.add(Shape::mesh(mesh));
+}
+
+/// A part of a circle, clockwise from `from`, both in turns from the x axis.
+pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, stroke: Stroke) {
+    let steps = (turns.abs() * 48.0).ceil().max(1.0);
+    let point = |step: u32| {
+        let angle = (from + turns * step as f32 / steps) * std::f32::consts::TAU;
+        middle + Vec2::angled(angle) * radius
+    };
+    let points = (0..=steps as u32).map(point).collect();
+    painter.add(Shape::line(points, PathStroke::from(stroke)));
+}
+
+/// A shadow beneath a rectangle that stands out.
+pub fn shadow(painter: &Painter, rect: Rect, blur: f32, color: Color32) {
+    let shape = RectShape::filled(rect, CornerRadius::ZERO, color).with_blur_width(blur);
+    painter.add(shape);
+}
+
+/// A panel to write on, over whatever there is.
+pub fn panel(painter: &Painter, rect: Rect) {
+    painter.rect(
+        rect,
+        6.0,
+        fade(palette::PANEL, 0.7),
+        Stroke::new(1.0, fade(palette::EDGE, 0.8)),
+        StrokeKind::Inside,
+    );
+}
+
+/// Text; returns where it is.
+pub fn text(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    text: &str,
+    size: f32,
+    color: Color32,
+) -> Rect {
+    painter.text(at, align, text, FontId::proportional(size), color)
+}
+
+/// Text that can be read over anything.
+pub fn text_over(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    text: &str,
+    size: f32,
+    color: Color32,
+) -> Rect {
+    text_over_within(painter, at, align, text.to_owned(), (size, color), f32::INFINITY)
+}
+
+/// The same, cut where it would be wider than `room`.
+pub fn text_over_within(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    text: String,
+    (size, color): (f32, Color32),
+    room: f32,
+) -> Rect {
+    let mut job = LayoutJob::simple_singleline(text, FontId::proportional(size), color);
+    job.wrap = TextWrapping::truncate_at_width(room);
+    let galley = painter.layout_job(job);
+    let rect = align.anchor_size(at, galley.size());
+    let dark = Color32::from_black_alpha((f32::from(color.a()) * 0.75) as u8);
+    for off in [vec2(0.0, 1.2), vec2(1.0, 0.4), vec2(-1.0, 0.4)] {
+        let shape = TextShape::new(rect.min + off, galley.clone(), dark);
+        painter.add(shape.with_override_text_color(dark));
+    }
+    painter.galley(rect.min, galley, color);
+    rect
+}
+
+/// Text with its letters apart, as in headings; `spacing` is in points.
+pub fn text_spaced(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    text: &str,
+    (size, spacing): (f32, f32),
+    color: Color32,
+) -> Rect {
+    let format = TextFormat {
+        font_id: FontId::proportional(size),
+        extra_letter_spacing: spacing,
+        color,
+        ..TextFormat::default()
+    };
+    let mut job = LayoutJob::default();
+    job.append(text, 0.0, format);
+    let galley = painter.layout_job(job);
+    // The last letter's spacing is not part of what is seen.
+    let rect = align.anchor_size(at + vec2(spacing / 2.0, 0.0), galley.size());
+    painter.galley(rect.min, galley, color);
+    rect
+}
+
+fn scale(color: Color32, strength: f32) -> Color32 {
+    let [r, g, b, a] = color.to_array().map(|part| (f32::from(part) * strength).round() as u8);
+    Color32::from_rgba_premultiplied(r, g, b, a)
+}

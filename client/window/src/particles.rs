@@ -1,0 +1,345 @@
+//! What shines, flies and fades for a moment: sparks, rings, flashes, smoke, debris, trails.
+//!
+//! Nothing here is part of any world: games throw it when something happens.
+
+use std::collections::VecDeque;
+
+use egui_macroquad::egui::epaint::Mesh;
+use egui_macroquad::egui::{Color32, Painter, Shape, Stroke};
+use glam::Vec2;
+use macroquad::rand::gen_range;
+
+use super::camera::Camera;
+use super::paint::{beam, fade, glow, light};
+
+/// Of each kind that are shown at a time; the oldest go first. Far more than a full server's worth.
+const EACH_MAX: usize = 384;
+/// Points of a trail.
+const TRAIL_MAX: usize = 96;
+/// How fast sparks and debris slow down: in this many seconds to half.
+const DRAG_SECS: f32 = 0.07;
+/// The same of debris, which is heavier.
+const DEBRIS_DRAG_SECS: f32 = 0.5;
+const FLASH_SECS: f32 = 0.07;
+
+/// Everything that shines at the moment.
+#[derive(Debug, Default)]
+pub struct Particles {
+    sparks: Fading<Spark>,
+    rings: Fading<Ring>,
+    flashes: Fading<Flash>,
+    puffs: Fading<Puff>,
+    debris: Fading<Debris>,
+}
+
+#[derive(Debug)]
+struct Spark {
+    at: Vec2,
+    velocity: Vec2,
+    color: Color32,
+}
+
+#[derive(Debug)]
+struct Ring {
+    at: Vec2,
+    from: f32,
+    to: f32,
+    color: Color32,
+}
+
+#[derive(Debug)]
+struct Flash {
+    at: Vec2,
+    along: Vec2,
+    size: f32,
+    color: Color32,
+}
+
+#[derive(Debug)]
+struct Puff {
+    at: Vec2,
+    velocity: Vec2,
+    size: f32,
+    color: Color32,
+}
+
+#[derive(Debug)]
+struct Debris {
+    at: Vec2,
+    velocity: Vec2,
+    size: f32,
+    turn: f32,
+    spin: f32,
+    color: Color32,
+}
+
+impl Particles {
+    /// A spark, in metres and metres a second.
+    pub fn spark(&mut self, at: Vec2, velocity: Vec2, color: Color32, life: f32) {
+        self.sparks.push(Spark { at, velocity, color }, life);
+    }
+
+    /// Sparks all around, up to `speed` metres a second.
+    pub fn burst(&mut self, at: Vec2, count: usize, speed: f32, color: Color32, life: f32) {
+        for n in 0..count {
+            // Turned by the golden angle each, they are spread evenly.
+            let out = Vec2::from_angle(n as f32 * 2.4) * gen_range(0.2, 1.0) * speed;
+            self.spark(at, out, color, gen_range(0.4, 1.0) * life);
+        }
+    }
+
+    /// Sparks in a cone of a third of a circle about a direction.
+    pub fn spray(
+        &mut self,
+        at: Vec2,
+        along: Vec2,
+        count: usize,
+        speed: f32,
+        color: Color32,
+        life: f32,
+    ) {
+        for _ in 0..count {
+            let turn = gen_range(-1.1, 1.1);
+            let out = Vec2::from_angle(turn).rotate(along) * gen_range(0.3, 1.0) * speed;
+            self.spark(at, out, color, gen_range(0.4, 1.0) * life);
+        }
+    }
+
+    /// A ring that grows (or shrinks) from one radius to another, on the floor.
+    pub fn ring(&mut self, at: Vec2, (from, to): (f32, f32), color: Color32, life: f32) {
+        self.rings.push(Ring { at, from, to, color }, life);
+    }
+
+    /// A flash, pointing somewhere or, with no direction, nowhere. `longer` is what it lasts beyond a
+    /// fourteenth of a second.
+    pub fn flash(&mut self, at: Vec2, along: Vec2, size: f32, color: Color32, longer: f32) {
+        self.flashes.push(Flash { at, along, size, color }, FLASH_SECS + longer);
+    }
+
+    /// A puff of smoke or dust that drifts, grows to twice its size, and thins out.
+    pub fn puff(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
+        self.puffs.push(Puff { at, velocity, size, color }, life);
+    }
+
+    /// A splinter that tumbles.
+    pub fn splinter(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
+        let (turn, spin) = (gen_range(0.0, 6.3), gen_range(-9.0, 9.0));
+        self.debris.push(Debris { at, velocity, size, turn, spin, color }, life);
+    }
+
+    /// An explosion of a radius in metres: flash, ring, sparks, splinters, smoke.
+    pub fn explosion(&mut self, at: Vec2, radius: f32, color: Color32) {
+        self.flash(at, Vec2::ZERO, radius * 0.8, color, 0.12);
+        self.ring(at, (radius * 0.2, radius), color, 0.4);
+        self.ring(at, (radius * 0.1, radius * 0.6), Color32::WHITE, 0.25);
+        self.burst(at, 26, radius * 5.0, color, 0.7);
+        for n in 0..10 {
+            let out = Vec2::from_angle(n as f32 * 2.4);
+            let (near, speed) = (gen_range(0.0, 0.4) * radius, gen_range(0.2, 1.2) * radius);
+            let grey = Color32::from_gray(gen_range(40_u8, 90_u8));
+            self.puff(at + out * near, out * speed, radius * 0.3, grey, gen_range(0.5, 1.1));
+        }
+        for n in 0..8 {
+            let out = Vec2::from_angle(n as f32 * 2.4 + 1.0) * gen_range(1.0, 3.0) * radius;
+            self.splinter(at, out, radius * 0.07, color, gen_range(0.4, 0.9));
+        }
+    }
+
+    /// Forgets all: the picture cuts to elsewhere.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, secs: f32) {
+        let keep = (-secs / DRAG_SECS).exp2();
+        self.sparks.advance(secs, |spark| {
+            spark.at += spark.velocity * secs;
+            spark.velocity *= keep;
+        });
+        self.rings.advance(secs, |_| {});
+        self.flashes.advance(secs, |_| {});
+        let keep = (-secs / DEBRIS_DRAG_SECS).exp2();
+        self.puffs.advance(secs, |puff| {
+            puff.at += puff.velocity * secs;
+            puff.velocity *= keep;
+        });
+        self.debris.advance(secs, |piece| {
+            piece.at += piece.velocity * secs;
+            piece.velocity *= keep;
+            piece.turn += piece.spin * secs;
+        });
+    }
+
+    /// Paints what lies on the floor, beneath the players.
+    pub fn draw_below(&self, painter: &Painter, camera: Camera) {
+        for (ring, part) in self.rings.iter() {
+            let eased = 1.0 - (1.0 - part) * (1.0 - part);
+            let radius = (ring.from + (ring.to - ring.from) * eased) * camera.scale;
+            let width = (1.0 - part) * 0.12 * camera.scale + 0.5;
+            let stroke = Stroke::new(width, fade(ring.color, (1.0 - part) * 0.8));
+            painter.circle_stroke(camera.to_screen(ring.at), radius, stroke);
+        }
+    }
+
+    /// Paints what flies above them.
+    pub fn draw_above(&self, painter: &Painter, camera: Camera) {
+        let scale = camera.scale;
+        for (puff, part) in self.puffs.iter() {
+            let radius = puff.size * (1.0 + part) * scale;
+            let strength = (1.0 - part) * (part * 8.0).min(1.0) * 0.5;
+            glow(painter, camera.to_screen(puff.at), radius, fade(puff.color, strength));
+        }
+        for (piece, part) in self.debris.iter() {
+            let corner = |n: u8| {
+                let out = Vec2::from_angle(piece.turn + f32::from(n) * 2.1);
+                camera.to_screen(piece.at + out * piece.size)
+            };
+            let points = vec![corner(0), corner(1), corner(2)];
+            let color = fade(piece.color, (1.0 - part) * 1.6);
+            painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+        }
+        for (spark, part) in self.sparks.iter() {
+            let tail = spark.at - spark.velocity * 0.035;
+            let ends = [
+                (camera.to_screen(tail), light(spark.color, 0.0)),
+                (camera.to_screen(spark.at), light(spark.color, 1.0 - part)),
+            ];
+            beam(painter, ends, 0.1 * scale);
+        }
+        for (flash, part) in self.flashes.iter() {
+            let left = 1.0 - part;
+            let at = camera.to_screen(flash.at);
+            glow(painter, at, flash.size * 1.9 * scale, light(flash.color, left * 0.5));
+            glow(painter, at, flash.size * 0.7 * scale, light(Color32::WHITE, left * 0.8));
+            if flash.along != Vec2::ZERO {
+                let tip = camera.to_screen(flash.at + flash.along * flash.size * 1.5);
+                let white = light(Color32::WHITE, left * 0.9);
+                beam(painter, [(at, white), (tip, light(flash.color, 0.0))], 0.34 * scale);
+            }
+        }
+    }
+}
+
+/// Things that are there for a while; at most [`EACH_MAX`].
+#[derive(Debug)]
+struct Fading<T> {
+    list: VecDeque<(T, f32, f32)>,
+}
+
+impl<T> Default for Fading<T> {
+    fn default() -> Self {
+        Self { list: VecDeque::new() }
+    }
+}
+
+impl<T> Fading<T> {
+    fn push(&mut self, item: T, life: f32) {
+        if self.list.len() == EACH_MAX {
+            self.list.pop_front();
+        }
+        self.list.push_back((item, 0.0, life.max(0.01)));
+    }
+
+    fn advance(&mut self, secs: f32, mut go_on: impl FnMut(&mut T)) {
+        self.list.retain_mut(|(item, age, life)| {
+            go_on(item);
+            *age += secs;
+            age < life
+        });
+    }
+
+    /// Each, and which part of its life is over: 0 up to 1.
+    fn iter(&self) -> impl Iterator<Item = (&T, f32)> {
+        self.list.iter().map(|(item, age, life)| (item, age / life))
+    }
+}
+
+/// The way that something has come: a ribbon that gets narrower and fainter.
+#[derive(Clone, Debug, Default)]
+pub struct Trail {
+    points: VecDeque<(Vec2, f32)>,
+}
+
+impl Trail {
+    /// It is here now. What jumps further than `cut` metres leaves no trail on the way.
+    pub fn push(&mut self, at: Vec2, cut: f32) {
+        if self.points.back().is_some_and(|(last, _)| last.distance(at) > cut) {
+            self.points.clear();
+        }
+        // Where it stands still there is no new point, but the last one stays young.
+        if let Some((last, age)) = self.points.back_mut()
+            && last.distance(at) < 1e-3
+        {
+            *age = 0.0;
+            return;
+        }
+        if self.points.len() == TRAIL_MAX {
+            self.points.pop_front();
+        }
+        self.points.push_back((at, 0.0));
+    }
+
+    /// Lets time pass; what is older than `life` seconds goes.
+    pub fn advance(&mut self, secs: f32, life: f32) {
+        self.points.retain_mut(|(_, age)| {
+            *age += secs;
+            *age < life
+        });
+    }
+
+    /// Paints it as light, `width` metres wide where it is young.
+    pub fn draw(&self, painter: &Painter, camera: Camera, color: Color32, width: f32, life: f32) {
+        let mut mesh = Mesh::default();
+        let count = self.points.len();
+        for (n, (at, age)) in self.points.iter().enumerate() {
+            let left = (1.0 - age / life).clamp(0.0, 1.0);
+            let before = self.points[n.saturating_sub(1)].0;
+            let after = self.points[(n + 1).min(count - 1)].0;
+            let aside = (after - before).normalize_or_zero().perp() * (width * left / 2.0);
+            mesh.colored_vertex(camera.to_screen(*at - aside), light(color, 0.0));
+            mesh.colored_vertex(camera.to_screen(*at), light(color, left * left));
+            mesh.colored_vertex(camera.to_screen(*at + aside), light(color, 0.0));
+        }
+        for n in 1..count as u32 {
+            let (a, b) = (3 * n - 3, 3 * n);
+            for side in 0..2 {
+                mesh.add_triangle(a + side, b + side, a + side + 1);
+                mesh.add_triangle(b + side, a + side + 1, b + side + 1);
+            }
+        }
+        painter.add(Shape::mesh(mesh));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_shines_fades_and_there_is_never_too_much() {
+        let mut particles = Particles::default();
+        for _ in 0..200 {
+            particles.explosion(Vec2::ZERO, 3.0, Color32::WHITE);
+        }
+        assert_eq!(particles.sparks.list.len(), EACH_MAX);
+        for _ in 0..120 {
+            particles.advance(0.02);
+        }
+        assert_eq!(particles.sparks.list.len() + particles.puffs.list.len(), 0);
+    }
+
+    #[test]
+    fn a_trail_is_cut_where_something_jumps_and_ends_where_it_is_old() {
+        let mut trail = Trail::default();
+        for x in 0..200 {
+            trail.push(Vec2::new(x as f32, 0.0), 2.0);
+            trail.advance(0.01, 10.0);
+        }
+        assert_eq!(trail.points.len(), TRAIL_MAX);
+        trail.push(Vec2::ZERO, 2.0);
+        assert_eq!(trail.points.len(), 1);
+        trail.advance(11.0, 10.0);
+        assert_eq!(trail.points.len(), 0);
+    }
+}

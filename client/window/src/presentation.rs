@@ -1,0 +1,203 @@
+//! How others are shown: the panel in which a player chooses the methods (F6), and what developers see of
+//! them in the picture.
+
+use egui_macroquad::egui::{
+    Align2, Area, Color32, ComboBox, Context, Frame, Id, Margin, Order, Painter, Pos2, RichText,
+    Sense, Shape, Stroke, Ui, vec2,
+};
+use phaselock::motion::{Timeline, choice::Choice};
+
+use super::paint::fade;
+use super::palette;
+use phaselock::client::Session;
+
+use super::play::{Play, kinds};
+
+/// A kind of entity that moves, and the method that shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// Its index.
+    pub(crate) kind: u8,
+    /// What the game calls it.
+    pub(crate) name: &'static str,
+    /// The method.
+    pub(crate) choice: Choice,
+}
+
+/// What of an entity is marked in the picture, in places of the window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks {
+    /// Where the newest snapshot has it.
+    pub(crate) newest: Pos2,
+    /// Where it is drawn.
+    pub(crate) drawn: Pos2,
+    /// Where another method would draw it.
+    pub(crate) ghost: Option<Pos2>,
+    /// Where it was drawn at the moment of a snapshot that came later, and where that has it.
+    pub(crate) error: Option<(Pos2, Pos2)>,
+}
+
+/// The panel.
+#[derive(Debug, Default)]
+pub(crate) struct Panel {
+    /// Whether it is open.
+    pub(crate) shown: bool,
+    /// Whether snapshots, errors and ghosts are marked in the picture.
+    pub(crate) marks: bool,
+    /// The method that was chosen before the present one, or another to compare with.
+    ghost: Option<Choice>,
+}
+
+impl Panel {
+    /// Begins with the marks on or off.
+    pub(crate) fn new(marks: bool) -> Self {
+        Self { marks, ..Self::default() }
+    }
+
+    /// What is shown beside, as far as it is asked for.
+    pub(crate) fn ghost(&self) -> Option<Choice> {
+        self.ghost.filter(|_| self.marks)
+    }
+
+    /// Has a session show what is compared with.
+    pub(crate) fn compare(&self, session: &mut Session) {
+        if let Some(client) = session.client_mut() {
+            client.set_ghost(self.ghost());
+        }
+    }
+
+    /// Shows it, and does what is chosen.
+    pub(crate) fn draw(&mut self, ctx: &Context, session: &mut Session, play: &dyn Play) {
+        if !self.shown {
+            return;
+        }
+        Area::new(Id::new("presentation"))
+            .order(Order::Foreground)
+            .anchor(Align2::LEFT_BOTTOM, vec2(18.0, -96.0))
+            .show(ctx, |ui| {
+                let frame = Frame::new()
+                    .fill(fade(palette::CARD, 0.95))
+                    .stroke(Stroke::new(1.0, palette::EDGE))
+                    .corner_radius(8)
+                    .inner_margin(Margin::same(14));
+                frame.show(ui, |ui| self.contents(ui, session, play));
+            });
+    }
+
+    fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn Play) {
+        ui.set_width(290.0);
+        ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
+        ui.label(RichText::new("How others are shown").size(16.0));
+        for kind in session.client().map(kinds).unwrap_or_default() {
+            ui.label(RichText::new(kind.name).size(13.0).color(palette::TEXT_SOFT));
+            let mut choice = kind.choice;
+            methods(ui, kind.name, &mut choice);
+            ui.label(RichText::new(time_words(choice)).size(12.0).color(palette::TEXT_FAINT));
+            if choice != kind.choice {
+                self.ghost = Some(kind.choice);
+                session.choose(kind.kind, choice);
+                self.compare(session);
+            }
+        }
+        ui.separator();
+        let mut changed = ui.checkbox(&mut self.marks, "Marks in the picture").changed();
+        if self.marks {
+            let mut compared = self.ghost.is_some();
+            if ui.checkbox(&mut compared, "Ghosts by another method").changed() {
+                self.ghost = compared.then_some(Choice::Linear);
+                changed = true;
+            }
+            if let Some(ghost) = &mut self.ghost {
+                changed |= methods(ui, "ghost", ghost);
+            }
+            legend(ui, self.ghost.is_some());
+            let error = play.shown_error().map_or("nothing yet".into(), |m| format!("{m:.3} m"));
+            let words = format!("Drawn off what goes on by {error} on average.");
+            ui.label(RichText::new(words).size(13.0).color(palette::TEXT_SOFT));
+        }
+        if changed {
+            self.compare(session);
+        }
+        ui.label(RichText::new("F6 closes this.").size(12.0).color(palette::TEXT_FAINT));
+    }
+}
+
+/// A list to choose a method from. Returns whether another was chosen.
+fn methods(ui: &mut Ui, id: &str, choice: &mut Choice) -> bool {
+    let before = *choice;
+    ComboBox::from_id_salt(id).width(276.0).selected_text(choice.title()).show_ui(ui, |ui| {
+        for other in Choice::ALL {
+            ui.selectable_value(choice, *other, other.title()).on_hover_text(other.source());
+        }
+    });
+    *choice != before
+}
+
+fn time_words(choice: Choice) -> &'static str {
+    match choice.timeline() {
+        Timeline::Past => "in the past, between what is known",
+        Timeline::Present => "at the present, beyond what is known",
+    }
+}
+
+/// What the marks stand for, each drawn as in the picture.
+fn legend(ui: &mut Ui, ghosts: bool) {
+    let mut row = |words: &str, mark: fn(&Painter, Pos2)| {
+        ui.horizontal(|ui| {
+            let (rect, _) = ui.allocate_exact_size(vec2(22.0, 15.0), Sense::hover());
+            mark(ui.painter(), rect.center());
+            ui.label(RichText::new(words).size(12.5).color(palette::TEXT_SOFT));
+        });
+    };
+    row("the newest snapshot", newest);
+    row("from there to where it is drawn", |painter, at| {
+        way(painter, at - vec2(9.0, 0.0), at + vec2(9.0, 0.0));
+    });
+    row("where it was drawn, and where it was by then", |painter, at| {
+        error(painter, at - vec2(7.0, 0.0), at + vec2(7.0, 0.0));
+    });
+    if ghosts {
+        row("where the other method has it", |painter, at| ghost(painter, at, 6.0));
+    }
+}
+
+/// Marks an entity. `radius` is how large a ghost is.
+pub(crate) fn draw_marks(painter: &Painter, marks: &Marks, radius: f32) {
+    way(painter, marks.newest, marks.drawn);
+    newest(painter, marks.newest);
+    if let Some(at) = marks.ghost {
+        ghost(painter, at, radius);
+    }
+    if let Some((shown, truth)) = marks.error {
+        error(painter, shown, truth);
+    }
+}
+
+/// A diamond.
+fn newest(painter: &Painter, at: Pos2) {
+    let corners = [vec2(0.0, -5.0), vec2(5.0, 0.0), vec2(0.0, 5.0), vec2(-5.0, 0.0)];
+    let corners = corners.map(|corner| at + corner).to_vec();
+    painter.add(Shape::closed_line(corners, Stroke::new(1.5, palette::TEXT)));
+}
+
+/// A thin line.
+fn way(painter: &Painter, from: Pos2, to: Pos2) {
+    painter.line_segment([from, to], Stroke::new(1.0, fade(palette::TEXT, 0.55)));
+}
+
+/// A dashed ring.
+fn ghost(painter: &Painter, at: Pos2, radius: f32) {
+    let points = (0..=24).map(|n| {
+        let (sin, cos) = (n as f32 / 24.0 * std::f32::consts::TAU).sin_cos();
+        at + vec2(cos, sin) * radius
+    });
+    let points: Vec<_> = points.collect();
+    painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, palette::WARN), 4.0, 3.0));
+}
+
+/// A thick line with a dot where it really was.
+fn error(painter: &Painter, shown: Pos2, truth: Pos2) {
+    let color: Color32 = palette::BAD;
+    painter.line_segment([shown, truth], Stroke::new(3.0, color));
+    painter.circle_filled(truth, 2.5, color);
+}

@@ -1,0 +1,167 @@
+//! The table of scores, while Tab is held.
+
+use egui_macroquad::egui::{
+    Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2,
+};
+
+use phaselock::client::Seat;
+use phaselock::game::Game;
+use phaselock::ids::PlayerId;
+
+use super::paint::{fade, text_spaced};
+use super::palette;
+use super::view::Scene;
+
+const ROW: f32 = 26.0;
+const WIDTH: f32 = 450.0;
+/// The width of a column of numbers.
+const COLUMN: f32 = 80.0;
+
+/// A table of players, the best first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Board {
+    /// What a game counts: at most three columns.
+    pub columns: &'static [&'static str],
+    /// The players' lines.
+    pub rows: Vec<Row>,
+}
+
+/// A player's line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The player's name.
+    pub name: String,
+    /// Whether the server plays it.
+    pub bot: bool,
+    /// Whether it is the player at this window.
+    pub own: bool,
+    /// What is counted of it, as it is written.
+    pub values: Vec<String>,
+    /// The round trip in milliseconds, where it is known.
+    pub ping_ms: Option<f64>,
+}
+
+impl Board {
+    /// A line for everybody who plays, with what `values` writes of it; the least `key` first, and of those
+    /// that are alike in the order of their names.
+    pub fn new<G: Game, K: Ord>(
+        scene: &Scene<'_, G>,
+        columns: &'static [&'static str],
+        key: impl Fn(PlayerId) -> K,
+        values: impl Fn(PlayerId) -> Vec<String>,
+    ) -> Self {
+        let mut players: Vec<_> = scene.roster.iter().collect();
+        players.sort_by_key(|(player, seat)| (key(**player), &seat.name));
+        let row = |(player, seat): (&PlayerId, &Seat)| {
+            let own = *player == scene.player;
+            let ping_ms = scene.round_trip_ms.filter(|_| own);
+            Row { name: seat.name.clone(), bot: seat.bot, own, values: values(*player), ping_ms }
+        };
+        Self { columns, rows: players.into_iter().map(row).collect() }
+    }
+
+    /// The own place, from 1, and of how many; none for one who does not play.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        let at = self.rows.iter().position(|row| row.own)?;
+        Some((at + 1, self.rows.len()))
+    }
+}
+
+/// The rows that are shown where there is room for `most`: the best, and the own one in any case.
+fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
+    let mut shown: Vec<_> = rows.iter().take(most).collect();
+    let own = rows.iter().skip(most).find(|row| row.own);
+    if let (Some(last), Some(own)) = (shown.last_mut(), own) {
+        *last = own;
+    }
+    shown
+}
+
+/// Shows a table, of as many as there is room for; returns where it is.
+pub fn draw(painter: &Painter, screen: Rect, board: &Board) -> Rect {
+    let rows = &board.rows;
+    let most = ((screen.height() - 200.0) / ROW).max(1.0) as usize;
+    let shown = shown(rows, most);
+    let size = vec2(WIDTH, ROW * shown.len() as f32 + 62.0);
+    let rect = Rect::from_center_size(screen.center() - vec2(0.0, 20.0), size);
+    let edge = Stroke::new(1.0, palette::EDGE);
+    painter.rect(rect, 10.0, fade(palette::PANEL, 0.93), edge, StrokeKind::Inside);
+
+    let head = rect.top() + 26.0;
+    let small = (11.0, 1.5);
+    let left = pos2(rect.left() + 22.0, head);
+    let title = format!("{} PLAYERS", rows.len());
+    text_spaced(painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
+    let titles = board.columns.iter().copied().chain(["PING"]);
+    for (what, right) in titles.zip(columns(board.columns.len())) {
+        let at = pos2(rect.right() - right, head);
+        text_spaced(painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
+    }
+    for (n, row) in shown.into_iter().enumerate() {
+        let line = Rect::from_min_size(
+            pos2(rect.left() + 8.0, rect.top() + 44.0 + n as f32 * ROW),
+            vec2(WIDTH - 16.0, ROW),
+        );
+        draw_row(painter, rect, line, row);
+    }
+    rect
+}
+
+/// Where the columns of so many figures and of the ping end, from the right edge.
+fn columns(count: usize) -> impl Iterator<Item = f32> {
+    (0..=count).map(move |n| 22.0 + COLUMN * (count - n) as f32)
+}
+
+fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
+    let color = if row.own { palette::OWN } else { palette::TEXT };
+    if row.own {
+        painter.rect_filled(line, 5.0, fade(palette::OWN, 0.13));
+    }
+    let y = line.center().y;
+    let font = FontId::proportional(16.0);
+    let at = pos2(rect.left() + 22.0, y);
+    let name = painter.text(at, Align2::LEFT_CENTER, &row.name, font.clone(), color);
+    if row.bot {
+        bot_tag(painter, pos2(name.right() + 8.0, y), 1.0);
+    }
+    let ping = row.ping_ms.map_or("·".into(), |ms| format!("{ms:.0} ms"));
+    let values = row.values.iter().chain([&ping]);
+    for (value, right) in values.zip(columns(row.values.len())) {
+        let at = pos2(rect.right() - right, y);
+        painter.text(at, Align2::RIGHT_CENTER, value, font.clone(), color);
+    }
+}
+
+/// The sign that the server plays somebody, from its left edge; returns where it is.
+pub fn bot_tag(painter: &Painter, at: Pos2, strength: f32) -> Rect {
+    let color: Color32 = fade(palette::TEXT_SOFT, strength);
+    let galley = painter.layout_no_wrap("BOT".into(), FontId::proportional(9.0), color);
+    let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
+    let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
+    painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);
+    painter.galley(rect.center() - galley.size() / 2.0, galley, color);
+    rect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_row_is_always_shown() {
+        let row =
+            |own| Row { name: String::new(), bot: false, own, values: Vec::new(), ping_ms: None };
+        let mut rows = vec![row(false); 9];
+        rows.push(row(true));
+        for most in 1..12 {
+            let shown = shown(&rows, most);
+            assert_eq!(shown.len(), most.min(10));
+            assert_eq!(shown.iter().filter(|row| row.own).count(), 1);
+        }
+    }
+
+    #[test]
+    fn columns_end_side_by_side_and_the_ping_last() {
+        assert_eq!(columns(2).collect::<Vec<_>>(), [182.0, 102.0, 22.0]);
+    }
+}

@@ -1,0 +1,132 @@
+//! Rocks: shapes and spin of their seeds, and the warning of those that are yet to come.
+
+use egui_macroquad::egui::epaint::{Mesh, PathStroke};
+use egui_macroquad::egui::{Painter, Pos2, Shape, Stroke, vec2};
+use glam::Vec2;
+use phaselock_games::asteroids::Rock;
+use phaselock_games::asteroids::field::radius;
+
+use phaselock_client::camera::Camera;
+use phaselock_client::paint::{fade, mix};
+use phaselock_client::palette;
+
+/// Corners of a rock.
+const CORNERS: usize = 12;
+/// Ticks within which what forms becomes solid to the eye. Arbitrary; longer than a split takes.
+const SOON_TICKS: f32 = 30.0;
+
+/// A number from 0 up to 1 that follows from a rock's seed.
+fn number(seed: u8, which: u32) -> f32 {
+    // Multiplied by a large odd number and folded, as hashes are.
+    let mixed = (u32::from(seed) + 1)
+        .wrapping_mul(0x9e37_79b9)
+        .wrapping_add(which.wrapping_mul(0x85eb_ca6b));
+    let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0xc2b2_ae35);
+    ((mixed ^ (mixed >> 13)) & 0xffff) as f32 / 65536.0
+}
+
+/// A rock's corners about its middle in parts of its radius, before it turns.
+fn corners(seed: u8) -> [Vec2; CORNERS] {
+    std::array::from_fn(|n| {
+        let turn = (n as f32 + 0.5 * (number(seed, 40 + n as u32) - 0.5)) / CORNERS as f32;
+        let out = 0.72 + 0.36 * number(seed, n as u32);
+        Vec2::from_angle(turn * std::f32::consts::TAU) * out
+    })
+}
+
+/// How far a rock has turned at a time, in radians: a matter of its seed, and never sent.
+pub(super) fn turned(seed: u8, secs: f64) -> f32 {
+    let speed = f64::from(number(seed, 99) - 0.5) * 1.6;
+    (speed * secs % std::f64::consts::TAU) as f32
+}
+
+/// Paints a rock at a point of the picture's world, `secs` into the world's time.
+pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, secs: f64) {
+    let radius = radius(rock);
+    let turn = Vec2::from_angle(turned(rock.seed, secs));
+    let outline =
+        corners(rock.seed).map(|corner| camera.to_screen(at + turn.rotate(corner) * radius));
+    let middle = camera.to_screen(at);
+    let width = (0.11 * camera.scale).clamp(1.2, 3.0);
+    if rock.forming > 0 && rock.size == 0 {
+        draw_warning(painter, camera, rock, (at, radius), &outline);
+        return;
+    }
+    // Parts of a split one are faint as long as they harm nobody.
+    let there = 1.0 - 0.65 * (f32::from(rock.forming) / SOON_TICKS).min(1.0);
+    let mut body = Mesh::default();
+    let (heart, edge) = (palette::WALL_SIDE, palette::GRID);
+    body.colored_vertex(middle, fade(heart, there));
+    for (n, corner) in outline.iter().enumerate() {
+        // A light from the upper left.
+        let out = (*corner - middle).normalized();
+        let lit = (out.dot(vec2(-0.6, -0.8)) + 1.0) / 2.0;
+        let color =
+            mix(edge, palette::WALL_TOP, lit * 0.9 - 0.1 + 0.1 * number(rock.seed, 70 + n as u32));
+        body.colored_vertex(*corner, fade(color, there));
+    }
+    let count = outline.len() as u32;
+    for n in 0..count {
+        body.add_triangle(0, 1 + n, 1 + (n + 1) % count);
+    }
+    painter.add(Shape::mesh(body));
+    let line = fade(palette::WALL_RIM, there);
+    for n in 0..2 + 2 * u32::from(rock.size == 0) {
+        // Craters.
+        let out = Vec2::from_angle(number(rock.seed, 20 + n) * 6.3)
+            * (0.2 + 0.4 * number(rock.seed, 30 + n));
+        let place = camera.to_screen(at + turn.rotate(out) * radius);
+        let size = (0.08 + 0.12 * number(rock.seed, 50 + n)) * radius * camera.scale;
+        painter.circle(
+            place,
+            size,
+            fade(palette::GRID, 0.5 * there),
+            Stroke::new(width * 0.6, fade(line, 0.45)),
+        );
+    }
+    painter.add(Shape::closed_line(
+        outline.to_vec(),
+        PathStroke::new(width, mix(line, palette::STEEL, 0.5 * there)),
+    ));
+}
+
+/// A rock that is yet to come: a broken outline, and a ring that closes in on it.
+fn draw_warning(
+    painter: &Painter,
+    camera: Camera,
+    rock: &Rock,
+    (at, radius): (Vec2, f32),
+    outline: &[Pos2],
+) {
+    let left = f32::from(rock.forming) / 90.0;
+    let blink = 0.55 + 0.45 * (left * 40.0).sin();
+    let color = fade(palette::WARN, 0.35 + 0.4 * blink * (1.0 - left).max(0.2));
+    let mut points = outline.to_vec();
+    points.extend(outline.first());
+    let dash = 0.35 * camera.scale;
+    painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, color), dash, dash));
+    let ring = radius * (1.1 + 1.2 * left) * camera.scale;
+    painter.circle_stroke(camera.to_screen(at), ring, Stroke::new(1.2, fade(color, 0.7)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_differ_and_stay_about_as_large_as_what_can_be_hit() {
+        for seed in 0..=255_u8 {
+            let shape = corners(seed);
+            for (n, corner) in shape.iter().enumerate() {
+                assert!((0.7..1.1).contains(&corner.length()), "{corner}");
+                // Around the middle once, so that it can be filled from there.
+                assert!(corner.perp_dot(shape[(n + 1) % CORNERS]) > 0.0, "{seed}");
+            }
+            assert!(seed == 0 || shape != corners(seed - 1));
+            assert!(
+                (turned(seed, 1e7) - turned(seed, 1e7 + 0.01)).abs() < 0.02
+                    || turned(seed, 1e7).abs() > 6.2
+            );
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! The platformer's players as they are seen: squashed, stretched, with eyes, feet and a trail; and whoever is
+//! shown in the past on a platform of the present.
+//!
+//! Platforms are drawn where they are in the own player's time, which rides on them. Others are shown at a time
+//! before that, so who rides is moved along with its platform to where that is drawn. Whoever is about to come
+//! down on one is moved there bit by bit on the way, and so is one that has leapt off.
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::epaint::PathStroke;
+use egui_macroquad::egui::{Align2, Color32, Painter, Shape, Stroke, StrokeKind, vec2};
+use glam::Vec2;
+use phaselock::game::Slot;
+use phaselock::ids::EntityId;
+use phaselock::time::Rates;
+use phaselock_games::platformer::Player;
+use phaselock_games::platformer::level::{Level, PLATFORMS};
+use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, RUN_SPEED, lands_on};
+
+use phaselock_client::camera::Camera;
+use phaselock_client::paint::{fade, glow, light, mix, text_over};
+use phaselock_client::palette;
+use phaselock_client::particles::Trail;
+use phaselock_client::scoreboard::bot_tag;
+
+/// Seconds ahead in which it is looked for a platform to come down on.
+const AHEAD_SECS: f32 = 0.45;
+/// Seconds in which somebody who has left a platform is back where it is shown otherwise.
+const BACK_SECS: f32 = 0.25;
+/// Seconds in which half of what is missing on a platform is made up for: somebody came down on it unforeseen.
+const SETTLE_SECS: f32 = 0.04;
+/// Metres from a platform beyond which nobody comes down on it soon.
+const NEAR: f32 = 7.0;
+/// Seconds that a trail stays.
+const TRAIL_SECS: f32 = 0.35;
+
+/// How far somebody is moved along with a platform.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lean {
+    by: Vec2,
+    /// The platform that it rode in the frame before, plus 1, and by how much that had it moved.
+    before: Option<(u8, Vec2)>,
+}
+
+impl Lean {
+    /// A frame passed, of `secs`. `ride` is the platform that it rides or comes down on, plus 1, and in how many
+    /// seconds it does; its own time is `theirs`, and platforms are drawn as of `ours`, both as points of the
+    /// cycle.
+    pub(super) fn advance(&mut self, ride: Option<(u8, f32)>, theirs: f32, ours: f32, secs: f32) {
+        let platform = |(number, _): (u8, f32)| PLATFORMS.get(usize::from(number).checked_sub(1)?);
+        let Some((platform, (number, left))) = ride.and_then(platform).zip(ride) else {
+            self.before = None;
+            self.by *= (1.0 - secs / BACK_SECS).clamp(0.0, 1.0);
+            // A straight way back has an end.
+            if self.by.length() < 0.01 {
+                self.by = Vec2::ZERO;
+            }
+            return;
+        };
+        let wanted = platform.at(ours) - platform.at(theirs);
+        // It goes with the platform; what is still missing is made up for.
+        if let Some((_, before)) = self.before.replace((number, wanted)).filter(|it| it.0 == number)
+        {
+            self.by += wanted - before;
+        }
+        let share = if left > 0.0 {
+            // In equal steps until it is there.
+            (secs / left).min(1.0)
+        } else {
+            1.0 - (-secs / SETTLE_SECS).exp2()
+        };
+        let missing = wanted - self.by;
+        self.by += missing * share;
+        // A step of the grid does not matter.
+        if missing.length() < 0.004 {
+            self.by = wanted;
+        }
+    }
+
+    /// By how much.
+    pub(super) fn by(&self) -> Vec2 {
+        self.by
+    }
+}
+
+/// What moves on players by itself.
+#[derive(Debug, Default)]
+struct Body {
+    lean: Lean,
+    /// Where the feet are drawn.
+    at: Vec2,
+    velocity: Vec2,
+    /// Wider than high: 0 is at rest, below 0 stretched.
+    squash: f32,
+    squash_speed: f32,
+    /// Metres run on the ground, for the feet.
+    strides: f32,
+    facing: f32,
+    trail: Trail,
+    stood: bool,
+    fell: f32,
+    falls: u8,
+    coins: u32,
+    seen: bool,
+}
+
+/// Something that happened to somebody, and where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    /// It came down, at that speed.
+    Landed(f32),
+    /// It leapt.
+    Leapt,
+    /// It took a coin.
+    Coin,
+    /// It was sent back from here.
+    Hurt,
+}
+
+/// Everybody's bodies.
+#[derive(Debug, Default)]
+pub(super) struct Bodies(BTreeMap<EntityId, Body>);
+
+/// Whose body it is and how it is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tag<'a> {
+    pub(super) name: &'a str,
+    pub(super) bot: bool,
+    pub(super) in_goal: bool,
+}
+
+impl Bodies {
+    /// Lets time pass for those who are there; `ours` is the own player's time. Calls `happened` with what did.
+    pub(super) fn advance(
+        &mut self,
+        (level, rates): (&Level, Rates),
+        players: &[Slot<Player>],
+        own: Option<EntityId>,
+        ours: f32,
+        secs: f32,
+        mut happened: impl FnMut(EntityId, Event, Vec2),
+    ) {
+        self.0.retain(|id, _| players.iter().any(|slot| slot.id == *id));
+        for slot in players {
+            let player = &slot.entity;
+            let body = self.0.entry(slot.id).or_default();
+            if own != Some(slot.id) {
+                let ride = ride_of(level, rates, player);
+                if body.falls != player.falls || !body.seen {
+                    body.lean = Lean::default();
+                }
+                body.lean.advance(ride, player.clock, ours, secs);
+            }
+            body.step(slot, secs, &mut happened);
+        }
+    }
+
+    /// Where somebody's feet are drawn.
+    pub(super) fn place(&self, id: EntityId) -> Option<Vec2> {
+        self.0.get(&id).map(|body| body.at)
+    }
+
+    /// Paints the way that somebody came.
+    pub(super) fn draw_trail(&self, painter: &Painter, camera: Camera, id: EntityId, own: bool) {
+        if let Some(body) = self.0.get(&id) {
+            let color = if own { palette::OWN } else { palette::FOE };
+            let strength = if own { 0.4 } else { 0.2 };
+            body.trail.draw(painter, camera, fade(color, strength), 0.7, TRAIL_SECS);
+        }
+    }
+
+    /// Paints somebody.
+    pub(super) fn draw(&self, painter: &Painter, camera: Camera, slot: &Slot<Player>, own: bool) {
+        if let Some(body) = self.0.get(&slot.id) {
+            body.draw(painter, camera, own);
+        }
+    }
+
+    /// Writes a name above somebody who is not the own player.
+    pub(super) fn draw_tag(&self, painter: &Painter, camera: Camera, id: EntityId, tag: Tag<'_>) {
+        let Some(body) = self.0.get(&id) else { return };
+        let over = camera.to_screen(body.at - Vec2::Y * (HEIGHT + 0.3));
+        let words = if tag.in_goal { format!("{} ✔", tag.name) } else { tag.name.to_owned() };
+        let above = over - vec2(if tag.bot { 14.0 } else { 0.0 }, 0.0);
+        let color = fade(palette::TEXT, 0.85);
+        let name = text_over(painter, above, Align2::CENTER_BOTTOM, &words, 12.0, color);
+        if tag.bot {
+            bot_tag(painter, name.right_center() + vec2(4.0, 0.5), 0.8);
+        }
+    }
+}
+
+/// The platform that somebody rides, or comes down on soon.
+fn ride_of(level: &Level, rates: Rates, player: &Player) -> Option<(u8, f32)> {
+    if player.ride > 0 {
+        return Some((player.ride, 0.0));
+    }
+    let near = |at: Vec2| (at - player.feet()).abs().max_element() < NEAR;
+    let any = PLATFORMS.iter().any(|platform| near(platform.at(player.clock)));
+    (any && !player.stands()).then(|| lands_on(level, rates, player, AHEAD_SECS)).flatten()
+}
+
+impl Body {
+    fn step(
+        &mut self,
+        slot: &Slot<Player>,
+        secs: f32,
+        happened: &mut impl FnMut(EntityId, Event, Vec2),
+    ) {
+        let player = &slot.entity;
+        let before = self.at;
+        self.at = player.feet() + self.lean.by();
+        let mut tell = |event, at| happened(slot.id, event, at);
+        if self.seen && self.falls != player.falls {
+            tell(Event::Hurt, before);
+            self.squash = -0.5;
+        } else if self.seen {
+            if player.stands() && !self.stood {
+                tell(Event::Landed(self.fell), self.at);
+                self.squash = (self.fell / 40.0).clamp(0.08, 0.38);
+                self.squash_speed = 0.0;
+            }
+            if !player.stands() && player.vy < -6.0 && (self.stood || self.velocity.y > -2.0) {
+                tell(Event::Leapt, self.at);
+                self.squash = -0.3;
+            }
+            if player.coins() > self.coins {
+                tell(Event::Coin, self.at - Vec2::Y * 0.6);
+            }
+        }
+        self.fell = if player.stands() { 0.0 } else { player.vy.max(0.0) };
+        (self.stood, self.falls, self.coins) = (player.stands(), player.falls, player.coins());
+        self.velocity = player.velocity();
+        // A spring with some friction, in steps that it does not run away in.
+        let mut left = secs.min(0.1);
+        while left > 0.0 {
+            let step = left.min(0.008);
+            self.squash_speed += (-420.0 * self.squash - 22.0 * self.squash_speed) * step;
+            self.squash += self.squash_speed * step;
+            left -= step;
+        }
+        if player.stands() {
+            self.strides += player.vx * secs;
+        }
+        let wanted =
+            if player.keys().right != 0 { f32::from(player.keys().right) } else { self.facing };
+        let wanted = if wanted == 0.0 { 1.0 } else { wanted.signum() };
+        self.facing += (wanted - self.facing) * (1.0 - (-secs / 0.04).exp2());
+        self.trail.advance(secs, TRAIL_SECS);
+        self.trail.push(self.at - Vec2::Y * HEIGHT * 0.5, 2.0);
+        self.seen = true;
+    }
+
+    fn draw(&self, painter: &Painter, camera: Camera, own: bool) {
+        let metre = camera.scale;
+        let flight = (self.velocity.y.abs() / 60.0).min(0.16);
+        let squash = (self.squash - if self.stood { 0.0 } else { flight }).clamp(-0.4, 0.4);
+        let wide = 2.0 * HALF_WIDTH * (1.0 + squash * 0.8);
+        let high = HEIGHT * (1.0 - squash);
+        let feet = camera.to_screen(self.at);
+        let lean = (self.velocity.x / RUN_SPEED).clamp(-1.0, 1.0) * 0.09;
+        let (edge, inside) =
+            if own { (palette::OWN, palette::OWN_DARK) } else { (palette::FOE, palette::FOE_DARK) };
+        if own {
+            glow(painter, feet - vec2(0.0, 0.5 * metre), 1.9 * metre, light(palette::OWN, 0.13));
+        }
+        // Feet first, behind the body; in the air they hang.
+        for (side, phase) in [(-1.0, 0.0), (1.0, std::f32::consts::PI)] {
+            let swing = self.strides * 3.4 + phase;
+            let (dx, dy) = if self.stood {
+                let moves = (self.velocity.x.abs() / 3.0).min(1.0);
+                (swing.sin() * 0.2 * moves + side * 0.15, -(swing.cos().max(0.0)) * 0.14 * moves)
+            } else {
+                (side * 0.17 - lean, 0.06 + 0.05 * side * self.facing)
+            };
+            let at = feet + vec2(dx, dy - 0.07) * metre;
+            let size = vec2(0.15, 0.09) * metre;
+            painter.add(Shape::ellipse_filled(at, size, mix(edge, palette::VOID, 0.45)));
+        }
+        let stand = 0.1;
+        let corner = |x: f32, y: f32| {
+            // The head leans into the run.
+            let part = (y - stand) / (high - stand);
+            feet + vec2(x + lean * part * 1.6, -y) * metre
+        };
+        // The own player has corners, the others are round.
+        let round = if own { 0.16 } else { wide * 0.5 };
+        let mut points = Vec::new();
+        let half = wide / 2.0;
+        let corners = [
+            (half - round, high - round, 0.0_f32),
+            (-half + round, high - round, 0.25),
+            (-half + round, stand + round.min(0.2), 0.5),
+            (half - round, stand + round.min(0.2), 0.75),
+        ];
+        for (x, y, turn) in corners {
+            let (rx, ry) = (round, if turn < 0.5 { round } else { round.min(0.2) });
+            for n in 0..=4 {
+                let angle = (turn + n as f32 / 16.0) * std::f32::consts::TAU;
+                points.push(corner(x + angle.cos() * rx, y + angle.sin() * ry));
+            }
+        }
+        let stroke = Stroke::new(0.08 * metre, edge);
+        let dark = mix(inside, edge, if own { 0.35 } else { 0.25 });
+        painter.add(Shape::convex_polygon(points, dark, PathStroke::from(stroke)));
+        self.draw_face(painter, &corner, (wide, high), metre, own, edge);
+    }
+
+    fn draw_face(
+        &self,
+        painter: &Painter,
+        corner: &impl Fn(f32, f32) -> egui_macroquad::egui::Pos2,
+        (wide, high): (f32, f32),
+        metre: f32,
+        own: bool,
+        edge: Color32,
+    ) {
+        let look = self.facing * wide * 0.17;
+        for side in [-1.0, 1.0] {
+            let at = corner(look + side * wide * 0.17, high * 0.68);
+            painter.add(Shape::ellipse_filled(at, vec2(0.085, 0.12) * metre, palette::TEXT));
+            let gaze = vec2(self.facing * 0.03, (self.velocity.y / 200.0).clamp(-0.05, 0.05));
+            painter.circle_filled(at + gaze * metre, 0.05 * metre, palette::VOID);
+        }
+        if own {
+            // A scarf in the wind, and an arrow over the head.
+            let neck = corner(-self.facing * wide * 0.42, high * 0.45);
+            let wind = -(self.velocity.x * 0.045 + self.facing * 0.22).clamp(-0.55, 0.55);
+            let drop = (0.16 - self.velocity.y * 0.018).clamp(-0.3, 0.45);
+            let tip = neck + vec2(wind, drop) * metre;
+            let band = [corner(-wide * 0.44, high * 0.45), corner(wide * 0.44, high * 0.45)];
+            painter.line_segment(band, Stroke::new(0.11 * metre, palette::WARN));
+            painter.line_segment([neck, tip], Stroke::new(0.1 * metre, palette::WARN));
+            let top = corner(0.0, high + 0.42);
+            let points = vec![
+                top + vec2(-0.15, -0.12) * metre,
+                top + vec2(0.15, -0.12) * metre,
+                top + vec2(0.0, 0.1) * metre,
+            ];
+            painter.add(Shape::convex_polygon(points, edge, Stroke::NONE));
+        } else {
+            // A visor.
+            let rect = egui_macroquad::egui::Rect::from_center_size(
+                corner(look, high * 0.68),
+                vec2(wide * 0.72, high * 0.3) * metre,
+            );
+            let stroke = Stroke::new(0.04 * metre, fade(edge, 0.8));
+            painter.rect_stroke(rect, 0.12 * metre, stroke, StrokeKind::Middle);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_down_on_a_platform_is_there_when_it_does_and_who_leaps_off_comes_back() {
+        let (mut lean, secs) = (Lean::default(), 1.0 / 60.0);
+        let ours = |theirs: f32| theirs + 0.01;
+        let mut clock = 0.05;
+        let mut last = lean.by();
+        let mut step = |lean: &mut Lean, ride| {
+            clock += secs / 24.0;
+            lean.advance(ride, clock, ours(clock), secs);
+            let wanted = PLATFORMS[0].at(ours(clock)) - PLATFORMS[0].at(clock);
+            let moved = (lean.by() - last).length();
+            last = lean.by();
+            assert!(moved < 0.1, "{moved} m in a frame");
+            (wanted - lean.by()).length()
+        };
+        for n in (0..24).rev() {
+            step(&mut lean, Some((1, n as f32 * secs)));
+        }
+        for _ in 0..60 {
+            assert!(step(&mut lean, Some((1, 0.0))) < 0.005, "it stands on it");
+        }
+        assert!(lean.by().length() > 0.1, "the platform has moved meanwhile");
+        for _ in 0..90 {
+            step(&mut lean, None);
+        }
+        assert_eq!(lean.by(), Vec2::ZERO);
+    }
+}

@@ -1,0 +1,106 @@
+//! What is written over the level: the race's time, the start signal, and who is how far.
+
+use egui_macroquad::egui::{Align2, Painter, Rect, Shape, Stroke, pos2, vec2};
+use phaselock::time::Rates;
+use phaselock_games::platformer::Player;
+use phaselock_games::platformer::movement::{READY_SECS, ticks};
+
+use phaselock_client::paint::{arc, fade, glow, light, panel, text, text_over};
+use phaselock_client::palette;
+
+/// Seconds that the counter of coins shines after one.
+const COIN_SECS: f32 = 0.4;
+
+/// Somebody on the progress bar.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    /// 0 at the start, 1 at the goal.
+    pub(super) progress: f32,
+    pub(super) own: bool,
+    pub(super) in_goal: bool,
+}
+
+/// Lights up the counter of coins, the last of which was taken so many seconds ago.
+pub(super) fn draw_coin(painter: &Painter, clock: Rect, secs: f32) {
+    let left = 1.0 - secs / COIN_SECS;
+    if left > 0.0 {
+        let at = pos2(clock.left() + clock.width() * 0.17, clock.top() + 19.0);
+        glow(painter, at, 46.0, light(palette::WARN, 0.5 * left));
+    }
+}
+
+/// Writes for how long the own player has run, beneath the clock.
+pub(super) fn draw_time(painter: &Painter, clock: Rect, own: &Player, rates: Rates, in_goal: bool) {
+    let ran = u64::from(own.ran).saturating_sub(ticks(rates, READY_SECS));
+    let secs = ran as f32 * rates.step_secs();
+    let words = format!("{}:{:04.1}", (secs / 60.0) as u32, secs % 60.0);
+    let (words, color) =
+        if in_goal { (format!("✔ {words}"), palette::GOOD) } else { (words, palette::TEXT_SOFT) };
+    let at = clock.center_bottom() + vec2(0.0, 6.0);
+    text_over(painter, at, Align2::CENTER_TOP, &words, 15.0, color);
+}
+
+/// Paints how long it is until the signal.
+pub(super) fn draw_signal(painter: &Painter, screen: Rect, own: &Player, rates: Rates) {
+    let left = ticks(rates, READY_SECS).saturating_sub(u64::from(own.ran));
+    let secs = left as f32 * rates.step_secs();
+    let at = screen.center() - vec2(0.0, screen.height() * 0.06);
+    painter.circle_stroke(at, 30.0, Stroke::new(6.0, fade(palette::TEXT_FAINT, 0.35)));
+    arc(painter, at, 30.0, -0.25, secs / READY_SECS, Stroke::new(6.0, palette::OWN));
+    let words = format!("{:.0}", secs.ceil().max(1.0));
+    text_over(painter, at, Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
+}
+
+/// Paints the level as a line, with its checkpoints, and everybody on it.
+pub(super) fn draw_progress(
+    painter: &Painter,
+    screen: Rect,
+    stages: impl Iterator<Item = f32>,
+    mut marks: Vec<Mark>,
+) {
+    let width = (screen.width() * 0.62).min(900.0);
+    let middle = screen.center_bottom() - vec2(0.0, 30.0);
+    let rect = Rect::from_center_size(middle, vec2(width + 44.0, 34.0));
+    panel(painter, rect);
+    let x = |progress: f32| middle.x + (progress - 0.5) * width;
+    let y = middle.y + 2.0;
+    let line = Rect::from_min_max(pos2(x(0.0), y - 2.0), pos2(x(1.0), y + 2.0));
+    painter.rect_filled(line, 2.0, palette::EDGE);
+    let own = marks.iter().find(|mark| mark.own).copied();
+    if let Some(own) = own {
+        let done = Rect::from_min_max(line.min, pos2(x(own.progress), y + 2.0));
+        painter.rect_filled(done, 2.0, palette::OWN);
+    }
+    for stage in stages {
+        painter.vline(x(stage), y - 6.0..=y + 6.0, (2.0, palette::TEXT_FAINT));
+    }
+    // A flag at the end of it.
+    let foot = pos2(x(1.0), y - 4.0);
+    let flag = vec![foot - vec2(0.0, 13.0), foot + vec2(11.0, -9.0), foot - vec2(0.0, 5.0)];
+    painter.add(Shape::convex_polygon(flag, palette::TEXT, Stroke::NONE));
+    painter.line_segment([foot, foot - vec2(0.0, 13.0)], Stroke::new(1.5, palette::TEXT));
+    // The own mark above all; it is an arrow, the others are diamonds, filled once they are there.
+    marks.sort_by_key(|mark| mark.own);
+    for mark in marks {
+        let at = pos2(x(mark.progress), y);
+        if mark.own {
+            let tip = at - vec2(0.0, 3.0);
+            let points = vec![tip - vec2(7.0, 12.0), tip + vec2(7.0, -12.0), tip];
+            let edge = Stroke::new(1.5, palette::VOID);
+            painter.add(Shape::convex_polygon(points, palette::OWN, edge));
+        } else {
+            let points = vec![
+                at - vec2(0.0, 5.0),
+                at + vec2(5.0, 0.0),
+                at + vec2(0.0, 5.0),
+                at - vec2(5.0, 0.0),
+            ];
+            let inside = if mark.in_goal { palette::FOE } else { palette::FOE_DARK };
+            let edge = Stroke::new(1.5, palette::FOE);
+            painter.add(Shape::convex_polygon(points, inside, edge));
+        }
+    }
+    if own.is_none() {
+        text(painter, middle, Align2::CENTER_CENTER, "watching", 12.0, palette::TEXT_SOFT);
+    }
+}

@@ -1,0 +1,166 @@
+//! What happens on the ice, found by comparing frames, and what shines when it does.
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::Color32;
+use glam::Vec2;
+use phaselock::ids::EntityId;
+use phaselock_games::puck::rink::{HALF, PUCK, keep_puck};
+use phaselock_games::puck::{Board, Puck};
+
+use super::ice::side_color;
+use super::seen::Seen;
+use phaselock_client::palette;
+use phaselock_client::particles::{Particles, Trail};
+use phaselock_client::rig::Rig;
+
+/// Seconds that the puck leaves a trail for.
+pub(super) const TRAIL_SECS: f32 = 0.32;
+/// A way of more metres in one frame is no way.
+const TRAIL_CUT: f32 = 3.0;
+/// Seconds in which a mallet's flash fades.
+const FLASH_SECS: f32 = 0.25;
+/// Seconds in which the puck cools down.
+const HEAT_SECS: f32 = 0.4;
+/// Seconds that a goal's light shines.
+const LIT_SECS: f32 = 1.6;
+/// Seconds within which the same strike is not felt twice, should the server see it otherwise.
+const AGAIN_SECS: f32 = 0.12;
+/// A change of speed of that many metres a second without a strike is a wall.
+const BOUNCE_SPEED: f32 = 2.5;
+
+/// What shines, and what was seen last.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    /// Sparks and rings.
+    pub(super) particles: Particles,
+    /// The puck's way.
+    pub(super) trail: Trail,
+    /// How hard the puck was struck a moment ago, 0 to 1.
+    pub(super) heat: f32,
+    /// How brightly the goals shine, the own one first, 0 to 1.
+    pub(super) lit: [f32; 2],
+    flashes: BTreeMap<EntityId, f32>,
+    last: Option<(u8, bool, Puck, Board)>,
+    since_strike: f32,
+}
+
+/// What a goal was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// The own side has one more.
+    Ours,
+    /// The other has.
+    Theirs,
+}
+
+impl Effects {
+    /// How brightly a mallet flashes, 0 to 1.
+    pub(super) fn flash_of(&self, id: EntityId) -> f32 {
+        self.flashes.get(&id).copied().unwrap_or(0.0)
+    }
+
+    /// Lets time pass, and compares what is seen with what was; returns the goal that has been counted.
+    pub(super) fn observe(&mut self, seen: &Seen, rig: &mut Rig, secs: f32) -> Option<Goal> {
+        self.particles.advance(secs);
+        self.trail.advance(secs, TRAIL_SECS);
+        self.heat = (self.heat - secs / HEAT_SECS).max(0.0);
+        self.since_strike += secs;
+        for lit in &mut self.lit {
+            *lit = (*lit - secs / LIT_SECS).max(0.0);
+        }
+        self.flashes.retain(|_, flash| {
+            *flash -= secs / FLASH_SECS;
+            *flash > 0.0
+        });
+        let puck = seen.puck?;
+        let now = (seen.rink, seen.right, puck, seen.board);
+        let (rink, right, was, board) = self.last.replace(now)?;
+        if (rink, right) != (seen.rink, seen.right) {
+            self.particles.clear();
+            return None;
+        }
+        let same = was.placed == puck.placed;
+        if puck.is_held() {
+            if !same {
+                self.particles.ring(Vec2::ZERO, (1.6, 0.4), palette::TEXT_SOFT, 0.5);
+            }
+            self.trail = Trail::default();
+        } else {
+            self.trail.push(puck.position(), TRAIL_CUT);
+        }
+        if same && was.is_in_play() && puck.is_in_play() {
+            let change = puck.velocity() - was.velocity();
+            let struck = (puck.hits + 16 - was.hits) % 16;
+            if (1..8).contains(&struck) {
+                self.strike(seen, &puck, change, rig);
+            } else if struck == 0 && change.length() > BOUNCE_SPEED {
+                self.bounce(&puck, change);
+            }
+        }
+        if was.scored == 0
+            && let Some(own) = seen.scored_on()
+        {
+            self.light_goal(own, rig);
+        }
+        let ours = seen.board.goals(right) > board.goals(right);
+        let theirs = seen.board.goals(!right) > board.goals(!right);
+        if ours { Some(Goal::Ours) } else { theirs.then_some(Goal::Theirs) }
+    }
+
+    /// A mallet struck the puck: the nearest one, for that is where it is.
+    fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut Rig) {
+        if self.since_strike < AGAIN_SECS {
+            return;
+        }
+        self.since_strike = 0.0;
+        let far = |at: Vec2| at.distance_squared(puck.position());
+        let by = seen
+            .mallets
+            .iter()
+            .min_by(|a, b| far(a.entity.position()).total_cmp(&far(b.entity.position())));
+        let Some(by) = by else { return };
+        let hard = (change.length() / 26.0).clamp(0.1, 1.0);
+        let away = (puck.position() - by.entity.position()).normalize_or(Vec2::X);
+        let at = puck.position() - away * PUCK;
+        let color = side_color(seen.is_mate(&by.entity));
+        let count = 4 + (hard * 22.0) as usize;
+        self.particles.spray(at, away, count, 3.0 + 11.0 * hard, color, 0.35);
+        self.particles.spray(at, away, count / 3, 2.0 + 7.0 * hard, Color32::WHITE, 0.25);
+        self.particles.flash(at, Vec2::ZERO, 0.25 + 0.55 * hard, color, 0.06);
+        if hard > 0.45 {
+            self.particles.ring(at, (0.2, 0.5 + 1.2 * hard), color, 0.3);
+        }
+        self.flashes.insert(by.id, hard);
+        self.heat = self.heat.max(hard);
+        let own = seen.own == Some(by.id);
+        rig.shake(if own { 0.42 * hard } else { 0.18 * hard });
+    }
+
+    /// Off a wall.
+    fn bounce(&mut self, puck: &Puck, change: Vec2) {
+        let normal = change.normalize_or(Vec2::X);
+        let at = puck.position() - normal * PUCK;
+        // Only where there is a wall: a correction changes the course as well.
+        let further = puck.position() - normal * 0.5;
+        if keep_puck(further).distance(further) < 0.05 {
+            return;
+        }
+        let hard = (change.length() / 30.0).min(1.0);
+        let count = 3 + (hard * 12.0) as usize;
+        self.particles.spray(at, normal, count, 2.0 + 7.0 * hard, palette::STEEL, 0.3);
+        self.particles.flash(at, Vec2::ZERO, 0.15 + 0.3 * hard, palette::STEEL, 0.02);
+    }
+
+    fn light_goal(&mut self, own: bool, rig: &mut Rig) {
+        let side = if own { -1.0 } else { 1.0 };
+        self.lit[usize::from(!own)] = 1.0;
+        let at = Vec2::new(side * (HALF.x + 0.2), 0.0);
+        let color = side_color(!own);
+        self.particles.spray(at, Vec2::new(-side, 0.0), 60, 16.0, color, 0.9);
+        self.particles.spray(at, Vec2::new(-side, 0.0), 20, 10.0, Color32::WHITE, 0.7);
+        self.particles.ring(at, (0.4, 4.0), color, 0.6);
+        self.particles.flash(at, Vec2::ZERO, 1.6, color, 0.3);
+        rig.shake(0.6);
+    }
+}

@@ -1,0 +1,255 @@
+//! Shuffle Puck in the window: what its players see, and how hands move the mallet.
+
+mod events;
+mod ice;
+mod pieces;
+mod seen;
+mod steer;
+
+use std::cmp::Reverse;
+
+use egui_macroquad::egui::{Align2, Color32, Painter, Stroke, vec2};
+use phaselock::ids::PlayerId;
+use phaselock_games::puck::seats::sides;
+use phaselock_games::puck::{Command, Score, ShufflePuck, rink};
+use phaselock_games::rounds::{Phase, Round, round};
+
+use events::{Effects, Goal, TRAIL_SECS};
+use pieces::Look;
+use seen::Seen;
+use steer::Steer;
+
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
+use phaselock_client::camera::Camera;
+use phaselock_client::hands::Hands;
+use phaselock_client::paint::{fade, mix, text_over};
+use phaselock_client::palette;
+use phaselock_client::rig::Rig;
+use phaselock_client::scoreboard::{self, Board};
+use phaselock_client::view::{GameView, Scene};
+
+/// Seconds for which it is told who scored.
+const SCORER_SECS: f32 = 2.2;
+
+/// What the picture of Shuffle Puck keeps in mind.
+#[derive(Debug, Default)]
+pub(crate) struct PuckScreen {
+    /// The camera of the last frame, in the world's terms.
+    marks: Option<Camera>,
+    steer: Steer,
+    rig: Rig,
+    effects: Effects,
+    announcer: Announcer,
+    /// Who scored, and how long ago.
+    scorer: Option<(String, f32)>,
+}
+
+impl GameView for PuckScreen {
+    type Game = ShufflePuck;
+    const TITLE: &'static str = "Shuffle Puck";
+    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+        ("Mouse", "move the mallet"),
+        ("WASD, arrows", "move it by keys"),
+        ("Tab", "scores"),
+        ("F3, F4, F6", "details, graph, others"),
+        ("Esc", "pause"),
+    ];
+    const BACKDROP: Color32 = palette::VOID;
+
+    fn input(&self, hands: &Hands) -> Command {
+        self.steer.command(hands)
+    }
+
+    fn camera(&self) -> Option<Camera> {
+        self.marks
+    }
+
+    fn draw(&mut self, scene: &Scene<'_, ShufflePuck>, painter: &Painter) {
+        let seen = Seen::new(scene);
+        let camera = self.take_note(scene, &seen);
+        self.draw_world(scene, &seen, camera, painter);
+        self.draw_over(scene, &seen, painter);
+    }
+}
+
+impl PuckScreen {
+    /// Takes note of what has changed, and returns the camera to draw with.
+    fn take_note(&mut self, scene: &Scene<'_, ShufflePuck>, seen: &Seen) -> Camera {
+        let goal = self.effects.observe(seen, &mut self.rig, scene.secs);
+        self.announcer.advance(&round(&scene.view.entities), scene.secs);
+        if let Some((_, age)) = &mut self.scorer {
+            *age += scene.secs;
+        }
+        self.scorer.take_if(|(_, age)| *age > SCORER_SECS);
+        if let Some(goal) = goal {
+            let [ours, theirs] = seen.goals();
+            let words = match goal {
+                Goal::Ours => format!("GOAL!  {ours} : {theirs}"),
+                Goal::Theirs => format!("They score  {ours} : {theirs}"),
+            };
+            self.announcer.say(&words);
+            let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
+            self.scorer = Some((by.unwrap_or_else(|| "An own goal".into()), 0.0));
+        }
+        let camera = seen::camera(scene.screen);
+        if let Some(own) = seen.own_mallet() {
+            self.steer.shown(camera, own.position(), seen.turn);
+        }
+        // The kit forgets blows with time as it follows; there is nothing to follow here.
+        let shot = phaselock_client::rig::Shot {
+            target: camera.middle,
+            width: camera.half().x * 2.0,
+            height: camera.half().y * 2.0,
+            ease_secs: 0.01,
+            cut: 0.0,
+            bounds: None,
+        };
+        self.rig.follow(scene.screen, scene.secs, &shot);
+        let camera = self.rig.shaken(camera, scene.age_secs);
+        // A negative scale turns the picture.
+        let at = scene.game.on_rink(seen.rink, camera.middle * seen.turn);
+        self.marks = Some(Camera { middle: at, scale: camera.scale * seen.turn, ..camera });
+        camera
+    }
+
+    fn draw_world(
+        &self,
+        scene: &Scene<'_, ShufflePuck>,
+        seen: &Seen,
+        camera: Camera,
+        painter: &Painter,
+    ) {
+        ice::draw(painter, camera, self.effects.lit, seen.goals());
+        self.effects.particles.draw_below(painter, camera);
+        let look = |id, mallet| Look {
+            mate: seen.is_mate(mallet),
+            own: seen.own == Some(id),
+            flash: self.effects.flash_of(id),
+        };
+        let mut mallets: Vec<_> = seen.mallets.iter().collect();
+        mallets.sort_by_key(|slot| (seen.own == Some(slot.id), slot.id));
+        for slot in &mallets {
+            pieces::draw_beneath(painter, camera, &slot.entity, look(slot.id, &slot.entity));
+        }
+        if let Some(puck) = &seen.puck {
+            let color = mix(palette::WARN, Color32::WHITE, 0.3 + 0.5 * self.effects.heat);
+            let width = 2.0 * rink::PUCK * 0.9;
+            self.effects.trail.draw(painter, camera, fade(color, 0.55), width, TRAIL_SECS);
+            let held = f32::from(puck.wait) * scene.rates.step_secs();
+            pieces::draw_puck(painter, camera, puck, self.effects.heat, held);
+        }
+        for slot in &mallets {
+            pieces::draw_mallet(painter, camera, &slot.entity, look(slot.id, &slot.entity));
+        }
+        self.effects.particles.draw_above(painter, camera);
+        for slot in mallets.into_iter().filter(|slot| seen.own != Some(slot.id)) {
+            if let Some(owner) = slot.owner.filter(|owner| scene.roster.contains_key(owner)) {
+                let (name, bot) = (scene.name_of(owner), scene.is_bot(owner));
+                pieces::draw_name(painter, camera, &slot.entity, name, bot);
+            }
+        }
+        if scene.active && !self.steer.by_keys() {
+            // Where the mallet is sent, which it may not have reached yet.
+            let soft = Stroke::new(1.5, fade(palette::TEXT, 0.5));
+            painter.circle_stroke(scene.pointer, 5.0, soft);
+        }
+    }
+
+    fn draw_over(&self, scene: &Scene<'_, ShufflePuck>, seen: &Seen, painter: &Painter) {
+        let (screen, entities) = (scene.screen, &scene.view.entities);
+        let round = round(entities);
+        let now = scene.rates.tick_at(scene.view.server_time);
+        let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
+        let figures = [(ours.as_str(), "YOUR SIDE"), (theirs.as_str(), "OTHERS")];
+        let clock = draw_clock(painter, screen, &round, (now, scene.rates), figures);
+        // How the rink is manned, beside the clock.
+        let count = scene.view.entities.records::<phaselock_games::puck::Board>().count();
+        let [left, right] = sides(entities, seen.rink);
+        let (us, them) = if seen.right { (right, left) } else { (left, right) };
+        let mut about = format!("{us} against {them}");
+        if count > 1 {
+            about = format!("rink {} of {count}: {about}", seen.rink + 1);
+        }
+        if screen.width() > 1000.0 {
+            let at = clock.right_center() + vec2(14.0, 0.0);
+            text_over(painter, at, Align2::LEFT_CENTER, &about, 13.0, palette::TEXT_SOFT);
+        }
+        if let Some(words) = self.waits_for(seen, &round, us.min(them) == 0) {
+            let at = screen.center_bottom() - vec2(0.0, 16.0);
+            text_over(painter, at, Align2::CENTER_CENTER, words, 14.0, palette::TEXT_SOFT);
+        } else if !scene.crowded {
+            draw_hint(painter, screen, Self::controls(), scene.age_secs, 8.0);
+        }
+        let board = self.board(scene, seen.rink);
+        if round.phase() == Phase::Results {
+            let secs = round.secs_left(now, scene.rates);
+            draw_results(painter, screen, verdict(seen.goals()), &board, secs);
+            return;
+        }
+        self.announcer.draw(painter, screen);
+        if let Some((name, age)) = &self.scorer {
+            let left = ((SCORER_SECS - age) * 2.0).clamp(0.0, 1.0);
+            let at = screen.center() - vec2(0.0, screen.height() * 0.2 - 46.0);
+            let color = fade(palette::TEXT_SOFT, left);
+            text_over(painter, at, Align2::CENTER_CENTER, name, 20.0, color);
+        }
+        if scene.scores {
+            scoreboard::draw(painter, screen, &board);
+        }
+    }
+
+    fn controls() -> &'static [(&'static str, &'static str)] {
+        Self::CONTROLS
+    }
+
+    /// What the player should know of why nothing counts.
+    fn waits_for(&self, seen: &Seen, round: &Round, alone: bool) -> Option<&'static str> {
+        match round.phase() {
+            Phase::WarmUp if alone => Some("Nobody is on the other side yet"),
+            Phase::Play if alone => Some("Nobody is on the other side: goals do not count"),
+            Phase::Play if ShufflePuck::won(&seen.board).is_some() => {
+                Some("This rink is decided: free play until the others are done")
+            }
+            _ => None,
+        }
+    }
+
+    fn board(&self, scene: &Scene<'_, ShufflePuck>, rink: u8) -> Board {
+        let score = |player: PlayerId| {
+            let owned = scene.view.entities.records::<Score>();
+            let score =
+                owned.filter(|slot| slot.owner == Some(player)).map(|slot| slot.entity).next();
+            score.unwrap_or_default()
+        };
+        let key = |player| {
+            let Score { goals, saves, .. } = score(player);
+            (score(player).rink != rink, Reverse(goals), Reverse(saves))
+        };
+        let values = |player| {
+            let Score { goals, saves, wins, .. } = score(player);
+            vec![goals.to_string(), saves.to_string(), wins.to_string()]
+        };
+        Board::new(scene, &["GOALS", "SAVES", "WINS"], key, values)
+    }
+}
+
+/// Who has won, in words.
+fn verdict([ours, theirs]: [u8; 2]) -> &'static str {
+    match ours.cmp(&theirs) {
+        std::cmp::Ordering::Greater => "Your side wins",
+        std::cmp::Ordering::Less => "The other side wins",
+        std::cmp::Ordering::Equal => "A draw",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_more_goals_has_won() {
+        assert_eq!(verdict([7, 3]), "Your side wins");
+        assert_eq!(verdict([2, 3]), "The other side wins");
+        assert_eq!(verdict([0, 0]), "A draw");
+    }
+}

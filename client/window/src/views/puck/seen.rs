@@ -1,0 +1,126 @@
+//! The rink as its player sees it: the own side always at the left.
+//!
+//! Who plays on the right sees everything turned by half a turn, and so does its mouse.
+
+use egui_macroquad::egui::{Rect, vec2};
+use glam::Vec2;
+use phaselock::game::Slot;
+use phaselock::ids::EntityId;
+use phaselock_games::puck::motion::TOUCH;
+use phaselock_games::puck::rink::{DEPTH, HALF, keep_puck};
+use phaselock_games::puck::{Board, Mallet, Puck, ShufflePuck, mallet_of};
+
+use phaselock_client::camera::Camera;
+use phaselock_client::view::Scene;
+
+/// Points above the rink that are kept for what is written.
+const ABOVE: f32 = 74.0;
+/// And below it.
+const BELOW: f32 = 34.0;
+/// Metres around the ice: the rim.
+pub(super) const RIM: f32 = 0.34;
+
+/// What there is on the own rink, turned as the player sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// Which rink.
+    pub(super) rink: u8,
+    /// 1, or -1 if the picture is turned.
+    pub(super) turn: f32,
+    /// Whether the own side is the world's right one.
+    pub(super) right: bool,
+    /// The own mallet.
+    pub(super) own: Option<EntityId>,
+    /// All mallets on the rink.
+    pub(super) mallets: Vec<Slot<Mallet>>,
+    /// The puck.
+    pub(super) puck: Option<Puck>,
+    /// The score.
+    pub(super) board: Board,
+}
+
+impl Seen {
+    /// What a frame shows.
+    pub(super) fn new(scene: &Scene<'_, ShufflePuck>) -> Self {
+        let entities = &scene.view.entities;
+        let me = mallet_of(entities, scene.player);
+        let (rink, right) = me.map_or((0, false), |me| (me.rink, me.right));
+        let turn = if right { -1.0 } else { 1.0 };
+        let mallets = entities
+            .records::<Mallet>()
+            .filter(|slot| slot.entity.rink == rink)
+            .map(|slot| {
+                let Mallet { x, y, vx, vy, .. } = slot.entity;
+                let [x, y, vx, vy] = [x, y, vx, vy].map(|part| part * turn);
+                Slot { entity: Mallet { x, y, vx, vy, ..slot.entity }, ..slot }
+            })
+            .collect();
+        let puck = ShufflePuck::puck_of(entities, rink).map(|slot| {
+            let mut puck = slot.entity;
+            if let Some(me) = me.filter(|_| puck.is_in_play()) {
+                // A correction slides the picture, but not through the mallet in the player's hand.
+                let away = puck.position() - me.position();
+                if away.length() < TOUCH {
+                    let out = me.position() + away.normalize_or(Vec2::new(-me.side(), 0.0)) * TOUCH;
+                    (puck.x, puck.y) = keep_puck(out).into();
+                }
+            }
+            let [x, y, vx, vy] = [puck.x, puck.y, puck.vx, puck.vy].map(|part| part * turn);
+            Puck { x, y, vx, vy, ..puck }
+        });
+        let board = ShufflePuck::board_of(entities, rink).unwrap_or_default();
+        Self { rink, turn, right, own: scene.view.own, mallets, puck, board }
+    }
+
+    /// The own mallet, as seen.
+    pub(super) fn own_mallet(&self) -> Option<&Mallet> {
+        self.mallets.iter().find(|slot| Some(slot.id) == self.own).map(|slot| &slot.entity)
+    }
+
+    /// Whether a mallet is one of the own side.
+    pub(super) fn is_mate(&self, mallet: &Mallet) -> bool {
+        mallet.right == self.right
+    }
+
+    /// In whose goal the puck lies, if it does: true for the own one.
+    pub(super) fn scored_on(&self) -> Option<bool> {
+        let scored = self.puck?.scored;
+        (scored != 0).then_some((scored == 2) == self.right)
+    }
+
+    /// Goals of the own side, and of the other.
+    pub(super) fn goals(&self) -> [u8; 2] {
+        [self.board.goals(self.right), self.board.goals(!self.right)]
+    }
+}
+
+/// The camera that shows the whole rink between what is written above and below it.
+pub(super) fn camera(screen: Rect) -> Camera {
+    let half = HALF + Vec2::new(DEPTH + RIM, RIM);
+    let room = vec2(screen.width() - 12.0, screen.height() - ABOVE - BELOW);
+    let scale = (room.x / (2.0 * half.x)).min(room.y / (2.0 * half.y)).max(1.0);
+    let lower = (ABOVE - BELOW) / 2.0;
+    Camera { middle: Vec2::new(0.0, -lower / scale), scale, screen }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_macroquad::egui::Pos2;
+
+    use super::*;
+
+    #[test]
+    fn the_whole_rink_fits_any_window() {
+        for (width, height) in [(800.0, 600.0), (1280.0, 720.0), (1920.0, 1080.0), (2560.0, 1080.0)]
+        {
+            let screen = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
+            let camera = camera(screen);
+            let half = HALF + Vec2::new(DEPTH + RIM, RIM);
+            let rink = Rect::from_two_pos(camera.to_screen(-half), camera.to_screen(half));
+            assert!(screen.contains_rect(rink), "{rink:?} in {screen:?}");
+            assert!(rink.top() >= ABOVE - 0.1 && rink.bottom() <= height - BELOW + 0.1);
+            let share = (rink.width() / width).max(rink.height() / (height - ABOVE - BELOW));
+            assert!(share > 0.97, "there is room left");
+        }
+    }
+}

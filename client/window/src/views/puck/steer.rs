@@ -1,0 +1,56 @@
+//! What hands command: the mallet goes after the mouse, or where keys send it.
+
+use std::cell::Cell;
+
+use egui_macroquad::egui::Pos2;
+use glam::Vec2;
+use phaselock_games::puck::Command;
+
+use phaselock_client::camera::Camera;
+use phaselock_client::hands::{Hands, KeyCode};
+
+/// How far ahead of the mallet keys send it, in metres: far enough for its full speed.
+const KEY_REACH: f32 = 2.2;
+/// Where it comes to rest when keys are let go, ahead of where it is.
+const KEY_REST: f32 = 0.3;
+/// By how many points the mouse must move to take over from the keys.
+const MOUSE_MOVES: f32 = 3.0;
+
+/// How the mallet is steered. Asked for in every tick, shown to in every frame.
+#[derive(Debug, Default)]
+pub(super) struct Steer {
+    /// What the last frame showed: the camera, the own mallet, and whether the picture was turned.
+    shown: Option<(Camera, Vec2, f32)>,
+    /// While keys steer: where the mouse was, and where the mallet rests.
+    keys: Cell<Option<(Pos2, Vec2)>>,
+}
+
+impl Steer {
+    /// A frame showed the own mallet there, as seen.
+    pub(super) fn shown(&mut self, camera: Camera, own: Vec2, turn: f32) {
+        self.shown = Some((camera, own, turn));
+    }
+
+    /// Whether keys steer, and not the mouse.
+    pub(super) fn by_keys(&self) -> bool {
+        self.keys.get().is_some()
+    }
+
+    /// What the hands command.
+    pub(super) fn command(&self, hands: &Hands) -> Command {
+        let Some((camera, own, turn)) = self.shown else { return Command::default() };
+        let right = hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]);
+        let down = hands.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]);
+        let way = Vec2::new(f32::from(right), f32::from(down)).normalize_or_zero();
+        if way != Vec2::ZERO {
+            self.keys.set(Some((hands.pointer, own + way * KEY_REST)));
+            return Command::to((own + way * KEY_REACH) * turn);
+        }
+        let moved = |(was, _): &(Pos2, Vec2)| was.distance(hands.pointer) > MOUSE_MOVES;
+        if self.keys.get().is_some_and(|keys| moved(&keys)) {
+            self.keys.set(None);
+        }
+        let to = self.keys.get().map_or(camera.to_world(hands.pointer), |(_, rest)| rest);
+        Command::to(to * turn)
+    }
+}

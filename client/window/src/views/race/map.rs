@@ -1,0 +1,105 @@
+//! The map in the corner: the track, and where everybody is on it.
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::epaint::PathStroke;
+use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Shape, Stroke, vec2};
+use glam::Vec2;
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
+use phaselock_games::race::track::{GATES, Track};
+use phaselock_games::race::{Piece, Score, car_of};
+
+use phaselock_client::paint::{fade, panel, text};
+use phaselock_client::palette;
+
+/// Metres a second that somebody far away is taken to drive from its last gate on.
+const USUAL: f32 = 22.0;
+
+/// Where those are who are too far away to be seen: by the gates that their scores tell of.
+#[derive(Debug, Default)]
+pub(super) struct Map {
+    /// Gates passed, and seconds since the last.
+    far: BTreeMap<PlayerId, (u16, f32)>,
+}
+
+impl Map {
+    /// Lets time pass.
+    pub(super) fn advance(&mut self, scores: &BTreeMap<PlayerId, Score>, secs: f32) {
+        self.far.retain(|player, _| scores.contains_key(player));
+        for (player, score) in scores {
+            let entry = self.far.entry(*player).or_insert((score.gates, 0.0));
+            *entry =
+                if entry.0 == score.gates { (entry.0, entry.1 + secs) } else { (score.gates, 0.0) };
+        }
+    }
+
+    /// Where a player is, as far as is known.
+    fn place(&self, track: &Track, entities: &Entities<Piece>, player: PlayerId) -> Option<Vec2> {
+        if let Some(car) = car_of(entities, player) {
+            return Some(car.place());
+        }
+        let (gates, secs) = *self.far.get(&player)?;
+        let gap = track.length / f32::from(GATES);
+        let station = track.last_gate(gates).station + (secs * USUAL).min(gap);
+        Some(track.place(station, 0.0))
+    }
+
+    /// Paints the map at the lower right.
+    pub(super) fn draw(
+        &self,
+        painter: &Painter,
+        screen: Rect,
+        entities: &Entities<Piece>,
+        own: PlayerId,
+        scores: &BTreeMap<PlayerId, Score>,
+    ) {
+        let track = Track::get();
+        let wide = (screen.width() * 0.2).clamp(180.0, 280.0);
+        let (low, high) = track
+            .samples
+            .iter()
+            .fold((Vec2::MAX, Vec2::MIN), |(low, high), it| (low.min(it.at), high.max(it.at)));
+        let scale = (wide - 28.0) / (high.x - low.x);
+        let size = vec2(wide, (high.y - low.y) * scale + 28.0);
+        let rect = Rect::from_min_size(screen.right_bottom() - size - vec2(18.0, 18.0), size);
+        panel(painter, rect);
+        let middle = (low + high) * 0.5;
+        let on_map = |at: Vec2| {
+            let away = (at - middle) * scale;
+            rect.center() + vec2(away.x, away.y)
+        };
+        let points: Vec<Pos2> = track.samples.iter().step_by(3).map(|it| on_map(it.at)).collect();
+        for (width, color) in [(7.0, palette::EDGE), (4.0, palette::ASPHALT_LIGHT)] {
+            painter.add(Shape::closed_line(points.clone(), PathStroke::new(width, color)));
+        }
+        let line = &track.samples[0];
+        let across = line.along.perp() * 7.0;
+        let ends = [on_map(line.at - across), on_map(line.at + across)];
+        painter.line_segment(ends, Stroke::new(2.0, palette::TEXT));
+
+        // The leader last of the others, and oneself above all.
+        let mut order: Vec<_> = scores.iter().filter(|(player, _)| **player != own).collect();
+        order.sort_by_key(|(player, score)| (std::cmp::Reverse(score.place), **player));
+        for (player, score) in order {
+            let Some(at) = self.place(track, entities, *player).map(on_map) else { continue };
+            painter.circle(at, 3.6, palette::FOE, Stroke::new(1.0, palette::VOID));
+            if score.place == 1 {
+                painter.circle_stroke(at, 6.2, Stroke::new(1.5, palette::TEXT));
+                let above = at - vec2(0.0, 7.0);
+                text(painter, above, Align2::CENTER_BOTTOM, "1", 11.0, palette::TEXT);
+            }
+        }
+        if let Some(car) = car_of(entities, own) {
+            let at = on_map(car.place());
+            let (nose, right) = (car.nose(), car.nose().perp());
+            let corner = |ahead: f32, aside: f32| {
+                let away = nose * ahead + right * aside;
+                at + vec2(away.x, away.y)
+            };
+            let points = vec![corner(9.0, 0.0), corner(-5.0, 5.5), corner(-5.0, -5.5)];
+            let edge = Stroke::new(1.5, fade(palette::VOID, 0.9));
+            painter.add(Shape::convex_polygon(points, palette::OWN, edge));
+        }
+    }
+}

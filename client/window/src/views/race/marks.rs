@@ -1,0 +1,145 @@
+//! What tyres leave behind: marks that fade, and the smoke and dust above them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use egui_macroquad::egui::epaint::Mesh;
+use egui_macroquad::egui::{Color32, Painter, Shape};
+use glam::Vec2;
+use macroquad::rand::gen_range;
+use phaselock::ids::EntityId;
+use phaselock_games::race::Car;
+use phaselock_games::race::track::{Ground, Track};
+
+use super::ground::quad;
+use phaselock_client::camera::Camera;
+use phaselock_client::paint::fade;
+use phaselock_client::palette;
+use phaselock_client::particles::Particles;
+
+/// Pieces of marks that are kept; the oldest go first.
+const PIECES_MAX: usize = 4000;
+/// Seconds until a mark is gone.
+const LIFE_SECS: f32 = 22.0;
+/// Metres from one piece to the next.
+const STEP: f32 = 0.4;
+/// Metres that nobody drives in a frame.
+const CUT: f32 = 4.0;
+/// Sliding across by so much, in metres a second, leaves marks.
+const SLIDES: f32 = 2.2;
+/// From a car's middle back and aside to its rear wheels, in metres.
+const WHEELS: Vec2 = Vec2::new(1.25, 0.9);
+
+#[derive(Debug)]
+struct Mark {
+    ends: [Vec2; 2],
+    color: Color32,
+    age: f32,
+}
+
+/// Marks, and where each car's rear wheels were when they left the last.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    pieces: VecDeque<Mark>,
+    wheels: BTreeMap<EntityId, [Vec2; 2]>,
+    /// Seconds of smoke that are owed, for each car.
+    smoke: BTreeMap<EntityId, f32>,
+}
+
+impl Marks {
+    /// Lets time pass for all cars that are seen.
+    pub(super) fn advance<'c>(
+        &mut self,
+        track: &Track,
+        cars: impl Iterator<Item = (EntityId, &'c Car)>,
+        particles: &mut Particles,
+        secs: f32,
+    ) {
+        for mark in &mut self.pieces {
+            mark.age += secs;
+        }
+        while self.pieces.front().is_some_and(|mark| mark.age > LIFE_SECS) {
+            self.pieces.pop_front();
+        }
+        let before = std::mem::take(&mut self.wheels);
+        let owed = std::mem::take(&mut self.smoke);
+        for (id, car) in cars {
+            let back = car.place() - car.nose() * WHEELS.x;
+            let right = car.nose().perp() * WHEELS.y;
+            let now = [back - right, back + right];
+            let slip = car.slip();
+            let ground = track.ground(&track.spot(back));
+            let grass = ground == Ground::Grass;
+            let brakes = car.pedal <= -3 && slip.x > 9.0;
+            let slides = slip.y.abs() > SLIDES || (car.hand && slip.x > 4.0);
+            let strength = if grass && slip.x.abs() > 3.0 {
+                0.4
+            } else if slides {
+                (slip.y.abs() / 9.0).clamp(0.3, 0.7)
+            } else if brakes {
+                0.14
+            } else {
+                0.0
+            };
+            let was = before.get(&id).copied().unwrap_or(now);
+            let way = was[0].distance(now[0]).max(was[1].distance(now[1]));
+            if way < STEP {
+                self.wheels.insert(id, was);
+            } else {
+                self.wheels.insert(id, now);
+                if strength > 0.0 && way < CUT {
+                    let color = if grass { palette::EARTH } else { palette::RUBBER };
+                    for (from, to) in was.into_iter().zip(now) {
+                        let mark =
+                            Mark { ends: [from, to], color: fade(color, strength), age: 0.0 };
+                        self.pieces.push_back(mark);
+                    }
+                }
+            }
+            // Puffs by the time that it slides, whatever the frame rate.
+            let hot = !grass && slides && slip.length() > 5.0;
+            let dusty = grass && slip.length() > 5.0;
+            let mut owes = owed.get(&id).copied().unwrap_or(0.0);
+            owes = if hot || dusty { owes + secs } else { 0.0 };
+            while owes > 0.035 {
+                owes -= 0.035;
+                let at = now[usize::from(gen_range(0.0, 1.0) < 0.5)];
+                let aside = Vec2::new(gen_range(-1.0, 1.0), gen_range(-1.0, 1.0));
+                let color = if grass { palette::EARTH } else { palette::STEEL };
+                let velocity = car.velocity() * 0.2 + aside;
+                particles.puff(
+                    at,
+                    velocity,
+                    gen_range(0.5, 0.9),
+                    fade(color, 0.4),
+                    gen_range(0.5, 1.0),
+                );
+            }
+            self.smoke.insert(id, owes);
+        }
+        while self.pieces.len() > PIECES_MAX {
+            self.pieces.pop_front();
+        }
+    }
+
+    /// Paints the marks.
+    pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
+        let half = camera.half() + 2.0;
+        let mut mesh = Mesh::default();
+        for mark in &self.pieces {
+            let [from, to] = mark.ends;
+            if !(from - camera.middle).abs().cmplt(half).all() {
+                continue;
+            }
+            let aside = (to - from).normalize_or_zero().perp() * 0.14;
+            let corners = [from - aside, from + aside, to + aside, to - aside];
+            let left = ((LIFE_SECS - mark.age) / (0.5 * LIFE_SECS)).min(1.0);
+            quad(&mut mesh, corners.map(|it| camera.to_screen(it)), fade(mark.color, left));
+        }
+        painter.add(Shape::mesh(mesh));
+    }
+
+    /// Forgets all: another race.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -1,0 +1,399 @@
+//! Race in the window: what its drivers see and which keys they press.
+
+mod cars;
+mod ground;
+mod hud;
+mod map;
+mod marks;
+
+use std::collections::BTreeMap;
+
+use egui_macroquad::egui::{Color32, Painter, Stroke};
+use glam::Vec2;
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
+use phaselock_games::race::track::{BARRIER, GATES, LAPS};
+use phaselock_games::race::{Car, Command, Race, Score, lights};
+use phaselock_games::rounds::{Phase, Round, round};
+
+use ground::Ground;
+use map::Map;
+use marks::Marks;
+
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
+use phaselock_client::camera::Camera;
+use phaselock_client::hands::{Hands, KeyCode};
+use phaselock_client::paint::fade;
+use phaselock_client::palette;
+use phaselock_client::particles::Particles;
+use phaselock_client::rig::{Rig, Shot};
+use phaselock_client::scoreboard::{self, Board};
+use phaselock_client::view::{GameView, Scene};
+
+/// Metres that are seen from left to right on most screens, at rest and at full speed.
+const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
+/// The picture's height for its width, at most.
+const SEEN_SHAPE: f32 = 0.75;
+/// Seconds that the camera looks ahead along the velocity, and how far at most, as a share of the width.
+const LOOK_AHEAD_SECS: f32 = 0.55;
+const LOOK_AHEAD_MOST: f32 = 0.22;
+/// Seconds in which half of the camera's way to where it should be is done.
+const EASE_SECS: f32 = 0.09;
+/// The same of its height.
+const ZOOM_SECS: f32 = 0.6;
+/// The camera jumps further than this: another place, not a drive.
+const CUT: f32 = 45.0;
+/// Names are written over so many of the nearest cars.
+const TAGS_MAX: usize = 24;
+/// Backwards along the track, in metres a second, for so many seconds, is the wrong way.
+const WRONG: f32 = 2.0;
+const WRONG_SECS: f32 = 0.7;
+
+/// What the picture of Race keeps in mind.
+#[derive(Debug, Default)]
+pub(crate) struct RaceScreen {
+    drawn: Option<Camera>,
+    rig: Rig,
+    width: Option<f32>,
+    /// Where the own car was drawn last, and how fast it was.
+    own_at: Option<(Vec2, Vec2)>,
+    ground: Ground,
+    marks: Marks,
+    particles: Particles,
+    map: Map,
+    announcer: Announcer,
+    scores: BTreeMap<PlayerId, Score>,
+    /// How often each car was touched and put somewhere, as last seen.
+    seen: BTreeMap<EntityId, (u8, u8)>,
+    /// The own lap, and when it began in seconds after green, by the picture's own clock.
+    lap: Option<(u16, f32)>,
+    was_red: bool,
+    wrong_secs: f32,
+    lost_secs: f32,
+}
+
+impl GameView for RaceScreen {
+    type Game = Race;
+    const TITLE: &'static str = "Race";
+    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+        ("W, up", "throttle"),
+        ("S, down", "brake, reverse"),
+        ("A D, left right", "steer"),
+        ("Space", "hand brake"),
+        ("R", "back on the track"),
+        ("Tab", "scores"),
+        ("F3, F4, F6", "details, graph, others"),
+        ("Esc", "pause"),
+    ];
+    const BACKDROP: Color32 = palette::GRASS;
+
+    fn input(&self, hands: &Hands) -> Command {
+        Command {
+            pedal: 3 * hands.axis(&[KeyCode::S, KeyCode::Down], &[KeyCode::W, KeyCode::Up]),
+            turn: 7 * hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
+            hand: hands.key(&[KeyCode::Space]),
+            reset: hands.key(&[KeyCode::R]),
+        }
+    }
+
+    fn camera(&self) -> Option<Camera> {
+        self.drawn
+    }
+
+    fn draw(&mut self, scene: &Scene<'_, Race>, painter: &Painter) {
+        let own = scene.view.own.and_then(|id| scene.view.entities.record::<Car>(id)).copied();
+        self.take_note(scene, own.as_ref());
+        let camera = self.aim_camera(scene, own.as_ref());
+        self.drawn = Some(camera);
+        self.draw_world(scene, camera, own.as_ref(), painter);
+        self.draw_over(scene, camera, own.as_ref(), painter);
+    }
+}
+
+/// Seconds after green at which the own car is drawn; negative before.
+fn race_secs(scene: &Scene<'_, Race>) -> f32 {
+    let now = scene.own_tick();
+    let green = lights(&scene.view.entities).green;
+    (now.tick.span_24(green) as f32 + now.fraction) * scene.rates.step_secs()
+}
+
+impl RaceScreen {
+    fn take_note(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
+        let entities = &scene.view.entities;
+        let secs = scene.secs;
+        self.scores =
+            entities.records::<Score>().filter_map(|it| Some((it.owner?, it.entity))).collect();
+        self.particles.advance(secs);
+        self.map.advance(&self.scores, secs);
+        let cars: Vec<_> = entities.records::<Car>().collect();
+        let shown = cars.iter().map(|slot| (slot.id, &slot.entity));
+        self.marks.advance(scene.game.track, shown, &mut self.particles, secs);
+        self.notice_bumps(scene, &cars);
+        self.notice_round(scene, own);
+        self.notice_way(scene, own);
+    }
+
+    fn notice_bumps(&mut self, scene: &Scene<'_, Race>, cars: &[phaselock::game::Slot<Car>]) {
+        self.seen.retain(|id, _| cars.iter().any(|slot| slot.id == *id));
+        for slot in cars {
+            let car = &slot.entity;
+            let before = self.seen.insert(slot.id, (car.bumps, car.puts));
+            let Some((bumps, puts)) = before else { continue };
+            if puts != car.puts {
+                self.particles.ring(car.place(), (4.0, 1.0), palette::STEEL, 0.5);
+            } else if bumps != car.bumps {
+                // Towards whoever is nearest.
+                let others = cars.iter().filter(|other| other.id != slot.id);
+                let near = others.map(|other| other.entity.place() - car.place());
+                let near = near.min_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
+                let to = near.unwrap_or(Vec2::X).normalize_or(Vec2::X);
+                let at = car.place() + to * 1.1;
+                self.particles.spray(at, to.perp(), 7, 9.0, palette::WARN, 0.4);
+                self.particles.spray(at, -to.perp(), 7, 9.0, palette::WARN, 0.4);
+                if scene.view.own == Some(slot.id) {
+                    self.rig.shake(0.45);
+                }
+            }
+        }
+    }
+
+    fn notice_round(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
+        let round = round(&scene.view.entities);
+        let red = round.phase() == Phase::Play && race_secs(scene) < 0.0;
+        match self.announcer.advance(&round, scene.secs) {
+            Some(Phase::Play) => {
+                self.announcer.say("");
+                self.marks.clear();
+                self.particles.clear();
+                self.lap = None;
+            }
+            Some(Phase::WarmUp | Phase::Results) | None => {}
+        }
+        if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
+            self.announcer.say("Go!");
+        }
+        let Some(car) = own.filter(|_| round.phase() == Phase::Play && !red) else { return };
+        let lap = car.lap();
+        if self.lap.is_none_or(|(before, _)| before != lap) {
+            // The first lap begins with the green lights, not with the line.
+            let passed = self.lap.is_some_and(|(before, _)| before > 0 && lap > before);
+            let begun = if passed { race_secs(scene) } else { 0.0 };
+            if passed && lap <= LAPS {
+                let words = if lap == LAPS { "Last lap".to_owned() } else { format!("Lap {lap}") };
+                self.announcer.say(&words);
+            }
+            self.lap = Some((lap, begun));
+        }
+    }
+
+    /// Whether the own car goes the wrong way, or has left a gate out.
+    fn notice_way(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
+        let Some(car) = own.filter(|car| !car.has_finished()) else {
+            (self.wrong_secs, self.lost_secs) = (0.0, 0.0);
+            return;
+        };
+        let track = scene.game.track;
+        let spot = track.spot(car.place());
+        let looks_back = car.nose().dot(spot.along) < -0.2;
+        let wrong = looks_back && car.velocity().dot(spot.along) < -WRONG;
+        self.wrong_secs = if wrong { self.wrong_secs + scene.secs } else { 0.0 };
+        let way = track.ahead(spot.station, track.next_gate(car.gates).station);
+        let gap = track.length / f32::from(GATES);
+        let lost = !(-3.0..gap + 8.0).contains(&way);
+        self.lost_secs = if lost { self.lost_secs + scene.secs } else { 0.0 };
+    }
+
+    /// Moves the camera along and returns the one to draw with.
+    fn aim_camera(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) -> Camera {
+        if let Some(car) = own {
+            self.own_at = Some((car.place(), car.velocity()));
+        }
+        let (at, velocity) = self.own_at.unwrap_or((scene.game.track.place(0.0, 0.0), Vec2::ZERO));
+        let share = (velocity.length() / TOP_SPEED).clamp(0.0, 1.0);
+        let wanted = SEEN_WIDTH[0] + (SEEN_WIDTH[1] - SEEN_WIDTH[0]) * share;
+        let width = self
+            .width
+            .map_or(wanted, |before| wanted + (before - wanted) * (-scene.secs / ZOOM_SECS).exp2());
+        self.width = Some(width);
+        let lead = (velocity * LOOK_AHEAD_SECS).clamp_length_max(width * LOOK_AHEAD_MOST);
+        // The camera lags by what its ease costs; half of that is made up for.
+        let shot = Shot {
+            target: at + lead + velocity * (EASE_SECS * 0.7),
+            width,
+            height: width * SEEN_SHAPE,
+            ease_secs: EASE_SECS,
+            cut: CUT,
+            bounds: None,
+        };
+        let camera = self.rig.follow(scene.screen, scene.secs, &shot);
+        self.rig.shaken(camera, scene.age_secs)
+    }
+
+    fn draw_world(
+        &self,
+        scene: &Scene<'_, Race>,
+        camera: Camera,
+        own: Option<&Car>,
+        painter: &Painter,
+    ) {
+        self.ground.draw(painter, camera);
+        self.marks.draw(painter, camera);
+        self.particles.draw_below(painter, camera);
+        if let Some(car) = own.filter(|_| self.lost_secs > WRONG_SECS) {
+            // The gate that was left out.
+            let ends = scene.game.track.next_gate(car.gates).ends();
+            let stroke = Stroke::new(0.5 * camera.scale, fade(palette::WARN, 0.7));
+            painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
+        }
+        let half = camera.half() + BARRIER;
+        let is_own = |id: EntityId| scene.view.own == Some(id);
+        let mut cars: Vec<_> = scene
+            .view
+            .entities
+            .records::<Car>()
+            .filter(|slot| (slot.entity.place() - camera.middle).abs().cmplt(half).all())
+            .collect();
+        // Those who can be driven through beneath, oneself above all.
+        cars.sort_by_key(|slot| (is_own(slot.id), slot.entity.is_solid(), slot.id));
+        for slot in &cars {
+            let Some(player) = slot.owner else { continue };
+            let own = is_own(slot.id);
+            let solid = slot.entity.is_solid() || (own && slot.entity.has_finished());
+            cars::draw(painter, camera, &slot.entity, cars::Look { own, player, solid });
+        }
+        self.ground.draw_barriers(painter, camera);
+        self.particles.draw_above(painter, camera);
+
+        let here = own.map_or(camera.middle, Car::place);
+        cars.retain(|slot| !is_own(slot.id));
+        cars.sort_by(|a, b| {
+            let far = |car: &Car| car.place().distance_squared(here);
+            far(&a.entity).total_cmp(&far(&b.entity))
+        });
+        for slot in cars.iter().take(TAGS_MAX) {
+            // Somebody who has just left is shown a moment longer than named.
+            let Some(owner) = slot.owner.filter(|it| scene.roster.contains_key(it)) else {
+                continue;
+            };
+            let place = self.score(owner).place;
+            let tag = cars::Tag { place, name: scene.name_of(owner), bot: scene.is_bot(owner) };
+            cars::draw_tag(painter, camera, &slot.entity, tag);
+        }
+    }
+
+    fn draw_over(
+        &self,
+        scene: &Scene<'_, Race>,
+        camera: Camera,
+        own: Option<&Car>,
+        painter: &Painter,
+    ) {
+        let screen = scene.screen;
+        let entities = &scene.view.entities;
+        let round = round(entities);
+        let score = self.score(scene.player);
+        let racing = round.phase() == Phase::Play;
+        self.draw_figures(scene, &round, own, painter);
+        self.map.draw(painter, screen, entities, scene.player, &self.scores);
+        if let Some(car) = own {
+            hud::draw_speed(painter, screen, car);
+            let race = race_secs(scene);
+            let now = self.lap.filter(|_| racing && race > 0.0 && !car.has_finished());
+            let now = now.map(|(_, begun)| ((race - begun).max(0.0) * 100.0) as u32);
+            hud::draw_times(painter, screen, now, &score);
+            if car.hold > 0 && (!racing || race > 0.0) {
+                let left = f32::from(car.hold) * scene.rates.step_secs() / RESET_SECS;
+                hud::draw_hold(painter, camera.to_screen(car.place()), left);
+            }
+        }
+        if racing {
+            hud::draw_lights(painter, screen, -race_secs(scene));
+        }
+        if racing && score.time > 0 {
+            hud::draw_finished(painter, screen, &score);
+        } else if round.phase() != Phase::Results {
+            if self.wrong_secs > WRONG_SECS {
+                hud::draw_sign(painter, screen, "WRONG WAY", "Turn round", scene.age_secs);
+            } else if self.lost_secs > 2.0 * WRONG_SECS {
+                let more = "Go back, or press R";
+                hud::draw_sign(painter, screen, "GATE MISSED", more, scene.age_secs);
+            }
+        }
+        self.announcer.draw(painter, screen);
+        if !scene.crowded {
+            draw_hint(painter, screen, Self::hint(), scene.age_secs, 26.0);
+        }
+        if round.phase() == Phase::Results {
+            let left = round.secs_left(scene.own_tick().tick, scene.rates);
+            draw_results(painter, screen, &self.verdict(scene), &self.board(scene), left);
+        } else if scene.scores {
+            scoreboard::draw(painter, screen, &self.board(scene));
+        }
+    }
+
+    /// What a newcomer must know.
+    fn hint() -> &'static [(&'static str, &'static str)] {
+        &[("Arrows, WASD", "drive"), ("Space", "hand brake"), ("R", "back on the track")]
+    }
+
+    /// The clock, the lap and the place.
+    fn draw_figures(
+        &self,
+        scene: &Scene<'_, Race>,
+        round: &Round,
+        own: Option<&Car>,
+        painter: &Painter,
+    ) {
+        let score = self.score(scene.player);
+        let place = match score.place {
+            0 => "-".to_owned(),
+            place => format!("{place} / {}", self.scores.len()),
+        };
+        let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
+        let lap =
+            if round.phase() == Phase::Play { format!("{lap} / {LAPS}") } else { "-".to_owned() };
+        let figures = [(place.as_str(), "PLACE"), (lap.as_str(), "LAP")];
+        let now = scene.own_tick().tick;
+        draw_clock(painter, scene.screen, round, (now, scene.rates), figures);
+    }
+
+    fn verdict(&self, scene: &Scene<'_, Race>) -> String {
+        let first = self.scores.iter().find(|(_, score)| score.place == 1);
+        match first {
+            Some((player, score)) if score.time > 0 => {
+                let own = *player == scene.player;
+                let who = if own { "You win" } else { scene.name_of(*player) };
+                if own { who.to_owned() } else { format!("{who} wins") }
+            }
+            _ => "Nobody came home".to_owned(),
+        }
+    }
+
+    fn score(&self, player: PlayerId) -> Score {
+        self.scores.get(&player).copied().unwrap_or_default()
+    }
+
+    /// By place; with the time of the first, and what the others were behind it.
+    fn board(&self, scene: &Scene<'_, Race>) -> Board {
+        let first = self.scores.values().map(|score| score.time).filter(|time| *time > 0).min();
+        let key = |player| match self.score(player).place {
+            0 => u16::MAX,
+            place => place,
+        };
+        let values = |player| {
+            let score = self.score(player);
+            let home = |time: u16| match (time, first) {
+                (0, _) | (_, None) => {
+                    format!("lap {}", (score.gates.saturating_sub(1) / GATES).clamp(1, LAPS))
+                }
+                (time, Some(first)) if time == first => hud::time(u32::from(time)),
+                (time, Some(first)) => format!("+{:.2}", f32::from(time - first) / 100.0),
+            };
+            let best =
+                if score.best == 0 { "-".to_owned() } else { hud::time(u32::from(score.best)) };
+            let place = if score.place == 0 { "-".to_owned() } else { hud::ordinal(score.place) };
+            vec![place, home(score.time), best]
+        };
+        Board::new(scene, &["PLACE", "TIME", "BEST LAP"], key, values)
+    }
+}

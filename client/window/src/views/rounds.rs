@@ -1,0 +1,156 @@
+//! What is written of a round: its clock, what begins, who has won.
+
+use egui_macroquad::egui::{Align2, Painter, Rect, pos2, vec2};
+use phaselock::time::{Rates, Tick};
+use phaselock_games::rounds::{Phase, Round};
+
+use phaselock_client::paint::{fade, panel, text, text_over, text_spaced};
+use phaselock_client::palette;
+use phaselock_client::scoreboard::{self, Board};
+
+/// Seconds that an announcement stays.
+const ANNOUNCED_SECS: f32 = 1.6;
+/// Seconds for which the keys are told.
+const HINT_SECS: f32 = 9.0;
+
+/// What is written over a game's picture about its round. Call [`advance`](Self::advance) once a frame.
+#[derive(Debug, Default)]
+pub(crate) struct Announcer {
+    phase: Option<Phase>,
+    said: Option<(String, f32)>,
+}
+
+impl Announcer {
+    /// Lets time pass; returns the part of the round that has just begun, if one has.
+    pub(crate) fn advance(&mut self, round: &Round, secs: f32) -> Option<Phase> {
+        if let Some((_, age)) = &mut self.said {
+            *age += secs;
+        }
+        self.said.take_if(|(_, age)| *age > ANNOUNCED_SECS);
+        let phase = round.phase();
+        let before = self.phase.replace(phase);
+        // Whoever joins in the middle of something is not told that it begins.
+        let begun = (before.is_some() && before != Some(phase)).then_some(phase);
+        match begun {
+            Some(Phase::WarmUp) => self.say("Warm-up"),
+            Some(Phase::Play) => self.say("Go!"),
+            Some(Phase::Results) | None => {}
+        }
+        begun
+    }
+
+    /// Says something large, in place of what was said before.
+    pub(crate) fn say(&mut self, words: &str) {
+        self.said = Some((words.to_owned(), 0.0));
+    }
+
+    /// Paints what was said.
+    pub(crate) fn draw(&self, painter: &Painter, screen: Rect) {
+        let Some((words, age)) = &self.said else { return };
+        let part = age / ANNOUNCED_SECS;
+        // Large at first, then at rest, then gone.
+        let size = 56.0 + 30.0 * (1.0 - age / 0.18).max(0.0);
+        let color = fade(palette::TEXT, ((1.0 - part) * 3.0).min(1.0));
+        let at = screen.center() - vec2(0.0, screen.height() * 0.2);
+        text_over(painter, at, Align2::CENTER_CENTER, words, size, color);
+    }
+}
+
+/// Paints the panel at the top: figures of the game's own, and between them the round's clock. Returns
+/// where it is.
+pub(crate) fn draw_clock(
+    painter: &Painter,
+    screen: Rect,
+    round: &Round,
+    (now, rates): (Tick, Rates),
+    figures: [(&str, &str); 2],
+) -> Rect {
+    let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
+    panel(painter, rect);
+    let secs = round.secs_left(now, rates).ceil() as u32;
+    // What is due a moment ago is only not heard of yet.
+    let clock = if round.is_waiting(now.minus(u64::from(rates.tick_hz))) {
+        "-:--".to_owned()
+    } else {
+        format!("{}:{:02}", secs / 60, secs % 60)
+    };
+    let phase = match round.phase() {
+        Phase::WarmUp => "WARM-UP",
+        Phase::Play => "LEFT",
+        Phase::Results => "RESULTS",
+    };
+    let hurry = round.phase() == Phase::Play && secs <= 10;
+    let color = if hurry { palette::WARN } else { palette::TEXT };
+    let [left, right] = figures;
+    let figures = [
+        (0.17, left, palette::TEXT),
+        (0.5, (clock.as_str(), phase), color),
+        (0.83, right, palette::TEXT),
+    ];
+    for (share, (value, label), color) in figures {
+        let x = rect.left() + rect.width() * share;
+        text(painter, pos2(x, rect.top() + 19.0), Align2::CENTER_CENTER, value, 21.0, color);
+        let at = pos2(x, rect.bottom() - 10.0);
+        text_spaced(painter, at, Align2::CENTER_CENTER, label, (9.0, 1.2), palette::TEXT_SOFT);
+    }
+    let (top, bottom) = (rect.top() + 10.0, rect.bottom() - 10.0);
+    for share in [0.335, 0.665] {
+        let x = rect.left() + rect.width() * share;
+        painter.vline(x, top..=bottom, (1.0, palette::EDGE));
+    }
+    rect
+}
+
+/// Paints the results: who has won, how everybody did, and when it goes on.
+pub(crate) fn draw_results(
+    painter: &Painter,
+    screen: Rect,
+    verdict: &str,
+    board: &Board,
+    secs_left: f32,
+) {
+    painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.45));
+    let table = scoreboard::draw(painter, screen, board);
+    let at = table.center_top() - vec2(0.0, 18.0);
+    text_over(painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
+    let words = format!("The next round in {:.0} s", secs_left.ceil());
+    let at = table.center_bottom() + vec2(0.0, 14.0);
+    text_over(painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
+}
+
+/// Tells the keys to a newcomer, who can do without after a while. `above` is how many points from the
+/// window's lower edge, beside or above what else is written there.
+pub(crate) fn draw_hint(
+    painter: &Painter,
+    screen: Rect,
+    controls: &[(&str, &str)],
+    age_secs: f32,
+    above: f32,
+) {
+    let left = ((HINT_SECS - age_secs) / 1.5).clamp(0.0, 1.0);
+    if left == 0.0 {
+        return;
+    }
+    let words: Vec<_> = controls.iter().map(|(keys, what)| format!("{keys}: {what}")).collect();
+    let at = screen.center_bottom() - vec2(0.0, above);
+    let color = fade(palette::TEXT_SOFT, left);
+    text_over(painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_is_announced_once_and_not_to_newcomers() {
+        let mut announcer = Announcer::default();
+        let round = |part| Round { part, until: Tick(60), played: 0 };
+        assert_eq!(announcer.advance(&round(1), 0.1), None);
+        assert!(announcer.said.is_none());
+        assert_eq!(announcer.advance(&round(2), 0.1), Some(Phase::Results));
+        assert_eq!(announcer.advance(&round(0), 0.1), Some(Phase::WarmUp));
+        assert!(announcer.said.is_some());
+        assert_eq!(announcer.advance(&round(0), 2.0), None);
+        assert!(announcer.said.is_none());
+    }
+}

@@ -1,0 +1,365 @@
+//! A visit to a server, from joining it to leaving it, however often it is lost in between.
+
+use std::collections::BTreeMap;
+use std::thread::JoinHandle;
+
+use egui_macroquad::egui::{Color32, Context, CursorIcon, LayerId};
+use macroquad::input::is_key_pressed;
+use phaselock::client::{Notice, SessionConfig, State};
+use phaselock::clock::pll::LoopFilter;
+use phaselock::fingerprint::Fingerprint;
+use phaselock::games::Games;
+use phaselock::motion::choice::Choice;
+use phaselock::time::{LocalTime, Micros};
+use phaselock_lab::record::{MotionFiles, RecordError};
+use phaselock_quic::address::Address;
+use phaselock_quic::client::{Driver, Options, Pins};
+use phaselock_quic::clock::Clock;
+use phaselock_quic::local::LocalServer;
+use phaselock_quic::pins::KnownHosts;
+
+use super::args::Setup;
+use super::graph::{self, NetGraph};
+use super::hands::{Hands, KeyCode};
+use super::overlay::{self, Status};
+use super::play::{Frame, Play, kinds};
+use super::presentation::{Kind, Panel};
+use super::view::{ViewEntry, Views};
+use super::{background, developer, palette};
+
+/// How long a notice is shown: long enough to read a fingerprint.
+const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
+
+/// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), each once a frame.
+pub(crate) struct Visit {
+    /// The server, as the player knows it.
+    place: String,
+    driver: Driver,
+    /// The server inside of this program, if that is where it is.
+    server: Option<LocalServer>,
+    views: Views,
+    /// The game's view, from the first welcome on.
+    play: Option<(ViewEntry, Box<dyn Play>)>,
+    server_name: String,
+    /// Why the last attempt failed, or the game before it.
+    lost: Option<String>,
+    pinned: Option<(Fingerprint, LocalTime)>,
+    paused: bool,
+    details: bool,
+    /// The bad network that was put in between, as it is shown.
+    link: Option<String>,
+    /// The loop that keeps the clock in phase.
+    filter: LoopFilter,
+    graph: NetGraph,
+    panel: Panel,
+    /// How others are shown from the start, if not as the games would have it.
+    presentation: Option<Choice>,
+    /// What was chosen of that in each game.
+    chosen: BTreeMap<&'static str, Vec<Kind>>,
+}
+
+/// What becomes of a visit after a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It goes on.
+    Stay,
+    /// The player has had enough.
+    Leave,
+    /// It is over, and why.
+    Ended(String),
+}
+
+impl Visit {
+    /// Starts a server in this program, and joins it.
+    pub(crate) fn host(
+        games: Games,
+        bots: u16,
+        name: String,
+        clock: Clock,
+        (views, setup): (&Views, &Setup),
+    ) -> Result<Self, String> {
+        let server = LocalServer::start(games, bots).map_err(|error| error.to_string())?;
+        let address = server.address().to_string();
+        let address = address.parse().map_err(|error| format!("{error}"))?;
+        let options = Options::new(address, Pins::Fixed(server.fingerprint()));
+        let place = "the server on this computer".to_owned();
+        Self::start(place, options, name, clock, Some(server), (views, setup))
+    }
+
+    /// Joins a server.
+    pub(crate) fn join(
+        address: Address,
+        name: String,
+        clock: Clock,
+        begin: (&Views, &Setup),
+    ) -> Result<Self, String> {
+        let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
+        let place = address.to_string();
+        Self::start(place, Options::new(address, pins), name, clock, None, begin)
+    }
+
+    fn start(
+        place: String,
+        options: Options,
+        name: String,
+        clock: Clock,
+        server: Option<LocalServer>,
+        (views, setup): (&Views, &Setup),
+    ) -> Result<Self, String> {
+        let options = Options { link: setup.link.clone(), ..options };
+        let config = SessionConfig {
+            filter: setup.filter,
+            ..SessionConfig::new(views.games().clone(), name)
+        };
+        let driver = Driver::spawn(options, config, clock)
+            .map_err(|error| format!("cannot start the network's thread: {error}"))?;
+        Ok(Self {
+            place,
+            driver,
+            server,
+            views: views.clone(),
+            play: None,
+            server_name: String::new(),
+            lost: None,
+            pinned: None,
+            paused: false,
+            details: false,
+            link: setup.link_words(),
+            filter: setup.filter,
+            graph: NetGraph::new(setup.net_graph),
+            panel: Panel::new(setup.marks),
+            presentation: setup.presentation,
+            chosen: BTreeMap::new(),
+        })
+    }
+
+    fn now(&self) -> LocalTime {
+        self.driver.clock().now()
+    }
+
+    /// Takes in what has come, commands what is due and sends what is to be sent. The player's motion goes
+    /// into the files.
+    pub(crate) fn update(&mut self, hands: &mut Hands, files: Option<&mut MotionFiles>) -> Next {
+        self.note_choices();
+        self.driver.receive();
+        let now = self.now();
+        if let Some(fingerprint) = self.driver.take_pinned() {
+            self.pinned = Some((fingerprint, now));
+        }
+        let mut next = Next::Stay;
+        while let Some(notice) = self.driver.poll_notice() {
+            match notice {
+                Notice::State(State::Ended { reason }) => {
+                    next = Next::Ended(self.at_place(&reason))
+                }
+                Notice::State(State::Waiting { reason, .. }) => self.lost = Some(reason),
+                Notice::State(State::Connected) => self.lost = None,
+                Notice::State(State::Connecting { .. }) => {}
+                Notice::Game { server, game } => self.begin(server, game, now),
+            }
+        }
+        if let Some(files) = files {
+            self.driver.session.record_motion();
+            warn(files.take_from(&mut self.driver.session, now));
+        }
+        if next == Next::Stay {
+            self.handle_keys(hands);
+            let now = self.now();
+            self.driver.session.handle_frame(now);
+            if let Some((_, play)) = self.play.as_mut() {
+                play.press(&mut self.driver.session, now, hands);
+            }
+        }
+        self.driver.transmit();
+        next
+    }
+
+    fn is_connected(&self) -> bool {
+        *self.driver.session.state() == State::Connected
+    }
+
+    /// What was chosen lasts, also when the game is joined again, or comes again.
+    fn note_choices(&mut self) {
+        if let Some((client, (entry, _))) = self.driver.session.client().zip(self.play.as_ref()) {
+            self.chosen.insert(entry.title, kinds(client));
+        }
+    }
+
+    fn begin(&mut self, server: String, game: &'static str, now: LocalTime) {
+        let Some(entry) = self.views.get(game).copied() else { return };
+        self.server_name = server;
+        self.play = Some((entry, entry.begin(now)));
+        let session = &mut self.driver.session;
+        match (self.chosen.get(entry.title), self.presentation) {
+            (Some(kinds), _) => kinds.iter().for_each(|it| session.choose(it.kind, it.choice)),
+            (None, Some(choice)) => {
+                let kinds = session.client().map(kinds).unwrap_or_default();
+                kinds.iter().for_each(|it| session.choose(it.kind, choice));
+            }
+            (None, None) => {}
+        }
+        self.panel.compare(session);
+    }
+
+    fn handle_keys(&mut self, hands: &mut Hands) {
+        if is_key_pressed(KeyCode::Escape) {
+            self.paused = !self.paused;
+        }
+        if is_key_pressed(KeyCode::F3) {
+            self.details = !self.details;
+        }
+        if is_key_pressed(KeyCode::F4) {
+            self.graph.shown = !self.graph.shown;
+        }
+        if is_key_pressed(KeyCode::F5) && self.graph.shown {
+            self.filter = graph::other(self.filter);
+            let now = self.now();
+            self.driver.session.set_loop_filter(now, self.filter);
+        }
+        if is_key_pressed(KeyCode::F6) {
+            self.panel.shown = !self.panel.shown;
+        }
+        // The world does not wait; the player's hands are off the keys, that is all.
+        if self.paused || self.panel.shown || !self.is_connected() {
+            hands.rest();
+        }
+    }
+
+    /// What is seen where nothing is painted.
+    pub(crate) fn backdrop(&self) -> Color32 {
+        self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
+    }
+
+    /// Shows it all.
+    pub(crate) fn draw(&mut self, ctx: &Context, hands: &mut Hands, secs: f32) -> Next {
+        let now = self.now();
+        let painter = ctx.layer_painter(LayerId::background());
+        let busy = self.paused || self.panel.shown;
+        let active = self.is_connected() && !busy;
+        match &mut self.play {
+            Some((_, play)) => {
+                let scores = hands.key(&[KeyCode::Tab]) && active;
+                let screen = ctx.screen_rect();
+                let frame = Frame {
+                    screen,
+                    pointer: hands.pointer,
+                    secs,
+                    active,
+                    scores,
+                    crowded: self.graph.shown || self.panel.shown,
+                    marks: self.panel.marks,
+                };
+                play.draw(&mut self.driver.session, now, &frame, &painter);
+            }
+            None => {
+                let screen = ctx.screen_rect();
+                let y = screen.top() + screen.height() * 0.2;
+                background::draw(&painter, screen, y, ctx.input(|input| input.time));
+            }
+        }
+        if active && self.play.is_some() {
+            ctx.set_cursor_icon(CursorIcon::None); // The game draws its own.
+        }
+
+        let client = self.driver.session.client();
+        let playing = self.play.as_ref().zip(client);
+        let readings = playing.map(|((_, play), client)| play.readings(client, now));
+        if let Some(readings) = &readings {
+            // Hidden or not, so that what happened just before is there to be seen.
+            self.graph.observe(now, readings);
+            self.graph.draw(&painter, now, readings);
+        }
+        let pinned = self.pinned.filter(|(_, at)| now - *at < NOTICE_SHOWN);
+        overlay::draw(
+            &painter,
+            &Status {
+                place: &self.place,
+                server: &self.server_name,
+                state: self.driver.session.state(),
+                lost: self.lost.as_deref(),
+                now,
+                playing: playing.map(|((entry, _), _)| entry.title),
+                silence: playing.map(|(_, client)| client.common().silence(now)),
+                rates: readings.as_ref().map(|readings| readings.rates),
+                link: self.link.as_deref(),
+                pinned: pinned.map(|(fingerprint, _)| fingerprint),
+            },
+        );
+        if let Some(readings) = readings.filter(|_| self.details) {
+            developer::draw(&painter, &readings);
+        }
+        if let Some((_, play)) = self.play.as_ref().filter(|_| !self.paused) {
+            self.panel.draw(ctx, &mut self.driver.session, &**play);
+        }
+        if !self.paused {
+            return Next::Stay;
+        }
+        let controls = self.play.as_ref().map_or(&[][..], |(entry, _)| entry.controls);
+        match overlay::pause(ctx, &self.place, controls) {
+            Some(overlay::Choice::Resume) => {
+                self.paused = false;
+                hands.rest();
+                Next::Stay
+            }
+            Some(overlay::Choice::Leave) => Next::Leave,
+            None => Next::Stay,
+        }
+    }
+
+    /// Whether the game runs: joined, and heard of since.
+    pub(crate) fn is_playing(&self) -> bool {
+        let now = self.now();
+        let common = self.driver.session.client().map(|client| client.common());
+        let heard = common.is_some_and(|common| {
+            common.stats().snapshots > 0 && common.silence(now) <= overlay::SILENCE_BAD
+        });
+        self.is_connected() && heard
+    }
+
+    /// Why the game does not run.
+    pub(crate) fn trouble(&self) -> String {
+        match self.driver.session.state() {
+            State::Connecting { attempt } => {
+                let lost = self.lost.as_ref().map_or(String::new(), |lost| format!(": {lost}"));
+                format!("still connecting to {} (attempt {attempt}){lost}", self.place)
+            }
+            State::Connected => format!("{} sends no snapshots", self.place),
+            State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(reason),
+        }
+    }
+
+    /// A reason, and the place it is about, unless it says so itself.
+    fn at_place(&self, reason: &str) -> String {
+        if reason.contains(&self.place) {
+            return reason.to_owned();
+        }
+        format!("{}: {reason}", self.place)
+    }
+
+    /// Says goodbye on a thread of its own, because that may take a moment.
+    pub(crate) fn close(self, reason: &'static str) -> Option<JoinHandle<()>> {
+        let Self { driver, server, .. } = self;
+        let goodbye = move || {
+            driver.close(reason);
+            if let Some(server) = server {
+                server.stop(reason);
+            }
+        };
+        // Without a thread both are dropped, which stops them as well.
+        std::thread::Builder::new().name("goodbye".into()).spawn(goodbye).ok()
+    }
+}
+
+/// What is recorded from here on belongs into another file.
+pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
+    if let Some(files) = files {
+        warn(files.begin());
+    }
+}
+
+/// A recording that ends early is no reason to end the game.
+fn warn(recorded: Result<(), RecordError>) {
+    if let Err(error) = recorded {
+        eprintln!("phaselock: {error}");
+    }
+}

@@ -1,0 +1,133 @@
+//! The dedicated server's program: settings, log, certificate, signals.
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use phaselock::games::Games;
+use phaselock::server::RoomConfig;
+use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock_quic::identity::{Identity, map_seed};
+use phaselock_quic::query;
+use phaselock_quic::server::Server;
+
+use crate::config::{Command, Config, parse};
+use crate::logging;
+
+/// Runs the program: reads the command line, the environment and the configuration file, and serves
+/// these games until it is told to stop.
+pub fn run(games: &Games) -> ExitCode {
+    let command = match parse(std::env::args_os()) {
+        Ok(command) => command,
+        Err(error) => return ExitCode::from(error.report()),
+    };
+    let done = match command {
+        Command::Serve(config) => serve(games, config),
+        Command::HealthCheck { addr } => check_health(addr),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("phaselock-server: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(games: &Games, config: Config) -> Result<()> {
+    logging::init(config.log, &config.log_filter)?;
+    let names = match &*config.games {
+        [] => games.names().take(1).map(str::to_owned).collect(),
+        names => names.to_vec(),
+    };
+    let games = games.select(&names)?;
+    let rates = Rates { tick_hz: config.tick_hz, snapshot_hz: config.snapshot_hz }.validate()?;
+    let identity = Identity::load_or_create(&config.data_dir)?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
+    runtime.block_on(async {
+        // Before anything can go wrong later, so that no signal finds the default behaviour.
+        let stopped = stop_signal()?;
+        let server = Server::bind(config.listen, &identity)?;
+        let seed = config.seed.unwrap_or_else(seed_from_clock);
+        tracing::info!(
+            address = %server.address(),
+            fingerprint = %identity.fingerprint,
+            games = names.join(","),
+            tick_hz = rates.tick_hz,
+            snapshot_hz = rates.snapshot_hz,
+            bots = config.bots,
+            max_players = config.max_players,
+            seed,
+            "listening"
+        );
+        let room = RoomConfig {
+            name: config.name,
+            rates,
+            seed,
+            map_seed: map_seed(seed),
+            bots: config.bots,
+            players_max: config.max_players,
+            client_bytes_per_second: config.client_bytes,
+            rewind: config.rewind_ms.map(|ms| Micros::from_ms(i64::from(ms))),
+            favour: config.favour,
+            start: LocalTime(0),
+            unix_micros: 0,
+            rounds: Some(config.rounds),
+        };
+        server.run(&games, room, stopped).await;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+/// A different world each time, unless the host asks for one.
+fn seed_from_clock() -> u64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Resolves when the server is told to stop, with what to tell the players.
+fn stop_signal() -> Result<impl Future<Output = String> + Send + 'static> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?;
+        let mut interrupt = signal(SignalKind::interrupt()).context("cannot wait for Ctrl-C")?;
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            "the server is shutting down".to_owned()
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        Ok(async {
+            // Without a handler there is no orderly stop, but the server can run all the same.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            "the server is shutting down".to_owned()
+        })
+    }
+}
+
+fn check_health(address: SocketAddr) -> Result<()> {
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
+    let status = runtime.block_on(query::query(address))?;
+    // The answer is the status; whoever closed the output does not want the words.
+    let _ = writeln!(
+        io::stdout(),
+        "{} plays {}: {} of {} players, {} bots, {}",
+        status.server,
+        status.game,
+        status.players,
+        status.players_max,
+        status.bots,
+        status.tick
+    );
+    Ok(())
+}

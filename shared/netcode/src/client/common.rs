@@ -1,0 +1,179 @@
+//! What a client has whatever the game: clocks, roster, counters. It outlives a game.
+
+use std::collections::BTreeMap;
+
+use super::stats::{Counter, Stats};
+use crate::clock::delay::Delay;
+use crate::clock::lead::Lead;
+use crate::clock::pll::Pll;
+use crate::ids::PlayerId;
+use crate::limits::SEATS_MAX;
+use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime};
+use crate::wire::control::{ServerMessage, Welcome};
+
+/// Somebody who plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The player's name.
+    pub name: String,
+    /// Whether the server plays it.
+    pub bot: bool,
+}
+
+/// A client's clock and counters, its own seat and everybody else's.
+#[derive(Debug)]
+pub struct Common {
+    pub(super) rates: Rates,
+    /// Seed of the rules and the map.
+    pub(super) seed: u64,
+    /// Index of the game in the server's rotation, modulo 256.
+    pub(super) number: u8,
+    pub(super) player: PlayerId,
+    pub(super) welcome_offset: Offset,
+    pub(super) unix_micros: i64,
+    pub(super) roster: BTreeMap<PlayerId, Seat>,
+    pub(super) pll: Pll,
+    pub(super) lead: Lead,
+    pub(super) delay: Delay,
+    /// Whether the server has measured this client's clock. Until then it is not known what tick
+    /// an input would be for, and none is sent.
+    pub(super) measured: bool,
+    /// The server's epoch.
+    pub(super) epoch: u8,
+    pub(super) started: LocalTime,
+    /// The newest packet's send time on the server's clock, and when it came.
+    pub(super) heard: Option<(u32, LocalTime)>,
+    pub(super) counter: Counter,
+}
+
+impl Common {
+    /// Starts from the server's welcome, which answered a hello that was sent at `hello_sent`.
+    pub fn new(welcome: &Welcome, hello_sent: LocalTime, now: LocalTime) -> Self {
+        let round_trip = now - hello_sent;
+        // The welcome's offset takes the hello for as old as its arrival.
+        let offset = Offset(welcome.offset.0.saturating_sub(round_trip.0 / 2));
+        Self {
+            rates: welcome.rates,
+            seed: welcome.seed,
+            number: welcome.number,
+            player: welcome.player,
+            welcome_offset: welcome.offset,
+            unix_micros: welcome.unix_micros,
+            roster: BTreeMap::new(),
+            pll: Pll::new(now, offset),
+            lead: Lead::new(now, round_trip, welcome.rates.step()),
+            delay: Delay::new(now, round_trip, welcome.rates.snapshot_interval()),
+            measured: false,
+            epoch: welcome.epoch,
+            started: now,
+            heard: None,
+            counter: Counter::new(round_trip),
+        }
+    }
+
+    /// Goes on with the next game of the same server.
+    pub(super) fn rotate(&mut self, welcome: &Welcome, now: LocalTime) {
+        let rates = welcome.rates;
+        // Lead and delay are counted in ticks and snapshots.
+        if self.rates != rates {
+            let round_trip = self.counter.stats.round_trip;
+            self.delay = Delay::new(now, round_trip, rates.snapshot_interval());
+            self.lead = Lead::new(now, round_trip, rates.step());
+        }
+        self.rates = rates;
+        self.seed = welcome.seed;
+        self.number = welcome.number;
+        self.player = welcome.player;
+        self.unix_micros = welcome.unix_micros;
+        self.epoch = welcome.epoch;
+        self.started = now;
+        self.heard = None;
+        self.counter.go_on();
+    }
+
+    /// The server's clock was measured for the first time.
+    pub(super) fn handle_first_measurement(&mut self, now: LocalTime, round_trip: Micros) {
+        self.lead = Lead::new(now, round_trip, self.rates.step());
+        self.delay = Delay::new(now, round_trip, self.rates.snapshot_interval());
+    }
+
+    /// Takes note of who comes and goes, and of a new epoch. Returns whether the clock was set.
+    pub(super) fn handle_message(&mut self, message: &ServerMessage) -> bool {
+        match message {
+            ServerMessage::Joined { player, name, bot } => {
+                if self.roster.len() < usize::from(SEATS_MAX) {
+                    self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
+                }
+            }
+            ServerMessage::Left { player } => {
+                self.roster.remove(player);
+            }
+            ServerMessage::Epoch { epoch, unix_micros } => {
+                // A later tick 0 is an earlier time now.
+                self.pll.shift(Micros(self.unix_micros.saturating_sub(*unix_micros)));
+                self.unix_micros = *unix_micros;
+                self.epoch = *epoch;
+                return true;
+            }
+            // What ends or starts a game is the session's to handle.
+            ServerMessage::Closed { .. } | ServerMessage::Welcome(_) | ServerMessage::Status(_) => {
+            }
+        }
+        false
+    }
+
+    /// The world's rates.
+    pub fn rates(&self) -> Rates {
+        self.rates
+    }
+
+    /// Seed of the rules and the map.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The own seat.
+    pub fn player(&self) -> PlayerId {
+        self.player
+    }
+
+    /// Everybody's seats.
+    pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
+        &self.roster
+    }
+
+    /// The server's time.
+    pub fn server_time(&self, now: LocalTime) -> ServerTime {
+        self.pll.server_time(now)
+    }
+
+    /// Unix time of the server's tick 0 in microseconds, by the server's host.
+    pub fn unix_micros(&self) -> i64 {
+        self.unix_micros
+    }
+
+    /// Time since a snapshot last came, or since the game began.
+    pub fn silence(&self, now: LocalTime) -> Micros {
+        (now - self.heard.map_or(self.started, |(_, arrival)| arrival)).max(Micros::ZERO)
+    }
+
+    /// The locked clock.
+    pub fn pll(&self) -> &Pll {
+        &self.pll
+    }
+
+    /// What steers prediction: how far it runs ahead of the server's time, and why.
+    pub fn lead(&self) -> &Lead {
+        &self.lead
+    }
+
+    /// What steers presentation: how far it runs behind the server's time, and why.
+    pub fn delay(&self) -> &Delay {
+        &self.delay
+    }
+
+    /// Counters since the client joined.
+    pub fn stats(&self) -> &Stats {
+        &self.counter.stats
+    }
+}

@@ -1,0 +1,83 @@
+//! A game's own foretelling as the rules that methods of presentation run a state forward by.
+
+use crate::fields::{Entity, Field, Values};
+use crate::game::Game;
+use crate::limits::FORETOLD_TICKS_MAX;
+use crate::motion::interpolate::{blend_values, cut_between};
+use crate::motion::method::Rules;
+use crate::time::Rates;
+
+/// The game's rules for one kind of entity, as far as a state alone tells.
+#[derive(Debug)]
+pub struct Foretelling<'a, G> {
+    game: &'a G,
+    rates: Rates,
+    kind: u8,
+    fields: &'static [Field],
+}
+
+impl<G: Game> Rules for Foretelling<'_, G> {
+    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+        let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
+        let whole = ticks.floor();
+        let part = (ticks - whole) as f32;
+        let before = self.after(values, whole as u64)?;
+        if part < 1e-4 {
+            return Some(before);
+        }
+        let after = self.after(values, whole as u64 + 1)?;
+        if cut_between(self.fields, &before, &after) {
+            return Some(before);
+        }
+        Some(blend_values(self.fields, &before, &after, part))
+    }
+}
+
+impl<'a, G: Game> Foretelling<'a, G> {
+    /// For one kind of a game's entities, an index into [`Entity::KINDS`].
+    pub fn new(game: &'a G, rates: Rates, kind: u8) -> Self {
+        Self { game, rates, kind, fields: G::Entity::KINDS[usize::from(kind)].fields }
+    }
+
+    fn after(&self, values: &Values, ticks: u64) -> Option<Values> {
+        if ticks == 0 {
+            return Some(*values);
+        }
+        let base = G::Entity::from_values(self.kind, values);
+        // Keys are held on: what counts how long has counted on.
+        let secs = ticks as f32 * self.rates.step_secs();
+        let mut steering = *values;
+        for (value, field) in steering.iter_mut().zip(self.fields).filter(|(_, f)| f.steering) {
+            *value = field.unpack(field.pack(*value + field.drift * secs));
+        }
+        let steering = G::Entity::from_values(self.kind, &steering);
+        let after = (G::KIT.coding.extrapolate)(
+            self.game,
+            &base,
+            &steering,
+            ticks.min(FORETOLD_TICKS_MAX),
+        )?;
+        Some(after.values())
+    }
+}
+
+/// The same with a game of its own, made from what the server says of it.
+#[derive(Debug)]
+pub struct GameRules<G> {
+    game: G,
+    rates: Rates,
+    kind: u8,
+}
+
+impl<G: Game> GameRules<G> {
+    /// Of a kind, an index into [`Entity::KINDS`].
+    pub fn new(rates: Rates, seed: u64, kind: u8) -> Self {
+        Self { game: G::new(rates, seed), rates, kind }
+    }
+}
+
+impl<G: Game> Rules for GameRules<G> {
+    fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
+        Foretelling::new(&self.game, self.rates, self.kind).forward(values, secs)
+    }
+}

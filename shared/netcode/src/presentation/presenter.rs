@@ -1,0 +1,442 @@
+//! Everybody else, as they are shown: for each entity its courses, and the method that shows the
+//! course of the moment.
+//!
+//! A *course* is one entity's states without a break: it begins when the entity appears or is put
+//! elsewhere, and ends when it is gone, put elsewhere again, or its slot has another tenant. Courses begin
+//! and end on the timeline that their method shows: whoever is shown in the past appears and goes in
+//! the past as well. Nothing is blended from one course into the next.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::extrapolation::Foretelling;
+use crate::fields::{Entity, Field, Motion, Values, age_of, unpack_values};
+use crate::game::{Entities, Game, Slot};
+use crate::ids::{EntityId, PlayerId};
+use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_COURSES_MAX, FIELDS_MAX};
+use crate::motion::choice::Choice;
+use crate::motion::interpolate::cut_between;
+use crate::motion::method::{Method, Moment, Rules};
+use crate::motion::path::KNOTS_MAX;
+use crate::motion::path::{Coords, Path, Shape};
+use crate::motion::smoothing::RenderError;
+use crate::snapshot::State;
+use crate::time::{Rates, Tick};
+
+/// Shows all entities, each by the method that is chosen for its kind.
+#[derive(Debug)]
+pub struct Presenter<G: Game> {
+    rates: Rates,
+    choices: Vec<Choice>,
+    /// Shown beside them, to compare.
+    ghost: Option<Choice>,
+    tracks: BTreeMap<u16, Track>,
+    _game: std::marker::PhantomData<fn() -> G>,
+}
+
+/// How one entity's picture compares with what the server said, for developers to look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Trace<E> {
+    /// The newest state received.
+    pub newest: Slot<E>,
+    /// What is shown.
+    pub shown: Slot<E>,
+    /// What another method would show.
+    pub ghost: Option<Slot<E>>,
+    /// Where it was shown at the moment of a state that came later, and that state: how far the picture was
+    /// off what went on just then.
+    pub late_truth: Option<(Slot<E>, Slot<E>)>,
+}
+
+/// A slot of the world.
+#[derive(Debug)]
+struct Track {
+    /// Oldest first; those that are over for good are dropped.
+    courses: VecDeque<Course>,
+    /// When it was last empty, as far as is known: what was overtaken by that word begins no course.
+    gone: f64,
+}
+
+impl Default for Track {
+    fn default() -> Self {
+        Self { courses: VecDeque::new(), gone: f64::NEG_INFINITY }
+    }
+}
+
+#[derive(Debug)]
+struct Course {
+    generation: u8,
+    kind: u8,
+    owner: Option<PlayerId>,
+    /// In seconds of server time.
+    begins: f64,
+    ends: Option<f64>,
+    path: Path,
+    choice: Choice,
+    method: Box<dyn Method>,
+    ghost: Option<(Choice, Box<dyn Method>)>,
+    /// What is left of a picture that was elsewhere: another method's, or a prediction's.
+    error: RenderError,
+    /// What to show next goes on from here.
+    takes_over: Option<Values>,
+    /// What was shown when, to learn how far that was off what went on just then.
+    drawn: VecDeque<(f64, Values)>,
+    late_truth: Option<(Values, Values)>,
+}
+
+/// What is shown of an entity.
+struct Picture {
+    values: Values,
+    starved: bool,
+}
+
+impl<G: Game> Presenter<G> {
+    /// Shows as the game would have it.
+    pub fn new(rates: Rates) -> Self {
+        let kinds = 0..G::Entity::KINDS.len() as u8;
+        Self {
+            rates,
+            choices: kinds.map(G::KIT.presentation).collect(),
+            ghost: None,
+            tracks: BTreeMap::new(),
+            _game: std::marker::PhantomData,
+        }
+    }
+
+    /// The method that a kind of entity is shown by.
+    pub fn choice(&self, kind: u8) -> Choice {
+        self.choices.get(usize::from(kind)).copied().unwrap_or(Choice::Linear)
+    }
+
+    /// Shows a kind of entity by another method from now on. Nothing jumps.
+    pub fn choose(&mut self, kind: u8, choice: Choice) {
+        if let Some(chosen) = self.choices.get_mut(usize::from(kind)) {
+            *chosen = choice;
+        }
+    }
+
+    /// The method that is shown beside the chosen ones in [`traces`](Self::traces).
+    pub fn ghost(&self) -> Option<Choice> {
+        self.ghost
+    }
+
+    /// Sets or ends that.
+    pub fn set_ghost(&mut self, ghost: Option<Choice>) {
+        self.ghost = ghost;
+    }
+
+    fn time_of(&self, tick: Tick) -> f64 {
+        self.rates.time_of(tick).0 as f64 / 1e6
+    }
+
+    /// A state came, or the word that an entity is no more, at a server time in seconds. One that was
+    /// overtaken finds its place, if it belongs to a course that is known.
+    pub fn handle(
+        &mut self,
+        game: &G,
+        index: u16,
+        tick: Tick,
+        state: Option<&State>,
+        arrival: f64,
+    ) {
+        let rates = self.rates;
+        let Some(state) = state else {
+            let time = self.time_of(tick);
+            self.tracks.entry(index).or_default().end(time);
+            return;
+        };
+        let kind = usize::from(state.kind);
+        let (Some(kind_table), Some(choice)) = (G::Entity::KINDS.get(kind), self.choices.get(kind))
+        else {
+            return;
+        };
+        let values = unpack_values(kind_table.fields, &state.packed);
+        // A state of an age is that of so many ticks before. Own time never runs back, so these are in order.
+        let age = age_of(kind_table.fields, &state.packed);
+        let time = self.time_of(tick.minus(age));
+        let track = self.tracks.entry(index).or_default();
+        let rules = Foretelling::new(game, rates, state.kind);
+        track.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
+    }
+
+    /// An entity that was shown by other means is no more: its past is not shown either.
+    pub fn forget(&mut self, id: EntityId) {
+        if let Some(track) = self.tracks.get_mut(&id.index) {
+            track.courses.retain(|course| course.generation != id.generation);
+        }
+    }
+
+    /// An entity was shown by other means, last with these values: its picture goes on from there.
+    pub fn hand_over(&mut self, id: EntityId, shown: &Values) {
+        let course = self.tracks.get_mut(&id.index).and_then(|track| track.courses.back_mut());
+        if let Some(course) = course.filter(|course| course.generation == id.generation) {
+            course.takes_over = Some(*shown);
+        }
+    }
+
+    /// Everybody at a moment, and how many of those that move lack the states to be shown as they
+    /// should. `secs` have passed since the frame before.
+    pub fn show(&mut self, game: &G, at: Moment, secs: f64) -> (Entities<G::Entity>, usize) {
+        let mut shown = Entities::default();
+        let mut starved = 0;
+        let (rates, choices, ghost) = (self.rates, &self.choices, self.ghost);
+        // Packets that come later than that are refused.
+        let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
+        self.tracks.retain(|index, track| {
+            if let Some((course, picture)) = track.show(game, rates, choices, ghost, at, secs) {
+                starved += usize::from(picture.starved);
+                shown.insert(course.slot(*index, &picture.values));
+            }
+            !track.courses.is_empty() || at.now - track.gone <= straggle
+        });
+        (shown, starved)
+    }
+
+    /// How the pictures of the last [`show`](Self::show) compare with what the server said.
+    pub fn traces(&mut self, game: &G, at: Moment) -> Vec<Trace<G::Entity>> {
+        let mut traces = Vec::new();
+        for (index, track) in &mut self.tracks {
+            let Some(course) = track.current(at) else { continue };
+            let (Some(newest), Some((_, shown))) =
+                (course.path.newest().copied(), course.drawn.back().copied())
+            else {
+                continue;
+            };
+            let rules = Foretelling::new(game, self.rates, course.kind);
+            let ghost = course.ghost.as_mut().map(|(_, method)| {
+                let place = method.show(&course.path, at, &rules).place;
+                let steps = steps(&course.path, method.timeline().time(at));
+                course.path.shape().values(&place, steps)
+            });
+            traces.push(Trace {
+                newest: course.slot(*index, &newest.values),
+                shown: course.slot(*index, &shown),
+                ghost: ghost.map(|values| course.slot(*index, &values)),
+                late_truth: course.late_truth.map(|(shown, truth)| {
+                    (course.slot(*index, &shown), course.slot(*index, &truth))
+                }),
+            });
+        }
+        traces
+    }
+}
+
+/// What moves in steps is as it was at the last state until then.
+fn steps(path: &Path, time: f64) -> &Values {
+    const NOTHING: &Values = &[0.0; FIELDS_MAX];
+    let at = path.until(time).saturating_sub(1);
+    path.knots().get(at).map_or(NOTHING, |knot| &knot.values)
+}
+
+impl Track {
+    /// The entity is gone from a time on.
+    fn end(&mut self, time: f64) {
+        self.gone = self.gone.max(time);
+        if let Some(course) = self.courses.back_mut()
+            && course.begins < time
+            && course.path.newest().is_none_or(|newest| newest.time < time)
+            && course.ends.is_none()
+        {
+            course.ends = Some(time);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a state, and what its table says of it")]
+    fn push(
+        &mut self,
+        state: &State,
+        fields: &'static [Field],
+        choice: Choice,
+        time: f64,
+        arrival: f64,
+        values: &Values,
+        rules: &dyn Rules,
+    ) {
+        let belongs = |course: &Course| {
+            course.fits(state, fields, values) && course.ends.is_none_or(|ends| time < ends)
+        };
+        if let Some(at) = self.courses.iter().rposition(belongs) {
+            let course = &mut self.courses[at];
+            if time < course.begins {
+                if at > 0 || time < self.gone {
+                    return; // Which of two courses it was on, nobody can tell.
+                }
+                course.begins = time;
+            }
+            if course.path.push(time, arrival, values) {
+                course.learn(time, values);
+                course.method.observe(&course.path, rules);
+                if let Some((_, ghost)) = &mut course.ghost {
+                    ghost.observe(&course.path, rules);
+                }
+            }
+            return;
+        }
+        if time < self.gone {
+            return;
+        }
+        if let Some(course) = self.courses.back_mut() {
+            if course.path.newest().is_some_and(|newest| time <= newest.time) {
+                return; // Overtaken by what does not go with it.
+            }
+            course.ends.get_or_insert(time);
+        }
+        // Of what is over, no more is kept than one course may have.
+        let knots = |courses: &VecDeque<Course>| -> usize {
+            courses.iter().map(|course| course.path.knots().len()).sum()
+        };
+        while self.courses.len() == ENTITY_COURSES_MAX || knots(&self.courses) > KNOTS_MAX {
+            self.courses.pop_front();
+        }
+        let mut course = Course::new(state, fields, choice, time);
+        course.path.push(time, arrival, values);
+        course.method.observe(&course.path, rules);
+        self.courses.push_back(course);
+    }
+
+    /// The course to show at a moment: the newest that has begun by the time that it is shown at.
+    fn current(&mut self, at: Moment) -> Option<&mut Course> {
+        let begun = |course: &&mut Course| course.begins <= course.method.timeline().time(at);
+        let course = self.courses.iter_mut().rev().find(begun)?;
+        let over = course.ends.is_some_and(|ends| ends <= course.method.timeline().time(at));
+        (!over).then_some(course)
+    }
+
+    fn show<G: Game>(
+        &mut self,
+        game: &G,
+        rates: Rates,
+        choices: &[Choice],
+        ghost: Option<Choice>,
+        at: Moment,
+        secs: f64,
+    ) -> Option<(&Course, Picture)> {
+        // What is over cannot come back, whatever the timeline.
+        while self
+            .courses
+            .front()
+            .is_some_and(|course| course.ends.is_some_and(|end| end < at.past))
+        {
+            self.courses.pop_front();
+        }
+        let course = self.current(at)?;
+        let rules = Foretelling::new(game, rates, course.kind);
+        let chosen = choices[usize::from(course.kind)];
+        if course.choice != chosen {
+            // If it was just handed over, what was drawn here was not to be seen.
+            let drawn = course.drawn.back().map(|(_, values)| *values);
+            course.takes_over = course.takes_over.or(drawn);
+            course.choice = chosen;
+            course.method = chosen.make();
+            course.method.observe(&course.path, &rules);
+            course.drawn.clear();
+        }
+        if course.ghost.as_ref().map(|(choice, _)| *choice) != ghost {
+            course.ghost = ghost.map(|choice| (choice, choice.make()));
+            if let Some((_, method)) = &mut course.ghost {
+                method.observe(&course.path, &rules);
+            }
+        }
+        let picture = course.show(at, secs, &rules);
+        Some((course, picture))
+    }
+}
+
+/// Frames that are remembered, to compare with what comes later: half a second at 120 a second.
+const DRAWN_MAX: usize = 64;
+
+impl Course {
+    fn new(state: &State, fields: &'static [Field], choice: Choice, begins: f64) -> Self {
+        Self {
+            generation: state.generation,
+            kind: state.kind,
+            owner: state.owner,
+            begins,
+            ends: None,
+            path: Path::new(Shape::new(fields)),
+            choice,
+            method: choice.make(),
+            ghost: None,
+            error: RenderError::default(),
+            takes_over: None,
+            drawn: VecDeque::new(),
+            late_truth: None,
+        }
+    }
+
+    fn slot<E: Entity>(&self, index: u16, values: &Values) -> Slot<E> {
+        Slot {
+            id: EntityId { index, generation: self.generation },
+            owner: self.owner,
+            entity: E::from_values(self.kind, values),
+        }
+    }
+
+    /// Whether a state belongs to this course.
+    fn fits(&self, state: &State, fields: &[Field], values: &Values) -> bool {
+        let same =
+            (self.generation, self.kind, self.owner) == (state.generation, state.kind, state.owner);
+        same && self.path.newest().is_none_or(|newest| !cut_between(fields, &newest.values, values))
+    }
+
+    /// Compares a state with what was shown at its moment.
+    fn learn(&mut self, time: f64, values: &Values) {
+        let at = self.drawn.partition_point(|(drawn, _)| *drawn <= time);
+        let (Some(before), Some(after)) =
+            (at.checked_sub(1).map(|at| self.drawn[at]), self.drawn.get(at).copied())
+        else {
+            return;
+        };
+        let part = ((time - before.0) / (after.0 - before.0).max(1e-6)) as f32;
+        let fields = self.path.shape().fields();
+        let shown = crate::motion::interpolate::blend_values(fields, &before.1, &after.1, part);
+        self.late_truth = Some((shown, *values));
+    }
+
+    fn show(&mut self, at: Moment, secs: f64, rules: &dyn Rules) -> Picture {
+        let shape = *self.path.shape();
+        let fields = shape.fields();
+        let time = self.method.timeline().time(at);
+        self.path.forget_before(at.past.min(time));
+        let steps = steps(&self.path, time);
+        if !shape.moves() {
+            return Picture { values: *steps, starved: false };
+        }
+        let shown = self.method.show(&self.path, at, rules);
+        let place = self.finite(&shown.place);
+        let values = shape.values(&place, steps);
+        let rates = self.path.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
+        self.error.decay_on_the_way(fields, secs as f32, &rates);
+        if let Some(before) = self.takes_over.take() {
+            // What was drawn had the error in it already.
+            self.error.clear();
+            self.error.correct(fields, &before, &values);
+        }
+        let values = self.error.apply(fields, &values);
+        // After the clock was stepped back, times come again.
+        while self.drawn.pop_back_if(|(drawn, _)| *drawn > at.now).is_some() {}
+        if self.drawn.back().is_none_or(|(drawn, _)| *drawn < at.now) {
+            if self.drawn.len() == DRAWN_MAX {
+                self.drawn.pop_front();
+            }
+            self.drawn.push_back((at.now, values));
+        }
+        // Of what is over there is nothing more to come.
+        Picture { values, starved: shown.starved && self.ends.is_none() }
+    }
+
+    /// Methods show nothing but numbers; if one did not, the newest state would do.
+    fn finite(&self, place: &Coords) -> Coords {
+        match self.path.newest() {
+            Some(newest) if !place.iter().all(|at| at.is_finite()) => newest.place,
+            _ => *place,
+        }
+    }
+}
+
+/// Whether a kind of entity moves other than in steps, so that it matters how it is shown.
+pub fn is_moving(fields: &[Field]) -> bool {
+    fields.iter().any(|field| !matches!(field.motion, Motion::Step | Motion::Cut))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Where a server is, as people write it.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::pins::host_key;
+
+/// Where servers listen unless they say otherwise.
+pub const DEFAULT_PORT: u16 = 4433;
+
+/// Where a server is: a name or an IP address, and a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+/// What was given is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no address; write a name or an IP address, and a port if it is not {DEFAULT_PORT}: example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
+)]
+pub struct AddressError(String);
+
+impl std::str::FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let text = text.trim();
+        let error = || AddressError(text.to_owned());
+        if let Ok(address) = text.parse::<SocketAddr>() {
+            return Ok(Self { host: address.ip().to_string(), port: address.port() });
+        }
+        let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+        if let Ok(ip) = bare.parse::<IpAddr>() {
+            return Ok(Self { host: ip.to_string(), port: DEFAULT_PORT });
+        }
+        let (host, port) = match text.split_once(':') {
+            Some((host, port)) => (host, port.parse().map_err(|_| error())?),
+            None => (text, DEFAULT_PORT),
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        if port == 0 || host.is_empty() || host.len() > 253 || !host.chars().all(plain) {
+            return Err(error());
+        }
+        Ok(Self { host: host.to_lowercase(), port })
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&host_key(&self.host, self.port))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        for (text, shown) in [
+            ("example.org", "example.org:4433"),
+            ("Example.org:5000", "example.org:5000"),
+            ("192.0.2.7", "192.0.2.7:4433"),
+            ("192.0.2.7:1", "192.0.2.7:1"),
+            ("::1", "[::1]:4433"),
+            ("[::1]", "[::1]:4433"),
+            (" [2001:db8::1]:5000 ", "[2001:db8::1]:5000"),
+            ("game_server-1", "game_server-1:4433"),
+        ] {
+            assert_eq!(text.parse::<Address>().map(|a| a.to_string()), Ok(shown.into()), "{text}");
+        }
+        for text in ["", ":4433", "a:b", "a:0", "a:70000", "a b", "a/b", "http://a", "[::1"] {
+            assert!(text.parse::<Address>().is_err(), "{text}");
+        }
+    }
+}

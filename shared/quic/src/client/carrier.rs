@@ -1,0 +1,272 @@
+//! The network's side of a client: connects when told to, and carries what goes to and fro.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use phaselock::fingerprint::Fingerprint;
+use phaselock::wire::control::printable;
+use phaselock::wire::protocol::ALPN;
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{
+    ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime,
+    VarInt,
+};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::{Command, Event, Options, Pins};
+use crate::clock::Clock;
+use crate::conditioned::Conditioned;
+use crate::framing::read_frame;
+use crate::pins::KnownHosts;
+use crate::settings;
+use crate::socket::EcnCleared;
+use crate::verify::{Observed, Seen, client_crypto};
+
+/// A server that does not answer for so long is tried at its next address, or later.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// Why there is no connection, and whether another attempt makes sense.
+struct Lost {
+    reason: String,
+    retry: bool,
+}
+
+impl Lost {
+    fn retry(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), retry: true }
+    }
+
+    fn for_good(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), retry: false }
+    }
+}
+
+/// A connection with its control stream open.
+struct Connected {
+    endpoint: Endpoint,
+    connection: Connection,
+    send: SendStream,
+    receive: RecvStream,
+}
+
+/// The network's side of a client.
+#[derive(Debug)]
+pub(super) struct Carrier {
+    options: Options,
+    clock: Clock,
+    events: mpsc::Sender<Event>,
+    commands: mpsc::Receiver<Command>,
+}
+
+impl Carrier {
+    pub(super) fn new(
+        mut options: Options,
+        clock: Clock,
+        events: mpsc::Sender<Event>,
+        commands: mpsc::Receiver<Command>,
+    ) -> Self {
+        if let Some(link) = options.link.take() {
+            options.sockets = Arc::new(Conditioned::new(options.sockets, link, clock));
+        }
+        Self { options, clock, events, commands }
+    }
+
+    /// Runs until the player's side is gone.
+    pub(super) async fn run(mut self) {
+        while let Some(command) = self.commands.recv().await {
+            if !matches!(command, Command::Connect) {
+                continue; // There is no connection to send it on.
+            }
+            let connected = tokio::select! {
+                connected = connect(&self.options, &self.events) => connected,
+                () = closed(&mut self.commands) => continue,
+            };
+            let lost = match connected {
+                Ok(connected) => self.carry(connected).await,
+                Err(lost) => Some(lost),
+            };
+            if let Some(Lost { reason, retry }) = lost {
+                self.tell(Event::Lost { reason, retry }).await;
+            }
+        }
+    }
+
+    async fn tell(&self, event: Event) {
+        // Fails only when nobody listens any more; `commands` then ends too.
+        let _ = self.events.send(event).await;
+    }
+
+    /// Carries until the connection is lost, or the player's side closes it.
+    async fn carry(&mut self, connected: Connected) -> Option<Lost> {
+        let Connected { endpoint, connection, mut send, mut receive } = connected;
+        self.tell(Event::Connected).await;
+        let (events, clock) = (&self.events, self.clock);
+        let control = async {
+            loop {
+                // The datagrams' side knows better why the connection ended.
+                let Ok(body) = read_frame(&mut receive).await else {
+                    return std::future::pending().await;
+                };
+                let _ = events.send(Event::Control { body, arrival: clock.now() }).await;
+            }
+        };
+        let datagrams = async {
+            loop {
+                match connection.read_datagram().await {
+                    // When the player's side is stuck, datagrams are lost.
+                    Ok(bytes) => {
+                        let _ = events.try_send(Event::Datagram { bytes, arrival: clock.now() });
+                    }
+                    Err(error) => return Err(Lost::retry(describe(&error))),
+                }
+            }
+        };
+        let commands = async {
+            loop {
+                match self.commands.recv().await {
+                    // One that cannot be sent is lost, as datagrams are.
+                    Some(Command::Datagram(_)) if settings::server_is_behind(&connection) => {}
+                    Some(Command::Datagram(bytes)) => {
+                        let _ = connection.send_datagram(bytes.into());
+                    }
+                    // Fails only with the connection.
+                    Some(Command::Control(framed)) => {
+                        let _ = send.write_all(&framed).await;
+                    }
+                    Some(Command::Connect) => {}
+                    Some(Command::Close(reason)) => return Ok(reason),
+                    None => return Ok("the player is gone".to_owned()),
+                }
+            }
+        };
+        let end = tokio::select! {
+            biased;
+            end = control => end,
+            end = datagrams => end,
+            end = commands => end,
+        };
+        let (reason, lost) = match end {
+            Ok(reason) => (reason, None),
+            Err(lost) => (lost.reason.clone(), Some(lost)),
+        };
+        connection.close(VarInt::from_u32(0), reason.as_bytes());
+        let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
+        lost
+    }
+}
+
+/// Resolves when the player's side gives the attempt up, or is gone.
+async fn closed(commands: &mut mpsc::Receiver<Command>) {
+    while let Some(command) = commands.recv().await {
+        if matches!(command, Command::Close(_)) {
+            return;
+        }
+    }
+}
+
+async fn connect(options: &Options, events: &mpsc::Sender<Event>) -> Result<Connected, Lost> {
+    let address = &options.address;
+    let found =
+        timeout(CONNECT_TIMEOUT, tokio::net::lookup_host((address.host.as_str(), address.port)))
+            .await
+            .map_err(|_| Lost::retry(format!("looking up {} takes too long", address.host)))?
+            .map_err(|error| Lost::retry(format!("cannot find {}: {error}", address.host)))?;
+
+    let mut last = Lost::retry(format!("{} has no address", address.host));
+    for mut remote in found {
+        // An IPv4 address in IPv6's clothes; not every system lets an IPv6 socket talk to it.
+        if let IpAddr::V4(ip) = remote.ip().to_canonical() {
+            remote.set_ip(ip.into());
+        }
+        match connect_to(options, remote, events).await {
+            Ok(connected) => return Ok(connected),
+            Err(lost) if lost.retry => last = lost,
+            Err(lost) => return Err(lost),
+        }
+    }
+    Err(last)
+}
+
+async fn connect_to(
+    options: &Options,
+    remote: SocketAddr,
+    events: &mpsc::Sender<Event>,
+) -> Result<Connected, Lost> {
+    let host = options.address.to_string();
+    let mut known = match &options.pins {
+        Pins::File(path) => {
+            Some(KnownHosts::open(path).map_err(|error| Lost::for_good(error.to_string()))?)
+        }
+        Pins::Memory | Pins::Fixed(_) => None,
+    };
+    let expected = match &options.pins {
+        Pins::Fixed(fingerprint) => Some(*fingerprint),
+        _ => known.as_ref().and_then(|known| known.check(&host)),
+    };
+    let broken = |error: &dyn std::fmt::Display| Lost::retry(format!("no network: {error}"));
+    let mut endpoint = options
+        .sockets
+        .bind(remote)
+        .and_then(|socket| {
+            let (config, runtime) = (settings::client_endpoint(), Arc::new(TokioRuntime));
+            Endpoint::new_with_abstract_socket(config, None, Arc::new(EcnCleared(socket)), runtime)
+        })
+        .map_err(|error| broken(&error))?;
+    let (config, observed) = client_config(expected)?;
+    endpoint.set_default_client_config(config);
+    let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
+    let result = timeout(CONNECT_TIMEOUT, connecting).await;
+    if let Some(Seen::Changed { expected, found }) = observed.get() {
+        return Err(Lost::for_good(format!(
+            "the server at {host} shows another certificate than before ({found} instead of \
+             {expected}): either it was set up anew, or somebody poses as it. If you know that it \
+             was set up anew, remove its line from {}",
+            match &options.pins {
+                Pins::File(path) => path.display().to_string(),
+                Pins::Memory | Pins::Fixed(_) => "the list of known servers".into(),
+            }
+        )));
+    }
+    let connection = match result {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(error)) => return Err(Lost::retry(describe(&error))),
+        Err(_) => return Err(Lost::retry(format!("no answer from {host}"))),
+    };
+    if let (Some(Seen::Proven(fingerprint)), None, Some(known)) =
+        (observed.get(), expected, &mut known)
+    {
+        known.remember(&host, fingerprint).map_err(|error| Lost::for_good(error.to_string()))?;
+        let _ = events.send(Event::Pinned(fingerprint)).await;
+    }
+    let opened = timeout(CONNECT_TIMEOUT, connection.open_bi()).await;
+    let (send, receive) = opened
+        .map_err(|_| Lost::retry(format!("no answer from {host}")))?
+        .map_err(|error| Lost::retry(describe(&error)))?;
+    Ok(Connected { endpoint, connection, send, receive })
+}
+
+fn client_config(expected: Option<Fingerprint>) -> Result<(ClientConfig, Observed), Lost> {
+    let failed = |error: &dyn std::fmt::Display| Lost::for_good(format!("no encryption: {error}"));
+    let (tls, observed) = client_crypto(expected, ALPN).map_err(|error| failed(&error))?;
+    let quic = QuicClientConfig::try_from(tls).map_err(|error| failed(&error))?;
+    Ok((settings::client_config(quic), observed))
+}
+
+/// A connection's end in words for players.
+fn describe(error: &ConnectionError) -> String {
+    match error {
+        ConnectionError::ApplicationClosed(close) if !close.reason.is_empty() => {
+            printable(&String::from_utf8_lossy(&close.reason))
+        }
+        ConnectionError::ConnectionClosed(close) => {
+            format!("the server refused the connection ({})", close.error_code)
+        }
+        ConnectionError::TimedOut => "the server does not answer".into(),
+        ConnectionError::Reset => "the server has forgotten this connection".into(),
+        other => other.to_string(),
+    }
+}

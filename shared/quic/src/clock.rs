@@ -1,0 +1,101 @@
+//! This process's monotonic clock, as the cores want to be told it.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use phaselock::time::{LocalTime, Micros};
+// The system's monotonic clock, with or without a runtime, except in tests that pause it: they let
+// all of a runtime's drivers live through minutes in no time.
+use tokio::time::Instant;
+
+/// Longest time until a timer's moment, a century: later ones need not be exact, and what a moment
+/// can hold differs between systems.
+const WAIT_MICROS_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000;
+
+/// Counts from its creation. Copies agree.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    origin: Instant,
+    start: LocalTime,
+}
+
+impl Clock {
+    /// Two readings so close count as one.
+    const TOGETHER: Micros = Micros(20);
+
+    /// Starts at 0.
+    pub fn start() -> Self {
+        Self::start_at(LocalTime(0))
+    }
+
+    /// Starts at some time, as the clock of a machine that has been up for a while does.
+    pub fn start_at(start: LocalTime) -> Self {
+        Self { origin: Instant::now(), start }
+    }
+
+    /// The time now.
+    pub fn now(&self) -> LocalTime {
+        let elapsed = i64::try_from(self.origin.elapsed().as_micros()).unwrap_or(i64::MAX);
+        self.start + Micros(elapsed)
+    }
+
+    /// The time now, and the host's Unix time at the same moment, in microseconds. None if this thread
+    /// was interrupted between reading the two, several times in a row.
+    pub fn now_and_unix(&self) -> Option<(LocalTime, i64)> {
+        (0..5).find_map(|_| {
+            let before = self.now();
+            let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let took = self.now() - before;
+            let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
+            (took <= Self::TOGETHER).then_some((before + Micros(took.0 / 2), unix))
+        })
+    }
+
+    /// Unix time of the clock's time 0 by the host's clock, in microseconds. Of several readings the one counts
+    /// that this thread was interrupted in the least.
+    pub fn unix_of_start(&self) -> i64 {
+        let readings = (0..5).map(|_| {
+            let before = self.now();
+            let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let took = (self.now() - before).0;
+            let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
+            (took, unix.saturating_sub(before.0 + took / 2))
+        });
+        readings.min().map_or(0, |(_, unix)| unix)
+    }
+
+    /// The moment of a time on this clock, for timers; of a time before its start, the start.
+    pub fn instant(&self, time: LocalTime) -> Instant {
+        let since = u64::try_from((time - self.start).0).unwrap_or(0);
+        self.origin + Duration::from_micros(since.min(WAIT_MICROS_MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_runs_without_a_runtime_and_agrees_with_one() {
+        let clock = Clock::start_at(LocalTime(-5_000_000));
+        let before = clock.now();
+        assert!(before >= LocalTime(-5_000_000) && before < LocalTime(60_000_000));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let within = runtime.block_on(async {
+            tokio::time::sleep_until(clock.instant(before + Micros(2000))).await;
+            clock.now()
+        });
+        assert!(within >= before + Micros(2000), "{before:?}, then {within:?}");
+        assert!(clock.now() >= within);
+    }
+
+    #[test]
+    fn moments_beyond_all_bounds_are_bounded() {
+        let clock = Clock::start_at(LocalTime(i64::MIN));
+        assert!(
+            clock.instant(LocalTime(i64::MAX))
+                > clock.instant(LocalTime(0)) - Duration::from_secs(1)
+        );
+        let clock = Clock::start();
+        assert_eq!(clock.instant(LocalTime(-7)), clock.instant(LocalTime(0)));
+    }
+}

@@ -1,0 +1,318 @@
+//! A bad network around a good one: every UDP packet of both directions passes a seeded [`Link`]
+//! before it goes on. The handshake, the control stream and datagrams suffer alike, as they do on a
+//! real network.
+//!
+//! Packets wait for timers, which tokio keeps to a millisecond: they are late by up to that.
+
+use std::fmt;
+use std::future::{Future as _, poll_fn};
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use phaselock::link::{Conditions, Link};
+use phaselock::time::LocalTime;
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, UdpPoller};
+use tokio::sync::Notify;
+use tokio::time::{Sleep, sleep_until};
+
+use crate::clock::Clock;
+use crate::socket::Sockets;
+
+/// The most that the system puts into one buffer, however many packets it coalesces: UDP's longest.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// Buffers that are filled at a time.
+const BUFFERS: usize = 4;
+/// How often they are filled before what is due is handed on, so that a flood cannot keep the caller.
+const FILLS_MAX: usize = 32;
+
+/// Sockets behind a bad network.
+#[derive(Debug)]
+pub struct Conditioned {
+    inner: Arc<dyn Sockets>,
+    conditions: Conditions,
+    clock: Clock,
+    start: LocalTime,
+    bound: AtomicU64,
+}
+
+impl Conditioned {
+    /// What the conditions say of later starts to count now: a client that joins again meets what
+    /// its network has become meanwhile.
+    pub fn new(inner: Arc<dyn Sockets>, conditions: Conditions, clock: Clock) -> Self {
+        Self { inner, conditions, clock, start: clock.now(), bound: AtomicU64::new(0) }
+    }
+}
+
+impl Sockets for Conditioned {
+    fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        let inner = self.inner.bind(remote)?;
+        // By the same numbers every try to join would fail as the first one did.
+        let number = self.bound.fetch_add(1, Ordering::Relaxed);
+        let mut conditions = self.conditions.clone();
+        conditions.seed ^= number << 32;
+        Ok(ConditionedSocket::wrap(inner, &conditions, self.clock, self.start))
+    }
+}
+
+/// A packet under way.
+#[derive(Clone, Debug)]
+struct Packet {
+    remote: SocketAddr,
+    /// This side's address, where it is known.
+    local: Option<IpAddr>,
+    ecn: Option<EcnCodepoint>,
+    contents: Bytes,
+}
+
+/// A socket behind a bad network: what it sends goes through one link, what it receives through
+/// another. Sending never blocks: what finds no room under way is dropped, as routers do.
+pub struct ConditionedSocket {
+    inner: Arc<dyn AsyncUdpSocket>,
+    clock: Clock,
+    up: Mutex<Link<Packet>>,
+    down: Mutex<Down>,
+    /// Something became due earlier than the sending task knows, or the socket is gone.
+    changed: Arc<Notify>,
+}
+
+struct Down {
+    link: Link<Packet>,
+    /// Wakes whoever receives when the next packet arrives.
+    timer: Pin<Box<Sleep>>,
+    buffers: Vec<u8>,
+}
+
+impl ConditionedSocket {
+    /// Puts the conditions around a socket; what they say of later counts from `start` on. Must be
+    /// called within a tokio runtime, where a task sends what has waited; it ends with the socket.
+    pub fn wrap(
+        inner: Arc<dyn AsyncUdpSocket>,
+        conditions: &Conditions,
+        clock: Clock,
+        start: LocalTime,
+    ) -> Arc<Self> {
+        let (up, link) = conditions.links(start);
+        let timer = Box::pin(sleep_until(clock.instant(start)));
+        // Zeroed memory takes no room before it is written to.
+        let down = Down { link, timer, buffers: vec![0; BUFFERS * BUFFER_BYTES] };
+        let socket = Arc::new(Self {
+            inner,
+            clock,
+            up: Mutex::new(up),
+            down: Mutex::new(down),
+            changed: Arc::default(),
+        });
+        tokio::spawn(send_later(&socket));
+        socket
+    }
+
+    /// Sends what is due. Returns when the next packet is, or the packet that the inner socket has
+    /// no room for.
+    fn send_due(&self, mut waiting: Option<Packet>) -> Result<Option<LocalTime>, Packet> {
+        let mut up = lock(&self.up);
+        let now = self.clock.now();
+        while let Some(packet) = waiting.take().or_else(|| up.poll(now)) {
+            let transmit = Transmit {
+                destination: packet.remote,
+                ecn: packet.ecn,
+                contents: &packet.contents,
+                segment_size: None,
+                src_ip: packet.local,
+            };
+            match self.inner.try_send(&transmit) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(packet),
+                // The caller is long gone, and packets may be lost.
+                Err(error) => tracing::debug!(%error, "packet not sent"),
+            }
+        }
+        Ok(up.next_arrival())
+    }
+}
+
+/// Sends what becomes due until the socket is gone, which this does not keep alive.
+fn send_later(socket: &Arc<ConditionedSocket>) -> impl Future<Output = ()> + use<> {
+    let (weak, changed) = (Arc::downgrade(socket), Arc::clone(&socket.changed));
+    let clock = socket.clock;
+    async move {
+        let mut waiting = None;
+        while let Some(socket) = weak.upgrade() {
+            let sent = socket
+                .send_due(waiting.take())
+                .map_err(|packet| (packet, Arc::clone(&socket.inner).create_io_poller()));
+            drop(socket);
+            match sent {
+                Ok(Some(next)) => {
+                    tokio::select! {
+                        () = changed.notified() => {}
+                        () = sleep_until(clock.instant(next)) => {}
+                    }
+                }
+                Ok(None) => changed.notified().await,
+                Err((packet, mut poller)) => {
+                    tokio::select! {
+                        () = changed.notified() => waiting = Some(packet),
+                        // A socket that cannot even be waited for loses the packet.
+                        writable = poll_fn(|cx| poller.as_mut().poll_writable(cx)) => {
+                            waiting = writable.is_ok().then_some(packet);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for ConditionedSocket {
+    fn drop(&mut self) {
+        self.changed.notify_one();
+    }
+}
+
+impl Down {
+    /// Puts what the inner socket has onto the link, until there is no more. Then the inner socket
+    /// wakes the caller when there is.
+    fn fill(
+        &mut self,
+        cx: &mut Context<'_>,
+        inner: &dyn AsyncUdpSocket,
+        now: LocalTime,
+    ) -> io::Result<()> {
+        for _ in 0..FILLS_MAX {
+            let mut metas = [RecvMeta::default(); BUFFERS];
+            let mut slices = self.buffers.chunks_mut(BUFFER_BYTES).map(IoSliceMut::new);
+            let mut buffers: [_; BUFFERS] =
+                std::array::from_fn(|_| slices.next().unwrap_or(IoSliceMut::new(&mut [])));
+            let Poll::Ready(filled) = inner.poll_recv(cx, &mut buffers, &mut metas) else {
+                return Ok(());
+            };
+            for (meta, buffer) in metas.iter().zip(&buffers).take(filled?) {
+                // The system may have put several packets of a sender into one buffer.
+                for contents in buffer[..meta.len].chunks(meta.stride.max(1)) {
+                    let packet = Packet {
+                        remote: meta.addr,
+                        local: meta.dst_ip,
+                        ecn: meta.ecn,
+                        contents: Bytes::copy_from_slice(contents),
+                    };
+                    self.link.send(now, contents.len(), packet);
+                }
+            }
+        }
+        cx.waker().wake_by_ref();
+        Ok(())
+    }
+
+    /// Hands over what has arrived, as far as there is room; returns how many packets.
+    fn take(
+        &mut self,
+        now: LocalTime,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> usize {
+        let room = buffers.len().min(metas.len());
+        let mut taken = 0;
+        while taken < room
+            && let Some(packet) = self.link.poll(now)
+        {
+            let len = packet.contents.len();
+            // QUIC has no use for a part of a packet.
+            let Some(place) = buffers[taken].get_mut(..len) else { continue };
+            place.copy_from_slice(&packet.contents);
+            metas[taken] = RecvMeta {
+                addr: packet.remote,
+                len,
+                stride: len,
+                ecn: packet.ecn,
+                dst_ip: packet.local,
+            };
+            taken += 1;
+        }
+        taken
+    }
+}
+
+impl AsyncUdpSocket for ConditionedSocket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Box::pin(AlwaysWritable)
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let mut up = lock(&self.up);
+        let (now, next) = (self.clock.now(), up.next_arrival());
+        let contents = transmit.contents;
+        let segment = transmit.segment_size.unwrap_or(contents.len()).max(1);
+        for contents in contents.chunks(segment) {
+            let packet = Packet {
+                remote: transmit.destination,
+                local: transmit.src_ip,
+                ecn: transmit.ecn,
+                contents: Bytes::copy_from_slice(contents),
+            };
+            up.send(now, contents.len(), packet);
+        }
+        if up.next_arrival() != next {
+            self.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        let mut down = lock(&self.down);
+        down.fill(cx, self.inner.as_ref(), self.clock.now())?;
+        loop {
+            let taken = down.take(self.clock.now(), buffers, metas);
+            if taken > 0 {
+                return Poll::Ready(Ok(taken));
+            }
+            let Some(next) = down.link.next_arrival() else { return Poll::Pending };
+            let deadline = self.clock.instant(next);
+            if down.timer.deadline() != deadline {
+                down.timer.as_mut().reset(deadline);
+            }
+            if down.timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
+
+    fn may_fragment(&self) -> bool {
+        self.inner.may_fragment()
+    }
+}
+
+impl fmt::Debug for ConditionedSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConditionedSocket").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+/// Of a socket that never refuses.
+#[derive(Debug)]
+struct AlwaysWritable;
+
+impl UdpPoller for AlwaysWritable {
+    fn poll_writable(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A link is never left half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

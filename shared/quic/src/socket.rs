@@ -1,0 +1,128 @@
+//! UDP sockets: the server's, with room for a burst of every client's packets, and the clients'.
+
+use std::fmt::Debug;
+use std::io::{self, IoSliceMut};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use quinn::udp::{RecvMeta, Transmit};
+use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Bytes of kernel buffer asked for each way. Linux's default of 208 kB overflows when 128 clients
+/// send within a tick.
+const KERNEL_BUFFER_BYTES: usize = 4 << 20;
+
+/// Binds a socket. An unspecified IPv6 address serves IPv4 too, and IPv4 alone on a machine
+/// without IPv6.
+pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let bound = bind_exactly(address);
+    if let (Err(error), SocketAddr::V6(wanted)) = (&bound, address)
+        && wanted.ip().is_unspecified()
+        && error.kind() != io::ErrorKind::AddrInUse
+    {
+        let fallback = SocketAddr::from((Ipv4Addr::UNSPECIFIED, wanted.port()));
+        if let Ok(socket) = bind_exactly(fallback) {
+            tracing::warn!(%error, "no IPv6 on this machine; serving IPv4 alone");
+            return Ok(socket);
+        }
+    }
+    bound
+}
+
+fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.bind(&address.into())?;
+    let set = [
+        ("receive", socket.set_recv_buffer_size(KERNEL_BUFFER_BYTES), socket.recv_buffer_size()),
+        ("send", socket.set_send_buffer_size(KERNEL_BUFFER_BYTES), socket.send_buffer_size()),
+    ];
+    for (way, asked, got) in set {
+        // Linux reports double of what it grants, for its own bookkeeping.
+        let got = got.unwrap_or(0);
+        if asked.is_err() || got < KERNEL_BUFFER_BYTES {
+            tracing::warn!(
+                way,
+                asked_bytes = KERNEL_BUFFER_BYTES,
+                got_bytes = got,
+                "the kernel grants a small socket buffer; with many players packets may be lost \
+                 (on Linux raise net.core.rmem_max and net.core.wmem_max)"
+            );
+        }
+    }
+    Ok(socket.into())
+}
+
+/// Gives a client its UDP sockets, one for each try to join: those of the system, or in tests those
+/// of a network in memory.
+pub trait Sockets: Debug + Send + Sync {
+    /// A socket to talk to `remote` from. Called within a tokio runtime.
+    fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>>;
+}
+
+/// The system's, at an address and a port of its choice.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemSockets;
+
+impl Sockets for SystemSockets {
+    fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        let local: SocketAddr = if remote.is_ipv4() {
+            (Ipv4Addr::UNSPECIFIED, 0).into()
+        } else {
+            (Ipv6Addr::UNSPECIFIED, 0).into()
+        };
+        TokioRuntime.wrap_udp_socket(UdpSocket::bind(local)?)
+    }
+}
+
+/// A socket that hides marks of congestion (ECN) from quinn.
+///
+/// The controller goes by the round trip and would not heed them, so packets must not claim that it
+/// does: routers then drop where they would mark. An acknowledgement with marks in it is also six to
+/// eight bytes longer, 30 times a second. quinn has no setting for it; once the other side finds its
+/// marks unanswered it sends no more of them (RFC 9000, 13.4.2).
+#[derive(Debug)]
+pub(crate) struct EcnCleared(pub(crate) Arc<dyn AsyncUdpSocket>);
+
+impl AsyncUdpSocket for EcnCleared {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Arc::clone(&self.0).create_io_poller()
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let Transmit { destination, contents, segment_size, src_ip, .. } = *transmit;
+        self.0.try_send(&Transmit { destination, ecn: None, contents, segment_size, src_ip })
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        let filled = self.0.poll_recv(cx, buffers, metas);
+        metas.iter_mut().for_each(|meta| meta.ecn = None);
+        filled
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
+    fn max_transmit_segments(&self) -> usize {
+        self.0.max_transmit_segments()
+    }
+
+    fn max_receive_segments(&self) -> usize {
+        self.0.max_receive_segments()
+    }
+
+    fn may_fragment(&self) -> bool {
+        self.0.may_fragment()
+    }
+}

@@ -1,0 +1,273 @@
+//! The arrows of the house: which crate may know which, and that no file of the engine imports in a
+//! circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::tidy::{code, root, sources};
+
+/// Each crate, its folder, and those of our crates that its library may know. A program's `main` also
+/// knows the games that it is made with.
+const CRATES: [(&str, &str, &[&str]); 10] = [
+    ("phaselock", "shared/netcode", &[]),
+    ("phaselock-quic", "shared/quic", &["phaselock"]),
+    ("phaselock-games", "shared/games", &["phaselock"]),
+    ("phaselock-testing", "tests/sim", &["phaselock", "phaselock-quic"]),
+    ("phaselock-server", "server", &["phaselock", "phaselock-quic"]),
+    ("phaselock-lab", "client/lab", &["phaselock"]),
+    ("phaselock-bots", "client/bots", &["phaselock", "phaselock-quic", "phaselock-lab"]),
+    ("phaselock-client", "client/window", &["phaselock", "phaselock-quic", "phaselock-lab"]),
+    ("phaselock-tests", "tests", ALL),
+    ("phaselock-fuzz", "fuzz", &["phaselock-tests"]),
+];
+
+const ALL: &[&str] = &[
+    "phaselock",
+    "phaselock-quic",
+    "phaselock-games",
+    "phaselock-testing",
+    "phaselock-server",
+    "phaselock-lab",
+    "phaselock-bots",
+];
+
+/// Crates with a program in them that is made with the five games.
+const PROGRAMS: [&str; 4] =
+    ["phaselock-server", "phaselock-lab", "phaselock-bots", "phaselock-client"];
+
+/// What a file says outside of its tests and comments.
+fn statements(text: &str) -> String {
+    let lines = code(text).lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n").replace("$crate", "")
+}
+
+/// Whether a file belongs to a program rather than to a library.
+fn is_program(name: &str) -> bool {
+    name.ends_with("src/main.rs") || name.contains("/bin/") || name.contains("/src/views/")
+}
+
+fn is_test(name: &str) -> bool {
+    name.ends_with("tests.rs") || name.contains("/tests/")
+}
+
+#[test]
+fn crates_know_only_those_below_them() {
+    for (name, folder, known) in CRATES {
+        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml"));
+        let manifest = manifest.expect("every crate has a manifest");
+        assert!(manifest.contains(&format!("name = \"{name}\"\n")), "{folder} is not {name}");
+        let mut section = "";
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                section = line;
+            }
+            let dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            if section != "[dependencies]" || !dependency.starts_with("phaselock") {
+                continue;
+            }
+            let games = dependency == "phaselock-games" && PROGRAMS.contains(&name);
+            assert!(games || known.contains(&dependency), "{name} must not know {dependency}");
+        }
+    }
+    let workspace =
+        fs::read_to_string(root().join("Cargo.toml")).expect("the workspace's manifest");
+    let members = workspace.split_once("members = [").and_then(|(_, rest)| rest.split_once(']'));
+    let (members, _) = members.expect("a workspace has members");
+    let members: BTreeSet<_> = members.split('"').skip(1).step_by(2).collect();
+    let folders = CRATES.iter().map(|(_, folder, _)| *folder).filter(|folder| *folder != "fuzz");
+    assert_eq!(members, folders.collect(), "a crate is missing here");
+}
+
+#[test]
+fn netcode_drivers_and_products_name_no_game() {
+    let names = phaselock_games::all().names().map(str::to_owned).collect::<Vec<_>>();
+    let types = ["Skirmish", "ShufflePuck", "Asteroids", "Platformer", "phaselock_games"];
+    for folder in ["shared/netcode/src", "shared/quic/src", "server/src", "tests/sim", "client"] {
+        for (name, text) in sources(folder) {
+            if is_program(&name) {
+                continue;
+            }
+            // Products' own tests may play what the products are made with.
+            let product = folder == "client" || folder == "server/src";
+            if product && is_test(&name) {
+                continue;
+            }
+            let said = if product { statements(&text) } else { text };
+            for game in &names {
+                let quoted = format!("\"{game}\"");
+                assert!(!said.contains(&quoted), "{name} says {quoted}");
+            }
+            for game in types {
+                // The title of a source, which the game is not.
+                let said = said.replace("Multiplayer Platformer Log", "");
+                assert!(!said.contains(game), "{name} says {game}");
+            }
+        }
+    }
+}
+
+/// Which of the engine's files import which, by module path.
+fn imports() -> BTreeMap<String, BTreeSet<String>> {
+    let folder = "shared/netcode/src/";
+    let module = |file: &str| {
+        let path = file.strip_prefix(folder).unwrap_or(file).trim_end_matches(".rs");
+        let path = path.trim_end_matches("/mod").trim_end_matches("lib");
+        path.replace('/', "::")
+    };
+    let files: BTreeMap<_, _> = sources(folder)
+        .into_iter()
+        .filter(|(name, _)| !is_test(name))
+        .map(|(name, text)| (module(&name), statements(&text)))
+        .collect();
+    let known: BTreeSet<_> = files.keys().cloned().collect();
+    files
+        .iter()
+        .map(|(file, text)| {
+            let paths = paths(text).into_iter().filter_map(|path| resolve(file, &path, &known));
+            (file.clone(), paths.filter(|to| to != file).collect())
+        })
+        .collect()
+}
+
+/// All paths in a text, those in braces spelled out.
+fn paths(text: &str) -> Vec<String> {
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let mut found = Vec::new();
+    let mut prefixes: Vec<String> = Vec::new();
+    let mut word = String::new();
+    // A brace behind `::` opens a list of paths with one prefix.
+    for c in text.chars() {
+        match c {
+            c if is_path(c) => word.push(c),
+            '{' if word.ends_with("::") => {
+                let outer = prefixes.last().cloned().unwrap_or_default();
+                prefixes.push(outer + &word);
+                word.clear();
+            }
+            _ => {
+                if !word.is_empty() {
+                    found.push(prefixes.last().cloned().unwrap_or_default() + &word);
+                    word.clear();
+                }
+                if c == '}' {
+                    prefixes.pop();
+                } else if c == '{' {
+                    prefixes.push(String::new());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The file that a path leads to.
+fn resolve(from: &str, path: &str, known: &BTreeSet<String>) -> Option<String> {
+    let mut parts: Vec<_> = path.split("::").filter(|part| !part.is_empty()).collect();
+    let mut at: Vec<_> = from.split("::").filter(|part| !part.is_empty()).collect();
+    match *parts.first()? {
+        "crate" | "self" | "super" if parts.len() < 2 => return None,
+        "crate" => at.clear(),
+        "self" => {}
+        "super" => {
+            at.pop();
+        }
+        _ if parts.len() < 2 => return None,
+        first => {
+            let child = [&at[..], &[first]].concat().join("::");
+            if !known.contains(&child) {
+                return None;
+            }
+            parts.insert(0, "self");
+        }
+    }
+    for part in &parts[1..] {
+        if *part == "super" {
+            at.pop();
+        } else {
+            at.push(part);
+        }
+    }
+    while !at.is_empty() && !known.contains(&at.join("::")) {
+        at.pop();
+    }
+    (!at.is_empty()).then(|| at.join("::"))
+}
+
+/// A circle of imports, if there is one.
+fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    fn visit(
+        at: &str,
+        imports: &BTreeMap<String, BTreeSet<String>>,
+        way: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+    ) -> Option<Vec<String>> {
+        if let Some(begin) = way.iter().position(|file| file == at) {
+            return Some(way[begin..].to_vec());
+        }
+        if done.contains(at) {
+            return None;
+        }
+        way.push(at.to_owned());
+        let found = imports[at].iter().find_map(|to| visit(to, imports, way, done));
+        way.pop();
+        done.insert(at.to_owned());
+        found
+    }
+    let mut done = BTreeSet::new();
+    imports.keys().find_map(|file| visit(file, imports, &mut Vec::new(), &mut done))
+}
+
+#[test]
+fn no_file_of_the_engine_imports_in_a_circle() {
+    let imports = imports();
+    assert!(imports.len() > 60 && imports["server::room"].contains("game"), "files were not read");
+    assert!(imports["client::session"].contains("games"), "{:?}", imports["client::session"]);
+    assert_eq!(circle(&imports), None);
+    // It would be seen.
+    let mut bent = imports;
+    bent.get_mut("time").expect("it is there").insert("server::room".into());
+    assert!(circle(&bent).is_some());
+}
+
+/// The engine's rooms from the ground up: each knows only those above it in this list.
+const LAYERS: [&[&str]; 8] = [
+    &["limits", "time", "random", "fingerprint"],
+    &["ids", "physics", "fields", "link", "clock", "window"],
+    &["rewind", "wire", "motion"],
+    &["game"],
+    &["inputs", "interest"],
+    &["snapshot", "presentation"],
+    &["client", "server", "games"],
+    &[""],
+];
+
+#[test]
+fn rooms_of_the_engine_know_only_those_below_them() {
+    let layer = |file: &str| {
+        let room = file.split("::").next().unwrap_or_default();
+        LAYERS.iter().position(|rooms| rooms.contains(&room))
+    };
+    for (file, known) in imports() {
+        let own = layer(&file).unwrap_or_else(|| panic!("{file} is in no layer"));
+        for other in known {
+            let below = layer(&other).expect("every file has a layer");
+            let same_room = file.split("::").next() == other.split("::").next();
+            assert!(below < own || same_room || below == own, "{file} must not know {other}");
+        }
+    }
+}
+
+#[test]
+fn folders_are_those_of_the_house() {
+    for path in ["shared/netcode/WIRE.md", "shared/clippy.toml", "docker/Dockerfile"] {
+        assert!(root().join(Path::new(path)).exists(), "{path} is missing");
+    }
+    let top = fs::read_dir(root()).expect("the root").flatten().map(|entry| entry.path());
+    let folders: BTreeSet<PathBuf> = top.filter(|path| path.is_dir()).collect();
+    for path in folders {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let known = ["client", "docker", "fuzz", "server", "shared", "target", "tests"];
+        assert!(name.starts_with('.') || known.contains(&name.as_str()), "{name}/ has no place");
+    }
+}
