@@ -1,6 +1,6 @@
 //! The laboratory's pages and pictures, held to as they stand.
 //!
-//! A difference fails with what differs; the README says how to take it for right.
+//! A difference fails with what differs; client/lab/README.md says how to accept it.
 
 use std::sync::Arc;
 
