@@ -10,6 +10,7 @@ use phaselock::time::{LocalTime, Tick};
 use phaselock_games::skirmish::{Command, Skirmish, player};
 use phaselock_testing::{Press, Sim, Skew};
 use phaselock_tests::air::{Air, Body, DART_TICKS, Push, SPEED, STRUCK};
+use phaselock_tests::depth;
 
 /// One display frame of the simulation.
 const FRAME_SECS: f64 = 0.004;
@@ -59,7 +60,7 @@ fn fastest(
 
 #[test]
 fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
-    // Ten minutes at 200 ms, more or less 50, with a twentieth lost in bursts.
+    // Minutes at 200 ms, more or less 50, with a twentieth lost in bursts.
     let conditions: Conditions = "delay=75ms,jitter=50ms,loss=5%,burst=2".parse().expect("a link");
     let mut random = Random::new(3);
     let mut command = Command::default();
@@ -80,7 +81,8 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
     sim.clients[client].ways = Some(std::collections::BTreeMap::new());
     let mut seen = 0;
     let (mut corrected, mut counted) = (Vec::new(), 0);
-    for _ in 0..600 {
+    let minutes = depth::times(3);
+    for _ in 0..60 * minutes {
         sim.run_each(1.0, |sim| {
             let Some(core) = sim.clients[client].client() else { return };
             let stats = core.stats();
@@ -98,11 +100,12 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
     }
     let core = sim.clients[client].core();
     let stats = core.stats();
-    assert!(stats.ticks > 35_000, "{} ticks", stats.ticks);
+    assert!(stats.ticks > u64::from(minutes) * 3500, "{} ticks", stats.ticks);
     assert!(stats.late_inputs > 0, "a network that is no trial");
     assert_eq!(counted, stats.mispredictions, "each was seen");
     let blown = stats.missed_by(Cause::Shot).count;
-    assert!(blown <= 12, "{:?}", stats.misses);
+    // It comes upon one a minute.
+    assert!(blown <= 2 + u64::from(minutes), "{:?}", stats.misses);
     assert_eq!(
         stats.missed_by(Cause::LateInput).count + blown,
         stats.mispredictions,

@@ -14,6 +14,7 @@ use phaselock::wire::control::ClientMessage;
 use phaselock::wire::state::Codec;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, Skew, body, bot, hello, room_config};
+use phaselock_tests::depth;
 use phaselock_tests::figures::measure;
 
 /// What is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in
@@ -82,7 +83,7 @@ fn a_clock_is_never_off_by_more_than_is_admitted_over_any_network() {
     for text in PROFILES.iter().map(|(name, _)| *name).chain([HARD, asymmetric]) {
         let mut sim = playing(text, 7);
         sim.run(3.0);
-        let worst = worst_error_ms(&mut sim, 40.0, 4.0);
+        let worst = worst_error_ms(&mut sim, depth::secs(10.0), 4.0);
         let core = sim.clients[0].core();
         assert_eq!(core.pll().steps(), 1, "{text}");
         let half_asymmetry = if text == asymmetric { 50.0 } else { 0.0 };
@@ -94,7 +95,7 @@ fn a_clock_is_never_off_by_more_than_is_admitted_over_any_network() {
 fn inputs_are_rarely_late_over_jitter_and_bursts() {
     let mut sim = playing(HARD, 3);
     sim.run(120.0);
-    let after = counted(&mut sim, 480.0);
+    let after = counted(&mut sim, depth::secs(120.0));
     let late = after.late_inputs as f64 * 1e6 / after.ticks as f64;
     assert!(late < 1000.0, "{late} of a million late");
     let lead = after.lead_mean().as_ms() / Rates::DEFAULT.step().as_ms();
@@ -240,7 +241,7 @@ fn all_comes_to_rest_when_the_network_does() {
         playing("delay=30ms,jitter=20ms,loss=5%,burst=3; 60s: delay=30ms,jitter=0ms,loss=0%", 12);
     sim.run(60.0);
     let shaken = (sim.clients[0].core().lead().lead(), sim.clients[0].core().delay().delay());
-    sim.run(20.0 * 60.0);
+    sim.run(depth::secs(5.0 * 60.0));
     let rested = (sim.clients[0].core().lead().lead(), sim.clients[0].core().delay().delay());
     assert!(rested.0 + Micros::from_ms(20) < shaken.0, "{shaken:?}, then {rested:?}");
     assert!(rested.1 + Micros::from_ms(20) < shaken.1, "{shaken:?}, then {rested:?}");
@@ -328,26 +329,29 @@ fn a_route_that_becomes_very_long_is_learnt() {
 fn a_network_that_is_bad_now_and_then_is_remembered() {
     // Five seconds of twelve times the way, every quarter of a minute.
     let mut sim = playing("delay=20ms,jitter=2ms; 10s: up.delay=120ms; 15s: repeat", 16);
-    sim.run(600.0);
-    let after = counted(&mut sim, 600.0);
+    sim.run(depth::secs(150.0));
+    let after = counted(&mut sim, depth::secs(150.0));
     let late = after.late_inputs as f64 * 1e6 / after.ticks as f64;
     assert!(late < 5000.0, "{late} of a million late");
 }
 
 #[test]
 fn slow_and_fast_worlds_keep_time_too() {
-    // At 10 Hz a burst of three costs 300 ms, and few inputs are many of a million.
-    for (tick_hz, snapshot_hz, late_max, lead_ms_max) in
-        [(10, 10, 15_000.0, 900.0), (10, 5, 15_000.0, 900.0), (128, 64, 2_000.0, 260.0)]
-    {
+    // At 10 Hz a burst of three costs 300 ms, and few inputs are many of a million: of a short time all too many.
+    let fast_secs = depth::secs(60.0);
+    for (tick_hz, snapshot_hz, late_max, lead_ms_max, secs) in [
+        (10, 10, 15_000.0, 900.0, 240.0),
+        (10, 5, 15_000.0, 900.0, 240.0),
+        (128, 64, 2_000.0, 260.0, fast_secs),
+    ] {
         let mut config = room_config(17, 4);
         config.rates = Rates { tick_hz, snapshot_hz };
         let mut sim = Sim::<Skirmish>::with(config);
         let skew = Skew { start: Micros::from_ms(1000), ppm: -80.0 };
         sim.join_over(&conditions(HARD), skew, bot::<Skirmish>(17));
-        sim.run(60.0);
+        sim.run(secs / 4.0);
         let before = stats(&sim);
-        assert!(worst_error_ms(&mut sim, 240.0, 3.0) < 4.0, "{tick_hz} Hz");
+        assert!(worst_error_ms(&mut sim, secs, 3.0) < 4.0, "{tick_hz} Hz");
         let after = stats(&sim).since(&before);
         let late = after.late_inputs as f64 * 1e6 / after.ticks as f64;
         assert!(late < late_max, "{late} of a million late at {tick_hz} Hz");

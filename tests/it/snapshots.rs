@@ -10,6 +10,7 @@ use phaselock::snapshot::priority::unsent_snapshots_max_lossy;
 use phaselock::snapshot::store::{Store, StoreError};
 use phaselock::time::Rates;
 use phaselock::wire::input::Ack;
+use phaselock_tests::depth;
 use proptest::prelude::*;
 
 use crate::yard::{Scene, Server, Thing, Yard, store, told_at};
@@ -115,7 +116,7 @@ fn lines() -> impl Strategy<Value = Line> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(depth::times(16)) })]
 
     #[test]
     fn any_pattern_of_loss_ends_in_the_servers_state(seed: u64, line in lines()) {

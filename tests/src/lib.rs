@@ -3,6 +3,7 @@
 
 pub mod air;
 pub mod crowd;
+pub mod depth;
 pub mod figures;
 pub mod fuzz;
 pub mod lane;

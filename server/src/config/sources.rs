@@ -108,5 +108,5 @@ fn foreign(name: &str, value: &OsStr) -> bool {
         || name == "PHASELOCK_PORT" && value.to_str().is_some_and(|value| value.contains("://"));
     kubernetes
         || name.starts_with("PHASELOCK_TEST_")
-        || ["PHASELOCK_ASTEROIDS", "PHASELOCK_CUBES"].contains(&name)
+        || ["PHASELOCK_DEPTH", "PHASELOCK_ASTEROIDS", "PHASELOCK_CUBES"].contains(&name)
 }

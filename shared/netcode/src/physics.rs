@@ -148,10 +148,12 @@ pub fn ray_to_walls(from: Vec2, along: Vec2, walls: &[Aabb], most: f32) -> f32 {
     walls.iter().filter_map(|wall| ray_to_box(from, along, wall)).fold(most, f32::min)
 }
 
-/// Whether nothing stands between two points.
+/// Whether nothing stands between two points. Looks no further than the first wall that does.
 pub fn in_sight(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
     let distance = a.distance(b);
-    distance == 0.0 || ray_to_walls(a, (b - a) / distance, walls, distance) >= distance
+    let along = (b - a) / distance;
+    distance == 0.0
+        || !walls.iter().any(|wall| ray_to_box(a, along, wall).is_some_and(|far| far < distance))
 }
 
 #[cfg(test)]

@@ -164,23 +164,20 @@ fn target(
     me: PlayerId,
     here: Vec2,
 ) -> Option<(f32, PlayerId, Player)> {
-    players(seen)
-        .filter(|slot| slot.owner != Some(me) && slot.entity.health > 0)
-        .filter_map(|slot| {
-            let there = slot.entity.position();
-            let distance = there.distance(here);
-            (distance < RANGE && in_sight(here, there, &arena.walls)).then_some((
-                distance,
-                slot.owner?,
-                slot.entity,
-            ))
-        })
-        .min_by(|a, b| {
-            let tempts = |(far, who, _): &(f32, PlayerId, Player)| {
-                if bot.target == Some(*who) { far * TEMPTING } else { *far }
-            };
-            tempts(a).total_cmp(&tempts(b))
-        })
+    let mut best: Option<(f32, (f32, PlayerId, Player))> = None;
+    let others = players(seen).filter(|slot| slot.owner != Some(me) && slot.entity.health > 0);
+    for slot in others {
+        let Some(who) = slot.owner else { continue };
+        let there = slot.entity.position();
+        let distance = there.distance(here);
+        let far = if bot.target == Some(who) { distance * TEMPTING } else { distance };
+        // Looking past the walls takes the longest by far; few are nearer than all before them.
+        let nearest = distance < RANGE && best.as_ref().is_none_or(|(least, _)| far < *least);
+        if nearest && in_sight(here, there, &arena.walls) {
+            best = Some((far, (distance, who, slot.entity)));
+        }
+    }
+    best.map(|(_, target)| target)
 }
 
 /// With what to go for somebody in sight, and where to aim.

@@ -11,7 +11,7 @@ use super::entities::{Piece, Player};
 use super::movement::RADIUS;
 use super::turn::outline;
 use phaselock::game::Relevance;
-use phaselock::physics::{Aabb, ray_to_box, ray_to_walls};
+use phaselock::physics::{Aabb, in_sight, ray_to_walls};
 
 /// How far anybody sees, in metres: what a camera shows of the arena on a screen of 32 to 9 from a
 /// corner of it, and further than a shot goes. Nearer would hide few: of all pairs of 64 bots 32 % are
@@ -119,7 +119,7 @@ fn any_free(walls: &[Aabb], eyes: &[Vec2], bodies: &[Vec2]) -> bool {
         }
     }
     let near = &near[..count];
-    eyes.iter().any(|eye| bodies.iter().any(|body| is_free(*eye, *body, near)))
+    eyes.iter().any(|eye| bodies.iter().any(|body| in_sight(*eye, *body, near)))
 }
 
 /// Walls that may be between two players.
@@ -137,15 +137,6 @@ fn soon(walls: &[Aabb], player: &Player) -> Vec2 {
     player.position() + along * free.max(0.0)
 }
 
-/// Whether nothing stands between two points; as [`in_sight`](phaselock::physics::in_sight), and done as
-/// soon as something does.
-fn is_free(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
-    let distance = a.distance(b);
-    let along = (b - a) / distance;
-    distance == 0.0
-        || !walls.iter().any(|wall| ray_to_box(a, along, wall).is_some_and(|far| far < distance))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +144,7 @@ mod tests {
     use crate::skirmish::movement::{SPEED, movement};
     use crate::skirmish::{Command, HEALTH, Skirmish};
     use phaselock::game::Game;
-    use phaselock::physics::{in_sight, turns};
+    use phaselock::physics::turns;
     use phaselock::time::Rates;
 
     fn at(x: f32, y: f32) -> Player {
