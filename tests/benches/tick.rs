@@ -52,7 +52,7 @@ fn main() {
     println!("most so much; the rest are medians.");
     println!();
     println!(
-        "| game | players | entities | tick p50 | tick p99 | x floor | a bot | relevance | foretold |"
+        "| game | players | entities | tick p50 | tick p99 | x floor | a bot | relevance | extrapolated |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
     for (_, measure) in games.iter().filter(|(name, _)| named.is_none_or(|named| named == name)) {
@@ -77,7 +77,8 @@ fn measure<G: Game>(players: u16, ticks: u64) -> String {
     world.snap();
     let mut random = Random::new(1);
     let mut bots: Vec<_> = (0..players).map(|_| new_bot::<G>()).collect();
-    let [mut whole, mut floor, mut bot, mut relevance, mut foretold] = [const { Vec::new() }; 5];
+    let [mut whole, mut floor, mut bot, mut relevance, mut extrapolated] =
+        [const { Vec::new() }; 5];
     let mut inputs = Inputs::default();
     let mut entities = 0;
     for tick in 1..=BEFORE + ticks {
@@ -120,7 +121,7 @@ fn measure<G: Game>(players: u16, ticks: u64) -> String {
                     black_box((G::KIT.coding.extrapolate)(&game, base, steering, AHEAD as u64));
                 }
             });
-            foretold.push(took / count);
+            extrapolated.push(took / count);
         }
     }
     let (half, most) = (quantile(&mut whole, 0.5), quantile(&mut whole, 0.99));
@@ -130,7 +131,7 @@ fn measure<G: Game>(players: u16, ticks: u64) -> String {
         half / quantile(&mut floor, 0.5),
         quantile(&mut bot, 0.5),
         quantile(&mut relevance, 0.5),
-        quantile(&mut foretold, 0.5),
+        quantile(&mut extrapolated, 0.5),
     )
 }
 

@@ -1,9 +1,9 @@
 //! What a client computes ahead: its own player, what it touches, what it brings into the world.
 
 use phaselock::client::Client;
-use phaselock::game::{Cause, Entities, Game};
+use phaselock::game::{Entities, Game, MispredictionCause};
 use phaselock::ids::PlayerId;
-use phaselock::limits::FORESEEN_INDEX_MIN;
+use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::random::Random;
 use phaselock::time::{LocalTime, Tick};
@@ -91,7 +91,7 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
                 let correction = stats.last_correction.expect("it was counted");
                 counted += 1;
                 // A barrel that it has shot is the server's to set off.
-                if correction.cause != Cause::Shot {
+                if correction.cause != MispredictionCause::Shot {
                     corrected.push(correction);
                 }
             }
@@ -103,11 +103,11 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
     assert!(stats.ticks > u64::from(minutes) * 3500, "{} ticks", stats.ticks);
     assert!(stats.late_inputs > 0, "a network that is no trial");
     assert_eq!(counted, stats.mispredictions, "each was seen");
-    let blown = stats.missed_by(Cause::Shot).count;
+    let blown = stats.missed_by(MispredictionCause::Shot).count;
     // It comes upon one a minute.
     assert!(blown <= 2 + u64::from(minutes), "{:?}", stats.misses);
     assert_eq!(
-        stats.missed_by(Cause::LateInput).count + blown,
+        stats.missed_by(MispredictionCause::LateInput).count + blown,
         stats.mispredictions,
         "{:?}, {:?}",
         stats.misses,
@@ -136,7 +136,7 @@ fn to_return_to_the_world_is_no_misprediction() {
     let spawns = player(&core.newest(), own).expect("a player").spawns;
     assert!(spawns > 2, "it came into the world {spawns} times");
     let stats = core.stats();
-    assert_eq!(stats.missed_by(Cause::Unknown).count, 0, "{:?}", stats.misses);
+    assert_eq!(stats.missed_by(MispredictionCause::Unknown).count, 0, "{:?}", stats.misses);
 }
 
 #[test]
@@ -229,8 +229,8 @@ fn somebody_who_is_pushed_gives_way_at_once() {
     assert!(speed < SPEED * 2.5, "the other was moved at {speed} m/s");
     // Whoever is pushed could not know; it is counted as what it was.
     let stats = sim.clients[pushed].core().stats();
-    assert!(stats.missed_by(Cause::Player).count > 0, "{:?}", stats.misses);
-    assert_eq!(stats.missed_by(Cause::Unknown).count, 0, "{:?}", stats.misses);
+    assert!(stats.missed_by(MispredictionCause::Player).count > 0, "{:?}", stats.misses);
+    assert_eq!(stats.missed_by(MispredictionCause::Unknown).count, 0, "{:?}", stats.misses);
 }
 
 /// Throws a dart in that tick.
@@ -240,7 +240,7 @@ fn throw_at(when: Tick) -> Press<Air> {
 
 fn darts(entities: &Entities<Body>) -> Vec<(bool, f32)> {
     let darts = entities.iter().filter(|slot| matches!(slot.entity, Body::Dart(_)));
-    darts.map(|slot| (slot.id.index >= FORESEEN_INDEX_MIN, slot.entity.x())).collect()
+    darts.map(|slot| (slot.id.index >= PREDICTED_SPAWN_INDEX_MIN, slot.entity.x())).collect()
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_dart_flies_at_once_and_becomes_the_servers_unseen() {
         let flies = |(_, darts): &(LocalTime, Vec<_>)| !darts.is_empty();
         let first = seen.iter().position(flies).expect("it flew");
         let last = seen.iter().rposition(flies).expect("it flew");
-        assert!(seen[first].1[0].0, "it is foreseen at first, seed {seed}");
+        assert!(seen[first].1[0].0, "it is predicted_spawn at first, seed {seed}");
         assert!(!seen[last].1[0].0, "it is the server's in the end, seed {seed}");
         assert!(seen[first..=last].iter().all(flies), "it was not seen for a moment, seed {seed}");
         let secs = (seen[last].0 - seen[first].0).as_secs();

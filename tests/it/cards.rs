@@ -32,7 +32,7 @@ struct Cards;
 
 impl Game for Cards {
     const NAME: &'static str = "cards";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     type Input = Nothing;
     type Entity = Card;
     type Memory = ();

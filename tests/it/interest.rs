@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use glam::Vec2;
 use phaselock::fields::{Entity, Kind, Record, Values};
-use phaselock::game::{Ahead, Entities, Eye, Game, Inputs, Kit, Relevance, Slot, World};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Relevance, Slot, Viewpoint, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::LinkConfig;
 use phaselock::random::Random;
@@ -116,7 +116,7 @@ fn beacon(index: u16, tick: u64) -> Beacon {
 
 impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
     const NAME: &'static str = "hide";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit { bot: Some(|| Box::<Walk>::default()), ..Kit::NONE };
     type Input = Walk;
     type Entity = Thing;
@@ -181,13 +181,13 @@ impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
         *last
     }
 
-    fn place(&self, entity: &Thing) -> Option<Vec2> {
+    fn position(&self, entity: &Thing) -> Option<Vec2> {
         Some(entity.at())
     }
 
-    fn eye(&self, entities: &Entities<Thing>, player: PlayerId) -> Option<Eye> {
+    fn viewpoint(&self, entities: &Entities<Thing>, player: PlayerId) -> Option<Viewpoint> {
         let place = entities.owned_by(player).next()?.entity.at();
-        Some(Eye { place, reach: REACH })
+        Some(Viewpoint { position: place, range: REACH })
     }
 
     fn relevance(

@@ -164,7 +164,7 @@ struct Brittle(Air);
 
 impl Game for Brittle {
     const NAME: &'static str = "brittle";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     type Input = Push;
     type Entity = Body;
     type Memory = ();
@@ -201,7 +201,7 @@ fn who_was_wrongly_predicted_to_be_no_more_comes_back() {
 }
 
 #[test]
-fn what_is_foreseen_waits_for_a_lost_packet_but_not_for_ever() {
+fn what_is_predicted_ahead_waits_for_a_lost_packet_but_not_for_ever() {
     let mut line = Line::<Air>::new();
     line.until(100);
     line.packet(100, &[puck(9.0, 0.0), own(-5.0)]);

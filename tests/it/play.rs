@@ -1,7 +1,7 @@
 //! Playing over good and bad links, in virtual time.
 
 use phaselock::client::{Client, Stats};
-use phaselock::game::Cause;
+use phaselock::game::MispredictionCause;
 use phaselock::link::LinkConfig;
 use phaselock::random::Random;
 use phaselock::time::{Micros, Rates, Tick};
@@ -61,7 +61,7 @@ fn a_player_whom_nobody_touches_is_never_corrected() {
         let stats = sim.clients[0].core().stats();
         let late = stats.late_inputs - before.late_inputs;
         // A barrel that it has shot is the server's to set off.
-        let blown = |stats: &Stats| stats.missed_by(Cause::Shot).count;
+        let blown = |stats: &Stats| stats.missed_by(MispredictionCause::Shot).count;
         let blown = blown(stats) - blown(&before);
         let wrong = stats.mispredictions - before.mispredictions - blown;
         assert!(blown <= 2, "{:?}", stats.misses);

@@ -162,7 +162,7 @@ fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
             speed: way.length() / secs,
             back,
         };
-        // A face-off that is foretold is shown when it is due; its counter comes with the server's word.
+        // A face-off that is extrapolated is shown when it is due; its counter comes with the server's word.
         let put = was.placed != is.placed || is.position() == Vec2::ZERO;
         (was.is_in_play() && is.is_in_play() && !put).then_some(step)
     };

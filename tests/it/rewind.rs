@@ -121,10 +121,10 @@ fn a_perfect_shot_at_a_strafing_target_hits_at_any_distance_in_time() {
 }
 
 #[test]
-fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_foretold() {
+fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_extrapolated() {
     let link = LinkConfig::delayed(50, 0);
     let share = duel_by(link, None, Choice::RunForward).share();
-    // It turns around every second and a little, which nobody can foretell.
+    // It turns around every second and a little, which nobody can extrapolate.
     assert!(share >= 0.75, "{share} of the shots hit");
 }
 

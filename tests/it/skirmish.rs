@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use glam::Vec2;
 use phaselock::client::Client;
 use phaselock::fields::Entity;
-use phaselock::game::{Ahead, Cause, Coding, Entities, Game, Inputs, Kit, Slot, World};
+use phaselock::game::{
+    Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World,
+};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::link::{Conditions, LinkConfig};
 use phaselock::motion::choice::Choice;
@@ -104,7 +106,7 @@ impl Court {
 
 impl Game for Court {
     const NAME: &'static str = "court";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         presentation: Self::presentation,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
@@ -142,12 +144,12 @@ impl Game for Court {
         self.0.predict(entities, own, command, ahead);
     }
 
-    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
-        self.0.shares(entities, own, other)
+    fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+        self.0.co_predicts(entities, own, other)
     }
 
-    fn foreseen(piece: &Piece) -> Option<u16> {
-        Skirmish::foreseen(piece)
+    fn predicted_spawn(piece: &Piece) -> Option<u16> {
+        Skirmish::predicted_spawn(piece)
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
@@ -333,9 +335,12 @@ fn corrections_in_a_fight_have_their_causes() {
     sim.run(90.0);
     let stats = sim.clients[client].core().stats();
     let count = |cause| stats.missed_by(cause).count;
-    let known = count(Cause::Shot) + count(Cause::Prop) + count(Cause::Player);
-    let (late, unknown) = (count(Cause::LateInput), count(Cause::Unknown));
+    let known = count(MispredictionCause::Shot)
+        + count(MispredictionCause::Prop)
+        + count(MispredictionCause::Player);
+    let (late, unknown) =
+        (count(MispredictionCause::LateInput), count(MispredictionCause::Unknown));
     eprintln!("{:?}: known {known}, late {late}, unknown {unknown}", stats.misses);
-    assert!(count(Cause::Shot) > 3 && known > 5, "{:?}", stats.misses);
+    assert!(count(MispredictionCause::Shot) > 3 && known > 5, "{:?}", stats.misses);
     assert!(unknown * 5 <= known, "{:?}", stats.misses);
 }

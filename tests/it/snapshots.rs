@@ -1,5 +1,5 @@
 //! Delta snapshots against a reference: whatever is lost, doubled, overtaken or late, a client's states
-//! are the server's, nothing starves, and two machines that foretell differently find out.
+//! are the server's, nothing starves, and two machines that extrapolate differently find out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -380,7 +380,7 @@ fn a_path_that_always_drops_a_snapshots_last_packet_starves_nobody() {
 }
 
 #[test]
-fn machines_that_foretell_differently_find_out_and_go_by_the_table() {
+fn machines_that_extrapolate_differently_find_out_and_go_by_the_table() {
     for (seed, slots, bytes) in [(1, 30, 64_000), (2, 200, 64_000), (3, 120, 8_000)] {
         let rates = Rates::DEFAULT;
         let mut random = Random::new(seed);
@@ -420,7 +420,7 @@ fn machines_that_foretell_differently_find_out_and_go_by_the_table() {
              nothing for {gap} snapshots"
         );
         assert!(refused > 0 && taken > 0);
-        // 32 ticks are foretold, which are 16 snapshots.
+        // 32 ticks are extrapolated, which are 16 snapshots.
         assert!(gap <= 20, "nothing for {gap} snapshots");
         let turns = u64::from(slots) / if bytes > 8_000 { 20 } else { 4 } + 2;
         assert!(oldest <= 40 * turns, "one was {oldest} ticks old");

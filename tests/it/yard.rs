@@ -91,7 +91,7 @@ impl Entity for Thing {
     }
 }
 
-/// The rules, as two machines see them: what is `OTHER` rounds some of what it foretells otherwise.
+/// The rules, as two machines see them: what is `OTHER` rounds some of what it extrapolates otherwise.
 #[derive(Debug)]
 pub(crate) struct Yard<const OTHER: bool>;
 
@@ -110,7 +110,7 @@ impl<const OTHER: bool> Yard<OTHER> {
 
 impl<const OTHER: bool> Game for Yard<OTHER> {
     const NAME: &'static str = "yard";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
         Kit { coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;

@@ -2,7 +2,7 @@
 //! others lack: things that several players move, and things that a player brings into the world.
 
 use phaselock::fields::{Entity, Kind, Record, Values};
-use phaselock::game::{Ahead, Cause, Entities, Game, Inputs, Kit, Slot, World};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
@@ -219,7 +219,7 @@ impl Air {
 
 impl Game for Air {
     const NAME: &'static str = "air";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
         Kit { bot: Some(|| Box::new(Wanderer)), presentation: Self::presentation, ..Kit::NONE };
     type Input = Push;
@@ -268,12 +268,12 @@ impl Game for Air {
             }
         }
         if let Some((owner, dart)) = thrown {
-            entities.foresee(u16::from(dart.number), Some(owner), Body::Dart(dart));
+            entities.predict_spawn(u16::from(dart.number), Some(owner), Body::Dart(dart));
         }
         self.settle(entities, moves);
     }
 
-    fn shares(&self, entities: &Entities<Body>, own: EntityId, other: &Slot<Body>) -> bool {
+    fn co_predicts(&self, entities: &Entities<Body>, own: EntityId, other: &Slot<Body>) -> bool {
         let Some(me) = entities.get(own) else { return false };
         match other.entity {
             // The own darts; others' are shown as the server has them.
@@ -282,20 +282,31 @@ impl Game for Air {
         }
     }
 
-    fn foreseen(entity: &Body) -> Option<u16> {
+    fn predicted_spawn(entity: &Body) -> Option<u16> {
         match entity {
             Body::Dart(dart) => Some(u16::from(dart.number)),
             _ => None,
         }
     }
 
-    fn cause(&self, predicted: &Body, truth: &Body, entities: &Entities<Body>) -> Cause {
-        let (Body::Paddle(_), Body::Paddle(_)) = (predicted, truth) else { return Cause::Unknown };
+    fn misprediction_cause(
+        &self,
+        predicted: &Body,
+        truth: &Body,
+        entities: &Entities<Body>,
+    ) -> MispredictionCause {
+        let (Body::Paddle(_), Body::Paddle(_)) = (predicted, truth) else {
+            return MispredictionCause::Unknown;
+        };
         let near = |slot: &&Slot<Body>| {
             let far = (slot.entity.x() - truth.x()).abs();
             matches!(slot.entity, Body::Paddle(_)) && far > 0.0 && far < 2.0 * HALF + 0.2
         };
-        if entities.iter().find(near).is_some() { Cause::Player } else { Cause::Unknown }
+        if entities.iter().find(near).is_some() {
+            MispredictionCause::Player
+        } else {
+            MispredictionCause::Unknown
+        }
     }
 
     fn repeat(last: &Push, missed: u64) -> Push {

@@ -30,7 +30,7 @@ impl Open {
 impl Game for Open {
     // Records and tables are the same, so clients of the one can join the other.
     const NAME: &'static str = Skirmish::NAME;
-    const VERSION: u32 = Skirmish::VERSION;
+    const RULES_VERSION: u32 = Skirmish::RULES_VERSION;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<OpenBot>::default()),
         coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
@@ -69,8 +69,8 @@ impl Game for Open {
         self.0.predict(entities, own, command, ahead);
     }
 
-    fn looks(command: &Command) -> bool {
-        Skirmish::looks(command)
+    fn needs_view(command: &Command) -> bool {
+        Skirmish::needs_view(command)
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {

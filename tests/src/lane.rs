@@ -30,7 +30,7 @@ impl<const SHARED: bool> Lane<SHARED> {
 
 impl<const SHARED: bool> Game for Lane<SHARED> {
     const NAME: &'static str = "lane";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         presentation: Self::presentation,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
@@ -67,8 +67,8 @@ impl<const SHARED: bool> Game for Lane<SHARED> {
         self.0.predict(entities, own, command, ahead);
     }
 
-    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
-        SHARED && self.0.shares(entities, own, other)
+    fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+        SHARED && self.0.co_predicts(entities, own, other)
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {

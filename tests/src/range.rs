@@ -39,7 +39,7 @@ impl Range {
 
 impl Game for Range {
     const NAME: &'static str = "range";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         presentation: Self::presentation,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
@@ -82,8 +82,8 @@ impl Game for Range {
         Skirmish::repeat(last, missed)
     }
 
-    fn looks(command: &Command) -> bool {
-        Skirmish::looks(command)
+    fn needs_view(command: &Command) -> bool {
+        Skirmish::needs_view(command)
     }
 }
 

@@ -39,7 +39,7 @@ impl<const WAIT: bool> Runners<WAIT> {
 
 impl<const WAIT: bool> Game for Runners<WAIT> {
     const NAME: &'static str = "runners";
-    const VERSION: u32 = WAIT as u32;
+    const RULES_VERSION: u32 = WAIT as u32;
     const LATE: Late = if WAIT { Late::Wait } else { Late::Repeat };
     const KIT: Kit<Self> = Kit { bot: Some(|| Box::new(Wanderer)), ..Kit::NONE };
     type Input = Walk;

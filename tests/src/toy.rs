@@ -57,7 +57,7 @@ impl Bells {
 
 impl Game for Bells {
     const NAME: &'static str = "bells";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit { bot: Some(|| Box::new(Wanderer)), ..Kit::NONE };
     type Input = Walk;
     type Entity = Thing;

@@ -162,7 +162,7 @@ impl<R: Recorded> Trace<R> {
 
 impl<R: Recorded> Game for Trace<R> {
     const NAME: &'static str = R::TRACE;
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
         Kit { coding: Coding { tables: Self::tables, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;

@@ -48,7 +48,7 @@ pub struct Carried {
     pub delay_mean: Micros,
     /// Seconds at the beginning whose frames are not scored.
     pub warm_up: f64,
-    /// How far what is combined foretells; see [`Setup::horizon`].
+    /// How far what is combined extrapolates; see [`Setup::horizon`].
     pub horizon: f64,
 }
 

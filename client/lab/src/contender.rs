@@ -46,7 +46,7 @@ impl Contender {
         }
     }
 
-    /// A new one; what is combined foretells so many seconds beyond the newest state.
+    /// A new one; what is combined extrapolates so many seconds beyond the newest state.
     pub fn make(self, horizon: f64) -> Box<dyn Method> {
         match self {
             Self::Newest => Box::new(Newest),

@@ -319,10 +319,10 @@ const BEYOND_MIN: f64 = 10_000.0;
 
 /// Says so if updates are so late or so far apart that methods of the present stand still.
 fn beyond(plan: &Plan, rows: &[Row]) -> String {
-    let foretells = |row: &&Row| row.timeline == "present" && row.method != Contender::Newest;
-    let all = rows.iter().filter(foretells).count();
+    let extrapolates = |row: &&Row| row.timeline == "present" && row.method != Contender::Newest;
+    let all = rows.iter().filter(extrapolates).count();
     let stands = |row: &&Row| row.is_measured() && row.scores.missing_per_million > BEYOND_MIN;
-    let beyond = rows.iter().filter(foretells).filter(stands).count();
+    let beyond = rows.iter().filter(extrapolates).filter(stands).count();
     if beyond == 0 {
         return String::new();
     }
@@ -334,7 +334,7 @@ fn beyond(plan: &Plan, rows: &[Row]) -> String {
         String::new()
     };
     format!(
-        "\nIn {beyond} of the {all} runs of methods that foretell the present, more than one frame in a hundred is \
+        "\nIn {beyond} of the {all} runs of methods that extrapolate the present, more than one frame in a hundred is \
          beyond their horizon, where they stand still: 250 ms from the newest state (dead reckoning 1250 \
          ms){joined}.\n"
     )

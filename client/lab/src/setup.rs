@@ -191,7 +191,7 @@ pub struct Setup {
     pub history: usize,
     /// How far behind the past is shown.
     pub delay: DelayRule,
-    /// Seconds beyond the newest state that an extrapolator with an interpolator foretells, within
+    /// Seconds beyond the newest state that an extrapolator with an interpolator extrapolates, within
     /// [`HORIZON_BOUNDS`](phaselock::motion::waypoints::HORIZON_BOUNDS). All that games may choose have their own.
     pub horizon: f64,
     /// Seconds from one frame to the next, within [`FRAME_HZ`](Self::FRAME_HZ).

@@ -43,7 +43,7 @@ pub struct Plan {
     pub stamps: Stamps,
     /// How far behind the past is shown.
     pub delay: DelayRule,
-    /// Seconds beyond the newest state that an extrapolator with an interpolator foretells.
+    /// Seconds beyond the newest state that an extrapolator with an interpolator extrapolates.
     pub horizon: f64,
     /// How often each cell is measured, each time on other dice.
     pub repeats: u64,
@@ -194,7 +194,7 @@ pub struct Row {
     pub method: Contender,
     /// Which time that shows: `past` or `present`.
     pub timeline: &'static str,
-    /// Milliseconds beyond the newest state that it foretells, if that was to be chosen.
+    /// Milliseconds beyond the newest state that it extrapolates, if that was to be chosen.
     pub horizon_ms: Option<f64>,
     /// What says how far behind the present the past is shown: `steered` or `fixed`.
     pub delay: &'static str,

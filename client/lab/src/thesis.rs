@@ -116,7 +116,7 @@ const SECS: f64 = 8.0;
 const POINT_SECS: f64 = 0.005;
 /// Frames a second; likewise.
 pub const FRAME_HZ: f64 = 30.0;
-/// Seconds beyond the newest state that anything is foretold. The thesis has no such bound, and here none takes
+/// Seconds beyond the newest state that anything is extrapolated. The thesis has no such bound, and here none takes
 /// effect: a state is never that old.
 const HORIZON_SECS: f64 = HORIZON_BOUNDS.1;
 

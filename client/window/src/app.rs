@@ -16,7 +16,7 @@ use phaselock_lab::record::MotionFiles;
 use phaselock_quic::clock::Clock;
 
 use super::args::{Args, Start};
-use super::hands::{Hands, KeyCode};
+use super::controls::{Controls, KeyCode};
 use super::lab::{Begin, Lab};
 use super::menu::{self, Menu, Wish};
 use super::screenshot::Screenshot;
@@ -74,7 +74,7 @@ struct App {
     lab: Option<Lab>,
     /// Whether that is shown.
     in_lab: bool,
-    hands: Hands,
+    controls: Controls,
     fullscreen: bool,
     /// Sessions that are saying goodbye.
     closing: Vec<JoinHandle<()>>,
@@ -96,7 +96,7 @@ impl App {
             visit: None,
             lab: None,
             in_lab: false,
-            hands: Hands::default(),
+            controls: Controls::default(),
             fullscreen: args.fullscreen,
             closing: Vec::new(),
             args,
@@ -163,9 +163,9 @@ impl App {
             set_fullscreen(self.fullscreen);
         }
         let pixels_per_point = pixels_per_point();
-        self.hands.gather(pixels_per_point);
+        self.controls.gather(pixels_per_point);
         if let Some(visit) = &mut self.visit {
-            let next = visit.update(&mut self.hands, self.motion.as_mut());
+            let next = visit.update(&mut self.controls, self.motion.as_mut());
             self.follow(next);
         }
 
@@ -178,7 +178,7 @@ impl App {
             ctx.set_pixels_per_point(pixels_per_point);
             turn_wheel(ctx);
             match (&mut self.visit, self.lab.as_mut().filter(|_| self.in_lab)) {
-                (Some(visit), _) => next = visit.draw(ctx, &mut self.hands, secs),
+                (Some(visit), _) => next = visit.draw(ctx, &mut self.controls, secs),
                 (None, Some(lab)) => left = lab.draw(ctx, secs),
                 (None, None) => wish = self.menu.draw(ctx),
             }
@@ -224,7 +224,7 @@ impl App {
             Ok(visit) => {
                 self.menu.set_error(None);
                 self.visit = Some(visit);
-                self.hands.rest();
+                self.controls.rest();
             }
             Err(reason) => self.menu.set_error(Some(reason)),
         }

@@ -1,7 +1,7 @@
 //! The panel with what developers want to know; F3 shows it.
 
 use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Stroke, StrokeKind, vec2};
-use phaselock::game::Cause;
+use phaselock::game::MispredictionCause;
 use phaselock::time::Micros;
 
 use super::paint::fade;
@@ -40,7 +40,13 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
     let correction = stats
         .last_correction
         .map_or("none".into(), |last| format!("{:.3}, {}", last.size, last.cause.name()));
-    let order = [Cause::LateInput, Cause::Shot, Cause::Player, Cause::Prop, Cause::Unknown];
+    let order = [
+        MispredictionCause::LateInput,
+        MispredictionCause::Shot,
+        MispredictionCause::Player,
+        MispredictionCause::Prop,
+        MispredictionCause::Unknown,
+    ];
     let causes = order.map(|cause| stats.missed_by(cause).count.to_string()).join(", ");
     vec![
         ("frames", format!("{:.0} /s", rates.frames)),

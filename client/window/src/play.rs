@@ -10,15 +10,15 @@ use phaselock::ids::PlayerId;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
-use super::hands::Hands;
+use super::controls::Controls;
 use super::meter::{Meter, Rates};
 use super::presentation::{self, Kind, Marks};
 use super::view::{GameView, Scene};
 
 /// A stay in whatever game: what is drawn of it.
 pub(crate) trait Play {
-    /// Commands what the hands do in every tick that is due.
-    fn press(&mut self, session: &mut Session, now: LocalTime, hands: &mut Hands);
+    /// Commands what the controls do in every tick that is due.
+    fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
     /// Shows the game.
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter);
     /// Mean distance between others as drawn and as they were by then, in the game's unit, where the picture
@@ -105,10 +105,10 @@ impl<V: GameView> Playing<V> {
 }
 
 impl<V: GameView> Play for Playing<V> {
-    fn press(&mut self, session: &mut Session, now: LocalTime, hands: &mut Hands) {
+    fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls) {
         session.press::<V::Game>(now, |_, _| {
-            let input = self.view.input(hands);
-            hands.ticked();
+            let input = self.view.input(controls);
+            controls.ticked();
             input
         });
     }
@@ -178,7 +178,7 @@ impl<V: GameView> Playing<V> {
     ) {
         let Some(camera) = self.view.camera() else { return };
         let game = client.game();
-        let place = |slot: &Slot<<V::Game as Game>::Entity>| game.place(&slot.entity);
+        let place = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
         let (mut off, mut count) = (0.0, 0_u16);
         for trace in traces {
             let drawn = view.entities.get(trace.newest.id).and_then(place);

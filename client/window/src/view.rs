@@ -14,7 +14,7 @@ use phaselock::motion::interpolate::TickTime;
 use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
-use super::hands::Hands;
+use super::controls::Controls;
 use super::play::{Play, Playing};
 
 /// How a game is seen and steered; the value is what drawing keeps in mind from frame to frame: camera,
@@ -25,13 +25,13 @@ pub trait GameView: Default + 'static {
     /// Its title.
     const TITLE: &'static str;
     /// Keys, and what they do.
-    const CONTROLS: &'static [(&'static str, &'static str)];
+    const KEYS: &'static [(&'static str, &'static str)];
     /// What is seen where nothing is painted. Filling the window with it costs next to nothing,
     /// while every layer painted over it is felt where there is no graphics card.
     const BACKDROP: Color32;
 
-    /// What the player's hands command.
-    fn input(&self, hands: &Hands) -> <Self::Game as Game>::Input;
+    /// What the player's controls command.
+    fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
     /// The camera that was last drawn with, for what is drawn over the picture; none before that.
     fn camera(&self) -> Option<Camera>;
@@ -94,7 +94,7 @@ impl<G: Game> Scene<'_, G> {
 pub(crate) struct ViewEntry {
     name: &'static str,
     pub(crate) title: &'static str,
-    pub(crate) controls: &'static [(&'static str, &'static str)],
+    pub(crate) keys: &'static [(&'static str, &'static str)],
     pub(crate) backdrop: Color32,
     begin: fn(LocalTime) -> Box<dyn Play>,
 }
@@ -126,7 +126,7 @@ impl Views {
         self.entries.push(ViewEntry {
             name: V::Game::NAME,
             title: V::TITLE,
-            controls: V::CONTROLS,
+            keys: V::KEYS,
             backdrop: V::BACKDROP,
             begin: |now| Box::new(Playing::<V>::new(now)),
         });

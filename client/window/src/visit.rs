@@ -19,8 +19,8 @@ use phaselock_quic::local::LocalServer;
 use phaselock_quic::pins::KnownHosts;
 
 use super::args::Setup;
+use super::controls::{Controls, KeyCode};
 use super::graph::{self, NetGraph};
-use super::hands::{Hands, KeyCode};
 use super::overlay::{self, Status};
 use super::play::{Frame, Play, kinds};
 use super::presentation::{Kind, Panel};
@@ -139,7 +139,11 @@ impl Visit {
 
     /// Takes in what has come, commands what is due and sends what is to be sent. The player's motion goes
     /// into the files.
-    pub(crate) fn update(&mut self, hands: &mut Hands, files: Option<&mut MotionFiles>) -> Next {
+    pub(crate) fn update(
+        &mut self,
+        controls: &mut Controls,
+        files: Option<&mut MotionFiles>,
+    ) -> Next {
         self.note_choices();
         self.driver.receive();
         let now = self.now();
@@ -163,11 +167,11 @@ impl Visit {
             warn(files.take_from(&mut self.driver.session, now));
         }
         if next == Next::Stay {
-            self.handle_keys(hands);
+            self.handle_keys(controls);
             let now = self.now();
             self.driver.session.handle_frame(now);
             if let Some((_, play)) = self.play.as_mut() {
-                play.press(&mut self.driver.session, now, hands);
+                play.press(&mut self.driver.session, now, controls);
             }
         }
         self.driver.transmit();
@@ -201,7 +205,7 @@ impl Visit {
         self.panel.compare(session);
     }
 
-    fn handle_keys(&mut self, hands: &mut Hands) {
+    fn handle_keys(&mut self, controls: &mut Controls) {
         if is_key_pressed(KeyCode::Escape) {
             self.paused = !self.paused;
         }
@@ -219,9 +223,9 @@ impl Visit {
         if is_key_pressed(KeyCode::F6) {
             self.panel.shown = !self.panel.shown;
         }
-        // The world does not wait; the player's hands are off the keys, that is all.
+        // The world does not wait; the player's controls are off the keys, that is all.
         if self.paused || self.panel.shown || !self.is_connected() {
-            hands.rest();
+            controls.rest();
         }
     }
 
@@ -231,18 +235,18 @@ impl Visit {
     }
 
     /// Shows it all.
-    pub(crate) fn draw(&mut self, ctx: &Context, hands: &mut Hands, secs: f32) -> Next {
+    pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
         let active = self.is_connected() && !busy;
         match &mut self.play {
             Some((_, play)) => {
-                let scores = hands.key(&[KeyCode::Tab]) && active;
+                let scores = controls.key(&[KeyCode::Tab]) && active;
                 let screen = ctx.screen_rect();
                 let frame = Frame {
                     screen,
-                    pointer: hands.pointer,
+                    pointer: controls.pointer,
                     secs,
                     active,
                     scores,
@@ -294,11 +298,11 @@ impl Visit {
         if !self.paused {
             return Next::Stay;
         }
-        let controls = self.play.as_ref().map_or(&[][..], |(entry, _)| entry.controls);
-        match overlay::pause(ctx, &self.place, controls) {
+        let keys = self.play.as_ref().map_or(&[][..], |(entry, _)| entry.keys);
+        match overlay::pause(ctx, &self.place, keys) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
-                hands.rest();
+                controls.rest();
                 Next::Stay
             }
             Some(overlay::Choice::Leave) => Next::Leave,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits::FORESEEN_INDEX_MIN;
+use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use serde::{Deserialize, Serialize};
 
 /// A player's seat in the room, given by the server when the player joins. Never reused while
@@ -31,8 +31,8 @@ pub struct EntityId {
 
 impl EntityId {
     /// Whether it is a client's own, of an entity that the server has not spawned yet.
-    pub fn is_foreseen(self) -> bool {
-        self.index >= FORESEEN_INDEX_MIN
+    pub fn is_predicted_spawn(self) -> bool {
+        self.index >= PREDICTED_SPAWN_INDEX_MIN
     }
 }
 

@@ -50,9 +50,9 @@ pub const CLIENT_BYTES_MAX: u32 = 10_000_000;
 pub const WEIGHT_MAX: u16 = 64;
 /// Entities in one packet.
 pub const PACKET_ENTITIES_MAX: usize = 1024;
-/// Ticks that a game is asked to foretell; from older baselines on only the field table counts. Half
+/// Ticks that a game is asked to extrapolate; from older baselines on only the field table counts. Half
 /// a second at 60 Hz: a guess over more is seldom right, and it bounds what a packet costs to read.
-pub const FORETOLD_TICKS_MAX: u64 = 32;
+pub const EXTRAPOLATION_TICKS_MAX: u64 = 32;
 /// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// Sent packets that the server remembers for a client, to know what an acknowledgement is for:
@@ -84,19 +84,19 @@ pub const CATCH_UP_TICKS_MAX: u64 = 16;
 /// Input packets a client may send for each tick on average before the rest are dropped unread.
 pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
 
-/// Places of entities that a client foresees, beyond those of the world. Arbitrary: what one player can
-/// bring into the world in [`PREDICTION_TICKS_MAX`] and [`FORESEEN_GRACE`].
-pub const FORESEEN_MAX: u16 = 1024;
+/// Places of entities that a client predicts, beyond those of the world. Arbitrary: what one player can
+/// bring into the world in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
+pub const PREDICTED_SPAWNS_MAX: u16 = 1024;
 /// The first of them.
-pub const FORESEEN_INDEX_MIN: u16 = ENTITIES_MAX;
-/// How long something foreseen is kept when the server's state of its time does not show it: the packet
+pub const PREDICTED_SPAWN_INDEX_MIN: u16 = ENTITIES_MAX;
+/// How long something predicted is kept when the server's state of its time does not show it: the packet
 /// with it may have been lost, and is then sent again within two snapshots or three.
-pub const FORESEEN_GRACE: Micros = Micros::from_ms(250);
+pub const PREDICTED_SPAWN_GRACE: Micros = Micros::from_ms(250);
 /// How long something is computed ahead after the game last shared it, so that it is not handed to and
 /// fro at the edge of reach. Arbitrary.
-pub const SHARED_LINGER: Micros = Micros::from_ms(500);
+pub const CO_PREDICTION_LINGER: Micros = Micros::from_ms(500);
 /// Things that a client shares at a time, besides what it foresaw. Arbitrary; the first in the world's order.
-pub const SHARED_MAX: usize = 64;
+pub const CO_PREDICTED_MAX: usize = 64;
 /// Courses of one entity, ended by teleports or its end, that are remembered until they are shown: as many
 /// as fit in the greatest interpolation delay at a teleport every 60 ms. The oldest go first.
 pub const ENTITY_COURSES_MAX: usize = 8;
@@ -145,7 +145,7 @@ const _: () = {
         (Rates::TICK_HZ_MAX / Rates::SNAPSHOT_HZ_MIN) as u64 * 3 <= PREDICTION_TICKS_MAX,
         "prediction bridges two lost snapshots at any rates"
     );
-    assert!(FORESEEN_INDEX_MIN.checked_add(FORESEEN_MAX).is_some());
+    assert!(PREDICTED_SPAWN_INDEX_MIN.checked_add(PREDICTED_SPAWNS_MAX).is_some());
     assert!(SEATS_MAX <= ENTITIES_MAX, "everybody has a place in the world");
     assert!(SEATS_MAX as usize + 2 <= CONTROL_QUEUE_MAX, "a newcomer is told of everybody at once");
     assert!(FIELDS_MAX * FIELD_BITS_MAX as usize / 8 + 64 <= DATAGRAM_BYTES_MIN);

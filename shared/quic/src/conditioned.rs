@@ -209,7 +209,7 @@ impl Down {
         Ok(())
     }
 
-    /// Hands over what has arrived, as far as there is room; returns how many packets.
+    /// Controls over what has arrived, as far as there is room; returns how many packets.
     fn take(
         &mut self,
         now: LocalTime,

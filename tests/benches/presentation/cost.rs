@@ -72,7 +72,7 @@ pub(crate) struct Replay {
 }
 
 /// Does the core of what the client does when the server contradicts its prediction, without what it keeps of
-/// shared and foreseen things: takes over the world as it came,
+/// shared and predicted things: takes over the world as it came,
 /// puts its own player's state in, and runs its inputs since, with each state brought to the grid and kept.
 pub(crate) fn replay() -> Replay {
     let game = Skirmish::new(RATES, 1);

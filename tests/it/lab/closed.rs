@@ -164,11 +164,11 @@ fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
     }
 }
 
-/// What rounding may put off a parabola: its weights grow with the square of how far ahead it foretells.
+/// What rounding may put off a parabola: its weights grow with the square of how far ahead it extrapolates.
 const BENT: f64 = 2e-2;
 
 #[test]
-fn what_foretells_nothing_is_off_by_the_way_made_since() {
+fn what_extrapolates_nothing_is_off_by_the_way_made_since() {
     let recording = uniform();
     for latency in [0, 50, 200] {
         let (setup, secs) = (fine(&recording, latency), latency as f64 / 1e3);

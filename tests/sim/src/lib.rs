@@ -424,13 +424,13 @@ pub fn must_know<G: Game>(
     player: PlayerId,
     slot: &Slot<G::Entity>,
 ) -> bool {
-    let near = match (game.eye(entities, player), game.place(&slot.entity)) {
-        (Some(eye), Some(place)) => {
+    let near = match (game.viewpoint(entities, player), game.position(&slot.entity)) {
+        (Some(viewpoint), Some(place)) => {
             let distance = match game.wraps() {
-                Some(size) => Torus { size }.distance(eye.place, place),
-                None => eye.place.distance(place),
+                Some(size) => Torus { size }.distance(viewpoint.position, place),
+                None => viewpoint.position.distance(place),
             };
-            distance < eye.reach * 0.999
+            distance < viewpoint.range * 0.999
         }
         _ => true,
     };

@@ -117,7 +117,8 @@ fn report(name: &str, kinds: &[Kind], counts: &Counts, before: &Tables) {
         println!("  with the tables so far {:+.2} %", (old / all - 1.0) * 100.0);
     }
     for (kind, parts) in kinds.iter().zip(&now[1..]) {
-        let names = std::iter::once("all as foretold?").chain(kind.fields.iter().map(|f| f.name));
+        let names =
+            std::iter::once("all as extrapolated?").chain(kind.fields.iter().map(|f| f.name));
         for (name, bits) in names.zip(parts).filter(|(_, bits)| **bits > 0.0) {
             println!("  {:>5.1} %  {}.{name}", bits * 100.0 / all, kind.name);
         }

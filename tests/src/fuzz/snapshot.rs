@@ -15,7 +15,7 @@ use phaselock_games::skirmish::Skirmish;
 use super::{Script, push_block};
 use crate::toy::Bells;
 
-/// Hands a packet to a store.
+/// Controls a packet to a store.
 pub(super) fn receive<G: Game>(
     game: &G,
     store: &mut Store<G>,

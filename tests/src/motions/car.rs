@@ -106,7 +106,7 @@ impl Driver {
         let off = turn_between(car.heading, turns(to));
         let curve = 2.0 * direction(off).y / to.length();
         let wanted = (arc_tangent(curve * WHEELBASE) / TAU / LOCK).clamp(-1.0, 1.0);
-        // Hands turn a wheel in a third of a second from one side to the other.
+        // Controls turn a wheel in a third of a second from one side to the other.
         car.steer += (wanted - car.steer).clamp(-6.0 * secs, 6.0 * secs);
         // As fast as it may be in every bend ahead, and can brake down to.
         let allowed = (0..12).map(|n| {

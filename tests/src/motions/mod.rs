@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_foretell_what_no_hand_changes() {
+    fn rules_extrapolate_what_no_hand_changes() {
         for motion in Motion::ALL {
             let recording = motion.record(TICKS, 1);
             let fields = recording.shape.fields();

@@ -144,12 +144,12 @@ fn of_schemes() -> Vec<Finding> {
     let [wide, narrow] = [sine, logarithm].map(|function| scheme(function, 1.0, cubic));
     vec![
         one(
-            "The sine is hard to foretell, the logarithm easy, by every method.",
+            "The sine is hard to extrapolate, the logarithm easy, by every method.",
             pairs.iter().all(|[sine, logarithm]| logarithm < sine),
             format!("linear, linear: {} and {}", figure(pairs[2][0]), figure(pairs[2][1])),
         ),
         one(
-            "Linear extrapolation is nearer than point to point, which foretells nothing.",
+            "Linear extrapolation is nearer than point to point, which extrapolates nothing.",
             led[0] < held[0] && led[1] < held[1],
             format!(
                 "updates 1 apart, sine: {} and {}; logarithm: {} and {}; 1.5 apart, sine: {} and {}",
@@ -171,7 +171,7 @@ fn of_schemes() -> Vec<Finding> {
             ),
         ),
         one(
-            "The cubic spline has no corners, and swings the wider the worse the foretelling.",
+            "The cubic spline has no corners, and swings the wider the worse the extrapolation.",
             wide.jerk < cornered.jerk
                 && wide.error_now_p99 > cornered.error_now_p99
                 && narrow.error_now_p99 < wide.error_now_p99,

@@ -87,7 +87,7 @@ pub fn reasons(measured: &Measured) -> Vec<Reason> {
         of(
             "**The misprints.** The printed quadratic (without its stray factor) takes the newest slope for the \
              velocity, half a step too old; the parabola makes more of turns, which helps where motion is even and \
-             there is a clock. Catmull-Rom for equal steps has the quadratic's weights, but foretells one step of the \
+             there is a clock. Catmull-Rom for equal steps has the quadratic's weights, but extrapolates one step of the \
              interval that is expected, and goes on in a straight line, whatever the latency; for any spacing it goes \
              by the times, which without a clock are those of uneven arrivals.",
             &BY_MISPRINTS,
@@ -353,7 +353,7 @@ fn going() -> Reason {
     let contenders = [Contender::Newest, with(Joining::Jump), with(Joining::Linear)];
     let errors = contenders.map(|contender| scheme(FUNCTIONS[0], 1.0, contender).error_now_mean);
     Reason {
-        text: "**Going to a foretold point takes until it is reached**: over a whole interval it has only been on its \
+        text: "**Going to a extrapolated point takes until it is reached**: over a whole interval it has only been on its \
                way.",
         grounds: vec![
             certain(

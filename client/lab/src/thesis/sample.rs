@@ -26,13 +26,13 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// Whether that foretells.
+    /// Whether that extrapolates.
     pub(super) fn is_by(&self, extrapolator: Extrapolator) -> bool {
         self.extrapolator == extrapolator
     }
 }
 
-/// What foretells in a row.
+/// What extrapolates in a row.
 pub(super) fn extrapolator(row: &Row) -> Option<Extrapolator> {
     match row.method {
         Contender::Waypoints(extrapolator, _) => Some(extrapolator),

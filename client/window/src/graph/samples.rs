@@ -174,14 +174,14 @@ fn ms(span: Micros) -> f32 {
 mod tests {
     use phaselock::client::Correction;
     use phaselock::clock::pll::LoopFilter;
-    use phaselock::game::Cause;
+    use phaselock::game::MispredictionCause;
     use phaselock::time::{Rates, Tick};
 
     use super::*;
     use crate::meter;
 
     fn correction(tick: u64, size: f32) -> Correction {
-        Correction { tick: Tick(tick), size, cause: Cause::Unknown }
+        Correction { tick: Tick(tick), size, cause: MispredictionCause::Unknown }
     }
 
     fn readings() -> Readings {

@@ -103,15 +103,16 @@ impl Errors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::controls::Controls;
     use crate::lab::model::Unit;
+    use crate::lab::settings::LabSettings;
     use phaselock_lab::file::Point;
     use phaselock_lab::shapes::Shape;
     use phaselock_lab::{Contender, Recording};
 
     #[test]
     fn a_teleport_is_no_error() {
-        let mut model = Model::new(Shape::Zigzag, Controls::default(), Some(&[Contender::Newest]));
+        let mut model =
+            Model::new(Shape::Zigzag, LabSettings::default(), Some(&[Contender::Newest]));
         let points = (0..400).map(|step| {
             let (time, course) = (f64::from(step) / 100.0, u32::from(step >= 200));
             Point { time, x: f64::from(course) * 1e3 + time, y: 0.0, course }
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn errors_are_those_that_are_scored() {
         let methods = [Contender::Newest];
-        let mut model = Model::new(Shape::Zigzag, Controls::default(), Some(&methods));
+        let mut model = Model::new(Shape::Zigzag, LabSettings::default(), Some(&methods));
         assert_eq!(most(&model, Against::Then), 1e-9, "nothing is known yet");
         assert!(model.compute(|_| true));
         let row = model.rows().iter().find(|row| row.on).expect("one is on");

@@ -173,7 +173,7 @@ pub(super) fn summary_json(model: &Model) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::controls::Controls;
+    use crate::lab::settings::LabSettings;
     use phaselock_lab::shapes::Shape;
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_every_frame_and_method() {
-        let mut model = Model::new(Shape::Sine, Controls::default(), None);
+        let mut model = Model::new(Shape::Sine, LabSettings::default(), None);
         assert!(model.compute(|_| true));
         let csv = frames_csv(&model);
         let columns = csv.lines().next().expect("a header").split(',').count();

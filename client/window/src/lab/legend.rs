@@ -289,7 +289,7 @@ fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::controls::Controls;
+    use crate::lab::settings::LabSettings;
     use phaselock_lab::shapes::Shape;
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn the_best_of_all_are_marked() {
-        let mut model = Model::new(Shape::Zigzag, Controls::default(), None);
+        let mut model = Model::new(Shape::Zigzag, LabSettings::default(), None);
         assert!(model.compute(|_| true));
         assert!(model.score(true, || true));
         assert_eq!(best(model.rows(), Against::Then), [None; 3], "nothing is scored yet");

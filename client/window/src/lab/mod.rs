@@ -11,13 +11,13 @@
 //! to files.
 
 mod canvas;
-mod controls;
 mod drawing;
 mod errors;
 mod export;
 mod legend;
 mod model;
 mod panel;
+mod settings;
 mod strand;
 mod transport;
 
@@ -37,12 +37,12 @@ use phaselock_lab::shapes::Shape;
 use phaselock_lab::{Contender, Recording};
 
 use self::canvas::{Against, Canvas, Options};
-use self::controls::Controls;
 use self::drawing::Drawing;
 use self::errors::Errors;
 use self::export::{ExportError, Names};
 use self::legend::Combination;
 use self::model::{Model, Origin, Unit};
+use self::settings::LabSettings;
 use super::paint::{fade, panel as board};
 use super::palette;
 use super::screenshot::Screenshot;
@@ -113,7 +113,7 @@ impl Lab {
     /// The laboratory with what the command line says.
     pub(crate) fn new(begin: &Begin, link: Option<&Conditions>, games: &Games) -> Self {
         let path = begin.path.unwrap_or(Shape::Zigzag);
-        let mut model = Model::new(path, Controls::over(link), begin.methods.as_deref());
+        let mut model = Model::new(path, LabSettings::over(link), begin.methods.as_deref());
         let mut notice = None;
         let file = begin.file.as_ref();
         let file = file.and_then(|(name, motion)| {

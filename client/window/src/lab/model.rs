@@ -9,7 +9,7 @@ use phaselock_lab::shapes::Shape;
 use phaselock_lab::track::{self, Update};
 use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
 
-use super::controls::Controls;
+use super::settings::LabSettings;
 
 /// The longest path, in seconds; of a longer one that is the part that is shown. Arbitrary: it bounds what is
 /// painted and remembered.
@@ -67,7 +67,7 @@ pub(crate) struct Model {
     drawn: Option<Rc<Recording>>,
     /// What it is called, what moves, and what its distances are in.
     file: Option<(String, Rc<Recording>, Unit)>,
-    controls: Controls,
+    controls: LabSettings,
     secs: f64,
     bounds: [[f64; 2]; 2],
     carried: Carried,
@@ -93,7 +93,7 @@ const FIRST: [Contender; 4] = [
 
 impl Model {
     /// A path by formula, over a network, and a few methods; or those given.
-    pub(crate) fn new(shape: Shape, controls: Controls, methods: Option<&[Contender]>) -> Self {
+    pub(crate) fn new(shape: Shape, controls: LabSettings, methods: Option<&[Contender]>) -> Self {
         let recording = Rc::new(shape.record(SHAPE_SECS));
         let carried = Carried::new(&recording, &controls.setup(&recording, SECS_MAX));
         let mut model = Self {
@@ -159,7 +159,7 @@ impl Model {
     }
 
     /// What is set.
-    pub(crate) fn controls(&self) -> &Controls {
+    pub(crate) fn controls(&self) -> &LabSettings {
         &self.controls
     }
 
@@ -246,7 +246,7 @@ impl Model {
     }
 
     /// Sets the network and the rates.
-    pub(crate) fn set_controls(&mut self, controls: Controls) {
+    pub(crate) fn set_controls(&mut self, controls: LabSettings) {
         if controls != self.controls {
             self.controls = controls;
             self.carry();

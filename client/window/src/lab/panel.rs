@@ -6,11 +6,11 @@ use egui_macroquad::egui::{
 use phaselock::link::PROFILES;
 use phaselock_lab::shapes::Shape;
 
-use super::controls::{
-    Controls, FRAME_HZ, HISTORY_MAX, INTERVAL_MS, JITTER_MS_MAX, LATENCY_MS_MAX, LOSS_PERCENT_MAX,
-    Net,
-};
 use super::model::{Model, Origin};
+use super::settings::{
+    FRAME_HZ, HISTORY_MAX, INTERVAL_MS, JITTER_MS_MAX, LATENCY_MS_MAX, LOSS_PERCENT_MAX,
+    LabSettings, Net,
+};
 use crate::paint::{fade, text};
 use crate::palette;
 
@@ -98,7 +98,7 @@ fn cut(text: &str, chars: usize) -> String {
     text.chars().take(chars - 1).chain(['…']).collect()
 }
 
-fn networks(ui: &mut Ui, controls: &mut Controls) {
+fn networks(ui: &mut Ui, controls: &mut LabSettings) {
     for (index, (name, what)) in PROFILES.iter().enumerate() {
         let net = Net::Profile(index);
         if chip(ui, controls.net == net, name).on_hover_text(*what).clicked() {
@@ -115,7 +115,7 @@ fn networks(ui: &mut Ui, controls: &mut Controls) {
     }
 }
 
-fn sliders(ui: &mut Ui, controls: &mut Controls) {
+fn sliders(ui: &mut Ui, controls: &mut LabSettings) {
     let own = controls.net == Net::Own;
     let mut three = controls.as_sliders();
     let [latency, jitter, loss] = &mut three;

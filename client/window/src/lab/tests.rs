@@ -2,7 +2,7 @@
 
 use egui_macroquad::egui::{PointerButton, Pos2, RawInput, pos2};
 
-use super::controls::Net;
+use super::settings::Net;
 use super::*;
 use phaselock_lab::track::Fate;
 
@@ -144,7 +144,7 @@ fn what_is_set_stays_until_it_is_changed() {
             stage.click(pos2(x, y as f32));
         }
     }
-    assert_ne!(stage.lab.model.controls(), &Controls::default());
+    assert_ne!(stage.lab.model.controls(), &LabSettings::default());
     assert!(stage.lab.model.updates().iter().any(|update| matches!(update.fate, Fate::Arrives(_))));
 }
 

@@ -5,7 +5,7 @@ use glam::Vec2;
 use super::entities::{Bullet, Command, HEADING, PLACE, Rock, SHIP_PACE, SHIP_PLACE, Ship};
 use super::field::{FIELD, SIZE};
 use phaselock::fields::{Field, wrapped};
-use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::direction;
 use phaselock::time::Rates;
 
@@ -25,7 +25,7 @@ pub const MUZZLE_SPEED: f32 = 32.0;
 pub const BULLET_SECS: f32 = 1.1;
 /// Seconds from one shot to the next: four bullets of a ship at a time.
 pub const RELOAD_SECS: f32 = 0.28;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
+/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
 const HELD_MAX: u8 = 63;
 
 /// A span in whole ticks, 1 or more.
@@ -90,17 +90,17 @@ fn drifted(rates: Rates, from: f32, speed: f32, ticks: u64) -> f32 {
     wrapped(from + way * ticks as f32, SIZE)
 }
 
-/// A rock after so many ticks, at most [`FORETOLD_TICKS_MAX`].
+/// A rock after so many ticks, at most [`EXTRAPOLATION_TICKS_MAX`].
 pub fn drift_rock(rates: Rates, rock: &mut Rock, ticks: u64) {
-    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     rock.x = drifted(rates, rock.x, rock.vx, ticks);
     rock.y = drifted(rates, rock.y, rock.vy, ticks);
     rock.forming = rock.forming.saturating_sub(ticks as u8);
 }
 
-/// A bullet after so many ticks, at most [`FORETOLD_TICKS_MAX`].
+/// A bullet after so many ticks, at most [`EXTRAPOLATION_TICKS_MAX`].
 pub fn drift_bullet(rates: Rates, bullet: &mut Bullet, ticks: u64) {
-    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     bullet.x = drifted(rates, bullet.x, bullet.vx, ticks);
     bullet.y = drifted(rates, bullet.y, bullet.vy, ticks);
     bullet.life = bullet.life.saturating_sub(ticks as u8);
@@ -114,8 +114,8 @@ fn count(held: u8, alike: bool) -> u8 {
 /// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many ticks as
 /// `steering` has held its keys, with those. For one that changed keys once at most, and that nothing
 /// struck, that is the truth.
-pub(super) fn foretell(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {
-    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {
+    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut ship = *base;
     if !base.is_alive() {
         ship.respawn = base.respawn.saturating_sub(ticks as u16);

@@ -1,6 +1,6 @@
 //! Asteroids: ships that thrust, turn and fire in a field without edges, among rocks that split.
 //!
-//! All that a player sees near it is computed ahead to the player's own time ([`Game::shares`]): rocks and
+//! All that a player sees near it is computed ahead to the player's own time ([`Game::co_predicts`]): rocks and
 //! bullets keep to their courses to the last bit, and other ships hold the keys that they held. So what a
 //! shot, a bullet or a rock seems to hit is what it hits on the server, whatever the round trip, and
 //! nothing is rewound. `tests/it/asteroids.rs` holds it to that at 20, 100 and 200 ms.
@@ -17,7 +17,8 @@ use glam::Vec2;
 use crate::rounds::{Lengths, Round, round};
 use phaselock::fields::Holds;
 use phaselock::game::{
-    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Late, Relevance, Slot, World,
+    Ahead, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
+    Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -37,7 +38,7 @@ use strikes::{Scene, Strike};
 /// of the field, so that nothing is seen twice.
 pub const REACH: f32 = 52.0;
 /// How far what is near is computed ahead, in metres: as far as the corners of a screen.
-const SHARED_REACH: f32 = 42.0;
+const CO_PREDICTION_REACH: f32 = 42.0;
 /// Ticks for which others are taken to hold the keys that they held; a quarter of a second at 60 Hz. Arbitrary.
 const HELD_TICKS: u64 = 15;
 /// Hits that a fresh ship stands.
@@ -75,7 +76,7 @@ impl Asteroids {
             (Piece::Rock(rock), _) => drift_rock(self.rates, rock, ticks),
             (Piece::Bullet(bullet), _) => drift_bullet(self.rates, bullet, ticks),
             (Piece::Ship(ship), Piece::Ship(steering)) => {
-                *ship = flight::foretell(self.rates, ship, steering, ticks);
+                *ship = flight::extrapolate(self.rates, ship, steering, ticks);
             }
             _ => {}
         }
@@ -98,7 +99,7 @@ impl Asteroids {
 
 impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     // Late inputs are replaced and not waited for: whoever is late would be shown where it was, and all else
     // here is at the present. It costs little: a correction in half a minute at 150 ms with a twentieth
     // lost, to which `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
@@ -190,33 +191,38 @@ impl Game for Asteroids {
             entities.remove(id);
         }
         if let Some((owner, bullet)) = shot {
-            entities.foresee(u16::from(bullet.shot), Some(owner), bullet.into());
+            entities.predict_spawn(u16::from(bullet.shot), Some(owner), bullet.into());
         }
     }
 
-    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+    fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
         let here = entities.get(own).and_then(|slot| slot.entity.place());
         let there = other.entity.place();
         here.zip(there).is_some_and(|((here, a), (there, b))| {
-            here == there && FIELD.distance(a, b) < SHARED_REACH
+            here == there && FIELD.distance(a, b) < CO_PREDICTION_REACH
         })
     }
 
-    fn foreseen(entity: &Piece) -> Option<u16> {
+    fn predicted_spawn(entity: &Piece) -> Option<u16> {
         let bullet: &Bullet = entity.record()?;
         Some(u16::from(bullet.shot))
     }
 
-    fn cause(&self, predicted: &Piece, truth: &Piece, _entities: &Entities<Piece>) -> Cause {
+    fn misprediction_cause(
+        &self,
+        predicted: &Piece,
+        truth: &Piece,
+        _entities: &Entities<Piece>,
+    ) -> MispredictionCause {
         let (Piece::Ship(predicted), Piece::Ship(truth)) = (predicted, truth) else {
-            return Cause::Unknown;
+            return MispredictionCause::Unknown;
         };
         match (predicted.is_alive(), truth.is_alive()) {
-            // Rocks are foreseen, unless they came just now.
-            (true, false) => Cause::Shot,
+            // Rocks are predicted, unless they came just now.
+            (true, false) => MispredictionCause::Shot,
             // Somebody shot the rock that was in the way.
-            (false, true) => Cause::Prop,
-            _ => Cause::Unknown,
+            (false, true) => MispredictionCause::Prop,
+            _ => MispredictionCause::Unknown,
         }
     }
 
@@ -230,7 +236,7 @@ impl Game for Asteroids {
         }
     }
 
-    fn place(&self, entity: &Piece) -> Option<Vec2> {
+    fn position(&self, entity: &Piece) -> Option<Vec2> {
         entity.place().map(|(_, place)| place)
     }
 
@@ -238,9 +244,9 @@ impl Game for Asteroids {
         Some(Vec2::splat(SIZE))
     }
 
-    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+    fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
         let place = ship_of(entities, player)?.entity.position();
-        Some(Eye { place, reach: REACH })
+        Some(Viewpoint { position: place, range: REACH })
     }
 
     fn relevance(
@@ -253,7 +259,7 @@ impl Game for Asteroids {
         if ship_of(entities, player).is_none_or(|own| own.entity.sector != sector) {
             return Relevance::Secret;
         }
-        // What is sent seldom goes on as foretold; of a rock that is the truth.
+        // What is sent seldom goes on as extrapolated; of a rock that is the truth.
         Relevance::Matters(match other.entity {
             Piece::Ship(_) => 8,
             Piece::Bullet(_) => 4,

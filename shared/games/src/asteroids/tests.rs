@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn what_keeps_its_course_is_foretold_to_the_bit(
+    fn what_keeps_its_course_is_extrapolated_to_the_bit(
         packed in proptest::array::uniform9(any::<u32>()), ticks in 1_u64..=32, kind in 1_u8..3, hz in 10_u32..128,
     ) {
         let rates = Rates { tick_hz: hz, ..Rates::DEFAULT };
@@ -213,7 +213,7 @@ fn what_a_client_computes_ahead_is_what_comes_as_long_as_nobody_else_acts() {
             }
             assert_eq!(predicted.record::<Ship>(own), Some(&truth), "{ticks} ticks ahead");
             crashes += usize::from(truth.respawn == 120);
-            // Rocks that were there are where they were foretold, and gone where they are gone.
+            // Rocks that were there are where they were extrapolated, and gone where they are gone.
             for id in &shared {
                 let (there, told) =
                     (world.entities.record::<Rock>(*id), predicted.record::<Rock>(*id));
@@ -238,7 +238,7 @@ fn what_a_client_computes_ahead_is_what_comes_as_long_as_nobody_else_acts() {
 }
 
 #[test]
-fn keys_are_foretold_to_the_tick() {
+fn keys_are_extrapolated_to_the_tick() {
     let (game, mut world) = world_of(1, 5);
     let keys = [
         Command { thrust: true, ..Command::default() },

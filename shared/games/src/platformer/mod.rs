@@ -16,7 +16,7 @@ use glam::Vec2;
 
 use crate::rounds::{Phase, Round, round};
 use phaselock::game::{
-    Ahead, Coding, Entities, Eye, Game, Inputs, Kit, Late, Relevance, Slot, World,
+    Ahead, Coding, Entities, Game, Inputs, Kit, Late, Relevance, Slot, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -26,7 +26,7 @@ use phaselock::time::{Rates, Tick};
 pub use bot::Bot;
 pub use entities::{Command, Piece, Player, Score};
 use level::Level;
-use movement::{foretell, movement, snap};
+use movement::{extrapolate, movement, snap};
 use race::{LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 
 /// How far a player is told of others, in metres: a screen and a half.
@@ -113,7 +113,7 @@ impl Platformer {
         let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
             return Some(*base);
         };
-        Some(foretell(self.level, self.rates, base, steering, ticks).into())
+        Some(extrapolate(self.level, self.rates, base, steering, ticks).into())
     }
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
@@ -131,7 +131,7 @@ impl Platformer {
 
 impl Game for Platformer {
     const NAME: &'static str = "platformer";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const LATE: Late = Late::Wait;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
@@ -196,16 +196,16 @@ impl Game for Platformer {
         movement(self.level, self.rates, race, ahead.tick, player, command);
     }
 
-    fn place(&self, entity: &Piece) -> Option<Vec2> {
+    fn position(&self, entity: &Piece) -> Option<Vec2> {
         match entity {
             Piece::Player(player) => Some(player.feet()),
             _ => None,
         }
     }
 
-    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+    fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
         let place = player_of(entities, player)?.feet();
-        Some(Eye { place, reach: REACH })
+        Some(Viewpoint { position: place, range: REACH })
     }
 
     fn relevance(

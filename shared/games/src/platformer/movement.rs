@@ -9,7 +9,7 @@ use super::entities::{AIR_MAX, CLOCK, Command, PACE, PLACE_X, PLACE_Y, Player};
 use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
 use glam::Vec2;
 use phaselock::fields::Field;
-use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::{Rates, Tick};
 
@@ -295,14 +295,14 @@ fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
 /// What becomes of a player in `ticks` of its own: it goes on with the keys that it pressed, and then, for as
 /// many ticks as `steering` has pressed its keys, with those. For one who changed keys once at most that is
 /// the truth, platforms and all, unless its own time waited or another race began.
-pub(super) fn foretell(
+pub(super) fn extrapolate(
     level: &Level,
     rates: Rates,
     base: &Player,
     steering: &Player,
     ticks: u64,
 ) -> Player {
-    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut player = *base;
     let begin = tick_of(rates, base.clock);
     for tick in 1..=ticks {

@@ -173,7 +173,7 @@ fn changes<K: PartialEq>(
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_foretold_unless_they_change_keys_twice() {
+fn what_others_do_is_extrapolated_unless_they_change_keys_twice() {
     for (back, least) in [(2, 0.9), (8, 0.75), (30, 0.35)] {
         let mut past: VecDeque<Vec<Player>> = VecDeque::new();
         let (mut all, mut came_true) = (0, 0);
@@ -198,13 +198,13 @@ fn what_others_do_is_foretold_unless_they_change_keys_twice() {
             }
         });
         let share = f64::from(came_true) / f64::from(all);
-        println!("{back} ticks: {:.1} % foretold", share * 100.0);
+        println!("{back} ticks: {:.1} % extrapolated", share * 100.0);
         assert!(share > least, "{share} after {back} ticks");
     }
 }
 
 #[test]
-fn who_rides_a_platform_is_foretold_with_it() {
+fn who_rides_a_platform_is_extrapolated_with_it() {
     let (game, mut world) = world_of(Rates::DEFAULT, 1, 1);
     step(&game, &mut world, Command::default());
     let top = level::PLATFORMS[0].at(own(&world, 0).clock);

@@ -1,6 +1,6 @@
 //! Shuffle Puck: air hockey, one to three players a side, on as many rinks as it takes.
 //!
-//! Everything's place is told from the middle of its own rink; [`Game::place`] puts the rinks side by side.
+//! Everything's place is told from the middle of its own rink; [`Game::position`] puts the rinks side by side.
 //! What the puck does among mallets is [`motion::slide`], on both sides: a client computes the own mallet
 //! ahead and, when the mallet might reach it soon, the puck with it.
 
@@ -16,10 +16,11 @@ use glam::Vec2;
 use crate::rounds::{Lengths, Phase, Round, round};
 use phaselock::fields::Record;
 use phaselock::game::{
-    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Late, Relevance, Slot, World,
+    Ahead, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
+    Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
@@ -287,7 +288,7 @@ fn snapped<R: Record>(record: R) -> R {
 impl ShufflePuck {
     /// State of an entity `ticks` later: see [`Coding::extrapolate`].
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let ticks = ticks.min(FORETOLD_TICKS_MAX);
+        let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
         match (base, steering) {
             (Piece::Puck(base), _) => {
                 let mut puck = *base;
@@ -332,7 +333,7 @@ impl ShufflePuck {
 
 impl Game for ShufflePuck {
     const NAME: &'static str = "puck";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     // A mallet whose input is late goes on to where it was sent last, which is seldom far from where it is sent
     // next (`tests/it/puck.rs` counts the corrections); and the puck, which is everybody's, waits for nobody.
     const LATE: Late = Late::Repeat;
@@ -459,25 +460,30 @@ impl Game for ShufflePuck {
         self.tick_rink(entities, puck, &on_rink, |id| id == own);
     }
 
-    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+    fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
         let Piece::Puck(puck) = &other.entity else { return false };
         let me = entities.record::<Mallet>(own);
         me.is_some_and(|me| me.rink == puck.rink && Self::might_touch(me, puck))
     }
 
-    fn cause(&self, predicted: &Piece, truth: &Piece, entities: &Entities<Piece>) -> Cause {
+    fn misprediction_cause(
+        &self,
+        predicted: &Piece,
+        truth: &Piece,
+        entities: &Entities<Piece>,
+    ) -> MispredictionCause {
         let (Piece::Mallet(predicted), Piece::Mallet(truth)) = (predicted, truth) else {
-            return Cause::Unknown;
+            return MispredictionCause::Unknown;
         };
         if predicted.command() != truth.command() {
-            return Cause::Unknown; // Another input, whatever it led to.
+            return MispredictionCause::Unknown; // Another input, whatever it led to.
         }
         // Nothing but a jammed puck stops a mallet, and a held one sends it out of the circle.
         let puck = Self::puck_of(entities, truth.rink).map(|slot| slot.entity);
         let near = puck.is_some_and(|puck| {
             puck.is_held() || puck.position().distance(truth.position()) < TOUCH + 1.0
         });
-        if near { Cause::Prop } else { Cause::Unknown }
+        if near { MispredictionCause::Prop } else { MispredictionCause::Unknown }
     }
 
     fn repeat(last: &Command, _missed: u64) -> Command {
@@ -485,7 +491,7 @@ impl Game for ShufflePuck {
         *last
     }
 
-    fn place(&self, entity: &Piece) -> Option<Vec2> {
+    fn position(&self, entity: &Piece) -> Option<Vec2> {
         match entity {
             Piece::Mallet(mallet) => Some(in_world(mallet.rink, mallet.position())),
             Piece::Puck(puck) => Some(in_world(puck.rink, puck.position())),
@@ -493,9 +499,9 @@ impl Game for ShufflePuck {
         }
     }
 
-    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+    fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
         let rink = Self::rink_of(entities, player).unwrap_or(0);
-        Some(Eye { place: in_world(rink, Vec2::ZERO), reach: REACH })
+        Some(Viewpoint { position: in_world(rink, Vec2::ZERO), range: REACH })
     }
 
     fn relevance(

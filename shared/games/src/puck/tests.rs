@@ -198,7 +198,7 @@ proptest! {
         }
         let own = mallets(&world)[0].id;
         for slot in world.entities.clone().iter() {
-            game.shares(&world.entities, own, slot);
+            game.co_predicts(&world.entities, own, slot);
             prop_assert!(game.extrapolate(&slot.entity, &slot.entity, 32).is_some());
         }
         let shared: Vec<_> = world.entities.iter().map(|slot| slot.id).filter(|id| *id != own).collect();
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn an_untouched_puck_is_foretold_to_the_bit(
+    fn an_untouched_puck_is_extrapolated_to_the_bit(
         start in (-7.6_f32..7.6, -1.0_f32..3.8), speed in (-22.0_f32..22.0, -22.0_f32..22.0),
         back in 1_u64..32,
     ) {

@@ -12,7 +12,7 @@ use glam::Vec2;
 use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
 use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL, snapped};
 use super::track::{BARRIER, Ground, Track};
-use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::{direction, turns};
 use phaselock::time::Rates;
 
@@ -35,7 +35,7 @@ const STIFF: f32 = 15.0;
 /// The part of the lateral grip that is left with the hand brake pulled.
 const HAND_GRIP: f32 = 0.35;
 /// The part of it that full brakes or throttle take.
-const SHARED_GRIP: f32 = 0.3;
+const CO_PREDICTION_GRIP: f32 = 0.3;
 /// Metres between the axles.
 const WHEELBASE: f32 = 2.6;
 /// Tangent of the front wheels' greatest angle: 26 degrees.
@@ -61,7 +61,7 @@ const REBOUNDS: f32 = 0.25;
 pub const RESET_SECS: f32 = 2.0;
 /// For how long after that others drive through the car, in seconds.
 pub const GHOST_SECS: f32 = 1.5;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
+/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
 const HELD_MAX: u8 = 63;
 
 /// What the ground gives and takes.
@@ -193,7 +193,7 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
 
     let used = (push / BRAKE).clamp(-1.0, 1.0);
     let by_hand = if command.hand { HAND_GRIP } else { 1.0 };
-    let holds = tyres.grip * (1.0 - SHARED_GRIP * used * used) * by_hand * secs;
+    let holds = tyres.grip * (1.0 - CO_PREDICTION_GRIP * used * used) * by_hand * secs;
     across -= (across * STIFF * secs).clamp(-holds, holds);
 
     let bend = car.wheel * sharpest(along.abs());
@@ -219,8 +219,14 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
 /// What becomes of a car in `ticks`: it goes on with the keys that its driver held, and then, for as many ticks
 /// as `steering` has held its keys, with those. For one who changed keys once at most, whom nobody touched
 /// and who was not put back, that is the truth.
-pub(super) fn foretell(track: &Track, rates: Rates, base: &Car, steering: &Car, ticks: u64) -> Car {
-    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+pub(super) fn extrapolate(
+    track: &Track,
+    rates: Rates,
+    base: &Car,
+    steering: &Car,
+    ticks: u64,
+) -> Car {
+    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut car = *base;
     for tick in 1..=ticks {
         let new = tick + u64::from(steering.held) > ticks;

@@ -2,7 +2,7 @@
 //!
 //! Close racing is the point: a car is shown where it is *now*, and those within reach are computed ahead
 //! together with the own one, so that two who touch see it at once, on both screens. What does not fit a
-//! straight line is foretold from the pedals and the wheel, which are sent before the rest.
+//! straight line is extrapolated from the pedals and the wheel, which are sent before the rest.
 //!
 //! Inputs that come late are replaced ([`Late::Repeat`](phaselock::game::Late::Repeat), the default): pedals and
 //! wheels are held for long, so a guess is nearly always right (a whole race of three minutes at 120 ms and
@@ -10,7 +10,7 @@
 //! present that all else here is for.
 //!
 //! Nobody moves before green by a count of ticks in the car itself, which was set from the lights when it was
-//! put on the grid: both sides count it down in the one function that drives, and what is foretold does too.
+//! put on the grid: both sides count it down in the one function that drives, and what is extrapolated does too.
 //!
 //! *Invariants:* nobody moves before green; nobody is beyond the barriers; gates count in their order and
 //! direction only, and what that makes of [progress](track::Track::progress) never rises by more than was
@@ -29,7 +29,8 @@ use glam::Vec2;
 
 use crate::rounds::{Lengths, Phase, Round, round};
 use phaselock::game::{
-    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Relevance, Slot, World,
+    Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot, Viewpoint,
+    World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -38,7 +39,7 @@ use phaselock::time::{Rates, Tick};
 
 pub use bot::Bot;
 use contact::collide;
-use drive::{GHOST_SECS, drive, foretell, put, ticks};
+use drive::{GHOST_SECS, drive, extrapolate, put, ticks};
 pub use entities::{Car, Command, Lights, Piece, Score};
 pub use score::Book;
 use track::Track;
@@ -54,7 +55,7 @@ pub const GRACE_SECS: f32 = 30.0;
 pub const REACH: f32 = 120.0;
 /// A car so near is computed ahead with the own one, in metres. What is compared is the own car of now and the
 /// other of the newest snapshot: at 150 ms and 40 m/s it has come 6 m nearer, or gone as far away.
-pub const SHARED_REACH: f32 = 14.0;
+pub const CO_PREDICTION_REACH: f32 = 14.0;
 /// Keys of a driver who is not heard of are held for so long, in ticks: a quarter of a second at 60 Hz.
 /// Then the car coasts.
 const REPEATED: u64 = 15;
@@ -230,7 +231,7 @@ impl Race {
     /// State of an entity `ticks` later: see [`Coding::extrapolate`].
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else { return Some(*base) };
-        Some(foretell(self.track, self.rates, base, steering, ticks).into())
+        Some(extrapolate(self.track, self.rates, base, steering, ticks).into())
     }
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
@@ -249,7 +250,7 @@ impl Race {
 
 impl Game for Race {
     const NAME: &'static str = "race";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: Self::rounds_played,
@@ -321,33 +322,39 @@ impl Game for Race {
         collide(self.track, self.rates, &mut cars, &mut Vec::new());
     }
 
-    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+    fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
         let (Piece::Car(other), Some(own)) = (&other.entity, entities.record::<Car>(own)) else {
             return false;
         };
-        let near = own.place().distance_squared(other.place()) < SHARED_REACH * SHARED_REACH;
+        let near =
+            own.place().distance_squared(other.place()) < CO_PREDICTION_REACH * CO_PREDICTION_REACH;
         near && own.is_solid() && other.is_solid()
     }
 
-    fn cause(&self, predicted: &Piece, truth: &Piece, _entities: &Entities<Piece>) -> Cause {
+    fn misprediction_cause(
+        &self,
+        predicted: &Piece,
+        truth: &Piece,
+        _entities: &Entities<Piece>,
+    ) -> MispredictionCause {
         match (predicted, truth) {
             (Piece::Car(predicted), Piece::Car(truth)) if predicted.bumps != truth.bumps => {
-                Cause::Player
+                MispredictionCause::Player
             }
-            _ => Cause::Unknown,
+            _ => MispredictionCause::Unknown,
         }
     }
 
-    fn place(&self, entity: &Piece) -> Option<Vec2> {
+    fn position(&self, entity: &Piece) -> Option<Vec2> {
         match entity {
             Piece::Car(car) => Some(car.place()),
             _ => None,
         }
     }
 
-    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+    fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
         let place = car_of(entities, player)?.place();
-        Some(Eye { place, reach: REACH })
+        Some(Viewpoint { position: place, range: REACH })
     }
 
     fn relevance(

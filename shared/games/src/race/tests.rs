@@ -138,7 +138,7 @@ fn an_undisturbed_car_is_where_its_client_predicts_and_touched_ones_too() {
                 beside(&mut world, &ids);
             }
             let mut predicted = world.entities.clone();
-            // The others hold their keys: then they are foreseen, contacts and all.
+            // The others hold their keys: then they are predicted, contacts and all.
             command = keys(&mut random, command);
             let held =
                 |player: PlayerId| car_of(&predicted, player).map_or(Command::default(), Car::keys);
@@ -359,7 +359,7 @@ proptest! {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_foretold_unless_they_change_their_minds_twice_or_touch() {
+fn what_others_do_is_extrapolated_unless_they_change_their_minds_twice_or_touch() {
     let mut past: std::collections::VecDeque<Vec<Car>> = std::collections::VecDeque::new();
     let (mut all, mut true_ones, back) = (0_u32, 0_u32, 6);
     play(8, 21, 60, |game, world| {
@@ -370,7 +370,7 @@ fn what_others_do_is_foretold_unless_they_change_their_minds_twice_or_touch() {
         }
         for n in 0..past[0].len() {
             let (base, now) = (&past[back][n], &past[0][n]);
-            let told = foretell(game.track, Rates::DEFAULT, base, now, back as u64);
+            let told = extrapolate(game.track, Rates::DEFAULT, base, now, back as u64);
             let moved =
                 |car: &Car| (car.x, car.y, car.vx, car.vy, car.heading, car.gates, car.hold);
             let comes_true = moved(&told) == moved(now);
@@ -389,6 +389,6 @@ fn what_others_do_is_foretold_unless_they_change_their_minds_twice_or_touch() {
         true
     });
     let share = f64::from(true_ones) / f64::from(all);
-    println!("{:.1} % foretold over {back} ticks", share * 100.0);
+    println!("{:.1} % extrapolated over {back} ticks", share * 100.0);
     assert!(share > 0.6, "only {share}");
 }

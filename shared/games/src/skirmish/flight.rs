@@ -1,4 +1,4 @@
-//! How rockets and grenades fly: the one function for both sides and for what is foretold.
+//! How rockets and grenades fly: the one function for both sides and for what is extrapolated.
 
 use glam::Vec2;
 
@@ -7,7 +7,7 @@ use super::bodies::{Shape, sweep};
 use super::entities::{Player, Shell};
 use super::movement::RADIUS;
 use phaselock::fields::Record;
-use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::Rates;
 
@@ -113,9 +113,9 @@ pub(super) fn fly(
 }
 
 /// What becomes of it in `ticks`, unless something but a wall comes in its way.
-pub(super) fn foretell(arena: &Arena, rates: Rates, base: &Shell, ticks: u64) -> Shell {
+pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Shell, ticks: u64) -> Shell {
     let mut shell = *base;
-    for _ in 0..ticks.min(FORETOLD_TICKS_MAX) {
+    for _ in 0..ticks.min(EXTRAPOLATION_TICKS_MAX) {
         fly(&mut shell, rates, &arena.walls, std::iter::empty(), std::iter::empty());
         shell = shell.snapped();
     }
@@ -137,11 +137,11 @@ mod tests {
     fn a_rocket_flies_straight_and_bursts_at_a_wall() {
         let arena = Arena::new();
         let rocket = thrown(-10.0, 0.0, 0.0, false);
-        let after = foretell(&arena, Rates::DEFAULT, &rocket, 20);
+        let after = extrapolate(&arena, Rates::DEFAULT, &rocket, 20);
         assert_eq!((after.y, after.burst), (0.0, 0));
         assert!((after.x + 10.0 - 20.0 / 3.0).abs() < 0.01, "{after:?}");
         // The pillar's side is at -1.5.
-        let after = foretell(&arena, Rates::DEFAULT, &rocket, 30);
+        let after = extrapolate(&arena, Rates::DEFAULT, &rocket, 30);
         assert!((after.x + 1.5 + SHELL_RADIUS).abs() < 0.001, "{after:?}");
         assert!(after.burst > 1 && after.velocity() == Vec2::ZERO);
     }
@@ -150,7 +150,7 @@ mod tests {
     fn a_grenade_bounces_and_goes_off_in_time() {
         let arena = Arena::new();
         let grenade = thrown(-6.0, 0.0, 0.0, true);
-        let bounced = foretell(&arena, Rates::DEFAULT, &grenade, 32);
+        let bounced = extrapolate(&arena, Rates::DEFAULT, &grenade, 32);
         assert!(bounced.vx < -3.0 && bounced.burst == 0, "{bounced:?}");
         let mut grenade = grenade;
         let ticks = (1..200).find(|_| {

@@ -24,7 +24,8 @@ use glam::Vec2;
 use crate::rounds::{Lengths, Phase, Round, round};
 use phaselock::fields::Entity;
 use phaselock::game::{
-    Ahead, Cause, Coding, Entities, Eye, Game, Inputs, Kit, Relevance, Slot, World,
+    Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot, Viewpoint,
+    World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
@@ -39,7 +40,7 @@ pub use bot::Bot;
 pub use entities::{
     Command, Goods, Mine, Pickup, Piece, Player, Prop, Score, Shell, player, players, scores,
 };
-use movement::foretell;
+use movement::extrapolate;
 pub use shots::{BARREL_WEAR, ray_to_prop};
 use sight::{REACH, relevance, thing_relevance};
 pub use turn::{ARMING_SECS, MINES_MAX, Scratch};
@@ -57,7 +58,7 @@ pub const FRAGS: u16 = 20;
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 8.0 };
 /// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and thrown things
 /// further.
-const SHARED_REACH: f32 = 4.5;
+const CO_PREDICTION_REACH: f32 = 4.5;
 /// The same of what one has just thrown.
 const THROWN_REACH: f32 = 12.0;
 
@@ -165,13 +166,13 @@ impl Skirmish {
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let told = match (base, steering) {
             (Piece::Player(base), Piece::Player(steering)) => {
-                Piece::Player(foretell(&self.arena, self.rates, base, steering, ticks))
+                Piece::Player(extrapolate(&self.arena, self.rates, base, steering, ticks))
             }
             (Piece::Shell(base), _) => {
-                Piece::Shell(flight::foretell(&self.arena, self.rates, base, ticks))
+                Piece::Shell(flight::extrapolate(&self.arena, self.rates, base, ticks))
             }
             (Piece::Prop(base), _) => {
-                Piece::Prop(props::foretell(&self.arena, self.rates, base, ticks))
+                Piece::Prop(props::extrapolate(&self.arena, self.rates, base, ticks))
             }
             _ => *base,
         };
@@ -180,7 +181,7 @@ impl Skirmish {
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
     pub fn presentation(kind: u8) -> Choice {
-        // What flies does as foretold, so it is shown where it is (`tests/it/skirmish.rs` has the figures). What is
+        // What flies does as extrapolated, so it is shown where it is (`tests/it/skirmish.rs` has the figures). What is
         // aimed at is shown where it was and rewound to; of that the bench of presentation finds this the
         // best, or as good as the best (`tests/it/presentation.rs` holds it to that). Props are shown at the time
         // of those who push them.
@@ -203,7 +204,7 @@ impl Skirmish {
 
 impl Game for Skirmish {
     const NAME: &'static str = "skirmish";
-    const VERSION: u32 = 3;
+    const RULES_VERSION: u32 = 3;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: Self::rounds_played,
@@ -250,7 +251,7 @@ impl Game for Skirmish {
         self.ahead(entities, own, command, ahead);
     }
 
-    fn shares(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+    fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
         let Some(Slot { owner: Some(owner), entity: Piece::Player(player), .. }) =
             entities.get(own)
         else {
@@ -265,27 +266,32 @@ impl Game for Skirmish {
                 let thrown = own && !prop.held && prop.velocity() != Vec2::ZERO;
                 match prop.held {
                     true => own,
-                    false => far < SHARED_REACH || (thrown && far < THROWN_REACH),
+                    false => far < CO_PREDICTION_REACH || (thrown && far < THROWN_REACH),
                 }
             }
             _ => false,
         }
     }
 
-    fn foreseen(piece: &Piece) -> Option<u16> {
-        turn::foreseen(piece)
+    fn predicted_spawn(piece: &Piece) -> Option<u16> {
+        turn::predicted_spawn(piece)
     }
 
-    fn looks(command: &Command) -> bool {
+    fn needs_view(command: &Command) -> bool {
         command.fire
     }
 
-    fn cause(&self, predicted: &Piece, truth: &Piece, entities: &Entities<Piece>) -> Cause {
+    fn misprediction_cause(
+        &self,
+        predicted: &Piece,
+        truth: &Piece,
+        entities: &Entities<Piece>,
+    ) -> MispredictionCause {
         let (Piece::Player(predicted), Piece::Player(truth)) = (predicted, truth) else {
-            return Cause::Unknown;
+            return MispredictionCause::Unknown;
         };
         if truth.health == 0 && predicted.health > 0 {
-            return Cause::Shot;
+            return MispredictionCause::Shot;
         }
         let moved = (truth.x, truth.y, truth.vx, truth.vy)
             != (predicted.x, predicted.y, predicted.vx, predicted.vy);
@@ -303,10 +309,10 @@ impl Game for Skirmish {
         let barrel = || entities.records::<Prop>().any(|slot| burst(&slot.entity));
         let hurt = truth.health < predicted.health || (pushed && barrel());
         if moved && (hurt || entities.iter().any(|slot| blown(&slot.entity))) {
-            return Cause::Shot;
+            return MispredictionCause::Shot;
         }
         if !moved && truth.hands == predicted.hands {
-            return Cause::Unknown;
+            return MispredictionCause::Unknown;
         }
         let props = || {
             let there = entities.records::<Prop>().filter(|slot| !slot.entity.gone);
@@ -325,21 +331,21 @@ impl Game for Skirmish {
             (prop.velocity() - truth.velocity()).dot(to) > 0.5 && prop.velocity().dot(to) > 0.0
         };
         if props().any(|prop| others(&prop)) {
-            Cause::Player
+            MispredictionCause::Player
         } else if props().any(|prop| comes(&prop)) {
-            Cause::Prop
+            MispredictionCause::Prop
         } else {
-            Cause::Unknown
+            MispredictionCause::Unknown
         }
     }
 
-    fn place(&self, entity: &Piece) -> Option<Vec2> {
+    fn position(&self, entity: &Piece) -> Option<Vec2> {
         entity.position()
     }
 
-    fn eye(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Eye> {
+    fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
         let place = avatar_of(entities, player)?.position();
-        Some(Eye { place, reach: REACH })
+        Some(Viewpoint { position: place, range: REACH })
     }
 
     fn relevance(

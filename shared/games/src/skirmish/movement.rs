@@ -6,7 +6,7 @@ use super::arena::Arena;
 use super::entities::{Command, PACE, PLACE, Player};
 use super::weapons::{self, Weapon};
 use phaselock::fields::Field;
-use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::slide_circle;
 use phaselock::time::Rates;
 
@@ -18,7 +18,7 @@ pub const SPEED: f32 = 6.5;
 const ACCELERATION: f32 = 40.0;
 /// How fast a player who lets go comes to rest: half as fast, so that there is some momentum.
 const FRICTION: f32 = 20.0;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are foretold.
+/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
 const HELD_MAX: u8 = 63;
 
 /// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was fired.
@@ -57,14 +57,14 @@ fn count(held: u8, alike: bool) -> u8 {
 /// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as many
 /// ticks as `steering` has held its keys, with those. For one who changed keys once at most, and whom
 /// nobody shot, that is the truth; only where it aims cannot be known.
-pub(super) fn foretell(
+pub(super) fn extrapolate(
     arena: &Arena,
     rates: Rates,
     base: &Player,
     steering: &Player,
     ticks: u64,
 ) -> Player {
-    let ticks = ticks.min(FORETOLD_TICKS_MAX);
+    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut player = *base;
     // Others are not told of ammunition; whoever has such a weapon in hand has some.
     let unknown = base.ammunition(base.weapon()) == Some(0);
@@ -93,7 +93,7 @@ pub(super) fn foretell(
     player
 }
 
-/// More shots than anybody fires in as many ticks as are foretold.
+/// More shots than anybody fires in as many ticks as are extrapolated.
 const AMMUNITION_UNKNOWN: u8 = 15;
 
 fn snapped(field: Field, value: f32) -> f32 {

@@ -14,7 +14,7 @@ use super::movement::RADIUS;
 use phaselock::fields::Record;
 use phaselock::game::Entities;
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::limits::FORETOLD_TICKS_MAX;
+use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::Rates;
 
@@ -90,9 +90,9 @@ fn glide(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, wall
 }
 
 /// What becomes of something in `ticks`, unless anybody or anything comes in its way.
-pub(super) fn foretell(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) -> Prop {
+pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) -> Prop {
     let mut prop = *base;
-    for _ in 0..ticks.min(FORETOLD_TICKS_MAX) {
+    for _ in 0..ticks.min(EXTRAPOLATION_TICKS_MAX) {
         if !prop.stands() || (prop.vx, prop.vy) == (0.0, 0.0) {
             break;
         }

@@ -7,7 +7,7 @@ use super::bodies::Shape;
 use super::entities::{Piece, Player, Prop, Score, player, players};
 use super::movement::RADIUS;
 use super::weapons::Means;
-use super::{RANGE, RESPAWN_SECS, SHARED_REACH, Skirmish};
+use super::{CO_PREDICTION_REACH, RANGE, RESPAWN_SECS, Skirmish};
 use phaselock::game::{Entities, Slot};
 use phaselock::ids::EntityId;
 use phaselock::physics::{Aabb, in_sight, ray_to_box, ray_to_circle, ray_to_walls};
@@ -48,7 +48,7 @@ impl Skirmish {
             });
         let stands = |id| entities.record::<Prop>(id).is_some_and(Prop::stands);
         // What is near the shooter its client computes ahead, and shows it where it is now.
-        let is_near = |prop: &Prop| prop.position().distance(from) < SHARED_REACH;
+        let is_near = |prop: &Prop| prop.position().distance(from) < CO_PREDICTION_REACH;
         let far = seen.records::<Prop>().filter(|slot| stands(slot.id));
         let far = far.filter(|slot| entities.record(slot.id).is_some_and(|now| !is_near(now)));
         let near = entities.records::<Prop>().filter(|slot| is_near(&slot.entity));

@@ -9,7 +9,7 @@ use super::movement::RADIUS;
 use super::*;
 use phaselock::fields::Record;
 use phaselock::game::Bot as _;
-use phaselock::limits::FORESEEN_INDEX_MIN;
+use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
 use phaselock::rewind::{Favour, Past, RewoundHit, View};
 
 fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
@@ -122,7 +122,7 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
                 (player.rockets, player.grenades, player.health) = (9, 6, HEALTH);
             }
             let mut predicted = world.entities.clone();
-            let shares = |slot: &&Slot<Piece>| game.shares(&world.entities, own, slot);
+            let shares = |slot: &&Slot<Piece>| game.co_predicts(&world.entities, own, slot);
             let shared: Vec<_> = world.entities.iter().filter(shares).map(|slot| slot.id).collect();
             let before = player(&world.entities, own).expect("it is there");
             let held = world.entities.records::<Prop>().any(|slot| slot.entity.held);
@@ -147,12 +147,13 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
                 continue;
             }
             for slot in world.entities.iter() {
-                let foreseen = |other: &&Slot<Piece>| {
-                    let number = Skirmish::foreseen(&other.entity);
-                    other.id.index >= FORESEEN_INDEX_MIN
-                        && number == Skirmish::foreseen(&slot.entity)
+                let predicted_spawn = |other: &&Slot<Piece>| {
+                    let number = Skirmish::predicted_spawn(&other.entity);
+                    other.id.index >= PREDICTED_SPAWN_INDEX_MIN
+                        && number == Skirmish::predicted_spawn(&slot.entity)
                 };
-                let found = predicted.get(slot.id).or_else(|| predicted.iter().find(foreseen));
+                let found =
+                    predicted.get(slot.id).or_else(|| predicted.iter().find(predicted_spawn));
                 // What stands beside something that is not computed ahead is pushed by it.
                 let among = |prop: &Prop, id: EntityId| {
                     let mut beside = world
@@ -169,7 +170,8 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
                     }
                     _ => false,
                 };
-                let predicted = found.unwrap_or_else(|| panic!("{slot:?} was not foreseen")).entity;
+                let predicted =
+                    found.unwrap_or_else(|| panic!("{slot:?} was not predicted_spawn")).entity;
                 let right = decided || alike(&slot.entity, &predicted);
                 assert!(right, "seed {seed}, tick {tick}: {slot:?}, predicted {predicted:?}");
             }
@@ -293,13 +295,13 @@ fn changes<K: PartialEq>(
 
 fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
     let told = game.extrapolate(&Piece::Player(*base), &Piece::Player(*now), ticks);
-    *told.as_ref().and_then(Piece::player).expect("it is foretold")
+    *told.as_ref().and_then(Piece::player).expect("it is extrapolated")
 }
 
-/// How much of what bots do in a minute is foretold from bases `back` ticks old. It must be all of
+/// How much of what bots do in a minute is extrapolated from bases `back` ticks old. It must be all of
 /// those who lived, turned once at most and pulled or left the trigger once at most, and were neither blown
 /// about nor had anything at hand.
-fn foretold(count: u16, seed: u64, back: usize) -> f64 {
+fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
     let mut past: VecDeque<Vec<Player>> = VecDeque::new();
     let mut alone: VecDeque<Vec<bool>> = VecDeque::new();
     let (mut all, mut came_true) = (0, 0);
@@ -346,17 +348,17 @@ fn foretold(count: u16, seed: u64, back: usize) -> f64 {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_foretold_unless_they_change_their_minds_twice() {
+fn what_others_do_is_extrapolated_unless_they_change_their_minds_twice() {
     // One in sixty is just then stopped by a crate or blown about, or takes another weapon.
     for (count, back, least) in [(16, 1, 0.975), (16, 8, 0.85), (16, 32, 0.3), (64, 8, 0.8)] {
-        let share = foretold(count, 21, back);
-        println!("{count} bots, {back} ticks: {:.1} % foretold", share * 100.0);
+        let share = extrapolated(count, 21, back);
+        println!("{count} bots, {back} ticks: {:.1} % extrapolated", share * 100.0);
         assert!(share > least, "only {share} of {count} bots' states after {back} ticks");
     }
 }
 
 #[test]
-fn keys_are_foretold_to_the_tick() {
+fn keys_are_extrapolated_to_the_tick() {
     let (game, mut world) = world_of(1, 3);
     let idle = Command { aim: 0.25, ..Command::default() };
     let run = Command { right: 1, fire: true, ..idle };
@@ -387,8 +389,10 @@ fn only_a_shot_that_kills_explains_a_failed_prediction() {
     let (game, world) = world_of(1, 3);
     let own = players(&world.entities).next().expect("it is there").entity;
     let hurt = Player { health: own.health - 20, ..own };
-    let cause = |truth| game.cause(&Piece::Player(own), &Piece::Player(truth), &world.entities);
-    assert_eq!(cause(Player { health: 0, ..own }), Cause::Shot);
-    assert_eq!(cause(hurt), Cause::Unknown, "it slows nobody down");
-    assert_eq!(cause(own), Cause::Unknown);
+    let cause = |truth| {
+        game.misprediction_cause(&Piece::Player(own), &Piece::Player(truth), &world.entities)
+    };
+    assert_eq!(cause(Player { health: 0, ..own }), MispredictionCause::Shot);
+    assert_eq!(cause(hurt), MispredictionCause::Unknown, "it slows nobody down");
+    assert_eq!(cause(own), MispredictionCause::Unknown);
 }

@@ -108,9 +108,9 @@ impl Skirmish {
         self.fly_all(entities, moves, false, &mut over, |blast| blasts.push(blast));
         if let Some(weapon) = fired
             && let Some(piece) = self.fired(entities, own, weapon, ahead.tick)
-            && let Some(number) = foreseen(&piece)
+            && let Some(number) = predicted_spawn(&piece)
         {
-            entities.foresee(number, Some(owner), piece);
+            entities.predict_spawn(number, Some(owner), piece);
         }
         for blast in &blasts {
             let touches = |id| id == own || moves(id);
@@ -472,8 +472,8 @@ impl Skirmish {
     }
 }
 
-/// By which number a client knows what it foresees: the shot, apart for each kind.
-pub(super) fn foreseen(piece: &Piece) -> Option<u16> {
+/// By which number a client knows what it predicts: the shot, apart for each kind.
+pub(super) fn predicted_spawn(piece: &Piece) -> Option<u16> {
     match piece {
         Piece::Shell(shell) => Some(u16::from(shell.grenade) << 8 | u16::from(shell.shot)),
         Piece::Mine(mine) => Some(2 << 8 | u16::from(mine.shot)),

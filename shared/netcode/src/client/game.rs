@@ -277,7 +277,7 @@ impl<G: Game> Client<G> {
         self.common.counter.stats.lead_sum += self.common.lead.lead();
         let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
         self.common.lead.handle_sent(tick, before);
-        self.seen.handle_input(self.common.rates, tick, G::looks(&input));
+        self.seen.handle_input(self.common.rates, tick, G::needs_view(&input));
         self.prediction.tick(&self.game, tick, input);
 
         // At least the newest, whether the server has it or not: acknowledgements ride along.

@@ -1,7 +1,7 @@
 //! What a snapshot says that a prediction is compared with, and the verdict.
 
 use crate::fields::Entities;
-use crate::game::{Cause, Game};
+use crate::game::{Game, MispredictionCause};
 use crate::ids::EntityId;
 use crate::snapshot::State;
 use crate::snapshot::store::Store;
@@ -15,7 +15,7 @@ pub struct Correction {
     /// By how much the field that was furthest off was off, in the game's own units.
     pub size: f32,
     /// Why, as far as is known.
-    pub cause: Cause,
+    pub cause: MispredictionCause,
 }
 
 /// What a snapshot packet says that is to be compared with what was predicted.

@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use super::news::News;
 use crate::game::{Entities, Game};
 use crate::ids::EntityId;
-use crate::limits::{FORESEEN_GRACE, FORESEEN_INDEX_MIN, FORESEEN_MAX, SHARED_LINGER, SHARED_MAX};
+use crate::limits::{
+    CO_PREDICTED_MAX, CO_PREDICTION_LINGER, PREDICTED_SPAWN_GRACE, PREDICTED_SPAWN_INDEX_MIN,
+    PREDICTED_SPAWNS_MAX,
+};
 use crate::time::{Micros, Rates, Tick};
 
-/// What is shared and what is foreseen.
+/// What is shared and what is predicted.
 #[derive(Debug)]
 pub(super) struct Others {
     rates: Rates,
     /// With the tick at which the game last wanted it.
     shared: BTreeMap<EntityId, Tick>,
     /// With the tick of its birth. One that has ended is remembered until the server's is heard of.
-    foreseen: BTreeMap<EntityId, Tick>,
+    predicted_spawn: BTreeMap<EntityId, Tick>,
     /// What was computed ahead before the last [`update`](Self::update) too.
     settled: Vec<EntityId>,
 }
@@ -29,29 +32,34 @@ pub(super) struct Changes {
     pub(super) released: Vec<EntityId>,
     /// What was shared and is no more.
     pub(super) gone: Vec<EntityId>,
-    /// What was foreseen, and is now the server's of that name.
+    /// What was predicted, and is now the server's of that name.
     pub(super) replaced: Vec<(EntityId, EntityId)>,
 }
 
-/// The number by which the game knows something foreseen.
+/// The number by which the game knows something predicted.
 fn number_of(id: EntityId) -> u16 {
-    (id.index - FORESEEN_INDEX_MIN) + u16::from(id.generation) * FORESEEN_MAX
+    (id.index - PREDICTED_SPAWN_INDEX_MIN) + u16::from(id.generation) * PREDICTED_SPAWNS_MAX
 }
 
 impl Others {
     pub(super) fn new(rates: Rates) -> Self {
-        Self { rates, shared: BTreeMap::new(), foreseen: BTreeMap::new(), settled: Vec::new() }
+        Self {
+            rates,
+            shared: BTreeMap::new(),
+            predicted_spawn: BTreeMap::new(),
+            settled: Vec::new(),
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.shared.clear();
-        self.foreseen.clear();
+        self.predicted_spawn.clear();
         self.settled.clear();
     }
 
     /// All of them, in the order of the ids.
     pub(super) fn ids(&self) -> impl Iterator<Item = EntityId> {
-        self.shared.keys().chain(self.foreseen.keys()).copied()
+        self.shared.keys().chain(self.predicted_spawn.keys()).copied()
     }
 
     /// What is shared.
@@ -64,15 +72,15 @@ impl Others {
         self.settled.contains(&id)
     }
 
-    /// What was foreseen by a tick, and is still waited for.
+    /// What was predicted by a tick, and is still waited for.
     pub(super) fn awaited(&self, tick: Tick) -> impl Iterator<Item = EntityId> {
-        self.foreseen.iter().filter(move |(_, born)| **born <= tick).map(|(id, _)| *id)
+        self.predicted_spawn.iter().filter(move |(_, born)| **born <= tick).map(|(id, _)| *id)
     }
 
-    /// Forgets what is foreseen unless it is to be kept; the rest is foreseen again when the inputs are
+    /// Forgets what is predicted unless it is to be kept; the rest is predicted again when the inputs are
     /// run again.
-    pub(super) fn keep_foreseen(&mut self, keep: impl Fn(EntityId, Tick) -> bool) {
-        self.foreseen.retain(|id, born| keep(*id, *born));
+    pub(super) fn keep_predicted_spawns(&mut self, keep: impl Fn(EntityId, Tick) -> bool) {
+        self.predicted_spawn.retain(|id, born| keep(*id, *born));
     }
 
     /// A tick was predicted: takes note of what came into the world, unless the server's is there.
@@ -82,13 +90,15 @@ impl Others {
         own: EntityId,
         tick: Tick,
     ) {
-        let foreseen = scene.iter().rev().map(|slot| slot.id).take_while(|id| id.is_foreseen());
-        let new: Vec<_> = foreseen.filter(|id| !self.foreseen.contains_key(id)).collect();
+        let predicted_spawn =
+            scene.iter().rev().map(|slot| slot.id).take_while(|id| id.is_predicted_spawn());
+        let new: Vec<_> =
+            predicted_spawn.filter(|id| !self.predicted_spawn.contains_key(id)).collect();
         for id in new {
             if twin::<G>(scene, own, id).is_some() {
                 scene.remove(id);
             } else {
-                self.foreseen.insert(id, tick);
+                self.predicted_spawn.insert(id, tick);
             }
         }
     }
@@ -103,13 +113,13 @@ impl Others {
     ) -> Changes {
         let mut changes = Changes::default();
         self.settled.clear();
-        self.settled.extend(self.shared.keys().chain(self.foreseen.keys()));
+        self.settled.extend(self.shared.keys().chain(self.predicted_spawn.keys()));
         let ticks = |span: Micros| (span.0 / self.rates.step().0.max(1)) as u64;
 
-        // What was foreseen and has come; what has not, and should have.
-        let grace = ticks(FORESEEN_GRACE);
+        // What was predicted and has come; what has not, and should have.
+        let grace = ticks(PREDICTED_SPAWN_GRACE);
         let mut kept = BTreeMap::new();
-        for (id, born) in std::mem::take(&mut self.foreseen) {
+        for (id, born) in std::mem::take(&mut self.predicted_spawn) {
             if let Some(real) = twin::<G>(&news.scene, own, id) {
                 changes.replaced.push((id, real));
                 self.shared.insert(real, news.tick);
@@ -120,20 +130,20 @@ impl Others {
                 kept.insert(id, born);
             }
         }
-        self.foreseen = kept;
+        self.predicted_spawn = kept;
 
         // What the game wants: as predicted where it is, else as the server says.
         for slot in news.scene.iter().filter(|slot| slot.id != own) {
             let present = before.get(slot.id).unwrap_or(slot);
-            if game.shares(before, own, present) {
+            if game.co_predicts(before, own, present) {
                 let known = self.shared.contains_key(&slot.id);
-                if known || self.shared.len() < SHARED_MAX {
+                if known || self.shared.len() < CO_PREDICTED_MAX {
                     self.shared.insert(slot.id, news.tick);
                     changes.replay |= !known;
                 }
             }
         }
-        let linger = ticks(SHARED_LINGER);
+        let linger = ticks(CO_PREDICTION_LINGER);
         self.shared.retain(|id, wanted| {
             if news.scene.get(*id).is_none() {
                 // Gone, in whatever way it was predicted.
@@ -151,14 +161,14 @@ impl Others {
     }
 }
 
-/// The server's entity that something foreseen turned out to be.
+/// The server's entity that something predicted turned out to be.
 fn twin<G: Game>(
     scene: &Entities<G::Entity>,
     own: EntityId,
-    foreseen: EntityId,
+    predicted_spawn: EntityId,
 ) -> Option<EntityId> {
     let owner = scene.get(own)?.owner?;
-    let number = number_of(foreseen);
-    let mut owned = scene.owned_by(owner).filter(|slot| !slot.id.is_foreseen());
-    owned.find(|slot| G::foreseen(&slot.entity) == Some(number)).map(|slot| slot.id)
+    let number = number_of(predicted_spawn);
+    let mut owned = scene.owned_by(owner).filter(|slot| !slot.id.is_predicted_spawn());
+    owned.find(|slot| G::predicted_spawn(&slot.entity) == Some(number)).map(|slot| slot.id)
 }

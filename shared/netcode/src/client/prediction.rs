@@ -7,8 +7,8 @@
 //! nothing is replayed and nothing moves.
 //!
 //! Things are *shared* while the game says that the player is about to touch them
-//! ([`Game::shares`]), and *foreseen* from the moment at which the player's command brings them into the
-//! world until the server's come ([`Game::foreseen`]). Whatever is handed from one way of being shown to
+//! ([`Game::co_predicts`]), and *predicted* from the moment at which the player's command brings them into the
+//! world until the server's come ([`Game::predicted_spawn`]). Whatever is handed from one way of being shown to
 //! another is drawn where it was and slides from there.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::news::{Correction, News};
 use super::others::Others;
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
-use crate::game::{Ahead, Cause, Entities, Game, Slot};
+use crate::game::{Ahead, Entities, Game, MispredictionCause, Slot};
 use crate::ids::EntityId;
 use crate::limits::PREDICTION_TICKS_MAX;
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
@@ -41,7 +41,7 @@ pub(super) struct Reconciled {
 struct Predicted {
     tick: Tick,
     own: Packed,
-    /// What is shared and foreseen, in the order of the ids.
+    /// What is shared and predicted, in the order of the ids.
     others: Vec<(EntityId, Packed)>,
 }
 
@@ -233,7 +233,7 @@ impl<G: Game> Prediction<G> {
             return reconciled;
         }
 
-        // What is foreseen and not yet heard of goes on from where it was, and so does what is shared and
+        // What is predicted and not yet heard of goes on from where it was, and so does what is shared and
         // was not told of, as long as nothing speaks against it.
         let stands = |id: &EntityId| {
             let heard = news.store.last(id.index).map(|version| version.tick);
@@ -261,10 +261,13 @@ impl<G: Game> Prediction<G> {
             .filter_map(|id| {
                 let from = changes.replaced.iter().find(|(_, real)| *real == id);
                 let values = match from {
-                    Some((foreseen, _)) => drawn_before(*foreseen),
+                    Some((predicted_spawn, _)) => drawn_before(*predicted_spawn),
                     None => drawn_before(id),
                 };
-                let error = self.errors.get(&from.map_or(id, |(foreseen, _)| *foreseen)).copied();
+                let error = self
+                    .errors
+                    .get(&from.map_or(id, |(predicted_spawn, _)| *predicted_spawn))
+                    .copied();
                 match values {
                     Some(values) => Some((id, values, error.unwrap_or_default(), false)),
                     // It was shown as others are.
@@ -290,8 +293,8 @@ impl<G: Game> Prediction<G> {
             let kind = before.kind();
             let predicted = G::Entity::unpack(kind, &predicted);
             let truth = G::Entity::unpack(kind, &state.packed);
-            let cause = match game.cause(&predicted, &truth, &news.scene) {
-                Cause::Unknown if news.late => Cause::LateInput,
+            let cause = match game.misprediction_cause(&predicted, &truth, &news.scene) {
+                MispredictionCause::Unknown if news.late => MispredictionCause::LateInput,
                 cause => cause,
             };
             reconciled.correction = Some(Correction { tick: news.tick, size, cause });
@@ -342,7 +345,7 @@ impl<G: Game> Prediction<G> {
         for slot in carried {
             self.scene.insert(*slot);
         }
-        self.others.keep_foreseen(|id, born| {
+        self.others.keep_predicted_spawns(|id, born| {
             born <= news.tick && carried.iter().any(|slot| slot.id == id)
         });
         self.at = news.tick;

@@ -1,6 +1,6 @@
 //! What a client counts.
 
-use crate::game::Cause;
+use crate::game::MispredictionCause;
 use crate::snapshot::store::Received;
 use crate::time::{Micros, Tick};
 use crate::wire::snapshot::InputReport;
@@ -52,8 +52,8 @@ pub struct Stats {
     pub skipped_ticks: u64,
     /// Predictions that the server contradicted.
     pub mispredictions: u64,
-    /// Of these, how many had which cause, in the order of [`Cause::ALL`].
-    pub misses: [Misses; Cause::ALL.len()],
+    /// Of these, how many had which cause, in the order of [`MispredictionCause::ALL`].
+    pub misses: [Misses; MispredictionCause::ALL.len()],
     /// The last of them.
     pub last_correction: Option<Correction>,
     /// Frames drawn.
@@ -166,7 +166,7 @@ impl Counter {
 
     pub(super) fn handle_correction(&mut self, correction: Correction) {
         self.stats.mispredictions += 1;
-        let places = Cause::ALL.iter().zip(&mut self.stats.misses);
+        let places = MispredictionCause::ALL.iter().zip(&mut self.stats.misses);
         for (_, misses) in places.filter(|(cause, _)| **cause == correction.cause) {
             misses.count += 1;
             misses.size_sum += f64::from(correction.size);
@@ -203,8 +203,8 @@ impl Stats {
     }
 
     /// Mispredictions of a cause.
-    pub fn missed_by(&self, cause: Cause) -> Misses {
-        let mut places = Cause::ALL.iter().zip(&self.misses);
+    pub fn missed_by(&self, cause: MispredictionCause) -> Misses {
+        let mut places = MispredictionCause::ALL.iter().zip(&self.misses);
         places.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
     }
 

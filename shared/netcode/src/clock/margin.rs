@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn failures_are_as_rare_as_promised_whatever_the_need() {
-        // Needs that nobody could foresee: heavy tails, steps, and now and then nothing at all.
+        // Needs that nobody could predict: heavy tails, steps, and now and then nothing at all.
         for seed in 0..20 {
             let mut random = Random::new(seed);
             let mut margin = Margin::new(LocalTime(0), BOUNDS, Micros::ZERO);

@@ -2,7 +2,7 @@
 
 use super::records::{Entity, Holds, Record};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{FORESEEN_INDEX_MIN, FORESEEN_MAX};
+use crate::limits::{PREDICTED_SPAWN_INDEX_MIN, PREDICTED_SPAWNS_MAX};
 
 /// An entity in its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,11 +145,11 @@ impl<E: Entity> Entities<E> {
         }
     }
 
-    /// Puts an entity there that a client foresees; see [`Game::foreseen`](crate::game::Game::foreseen), whose number `number` is. Its
+    /// Puts an entity there that a client predicts; see [`Game::predicted_spawn`](crate::game::Game::predicted), whose number `number` is. Its
     /// place is beyond all places of a world's, so that it is mistaken for nothing else.
-    pub fn foresee(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
-        let index = FORESEEN_INDEX_MIN + number % FORESEEN_MAX;
-        let id = EntityId { index, generation: (number / FORESEEN_MAX) as u8 };
+    pub fn predict_spawn(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
+        let index = PREDICTED_SPAWN_INDEX_MIN + number % PREDICTED_SPAWNS_MAX;
+        let id = EntityId { index, generation: (number / PREDICTED_SPAWNS_MAX) as u8 };
         self.insert(Slot { id, owner, entity });
         id
     }

@@ -18,4 +18,4 @@ mod terms;
 pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
 pub use rules::{Bot, Coding, Game, Idle, Kit, World, new_bot};
-pub use terms::{Ahead, Cause, Eye, Late, Relevance};
+pub use terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};

@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::inputs::Inputs;
-use super::terms::{Ahead, Cause, Eye, Late, Relevance};
+use super::terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};
 use crate::fields::{Entities, Entity, Record, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::ENTITIES_MAX;
@@ -19,7 +19,7 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     const NAME: &'static str;
     /// Raised when the rules change in a way that prediction depends on: builds of different rules
     /// refuse each other.
-    const VERSION: u32;
+    const RULES_VERSION: u32;
     /// How the world is rewound for shots; hosts may have it otherwise. See [`Inputs::view`].
     const REWIND: Rewind = Rewind::DEFAULT;
     /// What becomes of inputs that come after their tick.
@@ -54,7 +54,7 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Self::Input>);
 
     /// One tick of what a client may compute ahead, with the same functions as [`step`](Self::step): its
-    /// own entity `own`, what it [`shares`](Self::shares), and what its player [spawns](Self::foreseen).
+    /// own entity `own`, what it [`shares`](Self::shares), and what its player [spawns](Self::predicted).
     /// The others stand where the newest snapshot had them, and nothing else may be changed.
     ///
     /// What other players do since then is not known: that they hold the keys that they held is the less
@@ -70,7 +70,7 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// Whether a client computes an entity ahead together with its own, because its player touches it or
     /// is about to: a ball within reach, somebody whom one pushes. [`predict`](Self::predict) then moves
     /// it. It should be so a little before they touch; netcode keeps it up for a while after.
-    fn shares(
+    fn co_predicts(
         &self,
         _entities: &Entities<Self::Entity>,
         _own: EntityId,
@@ -81,23 +81,23 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
 
     /// The number by which a client knows an entity that its player's own commands bring into the world,
     /// such as which shot a rocket is of. [`predict`](Self::predict) puts it there at once
-    /// ([`Entities::foresee`]); when the server's comes, owned by the same player and with the same number,
+    /// ([`Entities::predict_spawn`]); when the server's comes, owned by the same player and with the same number,
     /// it takes that one's place. Of what is there at a time no two of a player's may have the same number. None,
     /// the default, is for what only the server brings.
-    fn foreseen(_entity: &Self::Entity) -> Option<u16> {
+    fn predicted_spawn(_entity: &Self::Entity) -> Option<u16> {
         None
     }
 
     /// What may have made a client's prediction of its own entity fail, from what was predicted and what
     /// the server says of the same tick. Where the game knows none, and an input was late in the last quarter
     /// of a second, that was it.
-    fn cause(
+    fn misprediction_cause(
         &self,
         _predicted: &Self::Entity,
         _truth: &Self::Entity,
         _entities: &Entities<Self::Entity>,
-    ) -> Cause {
-        Cause::Unknown
+    ) -> MispredictionCause {
+        MispredictionCause::Unknown
     }
 
     /// What to assume of a player whose input for a tick did not come in time, `missed` ticks
@@ -106,25 +106,29 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
 
     /// Whether what an input does depends on what its player saw, such as a shot at somebody. What the
     /// player saw is then told for this very input ([`Inputs::view`]). By default nothing does.
-    fn looks(_input: &Self::Input) -> bool {
+    fn needs_view(_input: &Self::Input) -> bool {
         false
     }
 
     /// Where an entity is, for finding what is near a player; none, the default, is everywhere.
-    fn place(&self, _entity: &Self::Entity) -> Option<Vec2> {
+    fn position(&self, _entity: &Self::Entity) -> Option<Vec2> {
         None
     }
 
-    /// After how far the plane of [`place`](Self::place) begins anew in each direction, where it has no
+    /// After how far the plane of [`position`](Self::position) begins anew in each direction, where it has no
     /// ends: who is near an edge is near to what is just across it. Places are from 0 up to that.
     /// None, the default, is a plane that goes on.
     fn wraps(&self) -> Option<Vec2> {
         None
     }
 
-    /// Where a player sees from, and how far, in the units of [`place`](Self::place). None, the
+    /// Where a player sees from, and how far, in the units of [`position`](Self::position). None, the
     /// default, is everywhere.
-    fn eye(&self, _entities: &Entities<Self::Entity>, _player: PlayerId) -> Option<Eye> {
+    fn viewpoint(
+        &self,
+        _entities: &Entities<Self::Entity>,
+        _player: PlayerId,
+    ) -> Option<Viewpoint> {
         None
     }
 
@@ -180,7 +184,7 @@ pub struct Coding<G: Game> {
     /// is to send. None, the default, goes by the field table.
     ///
     /// An extrapolation that fails costs bytes and nothing else, so rules that need the rest of the world can be
-    /// left out. It is asked for at most [`FORETOLD_TICKS_MAX`](crate::limits::FORETOLD_TICKS_MAX) ticks.
+    /// left out. It is asked for at most [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks.
     pub extrapolate:
         fn(&G, base: &G::Entity, steering: &G::Entity, ticks: u64) -> Option<G::Entity>,
     /// Frozen tables of the range coder. The general ones by default.

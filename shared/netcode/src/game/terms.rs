@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use crate::ids::EntityId;
-use crate::limits::FORESEEN_INDEX_MIN;
+use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use crate::time::Tick;
 
 /// What a client computes ahead in a tick.
@@ -13,20 +13,20 @@ pub struct Ahead<'a> {
     pub tick: Tick,
     /// Ticks since the newest snapshot: 1 or more.
     pub ticks: u64,
-    /// What is shared, in the order of the ids: see [`Game::shares`](super::Game::shares).
+    /// What is shared, in the order of the ids: see [`Game::co_predicts`](super::Game::co_predicts).
     pub shared: &'a [EntityId],
 }
 
 impl Ahead<'_> {
     /// Whether an entity is computed ahead besides the own one.
     pub fn covers(&self, id: EntityId) -> bool {
-        id.index >= FORESEEN_INDEX_MIN || self.shared.binary_search(&id).is_ok()
+        id.index >= PREDICTED_SPAWN_INDEX_MIN || self.shared.binary_search(&id).is_ok()
     }
 }
 
 /// Why a prediction failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub enum MispredictionCause {
     /// An input came after its tick had run.
     LateInput,
     /// Another player was in the way, or pushed.
@@ -39,7 +39,7 @@ pub enum Cause {
     Unknown,
 }
 
-impl Cause {
+impl MispredictionCause {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Unknown];
@@ -74,11 +74,11 @@ pub enum Late {
 
 /// Where a player sees from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Eye {
-    /// Where it is.
-    pub place: Vec2,
-    /// How far it sees.
-    pub reach: f32,
+pub struct Viewpoint {
+    /// Position, in the units of the game's plane.
+    pub position: Vec2,
+    /// Distance up to which it sees, in the same units.
+    pub range: f32,
 }
 
 /// How much an entity matters to a player.

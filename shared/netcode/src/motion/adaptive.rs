@@ -7,7 +7,7 @@
 //! one is chosen only if it is clearly better. What is shown slides from one to the other along a cubic, as
 //! it does from one state to the next, so that velocity is continuous.
 
-use super::eased::Foresee;
+use super::eased::Extrapolate;
 use super::fir::{self, Kind};
 use super::forecast::Forecast;
 use super::method::{HORIZON_SECS, Rules};
@@ -62,7 +62,7 @@ pub(super) struct Adaptive {
     errors: [f64; CANDIDATES.len()],
     /// A running mean of the squares of the fields' changes between two states.
     motions: Coords,
-    /// Seconds beyond a state at which what is foretold from it stands.
+    /// Seconds beyond a state at which what is extrapolated from it stands.
     horizon: f64,
 }
 
@@ -72,7 +72,7 @@ impl Adaptive {
         Self::until(HORIZON_SECS)
     }
 
-    /// One that foretells so many seconds beyond a state.
+    /// One that extrapolates so many seconds beyond a state.
     pub(super) fn until(horizon: f64) -> Self {
         let errors = [0.0; CANDIDATES.len()];
         Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX], horizon }
@@ -128,7 +128,7 @@ fn error(shape: &Shape, place: &Coords, knot: &Knot, motions: &Coords) -> f64 {
 }
 
 impl Candidate {
-    /// What it foretells from the state that is so many before the newest.
+    /// What it extrapolates from the state that is so many before the newest.
     fn forecast(self, path: &Path, back: usize) -> Option<Forecast> {
         let knot = path.back(back)?;
         Some(match self {
@@ -142,7 +142,7 @@ impl Candidate {
     }
 }
 
-impl Foresee for Adaptive {
+impl Extrapolate for Adaptive {
     fn forecast(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) -> Forecast {
         self.score(path, newest, rules);
         let forecast = CANDIDATES[self.chosen].forecast(path, 0);
@@ -168,7 +168,7 @@ mod tests {
         let mut method = Eased::new(Adaptive::new(), Curve::Cubic);
         let frames = (0..500).map(|n| f64::from(n) * 0.01);
         play_with(&mut method, &sent(100), frames, motion);
-        method.foresee().candidate()
+        method.predict_spawn().candidate()
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
             while let Some((time, arrival)) = states.next_if(|state| state.1 <= now) {
                 path.push(time, arrival, &motion(time).values());
                 method.observe(&path, &NoRules);
-                choices.push(method.foresee().candidate());
+                choices.push(method.predict_spawn().candidate());
             }
             let at = super::super::Moment { now, past: now, interval: 0.05 };
             let y = method.show(&path, at, &NoRules).place[Y];

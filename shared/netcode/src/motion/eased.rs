@@ -8,7 +8,7 @@ use super::method::{Method, Moment, Rules, Shown, Timeline};
 use super::path::{Coords, Knot, Path};
 
 /// Makes a forecast of a path.
-pub(super) trait Foresee: Debug + Send {
+pub(super) trait Extrapolate: Debug + Send {
     /// The course from the path's newest state on.
     fn forecast(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) -> Forecast;
 }
@@ -20,13 +20,13 @@ pub(super) struct Reckoned {
     pub(super) horizon: f64,
 }
 
-impl Foresee for Reckoned {
+impl Extrapolate for Reckoned {
     fn forecast(&mut self, _path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
         Forecast::reckoned(newest).until(self.horizon)
     }
 }
 
-/// What every method of the present that foretells is made of.
+/// What every method of the present that extrapolates is made of.
 ///
 /// When a state comes, what is shown goes on from where it is at that time, and with its velocity if the
 /// curve keeps that. If the state came between two frames, the correction begins when it came, not with
@@ -34,7 +34,7 @@ impl Foresee for Reckoned {
 /// frame, it begins there, for what was drawn was drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Eased<F> {
-    foresee: F,
+    predict_spawn: F,
     forecast: Option<Forecast>,
     ease: Ease,
     shown: Option<Frame>,
@@ -69,16 +69,16 @@ pub(super) fn finish(path: &Path, now: f64, horizon: f64, mut place: Coords) -> 
     Shown { place, starved: now > newest.time + horizon && path.shape().moves() }
 }
 
-impl<F: Foresee> Eased<F> {
+impl<F: Extrapolate> Eased<F> {
     /// A new one.
-    pub(super) fn new(foresee: F, curve: Curve) -> Self {
-        Self { foresee, forecast: None, ease: Ease::new(curve), shown: None }
+    pub(super) fn new(predict_spawn: F, curve: Curve) -> Self {
+        Self { predict_spawn, forecast: None, ease: Ease::new(curve), shown: None }
     }
 
-    /// What foretells.
+    /// What extrapolates.
     #[cfg(test)]
-    pub(super) fn foresee(&self) -> &F {
-        &self.foresee
+    pub(super) fn predict_spawn(&self) -> &F {
+        &self.predict_spawn
     }
 
     fn learn(&mut self, path: &Path, rules: &dyn Rules) {
@@ -86,7 +86,7 @@ impl<F: Foresee> Eased<F> {
         if self.forecast.as_ref().is_some_and(|forecast| forecast.time == newest.time) {
             return;
         }
-        let next = self.foresee.forecast(path, newest, rules);
+        let next = self.predict_spawn.forecast(path, newest, rules);
         let shape = path.shape();
         if let (Some(old), Some(frame)) = (&self.forecast, self.shown) {
             let begin = begin(newest.arrival, frame.now);
@@ -101,7 +101,7 @@ impl<F: Foresee> Eased<F> {
     }
 }
 
-impl<F: Foresee> Method for Eased<F> {
+impl<F: Extrapolate> Method for Eased<F> {
     fn timeline(&self) -> Timeline {
         Timeline::Present
     }

@@ -26,13 +26,13 @@
 //! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`, though it is
 //!   that of half a step before. A parabola through the three points is [`Kind::Quadratic`].
 //! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at equal steps:
-//!   that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what it foretells for `t0` is
+//!   that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what it extrapolates for `t0` is
 //!   not `x0`, and it makes twice as much of a turn.
 //! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's step is
 //!   `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here a second time.
 //! - Table 1's quadratic row for any spacing has a factor too much, and does not divide by the spans.
 
-use super::eased::Foresee;
+use super::eased::Extrapolate;
 use super::forecast::Forecast;
 use super::method::Rules;
 use super::path::{Knot, Path};
@@ -145,7 +145,7 @@ pub fn uniform(kind: Kind) -> [f64; 3] {
     }
 }
 
-/// What one foretells from a knot and those before it. With two knots it is the linear one; one alone goes on
+/// What one extrapolates from a knot and those before it. With two knots it is the linear one; one alone goes on
 /// at the rate that it states, or stands.
 pub(super) fn forecast(
     kind: Kind,
@@ -177,7 +177,7 @@ pub(super) fn forecast(
     forecast
 }
 
-/// What the weights of equal steps foretell whatever the spacing is: their sum of places is taken for the
+/// What the weights of equal steps extrapolate whatever the spacing is: their sum of places is taken for the
 /// place so many seconds after the newest knot, and the course for the straight line from there to it. With
 /// fewer knots as [`forecast`].
 pub(super) fn forecast_evenly(kind: Kind, path: &Path, newest: &Knot, secs: f64) -> Forecast {
@@ -208,7 +208,7 @@ pub(super) fn forecast_evenly(kind: Kind, path: &Path, newest: &Knot, secs: f64)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fir(pub(super) Kind);
 
-impl Foresee for Fir {
+impl Extrapolate for Fir {
     fn forecast(&mut self, path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
         forecast(self.0, path, newest, path.back(1), path.back(2))
     }
@@ -241,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn uniform_motion_is_foretold_at_any_spacing(
+        fn uniform_motion_is_extrapolated_at_any_spacing(
             h0 in 0.001_f64..2.0, h1 in 0.001_f64..2.0, ahead in -0.25_f64..0.25, speed in -9.0_f64..9.0,
         ) {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
@@ -263,7 +263,7 @@ mod tests {
         }
 
         #[test]
-        fn the_method_foretells_what_the_weights_say(
+        fn the_method_extrapolates_what_the_weights_say(
             h0 in 0.001_f64..0.5, h1 in 0.001_f64..0.5, age in 0.0_f64..0.2, x: [i16; 3],
         ) {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];

@@ -6,7 +6,7 @@ use super::rotation::{four, turned};
 use crate::fields::Values;
 use crate::limits::FIELDS_MAX;
 
-/// Seconds before the horizon at which what is foretold begins to slow down, so that it does not stop
+/// Seconds before the horizon at which what is extrapolated begins to slow down, so that it does not stop
 /// dead. Arbitrary.
 pub(super) const SLOWING_SECS: f64 = 0.05;
 

@@ -13,10 +13,10 @@
 //! The thesis leaves `q` to be known in advance and asks for a better way in its closing section. Here it is
 //! a running mean of the square of the acceleration as measured, less what rounding alone would feign.
 //!
-//! What is foretold goes straight on at the filtered rate; its jumps are hidden by a cubic, so that velocity
+//! What is extrapolated goes straight on at the filtered rate; its jumps are hidden by a cubic, so that velocity
 //! is continuous.
 
-use super::eased::Foresee;
+use super::eased::Extrapolate;
 use super::forecast::Forecast;
 use super::method::Rules;
 use super::path::{Coords, Knot, Path, Shape};
@@ -183,7 +183,7 @@ fn acceleration(path: &Path, index: usize, at: usize) -> Option<(f64, f64)> {
     Some((turn * turn / (secs * secs), noise / (secs * secs)))
 }
 
-impl Foresee for Kalman {
+impl Extrapolate for Kalman {
     fn forecast(&mut self, path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
         let known = self.time.map_or(0, |time| path.until(time));
         for index in known..path.knots().len() {

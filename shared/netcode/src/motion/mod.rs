@@ -15,7 +15,7 @@
 //!
 //! [`Choice`] names those that games are played with. A jump in what is known is hidden in one place (`ease`), by
 //! one of four curves. [`waypoints`] is the thesis's scheme, any extrapolator with any interpolator, for
-//! comparison: it leads from where a thing is shown to where it is expected at the next arrival. [`sending`] decides when a state is worth sending to a receiver that foretells.
+//! comparison: it leads from where a thing is shown to where it is expected at the next arrival. [`sending`] decides when a state is worth sending to a receiver that extrapolates.
 //!
 //! *Invariants:*
 //! - Whatever comes, and however it is spaced in time, what is shown is finite.

@@ -6,12 +6,12 @@
 //! quadratic Bezier curve over one interval: it starts where the thing is shown, ends where it is now known
 //! to be going, and its control point is where it would have been by half of that time had no state come,
 //! straight on. (The article does not say by when; by half time, what moves uniformly stays uniform.) The
-//! curve runs along with what the rules foretell, so that a thing which was foretold rightly is shown just as
+//! curve runs along with what the rules extrapolate, so that a thing which was extrapolated rightly is shown just as
 //! the rules have it, on whatever course.
 //!
 //! Position is continuous; velocity is where a correction starts, and not where it ends.
 
-use super::eased::Foresee;
+use super::eased::Extrapolate;
 use super::forecast::Forecast;
 use super::method::Rules;
 use super::path::{Knot, Path};
@@ -20,7 +20,7 @@ use super::path::{Knot, Path};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunForward;
 
-impl Foresee for RunForward {
+impl Extrapolate for RunForward {
     fn forecast(&mut self, _path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
         Forecast::by_rules(newest)
     }

@@ -124,7 +124,7 @@ impl Reckoning {
     }
 }
 
-/// When the receiver is off by more than is tolerated, when something changed that cannot be foretold, and
+/// When the receiver is off by more than is tolerated, when something changed that cannot be extrapolated, and
 /// at the latest after a heartbeat.
 ///
 /// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. What stands or moves uniformly is sent once in a

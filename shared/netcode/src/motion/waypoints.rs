@@ -26,19 +26,19 @@
 //! overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes of points close together.
 //! Hermite's end formula is the same at equal steps; where the segment before lasted otherwise it goes by the
 //! times, so that uniform motion is kept at any spacing. The cubic spline's control points are where these
-//! velocities lead to and come from in a third of the interval; where what is foretold is straight it is the
+//! velocities lead to and come from in a third of the interval; where what is extrapolated is straight it is the
 //! same curve as [`Choice::CubicSpline`](super::Choice).
 //!
 //! If no state comes by then, the thing goes on along the forecast, on which the target lies, as far as the
 //! horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the laboratory. The first state is
-//! shown along its forecast. A gap between what is shown and what is now foretold beyond a field's snap distance is
+//! shown along its forecast. A gap between what is shown and what is now extrapolated beyond a field's snap distance is
 //! not hidden. Position is continuous but for that and for jumps. Velocity is at arrivals for Hermite and the cubic
 //! spline, and for this at the target too; for the other two it jumps at arrivals.
 
 use super::adaptive::Adaptive;
 use super::between::{hermite, hermite_slopes};
 use super::ease::limited;
-use super::eased::{Foresee, Reckoned, begin, finish, present};
+use super::eased::{Extrapolate, Reckoned, begin, finish, present};
 use super::fir::{self, Fir, Kind, SPAN_MIN};
 use super::forecast::{Forecast, SLOWING_SECS};
 use super::kalman::Kalman;
@@ -58,7 +58,7 @@ pub use names::{Extrapolator, Joining, UnknownExtrapolator, UnknownJoining};
 /// makes of latency and jitter, with updates as seldom as they can be, is so slow that the other is reached.
 pub const HORIZON_BOUNDS: (f64, f64) = (SLOWING_SECS, 20.0);
 
-/// A new method made of the two stages, for one entity. It foretells so many seconds beyond the newest state,
+/// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the newest state,
 /// within [`HORIZON_BOUNDS`].
 pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Box<dyn Method> {
     Box::new(Waypoints::until(extrapolator, joining, horizon))
@@ -67,7 +67,7 @@ pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> 
 /// See the module.
 #[derive(Debug)]
 pub struct Waypoints {
-    foretells: Foretells,
+    extrapolates: Extrapolates,
     joining: Joining,
     /// Seconds beyond the newest state at which it stands.
     horizon: f64,
@@ -81,24 +81,24 @@ pub struct Waypoints {
 
 /// The first stage.
 #[derive(Debug)]
-enum Foretells {
+enum Extrapolates {
     /// By the weights of equal steps, which are taken to be an interval long.
     Evenly(Kind),
     /// All that needs to know the path only.
-    Other(Box<dyn Foresee>),
+    Other(Box<dyn Extrapolate>),
 }
 
 /// It stays at the newest place.
 #[derive(Clone, Copy, Debug)]
 struct Hold;
 
-impl Foresee for Hold {
+impl Extrapolate for Hold {
     fn forecast(&mut self, _path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
         Forecast::standing(newest)
     }
 }
 
-impl Foretells {
+impl Extrapolates {
     fn new(extrapolator: Extrapolator, horizon: f64) -> Self {
         Self::Other(match extrapolator {
             Extrapolator::Hold => Box::new(Hold),
@@ -193,8 +193,16 @@ impl Waypoints {
     pub fn until(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Self {
         let (least, most) = HORIZON_BOUNDS;
         let horizon = if horizon.is_nan() { HORIZON_SECS } else { horizon.clamp(least, most) };
-        let foretells = Foretells::new(extrapolator, horizon);
-        Self { foretells, joining, horizon, forecast: None, leg: None, frame: None, interval: 1.0 }
+        let extrapolates = Extrapolates::new(extrapolator, horizon);
+        Self {
+            extrapolates,
+            joining,
+            horizon,
+            forecast: None,
+            leg: None,
+            frame: None,
+            interval: 1.0,
+        }
     }
 
     /// When the next state is expected, in seconds of server time, and where the thing will be then; none
@@ -209,9 +217,9 @@ impl Waypoints {
         if self.forecast.as_ref().is_some_and(|forecast| forecast.time == newest.time) {
             return;
         }
-        let next = match &mut self.foretells {
-            Foretells::Evenly(kind) => fir::forecast_evenly(*kind, path, newest, self.interval),
-            Foretells::Other(foresee) => foresee.forecast(path, newest, rules),
+        let next = match &mut self.extrapolates {
+            Extrapolates::Evenly(kind) => fir::forecast_evenly(*kind, path, newest, self.interval),
+            Extrapolates::Other(predict_spawn) => predict_spawn.forecast(path, newest, rules),
         };
         let next = next.until(self.horizon);
         let leg = match (&self.forecast, &self.leg, self.frame) {
@@ -306,7 +314,7 @@ impl Method for Waypoints {
     fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown {
         if self.frame.is_none() {
             self.interval = limited(at.interval);
-            if matches!(self.foretells, Foretells::Evenly(_)) {
+            if matches!(self.extrapolates, Extrapolates::Evenly(_)) {
                 // How long a step is was not known until now.
                 self.forecast = None;
             }

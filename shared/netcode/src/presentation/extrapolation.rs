@@ -1,22 +1,22 @@
-//! A game's own foretelling as the rules that methods of presentation run a state forward by.
+//! A game's own extrapolation as the rules that methods of presentation run a state forward by.
 
 use crate::fields::{Entity, Field, Values};
 use crate::game::Game;
-use crate::limits::FORETOLD_TICKS_MAX;
+use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::motion::interpolate::{blend_values, cut_between};
 use crate::motion::method::Rules;
 use crate::time::Rates;
 
 /// The game's rules for one kind of entity, as far as a state alone tells.
 #[derive(Debug)]
-pub struct Foretelling<'a, G> {
+pub struct Extrapolation<'a, G> {
     game: &'a G,
     rates: Rates,
     kind: u8,
     fields: &'static [Field],
 }
 
-impl<G: Game> Rules for Foretelling<'_, G> {
+impl<G: Game> Rules for Extrapolation<'_, G> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
         let ticks = secs.max(0.0) * f64::from(self.rates.tick_hz);
         let whole = ticks.floor();
@@ -33,7 +33,7 @@ impl<G: Game> Rules for Foretelling<'_, G> {
     }
 }
 
-impl<'a, G: Game> Foretelling<'a, G> {
+impl<'a, G: Game> Extrapolation<'a, G> {
     /// For one kind of a game's entities, an index into [`Entity::KINDS`].
     pub fn new(game: &'a G, rates: Rates, kind: u8) -> Self {
         Self { game, rates, kind, fields: G::Entity::KINDS[usize::from(kind)].fields }
@@ -55,7 +55,7 @@ impl<'a, G: Game> Foretelling<'a, G> {
             self.game,
             &base,
             &steering,
-            ticks.min(FORETOLD_TICKS_MAX),
+            ticks.min(EXTRAPOLATION_TICKS_MAX),
         )?;
         Some(after.values())
     }
@@ -78,6 +78,6 @@ impl<G: Game> GameRules<G> {
 
 impl<G: Game> Rules for GameRules<G> {
     fn forward(&self, values: &Values, secs: f64) -> Option<Values> {
-        Foretelling::new(&self.game, self.rates, self.kind).forward(values, secs)
+        Extrapolation::new(&self.game, self.rates, self.kind).forward(values, secs)
     }
 }

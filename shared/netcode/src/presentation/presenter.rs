@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::extrapolation::Foretelling;
+use super::extrapolation::Extrapolation;
 use crate::fields::{Entity, Field, Motion, Values, age_of, unpack_values};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
@@ -154,7 +154,7 @@ impl<G: Game> Presenter<G> {
         let age = age_of(kind_table.fields, &state.packed);
         let time = self.time_of(tick.minus(age));
         let track = self.tracks.entry(index).or_default();
-        let rules = Foretelling::new(game, rates, state.kind);
+        let rules = Extrapolation::new(game, rates, state.kind);
         track.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
     }
 
@@ -201,7 +201,7 @@ impl<G: Game> Presenter<G> {
             else {
                 continue;
             };
-            let rules = Foretelling::new(game, self.rates, course.kind);
+            let rules = Extrapolation::new(game, self.rates, course.kind);
             let ghost = course.ghost.as_mut().map(|(_, method)| {
                 let place = method.show(&course.path, at, &rules).place;
                 let steps = steps(&course.path, method.timeline().time(at));
@@ -319,7 +319,7 @@ impl Track {
             self.courses.pop_front();
         }
         let course = self.current(at)?;
-        let rules = Foretelling::new(game, rates, course.kind);
+        let rules = Extrapolation::new(game, rates, course.kind);
         let chosen = choices[usize::from(course.kind)];
         if course.choice != chosen {
             // If it was just handed over, what was drawn here was not to be seen.

@@ -45,20 +45,22 @@ impl<G: Game> Interest<G> {
         players: impl Iterator<Item = (PlayerId, &'s mut Lingering)>,
     ) {
         let entities = &world.entities;
-        let places = entities.iter().map(|slot| (slot.id.index, game.place(&slot.entity)));
+        let places = entities.iter().map(|slot| (slot.id.index, game.position(&slot.entity)));
         self.grid.rebuild(self.cell, places);
         self.everything.clear();
         self.everything.extend(entities.iter().map(|slot| slot.id.index));
         self.find_replaced(world);
         for (player, told) in players {
             self.replaced.iter().for_each(|index| told.forget(*index));
-            let near = match game.eye(entities, player) {
-                Some(eye) => {
-                    self.cell = eye.reach;
+            let near = match game.viewpoint(entities, player) {
+                Some(viewpoint) => {
+                    self.cell = viewpoint.range;
                     let (grid, found) = (&self.grid, &mut self.near);
                     match game.wraps() {
-                        Some(period) => grid.near_around(eye.place, eye.reach, period, found),
-                        None => grid.near(eye.place, eye.reach, found),
+                        Some(period) => {
+                            grid.near_around(viewpoint.position, viewpoint.range, period, found)
+                        }
+                        None => grid.near(viewpoint.position, viewpoint.range, found),
                     }
                     &mut self.near
                 }

@@ -289,7 +289,7 @@ impl<I: Record> Seated<I> {
         }
     }
 
-    /// Hands out the packets of the newest snapshot, to be sent now.
+    /// Controls out the packets of the newest snapshot, to be sent now.
     pub(super) fn snapshot<G: Game>(
         &mut self,
         game: &G,

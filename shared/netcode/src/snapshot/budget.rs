@@ -72,7 +72,7 @@ const LOSS_TRIAL_MAX: Micros = Micros::from_ms(4000);
 
 /// Why the rate is lower for a while.
 #[derive(Clone, Copy, Debug)]
-enum Cause {
+enum MispredictionCause {
     /// A share was lost.
     Loss {
         share: u64,
@@ -86,7 +86,7 @@ enum Cause {
 
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    cause: Cause,
+    cause: MispredictionCause,
     since: LocalTime,
     /// The rate before.
     before: u64,
@@ -222,7 +222,9 @@ impl Budget {
         self.round_trips.update(now, round_trip);
         let queue = self.round_trips.queue();
         match self.trial {
-            Some(trial) if matches!(trial.cause, Cause::Queue(_)) => self.judge_queue(now, trial),
+            Some(trial) if matches!(trial.cause, MispredictionCause::Queue(_)) => {
+                self.judge_queue(now, trial)
+            }
             _ if queue > self.queue_tolerated() => self.try_queue(now, queue),
             _ => {}
         }
@@ -285,7 +287,7 @@ impl Budget {
             return;
         }
         if let Some(mut trial) = self.trial {
-            if let Cause::Loss { acked, lost: losses, .. } = &mut trial.cause {
+            if let MispredictionCause::Loss { acked, lost: losses, .. } = &mut trial.cause {
                 *(if lost { losses } else { acked }) += 1;
                 self.trial = Some(trial);
                 self.judge_loss(now, sent, trial);
@@ -319,12 +321,12 @@ impl Budget {
         // What arrived, and what the path loses of that by itself.
         let passing = delivered * ALL / (ALL - self.own_loss);
         self.lower(now, passing.min(used) / 20 * 19);
-        let cause = Cause::Loss { share, acked: 0, lost: 0 };
+        let cause = MispredictionCause::Loss { share, acked: 0, lost: 0 };
         self.trial = Some(Trial { cause, since: now, before, growth, delivered });
     }
 
     fn judge_loss(&mut self, now: LocalTime, sent: LocalTime, trial: Trial) {
-        let Cause::Loss { share, acked, lost } = trial.cause else { return };
+        let MispredictionCause::Loss { share, acked, lost } = trial.cause else { return };
         let long = sent - trial.since;
         if long < LOSS_TRIAL || (acked + lost < LOSS_TRIAL_PACKETS && long < LOSS_TRIAL_MAX) {
             return;
@@ -361,12 +363,12 @@ impl Budget {
         let less = (queue.0 / 2).clamp(150_000, 500_000).unsigned_abs();
         let passing = delivered - delivered * less / 1_000_000;
         self.lower(now, passing.min(used));
-        let cause = Cause::Queue(queue);
+        let cause = MispredictionCause::Queue(queue);
         self.trial = Some(Trial { cause, since: now, before, growth, delivered });
     }
 
     fn judge_queue(&mut self, now: LocalTime, trial: Trial) {
-        let Cause::Queue(before) = trial.cause else { return };
+        let MispredictionCause::Queue(before) = trial.cause else { return };
         let (queue, tolerated) = (self.round_trips.queue(), self.queue_tolerated());
         let grew = queue > before + tolerated;
         if grew && self.acked.per_second(now) < trial.delivered / 4 * 3 {

@@ -15,8 +15,8 @@ use super::State;
 use super::history::{Frame, History};
 use crate::fields::Entity;
 use crate::game::Game;
+use crate::wire::extrapolation::Past;
 use crate::wire::fields::without_hidden;
-use crate::wire::foresight::Past;
 use crate::wire::range::{Recorder, Symbol};
 use crate::wire::snapshot::{Encoding, References, digest};
 use crate::wire::state::Codec;
@@ -152,14 +152,14 @@ impl<G: Game> Encodings<G> {
         let from = self.symbols.len();
         let mut recorder = Recorder::new(self.codec.layout().levels(), &mut self.symbols);
         let packed = &mut shown.packed;
-        let foretold = self.codec.code(game, &mut recorder, state.kind, own, &past, packed);
+        let extrapolated = self.codec.code(game, &mut recorder, state.kind, own, &past, packed);
         let mut cost = recorder.cost;
-        if foretold {
+        if extrapolated {
             self.symbols.truncate(from);
             cost = 0;
         }
         let digest = digest(index, Some(&shown));
-        let encoding = Encoding { kind: state.kind, activity, foretold, cost, digest };
+        let encoding = Encoding { kind: state.kind, activity, extrapolated, cost, digest };
         let to = self.symbols.len();
         if self.shared {
             self.kept.insert(key, Kept { encoding, from, to });

@@ -23,8 +23,8 @@ use crate::limits::{
     BASELINE_AGE_TICKS_MAX, DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
 };
 use crate::time::{LocalTime, Micros};
+use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
-use crate::wire::foresight::REFERENCES_MAX;
 use crate::wire::input::Ack;
 use crate::wire::snapshot::{Change, Encoding, References, SnapshotHeader, SnapshotWriter};
 use crate::wire::state::Codec;
@@ -270,7 +270,7 @@ impl Sender {
         }
     }
 
-    /// Hands out the packets of the newest snapshot in `history`, with as much as there is room for of
+    /// Controls out the packets of the newest snapshot in `history`, with as much as there is room for of
     /// what is `relevant`, in the order of indices. `header` is the same for all but its sequence number
     /// and references. There is always one, however little is in it: it carries the clock.
     pub fn snapshot<G: Game>(

@@ -19,7 +19,7 @@ pub enum WireError {
     #[error("the message builds on a baseline that is not here")]
     Baseline,
     /// What it tells is not what was meant.
-    #[error("the message's checksum is wrong: the two sides foretell differently")]
+    #[error("the message's checksum is wrong: the two sides extrapolate differently")]
     Check,
     /// It is longer than its kind may be.
     #[error("the message is longer than {0} bytes")]

@@ -8,8 +8,8 @@ pub mod control;
 pub mod counts;
 mod datagram;
 mod error;
+pub mod extrapolation;
 pub mod fields;
-pub mod foresight;
 mod hash;
 pub mod input;
 pub mod model;
@@ -57,7 +57,7 @@ mod tests {
             ),
             format!("| baselines | {} ticks old |", limits::BASELINE_AGE_TICKS_MAX),
             format!("at most {};", limits::SNAPSHOT_PACKETS_MAX),
-            format!("at most {} ticks)", limits::FORETOLD_TICKS_MAX),
+            format!("at most {} ticks)", limits::EXTRAPOLATION_TICKS_MAX),
             super::model::contexts_text(),
         ] {
             assert!(document.contains(&stated), "WIRE.md does not say: {stated}");

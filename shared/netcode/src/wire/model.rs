@@ -66,8 +66,8 @@ pub(super) const FIELD: usize = MANTISSA + MAGNITUDES * 4;
 
 /// How much an entity changed lately: sizes, and one for not knowing.
 pub(crate) const ACTIVITIES: usize = 9;
-pub(super) const FORETOLD: usize = 0;
-pub(super) const USUAL: usize = FORETOLD + ACTIVITIES * ACTIVITIES * 4;
+pub(super) const EXTRAPOLATED: usize = 0;
+pub(super) const USUAL: usize = EXTRAPOLATED + ACTIVITIES * ACTIVITIES * 4;
 pub(super) const PRESENT: usize = USUAL + 2;
 pub(super) const KNOWN: usize = PRESENT + 8;
 /// Decisions of an entity apart from its fields.
@@ -361,8 +361,8 @@ pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
     all - 1
 }
 
-/// Whether an entity is all as foretold. `lately` says which of the two entities before were.
-pub(crate) fn foretold<C: Coder>(
+/// Whether an entity is all as extrapolated. `lately` says which of the two entities before were.
+pub(crate) fn extrapolated<C: Coder>(
     coder: &mut C,
     layout: &Layout,
     kind: u8,
@@ -372,7 +372,7 @@ pub(crate) fn foretold<C: Coder>(
 ) -> bool {
     let [now, before] = activity.map(usize::from);
     let context = (now * ACTIVITIES + before) * 4 + usize::from(lately);
-    coder.bit(layout.entity(kind) + FORETOLD + context, yes)
+    coder.bit(layout.entity(kind) + EXTRAPOLATED + context, yes)
 }
 
 /// Decisions about an entity that need no more than a place of their own. They have the same place for

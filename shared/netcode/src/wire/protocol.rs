@@ -26,7 +26,7 @@ pub(super) fn wire_text() -> String {
         limits::BASELINE_AGE_TICKS_MAX,
         limits::ENTITIES_MAX,
         limits::FIELDS_MAX,
-        limits::FORETOLD_TICKS_MAX,
+        limits::EXTRAPOLATION_TICKS_MAX,
     )
 }
 
@@ -39,7 +39,7 @@ pub fn game_hash<G: Game>() -> u64 {
 /// record, one for each field.
 pub fn game_text<G: Game>() -> String {
     let tables = Layout::new((G::KIT.coding.tables)(), G::Entity::KINDS).digest();
-    let mut text = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::VERSION);
+    let mut text = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::RULES_VERSION);
     let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
     for kind in std::iter::once(&input).chain(G::Entity::KINDS) {
         text += &format!("record {}\n", kind.name);

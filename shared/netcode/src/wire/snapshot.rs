@@ -15,11 +15,11 @@ use super::bits::{unzigzag, zigzag};
 use super::counts::Counts;
 use super::datagram::{Echo, kind_of};
 use super::error::WireError;
+use super::extrapolation::Past;
 use super::fields::visible;
-use super::foresight::Past;
-use super::model::{Layout, Number, Plain, foretold, gap, number, plain};
+use super::model::{Layout, Number, Plain, extrapolated, gap, number, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
-use super::state::{AsForetold, Codec};
+use super::state::{AsExtrapolated, Codec};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
@@ -174,7 +174,7 @@ pub enum Change<'a> {
         references: References,
         /// How it is coded.
         encoding: Encoding,
-        /// Its fields' decisions, if it is not as foretold.
+        /// Its fields' decisions, if it is not as extrapolated.
         symbols: &'a [Symbol],
     },
     /// All of its state.
@@ -192,9 +192,9 @@ pub struct Encoding {
     pub kind: u8,
     /// How much it changed lately.
     pub activity: [u8; 2],
-    /// Whether it is all as foretold.
-    pub foretold: bool,
-    /// What its fields cost in 1/1024 bit; 0 if they are as foretold.
+    /// Whether it is all as extrapolated.
+    pub extrapolated: bool,
+    /// What its fields cost in 1/1024 bit; 0 if they are as extrapolated.
     pub cost: u32,
     /// Tells its state from others.
     pub digest: u32,
@@ -215,7 +215,7 @@ fn add_digest(sum: u32, digest: u32) -> u32 {
     (sum.rotate_left(5) ^ digest).wrapping_mul(0x0100_0193)
 }
 
-/// Bits of a packet's checksum. A mismatch means that the two sides foretold differently, or that one of
+/// Bits of a packet's checksum. A mismatch means that the two sides extrapolated differently, or that one of
 /// them is wrong about what the other has; QUIC sees to it that no byte is.
 const CHECK_BITS: u32 = 16;
 
@@ -232,7 +232,7 @@ struct Progress {
     turned: u32,
     /// The gap before the last entity.
     gap: u32,
-    /// Which of the two before were as foretold.
+    /// Which of the two before were as extrapolated.
     lately: u8,
     /// Whether the one before had the packet's references.
     usual: bool,
@@ -368,15 +368,15 @@ impl<'l> SnapshotWriter<'l> {
                 let mut references = *references;
                 let _ = own_references(coder, self.references, progress.usual, &mut references);
                 progress.usual = references == self.references;
-                foretold(
+                extrapolated(
                     coder,
                     self.layout,
                     encoding.kind,
                     encoding.activity,
                     progress.lately,
-                    encoding.foretold,
+                    encoding.extrapolated,
                 );
-                progress.lately = (progress.lately << 1 | u8::from(encoding.foretold)) & 3;
+                progress.lately = (progress.lately << 1 | u8::from(encoding.extrapolated)) & 3;
                 encoding.digest
             }
             Change::Full(state) => {
@@ -549,9 +549,9 @@ fn read_from<'s, G: Game, C: Coder>(
             let activity = past.activity(fields);
             let mut packed: Packed = [0; FIELDS_MAX];
             let lately = progress.lately;
-            let yes = foretold(coder, layout, base.kind, activity, lately, false);
+            let yes = extrapolated(coder, layout, base.kind, activity, lately, false);
             if yes {
-                codec.code(game, &mut AsForetold, base.kind, own, &past, &mut packed);
+                codec.code(game, &mut AsExtrapolated, base.kind, own, &past, &mut packed);
             } else {
                 codec.code(game, coder, base.kind, own, &past, &mut packed);
             }

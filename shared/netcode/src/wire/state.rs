@@ -2,15 +2,15 @@
 
 use std::marker::PhantomData;
 
-use super::fields::{visible, without_hidden};
-use super::foresight::{
+use super::extrapolation::{
     FINE, Guess, Past, Trend, Whole, by_table, difference, digits, follows, on_grid, smallest,
 };
+use super::fields::{visible, without_hidden};
 use super::model::{Knowledge, Layout, Tables, residual};
 use super::range::Coder;
 use crate::fields::{Entity, Field, Motion, Packed};
 use crate::game::Game;
-use crate::limits::FORETOLD_TICKS_MAX;
+use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::time::Rates;
 
 /// What both sides need to know to make the same of the same bytes.
@@ -101,7 +101,7 @@ impl<G: Game> Codec<G> {
     }
 
     /// Codes all fields that the reader sees, with `past` not empty. `state` is what a writer writes;
-    /// a reader's is overwritten. Returns whether all are as foretold: a coder that answers every
+    /// a reader's is overwritten. Returns whether all are as extrapolated: a coder that answers every
     /// question with yes gets just that.
     pub(crate) fn code<C: Coder>(
         &self,
@@ -151,7 +151,7 @@ impl<G: Game> Codec<G> {
     fn told(&self, game: &G, kind: u8, own: bool, past: &Past, steering: &Packed) -> Packed {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let ticks = u64::from(past.ages[0]);
-        let foretold = (ticks <= FORETOLD_TICKS_MAX)
+        let extrapolated = (ticks <= EXTRAPOLATION_TICKS_MAX)
             .then(|| {
                 let base = G::Entity::unpack(kind, past.base());
                 let steering = G::Entity::unpack(kind, steering);
@@ -159,7 +159,7 @@ impl<G: Game> Codec<G> {
             })
             .flatten()
             .filter(|entity| entity.kind() == kind);
-        match foretold {
+        match extrapolated {
             Some(entity) => without_hidden(fields, own, &entity.pack()),
             None => by_table(fields, self.rates, past.base(), ticks),
         }
@@ -268,11 +268,11 @@ fn has_smallest(fields: &[Field], at: usize) -> bool {
     three.is_some_and(|three| three.iter().all(|f| f.motion == Motion::Smallest))
 }
 
-/// Answers every question with yes: it reads the state that was foretold.
+/// Answers every question with yes: it reads the state that was extrapolated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AsForetold;
+pub(crate) struct AsExtrapolated;
 
-impl Coder for AsForetold {
+impl Coder for AsExtrapolated {
     fn bit(&mut self, _context: usize, _yes: bool) -> bool {
         true
     }

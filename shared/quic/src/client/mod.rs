@@ -114,7 +114,7 @@ impl Handle {
         (Self { events, commands, thread: None }, carrier)
     }
 
-    /// Hands a command over. A full channel means that the network's side is stuck: a datagram may be
+    /// Controls a command over. A full channel means that the network's side is stuck: a datagram may be
     /// lost, and whatever else is lost ends in a timeout.
     fn command(&self, command: Command) {
         let _ = self.commands.try_send(command);

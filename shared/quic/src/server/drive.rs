@@ -64,7 +64,7 @@ impl Driver {
         Some(room.close_game())
     }
 
-    /// Hands on what waits, as much of it as belongs into a turn.
+    /// Controls on what waits, as much of it as belongs into a turn.
     fn handle_waiting(&mut self, room: &mut dyn AnyRoom) {
         for _ in 0..EVENTS_PER_TURN {
             let Ok(event) = self.events.try_recv() else { break };

@@ -106,7 +106,7 @@ pub(crate) struct SweepArgs {
     /// Show the past so many milliseconds behind [default: as the client steers it]
     #[arg(long, value_name = "MS", value_parser = latency, allow_negative_numbers = true)]
     pub(crate) delay: Option<f64>,
-    /// How far beyond the newest state an extrapolator with an interpolator foretells, in milliseconds;
+    /// How far beyond the newest state an extrapolator with an interpolator extrapolates, in milliseconds;
     /// over the last 50 of them it comes to a stop. All that a game may choose have 250 (dead reckoning
     /// 1250), whatever is asked for here
     #[arg(long, value_name = "MS", default_value = "250", value_parser = horizon, allow_negative_numbers = true)]

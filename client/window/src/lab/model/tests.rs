@@ -7,13 +7,13 @@ use phaselock_lab::track::Fate;
 use phaselock_lab::{Contender, Scores};
 
 use super::super::canvas::Against;
-use super::super::controls::{Controls, Net};
 use super::super::drawing::Drawing;
 use super::super::legend;
+use super::super::settings::{LabSettings, Net};
 use super::*;
 
 fn model() -> Model {
-    let mut model = Model::new(Shape::Zigzag, Controls::default(), None);
+    let mut model = Model::new(Shape::Zigzag, LabSettings::default(), None);
     assert!(model.compute(|_| true));
     model
 }
@@ -67,7 +67,7 @@ fn numbers_that_stand_side_by_side_are_of_the_same_time() {
 fn what_changes_is_worked_out_anew_and_what_is_seen_comes_first() {
     let mut model = model();
     let before = model.version();
-    let jitterless = Controls { jitter_ms: 0.0, ..Controls::default() };
+    let jitterless = LabSettings { jitter_ms: 0.0, ..LabSettings::default() };
     model.set_controls(jitterless.clone());
     assert!(model.version() > before && model.rows().iter().all(|row| row.run.is_none()));
     let mut left = 3;
@@ -99,10 +99,10 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
     let place = model.updates()[20].place;
     assert!((truth[0] - place[0]).abs() < 0.01 && (truth[1] - place[1]).abs() < 0.01);
 
-    model.set_controls(Controls { loss_percent: 50.0, ..Controls::default() });
+    model.set_controls(LabSettings { loss_percent: 50.0, ..LabSettings::default() });
     let lost = model.updates().iter().filter(|update| update.fate == Fate::Lost).count();
     assert!((30..70).contains(&lost), "{lost}");
-    let other = Controls { seed: 2, ..model.controls().clone() };
+    let other = LabSettings { seed: 2, ..model.controls().clone() };
     let before = model.updates().to_vec();
     model.set_controls(other);
     assert_ne!(model.updates(), before, "chance is drawn anew");
@@ -113,7 +113,7 @@ fn of_a_path_that_is_over_before_anything_came_nothing_is_lost_nor_known() {
     let points: Vec<_> = (0..30_u32).map(f64::from).collect();
     let points = points.iter().map(|at| Point { time: at / 100.0, x: *at, y: 0.0, course: 0 });
     let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("thirty points");
-    let controls = Controls { latency_ms: 365.0, jitter_ms: 0.0, ..Controls::default() };
+    let controls = LabSettings { latency_ms: 365.0, jitter_ms: 0.0, ..LabSettings::default() };
     let setup = controls.setup(&recording, SECS_MAX);
     let carried = Carried::new(&recording, &setup);
     assert!(carried.sent.len() > 1 && carried.arrivals.is_empty());
@@ -171,7 +171,7 @@ fn looks_are_kept_while_shown_and_free_ones_given_again() {
     let rows = model.rows().len();
     model.add(Contender::Method(Choice::Kalman), true);
     assert_eq!(model.rows().len(), rows, "it is there already");
-    let mut given = Model::new(Shape::Sine, Controls::default(), Some(&[Contender::Newest]));
+    let mut given = Model::new(Shape::Sine, LabSettings::default(), Some(&[Contender::Newest]));
     assert_eq!(on(&given), [(Contender::Newest, 0)]);
     assert!(given.compute(|_| true));
 }
@@ -201,7 +201,7 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     // A long one is shown in part, and a network of any kind will do.
     model.set_file("long.csv".into(), Shape::Accelerated.record(70.0), Unit::Own);
     let net = Net::Profile(5);
-    model.set_controls(Controls { net, frame_hz: 5.0, ..Controls::default() });
+    model.set_controls(LabSettings { net, frame_hz: 5.0, ..LabSettings::default() });
     assert_eq!((model.path_words(), model.secs()), ("long.csv", SECS_MAX));
     assert!(model.updates().iter().any(|update| update.fate == Fate::Lost));
     // What comes later than that is not made room for.

@@ -30,7 +30,7 @@ use space::Space;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
 use phaselock_client::camera::Camera;
-use phaselock_client::hands::{Hands, KeyCode};
+use phaselock_client::controls::{Controls, KeyCode};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 use phaselock_client::rig::{Rig, Shot};
@@ -74,7 +74,7 @@ pub(crate) struct AsteroidsScreen {
 impl GameView for AsteroidsScreen {
     type Game = Asteroids;
     const TITLE: &'static str = "Asteroids";
-    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+    const KEYS: &'static [(&'static str, &'static str)] = &[
         ("A D, left, right", "turn"),
         ("W, up", "thrust"),
         ("Space, left button", "fire"),
@@ -84,11 +84,11 @@ impl GameView for AsteroidsScreen {
     ];
     const BACKDROP: Color32 = palette::VOID;
 
-    fn input(&self, hands: &Hands) -> Command {
+    fn input(&self, controls: &Controls) -> Command {
         Command {
-            turn: hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            thrust: hands.key(&[KeyCode::W, KeyCode::Up]),
-            fire: hands.key(&[KeyCode::Space]) || hands.button(),
+            turn: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
+            thrust: controls.key(&[KeyCode::W, KeyCode::Up]),
+            fire: controls.key(&[KeyCode::Space]) || controls.button(),
         }
     }
 
@@ -319,7 +319,7 @@ impl AsteroidsScreen {
         if !scene.crowded && !results {
             // Between what is written in the corners, or above it.
             let above = if screen.width() < 1500.0 { 112.0 } else { 26.0 };
-            draw_hint(painter, screen, Self::CONTROLS, scene.age_secs, above);
+            draw_hint(painter, screen, Self::KEYS, scene.age_secs, above);
         }
     }
 

@@ -27,7 +27,7 @@ use phaselock_client::scoreboard::bot_tag;
 const AHEAD_SECS: f32 = 0.45;
 /// Seconds in which somebody who has left a platform is back where it is shown otherwise.
 const BACK_SECS: f32 = 0.25;
-/// Seconds in which half of what is missing on a platform is made up for: somebody came down on it unforeseen.
+/// Seconds in which half of what is missing on a platform is made up for: somebody came down on it unpredicted.
 const SETTLE_SECS: f32 = 0.04;
 /// Metres from a platform beyond which nobody comes down on it soon.
 const NEAR: f32 = 7.0;

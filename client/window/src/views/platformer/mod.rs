@@ -21,7 +21,7 @@ use bodies::{Bodies, Event, Tag};
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
 use phaselock_client::camera::Camera;
-use phaselock_client::hands::{Hands, KeyCode};
+use phaselock_client::controls::{Controls, KeyCode};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 use phaselock_client::rig::{Rig, Shot};
@@ -65,7 +65,7 @@ pub(crate) struct PlatformerScreen {
 impl GameView for PlatformerScreen {
     type Game = Platformer;
     const TITLE: &'static str = "Platformer";
-    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+    const KEYS: &'static [(&'static str, &'static str)] = &[
         ("A, D, arrows", "run"),
         ("Space, W, Up", "jump; hold to go higher"),
         ("Tab", "scores"),
@@ -74,10 +74,10 @@ impl GameView for PlatformerScreen {
     ];
     const BACKDROP: Color32 = palette::VOID;
 
-    fn input(&self, hands: &Hands) -> Command {
+    fn input(&self, controls: &Controls) -> Command {
         Command {
-            right: hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            jump: hands.key(&[KeyCode::Space, KeyCode::W, KeyCode::Up]),
+            right: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
+            jump: controls.key(&[KeyCode::Space, KeyCode::W, KeyCode::Up]),
         }
     }
 
@@ -260,7 +260,7 @@ impl PlatformerScreen {
         hud::draw_progress(painter, screen, stages, marks.collect());
         self.announcer.draw(painter, screen);
         if !scene.crowded {
-            draw_hint(painter, screen, Self::CONTROLS, scene.age_secs, 62.0);
+            draw_hint(painter, screen, Self::KEYS, scene.age_secs, 62.0);
         }
         if round.phase() == Phase::Results {
             let verdict = self.verdict(scene);

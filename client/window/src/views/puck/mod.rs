@@ -1,4 +1,4 @@
-//! Shuffle Puck in the window: what its players see, and how hands move the mallet.
+//! Shuffle Puck in the window: what its players see, and how controls move the mallet.
 
 mod events;
 mod ice;
@@ -21,7 +21,7 @@ use steer::Steer;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
 use phaselock_client::camera::Camera;
-use phaselock_client::hands::Hands;
+use phaselock_client::controls::Controls;
 use phaselock_client::paint::{fade, mix, text_over};
 use phaselock_client::palette;
 use phaselock_client::rig::Rig;
@@ -47,7 +47,7 @@ pub(crate) struct PuckScreen {
 impl GameView for PuckScreen {
     type Game = ShufflePuck;
     const TITLE: &'static str = "Shuffle Puck";
-    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+    const KEYS: &'static [(&'static str, &'static str)] = &[
         ("Mouse", "move the mallet"),
         ("WASD, arrows", "move it by keys"),
         ("Tab", "scores"),
@@ -56,8 +56,8 @@ impl GameView for PuckScreen {
     ];
     const BACKDROP: Color32 = palette::VOID;
 
-    fn input(&self, hands: &Hands) -> Command {
-        self.steer.command(hands)
+    fn input(&self, controls: &Controls) -> Command {
+        self.steer.command(controls)
     }
 
     fn camera(&self) -> Option<Camera> {
@@ -199,7 +199,7 @@ impl PuckScreen {
     }
 
     fn controls() -> &'static [(&'static str, &'static str)] {
-        Self::CONTROLS
+        Self::KEYS
     }
 
     /// What the player should know of why nothing counts.

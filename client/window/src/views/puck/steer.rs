@@ -1,4 +1,4 @@
-//! What hands command: the mallet goes after the mouse, or where keys send it.
+//! What controls command: the mallet goes after the mouse, or where keys send it.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use glam::Vec2;
 use phaselock_games::puck::Command;
 
 use phaselock_client::camera::Camera;
-use phaselock_client::hands::{Hands, KeyCode};
+use phaselock_client::controls::{Controls, KeyCode};
 
 /// How far ahead of the mallet keys send it, in metres: far enough for its full speed.
 const KEY_REACH: f32 = 2.2;
@@ -36,21 +36,21 @@ impl Steer {
         self.keys.get().is_some()
     }
 
-    /// What the hands command.
-    pub(super) fn command(&self, hands: &Hands) -> Command {
+    /// What the controls command.
+    pub(super) fn command(&self, controls: &Controls) -> Command {
         let Some((camera, own, turn)) = self.shown else { return Command::default() };
-        let right = hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]);
-        let down = hands.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]);
+        let right = controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]);
+        let down = controls.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]);
         let way = Vec2::new(f32::from(right), f32::from(down)).normalize_or_zero();
         if way != Vec2::ZERO {
-            self.keys.set(Some((hands.pointer, own + way * KEY_REST)));
+            self.keys.set(Some((controls.pointer, own + way * KEY_REST)));
             return Command::to((own + way * KEY_REACH) * turn);
         }
-        let moved = |(was, _): &(Pos2, Vec2)| was.distance(hands.pointer) > MOUSE_MOVES;
+        let moved = |(was, _): &(Pos2, Vec2)| was.distance(controls.pointer) > MOUSE_MOVES;
         if self.keys.get().is_some_and(|keys| moved(&keys)) {
             self.keys.set(None);
         }
-        let to = self.keys.get().map_or(camera.to_world(hands.pointer), |(_, rest)| rest);
+        let to = self.keys.get().map_or(camera.to_world(controls.pointer), |(_, rest)| rest);
         Command::to(to * turn)
     }
 }

@@ -22,7 +22,7 @@ use marks::Marks;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
 use phaselock_client::camera::Camera;
-use phaselock_client::hands::{Hands, KeyCode};
+use phaselock_client::controls::{Controls, KeyCode};
 use phaselock_client::paint::fade;
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
@@ -75,7 +75,7 @@ pub(crate) struct RaceScreen {
 impl GameView for RaceScreen {
     type Game = Race;
     const TITLE: &'static str = "Race";
-    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+    const KEYS: &'static [(&'static str, &'static str)] = &[
         ("W, up", "throttle"),
         ("S, down", "brake, reverse"),
         ("A D, left right", "steer"),
@@ -87,12 +87,12 @@ impl GameView for RaceScreen {
     ];
     const BACKDROP: Color32 = palette::GRASS;
 
-    fn input(&self, hands: &Hands) -> Command {
+    fn input(&self, controls: &Controls) -> Command {
         Command {
-            pedal: 3 * hands.axis(&[KeyCode::S, KeyCode::Down], &[KeyCode::W, KeyCode::Up]),
-            turn: 7 * hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            hand: hands.key(&[KeyCode::Space]),
-            reset: hands.key(&[KeyCode::R]),
+            pedal: 3 * controls.axis(&[KeyCode::S, KeyCode::Down], &[KeyCode::W, KeyCode::Up]),
+            turn: 7 * controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
+            hand: controls.key(&[KeyCode::Space]),
+            reset: controls.key(&[KeyCode::R]),
         }
     }
 

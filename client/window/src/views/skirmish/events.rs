@@ -65,7 +65,7 @@ const FORGET_SECS: f32 = 1.0;
 const BURST_TICKS_MAX: u8 = 12;
 
 /// A rocket, a grenade or a mine, by its owner and the number that the rules know it by, which it keeps when the
-/// server's takes the place of a foreseen one.
+/// server's takes the place of a predicted one.
 type Charge = (Option<PlayerId>, Option<u16>);
 
 /// Who was seen last, and how they were.
@@ -162,7 +162,7 @@ impl Watch {
                 _ => None,
             };
             if let Some((at, burst)) = burst {
-                let charge = (slot.owner, Skirmish::foreseen(&slot.entity));
+                let charge = (slot.owner, Skirmish::predicted_spawn(&slot.entity));
                 let known = self.charges.get(&charge).map(|(burst, _)| *burst);
                 // A correction may take it back; if it bursts again after all, it was seen already.
                 let has_burst = burst > 0 || known == Some(true);

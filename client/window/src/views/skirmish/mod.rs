@@ -31,7 +31,7 @@ use things::Things;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
 use phaselock_client::camera::Camera;
-use phaselock_client::hands::{Hands, KeyCode};
+use phaselock_client::controls::{Controls, KeyCode};
 use phaselock_client::palette;
 use phaselock_client::rig::{Rig, Shot};
 use phaselock_client::scoreboard::{self, Board};
@@ -79,7 +79,7 @@ pub(crate) struct SkirmishScreen {
 impl GameView for SkirmishScreen {
     type Game = Skirmish;
     const TITLE: &'static str = "Skirmish";
-    const CONTROLS: &'static [(&'static str, &'static str)] = &[
+    const KEYS: &'static [(&'static str, &'static str)] = &[
         ("WASD, arrows", "move"),
         ("Mouse", "aim"),
         ("Left button, Space", "fire"),
@@ -91,17 +91,17 @@ impl GameView for SkirmishScreen {
     ];
     const BACKDROP: Color32 = palette::FLOOR;
 
-    fn input(&self, hands: &Hands) -> Command {
+    fn input(&self, controls: &Controls) -> Command {
         let aim = self.camera.map_or(Vec2::X, |camera| {
-            camera.to_world(hands.pointer) - self.own_at.unwrap_or(camera.middle)
+            camera.to_world(controls.pointer) - self.own_at.unwrap_or(camera.middle)
         });
         Command {
-            right: hands.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
-            down: hands.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]),
+            right: controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]),
+            down: controls.axis(&[KeyCode::W, KeyCode::Up], &[KeyCode::S, KeyCode::Down]),
             aim: turns(aim),
-            fire: hands.button() || hands.key(&[KeyCode::Space]),
-            grab: hands.second_button() || hands.key(&[KeyCode::E]),
-            weapon: self.weapon(hands),
+            fire: controls.button() || controls.key(&[KeyCode::Space]),
+            grab: controls.second_button() || controls.key(&[KeyCode::E]),
+            weapon: self.weapon(controls),
         }
     }
 
@@ -120,18 +120,18 @@ impl GameView for SkirmishScreen {
 }
 
 impl SkirmishScreen {
-    /// The weapon that hands ask for, by its number and 1, or 0: by its key, or as many further as the wheel was
+    /// The weapon that controls ask for, by its number and 1, or 0: by its key, or as many further as the wheel was
     /// turned, past those that there is nothing for.
-    fn weapon(&self, hands: &Hands) -> u8 {
+    fn weapon(&self, controls: &Controls) -> u8 {
         let keys = [KeyCode::Key1, KeyCode::Key2, KeyCode::Key3, KeyCode::Key4];
-        if let Some(number) = (1..).zip(keys).find(|(_, key)| hands.key(&[*key])) {
+        if let Some(number) = (1..).zip(keys).find(|(_, key)| controls.key(&[*key])) {
             return number.0;
         }
-        let Some(own) = self.own.filter(|_| hands.wheel() != 0) else { return 0 };
+        let Some(own) = self.own.filter(|_| controls.wheel() != 0) else { return 0 };
         let there = |weapon: &&Weapon| own.ammunition(**weapon) != Some(0);
         let there: Vec<_> = Weapon::ALL.iter().filter(there).collect();
         let now = there.iter().position(|weapon| **weapon == own.weapon()).unwrap_or(0);
-        let next = (now as i32 - hands.wheel()).rem_euclid(there.len().max(1) as i32);
+        let next = (now as i32 - controls.wheel()).rem_euclid(there.len().max(1) as i32);
         there.get(next as usize).map_or(0, |weapon| **weapon as u8 + 1)
     }
 
@@ -272,8 +272,8 @@ impl SkirmishScreen {
             // Beside the health, or above it where there is no room beside.
             let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
             // Where there is little room, those that one needs first.
-            let told = if screen.width() < 1200.0 { 6 } else { Self::CONTROLS.len() };
-            let controls = &Self::CONTROLS[..told.min(Self::CONTROLS.len())];
+            let told = if screen.width() < 1200.0 { 6 } else { Self::KEYS.len() };
+            let controls = &Self::KEYS[..told.min(Self::KEYS.len())];
             draw_hint(painter, screen, controls, scene.age_secs, above);
         }
         if results {

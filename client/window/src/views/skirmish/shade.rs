@@ -47,10 +47,10 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Vec2) 
     if walls.iter().any(|wall| wall.nearest(eye) == eye) {
         return;
     }
-    let looks = looks(&walls, eye);
+    let lines = sight_lines(&walls, eye);
     let mut mesh = Mesh::default();
     let dark = fade(palette::VOID, DARK);
-    for (look, next) in looks.iter().zip(looks.iter().cycle().skip(1)) {
+    for (look, next) in lines.iter().zip(lines.iter().cycle().skip(1)) {
         let (a, b) = (eye + look.along * look.after, eye + next.along * next.before);
         // Beyond the arena there is no floor.
         if !(is_outer(a) && is_outer(b)) {
@@ -66,7 +66,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Vec2) 
 }
 
 /// All directions in which something begins or ends, in order.
-fn looks(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
+fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
     let corners = |area: Aabb| {
         let Aabb { min, max } = area;
         [min, Vec2::new(max.x, min.y), max, Vec2::new(min.x, max.y)]
@@ -140,18 +140,18 @@ mod tests {
     fn all_that_is_behind_something_lies_in_the_shade() {
         let arena = Arena::new();
         for eye in [Vec2::new(-6.0, 0.3), Vec2::new(4.0, 4.4), Vec2::new(22.9, 14.2)] {
-            let looks = looks(&arena.walls, eye);
+            let lines = sight_lines(&arena.walls, eye);
             for point in &arena.waypoints {
                 let (angle, distance) = ((*point - eye).to_angle(), eye.distance(*point));
-                let next = looks.partition_point(|look| look.along.to_angle() <= angle);
-                let from = looks[(next + looks.len() - 1) % looks.len()];
-                let to = looks[next % looks.len()];
+                let next = lines.partition_point(|look| look.along.to_angle() <= angle);
+                let from = lines[(next + lines.len() - 1) % lines.len()];
+                let to = lines[next % lines.len()];
                 // Where the line to the point meets the side between the two.
                 let (a, b) = (from.along * from.after, to.along * to.before);
                 let along = Vec2::from_angle(angle);
                 let far = a.perp_dot(b - a) / along.perp_dot(b - a);
                 // Not of those who stand in line with a corner, or against a wall.
-                let grazes = looks.iter().any(|look| look.along.angle_to(along).abs() < 1e-3);
+                let grazes = lines.iter().any(|look| look.along.angle_to(along).abs() < 1e-3);
                 if !grazes && (far - distance).abs() > 0.05 {
                     let lit = far > distance;
                     assert_eq!(lit, in_sight(eye, *point, &arena.walls), "{point} from {eye}");

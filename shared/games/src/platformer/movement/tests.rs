@@ -280,7 +280,7 @@ proptest! {
             prop_assert!(player.x.is_finite() && player.y.is_finite() && player.vy.is_finite());
             player = player.snapped();
         }
-        let told = foretell(Level::the(), Rates::DEFAULT, &player, &Player::unpack(&packed), 32);
+        let told = extrapolate(Level::the(), Rates::DEFAULT, &player, &Player::unpack(&packed), 32);
         prop_assert_eq!(told, Record::snapped(&told));
     }
 }

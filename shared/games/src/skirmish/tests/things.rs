@@ -88,7 +88,7 @@ fn what_is_lifted_is_carried_and_thrown_and_hurts_whom_it_hits() {
     assert!(prop(&world, id).held);
     let own = |world: &World<Skirmish>| player(&world.entities, avatar(world, 0)).unwrap();
     assert!(own(&world).is_carrying());
-    // Hands are full: nothing is fired. It goes where one looks.
+    // Controls are full: nothing is fired. It goes where one looks.
     run(&game, &mut world, Command { fire: true, aim: 0.25, ..grab }, 30);
     assert_eq!(own(&world).shots, 0);
     let carried = prop(&world, id).position() - own(&world).position();
@@ -153,16 +153,16 @@ fn a_failed_prediction_is_laid_to_what_is_near() {
     crate_at(&mut world, 1.0, 11.0);
     let own = player(&world.entities, avatar(&world, 0)).expect("it is there");
     let cause = |world: &World<Skirmish>, truth: Player| {
-        game.cause(&Piece::Player(own), &Piece::Player(truth), &world.entities)
+        game.misprediction_cause(&Piece::Player(own), &Piece::Player(truth), &world.entities)
     };
     let stopped = Player { x: own.x - 0.2, ..own };
-    assert_eq!(cause(&world, stopped), Cause::Unknown, "it stands there");
+    assert_eq!(cause(&world, stopped), MispredictionCause::Unknown, "it stands there");
     let id = crate_at(&mut world, 1.0, 11.0);
     world.entities.record_mut::<Prop>(id).expect("it is there").vx = -4.0;
-    assert_eq!(cause(&world, stopped), Cause::Prop, "it comes");
-    assert_eq!(cause(&world, Player { health: 60, vx: 5.0, ..own }), Cause::Shot);
+    assert_eq!(cause(&world, stopped), MispredictionCause::Prop, "it comes");
+    assert_eq!(cause(&world, Player { health: 60, vx: 5.0, ..own }), MispredictionCause::Shot);
     put(&mut world, 1, 2.0, 11.0);
-    assert_eq!(cause(&world, stopped), Cause::Player, "who pushes from beyond");
+    assert_eq!(cause(&world, stopped), MispredictionCause::Player, "who pushes from beyond");
     crate_at(&mut world, 9.0, 13.0);
-    assert_eq!(cause(&world, stopped), Cause::Unknown);
+    assert_eq!(cause(&world, stopped), MispredictionCause::Unknown);
 }

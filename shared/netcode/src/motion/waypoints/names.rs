@@ -28,7 +28,7 @@ pub enum Extrapolator {
 }
 
 impl Extrapolator {
-    /// All there are, by names no two alike. Two of them foretell the same: see [`Extrapolator::Uniform`].
+    /// All there are, by names no two alike. Two of them extrapolate the same: see [`Extrapolator::Uniform`].
     pub const ALL: &'static [Self] = &[
         Self::Hold,
         Self::Fir(Kind::Linear),
@@ -111,7 +111,7 @@ impl Extrapolator {
 /// What leads from where a thing is shown to where it is expected: the interpolator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Joining {
-    /// None: it jumps to where it is foretold to be.
+    /// None: it jumps to where it is extrapolated to be.
     Jump,
     /// The straight way.
     Linear,
@@ -120,7 +120,7 @@ pub enum Joining {
     CatmullRom,
     /// A cubic that leaves with the velocity shown and arrives by the end formula.
     Hermite,
-    /// A cubic that leaves with the velocity shown and arrives with the one foretold.
+    /// A cubic that leaves with the velocity shown and arrives with the one extrapolated.
     CubicSpline,
 }
 

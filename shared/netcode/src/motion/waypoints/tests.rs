@@ -215,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn a_parabola_is_foretold_at_each_target(sent in spacing(12), interval in 0.02_f64..0.1) {
+    fn a_parabola_is_extrapolated_at_each_target(sent in spacing(12), interval in 0.02_f64..0.1) {
         // On the grid at 128ths.
         let thrown = |t: f64| 10.0 * t - 8.0 * t * t;
         let mut off = [0.0_f64; 2];
@@ -311,7 +311,7 @@ fn straight_on_by_a_cubic_spline_is_the_method_of_that_name() {
 }
 
 #[test]
-fn without_joining_it_is_where_it_is_foretold_at_once() {
+fn without_joining_it_is_where_it_is_extrapolated_at_once() {
     let shown =
         course(Extrapolator::Fir(Kind::Linear), Joining::Jump, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 1.0, 1.5, 3.0, 4.0, 2.0, 1.5, 1.0, 0.5]);
@@ -351,7 +351,7 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
 }
 
 #[test]
-fn it_foretells_as_far_as_is_asked_within_bounds() {
+fn it_extrapolates_as_far_as_is_asked_within_bounds() {
     // At 2 a second from 3, which takes a twentieth of a second to stop: as far as half of that less.
     let end = |horizon: f64| 3.0 + 2.0 * (horizon - 0.025);
     let (least, most) = HORIZON_BOUNDS;

@@ -25,7 +25,7 @@ struct Balls;
 
 impl Game for Balls {
     const NAME: &'static str = "balls";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     type Input = Nothing;
     type Entity = Ball;
     type Memory = ();

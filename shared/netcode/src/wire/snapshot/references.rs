@@ -9,7 +9,7 @@
 
 use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::wire::WireError;
-use crate::wire::foresight::REFERENCES_MAX;
+use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::model::{Number, Plain, number, plain};
 use crate::wire::range::Coder;
 

@@ -12,8 +12,8 @@ use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::random::Random;
 use crate::time::Rates;
 use crate::wire::documented;
+use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
-use crate::wire::foresight::REFERENCES_MAX;
 use crate::wire::model::Tables;
 use crate::wire::range::Recorder;
 
@@ -46,7 +46,7 @@ impl Balls {
 
 impl Game for Balls {
     const NAME: &'static str = "balls";
-    const VERSION: u32 = 1;
+    const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
         Kit { coding: Coding { tables: Self::tables, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;
@@ -144,13 +144,13 @@ fn encode(
     let own = state.owner == Some(READER);
     let mut recorder = Recorder::new(codec.layout().levels(), symbols);
     let mut packed = state.packed;
-    let foretold = codec.code(&Balls, &mut recorder, 0, own, &past, &mut packed);
-    let cost = if foretold { 0 } else { recorder.cost };
-    if foretold {
+    let extrapolated = codec.code(&Balls, &mut recorder, 0, own, &past, &mut packed);
+    let cost = if extrapolated { 0 } else { recorder.cost };
+    if extrapolated {
         symbols.clear();
     }
     let activity = past.activity(Ball::FIELDS);
-    Encoding { kind: 0, activity, foretold, cost, digest: digest(index, Some(state)) }
+    Encoding { kind: 0, activity, extrapolated, cost, digest: digest(index, Some(state)) }
 }
 
 /// Writes as much as there is room for; returns the packet and how much that was.
@@ -238,11 +238,11 @@ fn the_sample_is_read_as_it_was_written() {
     let Say::Full(other) = &said[2].1 else { panic!("it is told in full") };
     assert_eq!(other.packed[2], 0, "another player's plan is not told");
     let codec = codec();
-    let foretold = |at: usize| {
+    let extrapolated = |at: usize| {
         let (index, Say::Known(references, state)) = &said[at] else { panic!("it is known") };
-        encode(&codec, &had, *index, *references, state, &mut Vec::new()).foretold
+        encode(&codec, &had, *index, *references, state, &mut Vec::new()).extrapolated
     };
-    assert_eq!([foretold(0), foretold(1)], [true, false]);
+    assert_eq!([extrapolated(0), extrapolated(1)], [true, false]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the player's hands do: keys and mouse, as games ask for them.
+//! What the player's controls do: keys and mouse, as games ask for them.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use macroquad::miniquad::window::dpi_scale;
 /// Keys and mouse. What was pressed since the last tick counts as held in the next one, however
 /// short it was.
 #[derive(Debug, Default)]
-pub struct Hands {
+pub struct Controls {
     /// Where the mouse is, in egui's points.
     pub pointer: Pos2,
     held: HashSet<KeyCode>,
@@ -29,7 +29,7 @@ pub struct Hands {
     wheel: i32,
 }
 
-impl Hands {
+impl Controls {
     /// Takes in this frame's keys and mouse.
     pub fn gather(&mut self, pixels_per_point: f32) {
         let (x, y) = mouse_position();

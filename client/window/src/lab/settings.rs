@@ -31,7 +31,7 @@ pub(crate) enum Net {
 
 /// All that is set.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Controls {
+pub(crate) struct LabSettings {
     /// The network.
     pub(crate) net: Net,
     /// What each update takes at least, if the network is [`Net::Own`].
@@ -50,7 +50,7 @@ pub(crate) struct Controls {
     pub(crate) seed: u64,
 }
 
-impl Default for Controls {
+impl Default for LabSettings {
     /// A network as in the thesis's examples (4.3.5): bad enough to tell methods apart at a glance.
     fn default() -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Default for Controls {
     }
 }
 
-impl Controls {
+impl LabSettings {
     /// The same, beginning with another network; one that is just a profile's name counts as that profile.
     pub(crate) fn over(link: Option<&Conditions>) -> Self {
         let net = link.map_or(Net::Own, |link| {
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn what_is_set_is_what_is_simulated() {
         let recording = Shape::Zigzag.record(4.0);
-        let mut controls = Controls { interval_ms: 50.0, history: 99, ..Controls::default() };
+        let mut controls = LabSettings { interval_ms: 50.0, history: 99, ..LabSettings::default() };
         let setup = controls.setup(&recording, 60.0);
         assert_eq!((setup.interval, setup.history, setup.secs), (0.05, HISTORY_MAX, 4.0));
         assert_eq!(setup.warm_up, Setup::new(&recording).warm_up);
@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn a_network_from_the_command_line_is_chosen() {
-        let over = |text: &str| Controls::over(Some(&text.parse().expect("a network"))).net;
+        let over = |text: &str| LabSettings::over(Some(&text.parse().expect("a network"))).net;
         assert_eq!(over("mobile"), Net::Profile(3));
         let Net::Given(given) = over("mobile,seed=3") else { panic!("it is no profile's name") };
         assert_eq!(given.to_string(), "mobile,seed=3");
-        assert_eq!(Controls::over(None).net, Net::Own);
+        assert_eq!(LabSettings::over(None).net, Net::Own);
     }
 }

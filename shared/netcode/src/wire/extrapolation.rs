@@ -15,13 +15,13 @@ use crate::fields::{Field, Motion, Packed};
 use crate::limits::FIELDS_MAX;
 use crate::time::Rates;
 
-/// Older states that one is foretold from: the baseline and up to four before it.
+/// Older states that one is extrapolated from: the baseline and up to four before it.
 pub const REFERENCES_MAX: usize = 5;
 
 /// States of an entity that both sides have, newest first.
 #[derive(Clone, Copy, Debug)]
 pub struct Past {
-    /// Ticks before the state to be foretold: rising, 1 or more.
+    /// Ticks before the state to be extrapolated: rising, 1 or more.
     pub ages: [u8; REFERENCES_MAX],
     /// The states.
     pub states: [Packed; REFERENCES_MAX],
@@ -220,7 +220,7 @@ pub(crate) struct Trend {
 }
 
 /// Sums for a line by least squares over the newest `len` states: count, sum of times, sum of
-/// their squares. Times are in ticks from the state to be foretold, so negative.
+/// their squares. Times are in ticks from the state to be extrapolated, so negative.
 fn sums(past: &Past, len: usize) -> [i64; 3] {
     let mut sums = [len as i64, 0, 0];
     for at in 0..len {
@@ -390,7 +390,7 @@ fn whole(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
 }
 
 impl Whole {
-    /// Foretells it; `told` is what else is known of it.
+    /// Extrapolates it; `told` is what else is known of it.
     pub(crate) fn of(fields: &[Field], past: &Past, told: &Packed, first: usize) -> Self {
         let mut guess = whole(fields, told, first);
         let mut references = 0;
