@@ -5,6 +5,7 @@ mod arrows;
 mod asteroids;
 mod cards;
 mod clock;
+mod documents;
 mod fuzz;
 mod hostile;
 mod interest;
