@@ -1,13 +1,13 @@
-//! Hiding the jump when what is shown changes its course.
+//! Hiding the jump when what is shown changes its track.
 //!
-//! From some time on there is a new course, and what is shown must get there from where it is, with the
-//! velocity that it has. An [`Ease`] is what to add to the new course until it is there: it begins with the
+//! From some time on there is a new track, and what is shown must get there from where it is, with the
+//! velocity that it has. An [`Ease`] is what to add to the new track until it is there: it begins with the
 //! gap between the two. It is a function of time alone, so that frames may be drawn at any rate.
 
-use super::path::{Coords, Shape};
+use super::track::{Coords, Shape};
 use crate::limits::FIELDS_MAX;
 
-/// How the gap is closed. With `g` the gap, `s` by how much more than the new course the old one moves in a
+/// How the gap is closed. With `g` the gap, `s` by how much more than the new track the old one moves in a
 /// second, and `u` the part of the correction's time that has passed:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Curve {
@@ -16,15 +16,15 @@ pub(super) enum Curve {
     #[default]
     Straight,
     /// The cubic that leaves with the old velocity and arrives with the new one. It is the same as the Bezier
-    /// curve with control points where the old course is after a third of the time and where the new one is
+    /// curve with control points where the old track is after a third of the time and where the new one is
     /// at two thirds, if the two are straight: velocity is continuous.
     Cubic,
-    /// The quadratic Bezier curve whose control point is where the old course leads to by half time. Velocity
+    /// The quadratic Bezier curve whose control point is where the old track leads to by half time. Velocity
     /// is continuous at the start, and jumps at the end.
     Bezier,
     /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: at 60 frames a second exactly what is shown if in each
     /// the display moves by a velocity of its own, and then it and that velocity by a twelfth of the way to
-    /// the new course. `s` is what is left of that velocity and no derivative. Never quite over. The
+    /// the new track. `s` is what is left of that velocity and no derivative. Never quite over. The
     /// closer the gap to where it would snap, the greater `k`.
     Twelfth,
 }
@@ -68,7 +68,7 @@ impl Ease {
         Self { curve, begin: 0.0, over: 1.0, haste: 1.0, gap: zero, slip: zero, is_over: true }
     }
 
-    /// From a time on, and over so many seconds, leads from where the old course is then to where the new
+    /// From a time on, and over so many seconds, leads from where the old track is then to where the new
     /// one is; each is a place and its rate. A gap beyond a field's snap distance is not hidden.
     pub(super) fn bridge(
         &mut self,
@@ -140,7 +140,7 @@ impl Ease {
         self.is_over || time - self.begin >= secs
     }
 
-    /// Adds what is left of the gap to a place on the new course.
+    /// Adds what is left of the gap to a place on the new track.
     pub(super) fn add(&self, shape: &Shape, time: f64, place: &mut Coords) {
         if self.is_done(time) {
             return;
@@ -151,7 +151,7 @@ impl Ease {
         }
     }
 
-    /// Adds what is left of the slip to a rate on the new course.
+    /// Adds what is left of the slip to a rate on the new track.
     pub(super) fn add_rate(&self, shape: &Shape, time: f64, rate: &mut Coords) {
         if self.is_done(time) {
             return;
@@ -165,7 +165,7 @@ impl Ease {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Body, HEADING, Q, X};
+    use super::super::tests::testing::{Body, HEADING, Q, X};
     use super::*;
 
     fn coords(x: f64) -> Coords {

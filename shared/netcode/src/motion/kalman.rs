@@ -16,14 +16,12 @@
 //! What is extrapolated goes straight on at the filtered rate; its jumps are hidden by a cubic, so that velocity
 //! is continuous.
 
-use super::eased::Extrapolate;
 use super::forecast::Forecast;
-use super::method::Rules;
-use super::path::{Coords, Knot, Path, Shape};
+use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Kalman {
     /// The newest state's that it learned of.
     time: Option<f64>,
@@ -101,17 +99,19 @@ fn rounding(shape: &Shape, at: usize) -> f64 {
 }
 
 impl Kalman {
-    /// A new one.
-    pub(super) fn new() -> Self {
-        let zero = [0.0; FIELDS_MAX];
-        let variances = [Covariance::default(); FIELDS_MAX];
-        Self { time: None, place: zero, rate: zero, variances, unrest: zero }
+    /// Straight on at the filtered rate. Learns of all states up to the newest.
+    pub(super) fn forecast(&mut self, track: &Track, newest: &Knot) -> Forecast {
+        let known = self.time.map_or(0, |time| track.until(time));
+        for index in known..track.knots().len() {
+            self.step(track, index);
+        }
+        Forecast { place: self.place, rate: self.rate, ..Forecast::reckoned(newest) }
     }
 
-    /// What it makes of the state with that index on a path.
-    fn step(&mut self, path: &Path, index: usize) {
-        let knots = path.knots();
-        let (shape, knot) = (path.shape(), &knots[index]);
+    /// Learns of the state with that index on a track.
+    fn step(&mut self, track: &Track, index: usize) {
+        let knots = track.knots();
+        let (shape, knot) = (track.shape(), &knots[index]);
         let secs = self.time.map_or(f64::INFINITY, |time| knot.time - time);
         self.time = Some(knot.time);
         if secs > GAP_MAX_SECS {
@@ -122,7 +122,7 @@ impl Kalman {
         for at in shape.moving() {
             let noise = rounding(shape, at);
             let stated = shape.stated(at);
-            if let Some((square, feigned)) = acceleration(path, index, at) {
+            if let Some((square, feigned)) = acceleration(track, index, at) {
                 let news = (square - feigned).clamp(-VARIANCE_MAX, VARIANCE_MAX);
                 self.unrest[at] += UNREST_GAIN * (news - self.unrest[at]);
             }
@@ -165,9 +165,9 @@ impl Kalman {
 
 /// The square of a coordinate's acceleration as measured at a state, and how much of that rounding alone
 /// would make on average; none where there are too few states before it.
-fn acceleration(path: &Path, index: usize, at: usize) -> Option<(f64, f64)> {
-    let knots = path.knots();
-    let shape = path.shape();
+fn acceleration(track: &Track, index: usize, at: usize) -> Option<(f64, f64)> {
+    let knots = track.knots();
+    let shape = track.shape();
     let (knot, before) = (&knots[index], &knots[index.checked_sub(1)?]);
     let h0 = (knot.time - before.time).max(1e-6);
     let turn = knot.rate[at] - before.rate[at];
@@ -183,21 +183,10 @@ fn acceleration(path: &Path, index: usize, at: usize) -> Option<(f64, f64)> {
     Some((turn * turn / (secs * secs), noise / (secs * secs)))
 }
 
-impl Extrapolate for Kalman {
-    fn forecast(&mut self, path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
-        let known = self.time.map_or(0, |time| path.until(time));
-        for index in known..path.knots().len() {
-            self.step(path, index);
-        }
-        Forecast { place: self.place, rate: self.rate, ..Forecast::reckoned(newest) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::method::NoRules;
-    use super::super::path::Path;
-    use super::super::testing::{Body, X, Y};
+    use super::super::tests::testing::{Body, X, Y};
+    use super::super::track::Track;
     use super::*;
     use crate::random::Random;
 
@@ -205,16 +194,16 @@ mod tests {
     fn noise_is_filtered_out_of_uniform_motion() {
         // y on a grid of a 4096th, states as often as they get.
         let mut random = Random::new(7);
-        let mut path = Path::new(Body::shape());
-        let mut kalman = Kalman::new();
+        let mut track = Track::new(Body::shape());
+        let mut kalman = Kalman::default();
         let (mut filtered, mut measured) = (0.0, 0.0);
         for n in 0..200 {
             let time = f64::from(n) / 128.0;
             let wobble = (f64::from(random.unit()) - 0.5) / 4096.0;
             let y = (0.3 * time + wobble) as f32;
-            path.push(time, time, &Body { y, ..Body::at(0.0) }.values());
-            let newest = path.newest().expect("just pushed");
-            let forecast = kalman.forecast(&path, newest, &NoRules);
+            track.push(time, time, &Body { y, ..Body::at(0.0) }.values());
+            let newest = track.newest().expect("just pushed");
+            let forecast = kalman.forecast(&track, newest);
             if n > 50 {
                 filtered += (forecast.rate[Y] - 0.3).abs();
                 measured += (newest.rate[Y] - 0.3).abs();
@@ -226,13 +215,13 @@ mod tests {
     #[test]
     fn after_a_corner_it_settles() {
         // y is measured all but exactly, and its rate is not stated.
-        let mut path = Path::new(Body::shape());
-        let mut kalman = Kalman::new();
+        let mut track = Track::new(Body::shape());
+        let mut kalman = Kalman::default();
         for n in 0..40 {
             let time = f64::from(n) / 10.0;
             let y = (3.0 * (2.0 - (time - 2.0).abs())) as f32;
-            path.push(time, time, &Body { y, ..Body::at(0.0) }.values());
-            let forecast = kalman.forecast(&path, path.newest().expect("just pushed"), &NoRules);
+            track.push(time, time, &Body { y, ..Body::at(0.0) }.values());
+            let forecast = kalman.forecast(&track, track.newest().expect("just pushed"));
             let rate = if n <= 20 { 3.0 } else { -3.0 };
             let settled = (10..=20).contains(&n) || n > 23;
             let off = (forecast.rate[Y] - rate).abs();
@@ -242,8 +231,8 @@ mod tests {
 
     #[test]
     fn a_turn_is_believed_at_once_and_nothing_runs_away() {
-        let mut path = Path::new(Body::shape());
-        let mut kalman = Kalman::new();
+        let mut track = Track::new(Body::shape());
+        let mut kalman = Kalman::default();
         for n in 0..4000 {
             let time = f64::from(n) / 30.0;
             // Stands for two seconds, then runs to and fro at the fields' limits.
@@ -253,9 +242,9 @@ mod tests {
                 vx: 5.0,
                 ..Body::at((5.0 * time) as f32)
             };
-            path.push(time, time, &body.values());
-            let newest = path.newest().expect("just pushed");
-            let forecast = kalman.forecast(&path, newest, &NoRules);
+            track.push(time, time, &body.values());
+            let newest = track.newest().expect("just pushed");
+            let forecast = kalman.forecast(&track, newest);
             let off = (forecast.place[Y] - f64::from(body.y)).abs();
             assert!(off < 1.0, "{n}: {off}");
             assert!((forecast.rate[X] - 5.0).abs() < 0.01);

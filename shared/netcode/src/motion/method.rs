@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::path::{Coords, Path};
+use super::track::{Coords, Track};
 use crate::fields::Values;
 
 /// Seconds beyond the newest state that anything is extrapolated; from there on it stands. A quarter of a
@@ -80,14 +80,14 @@ pub trait Method: Debug + Send {
     /// Which time it shows things at.
     fn timeline(&self) -> Timeline;
 
-    /// The path has a new newest knot. What came late, between older knots, is not announced.
-    fn observe(&mut self, _path: &Path, _rules: &dyn Rules) {}
+    /// The track has a new newest knot. What came late, between older knots, is not announced.
+    fn observe(&mut self, _path: &Track, _rules: &dyn Rules) {}
 
     /// From now on the next state is expected so many seconds after the newest. A frame says so as well; who
     /// learns it from what comes says it before the state is announced.
     fn expect(&mut self, _interval: f64) {}
 
-    /// Where to show the entity. Called once for each frame, with times that never fall; the path has at
+    /// Where to show the entity. Called once for each frame, with times that never fall; the track has at
     /// least one knot.
-    fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown;
+    fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown;
 }

@@ -1,7 +1,7 @@
 //! Unit quaternions as what they are: points on a sphere, moved along its great circles.
 //!
 //! A quaternion and its negative are the same rotation; those given here are on the same side, as on a
-//! [`Path`](super::Path). They come off a grid, so their length is about 1.
+//! [`Track`](super::Track). They come off a grid, so their length is about 1.
 
 /// Four components.
 pub(super) type Four = [f64; 4];

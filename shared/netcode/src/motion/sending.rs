@@ -12,7 +12,7 @@ use std::fmt::Debug;
 
 use super::forecast::Forecast;
 use super::method::{HEARTBEAT_SECS_MAX, NoRules, RECKONED_SECS};
-use super::path::{Coords, Path, Shape};
+use super::track::{Coords, Shape, Track};
 use crate::fields::Values;
 
 /// Decides when a state is sent.
@@ -70,13 +70,13 @@ pub struct Tolerance {
 /// What a receiver knows.
 #[derive(Clone, Debug)]
 struct Reckoning {
-    sent: Path,
+    sent: Track,
     tolerance: Tolerance,
 }
 
 impl Reckoning {
     fn new(shape: Shape, tolerance: Tolerance) -> Self {
-        Self { sent: Path::new(shape), tolerance }
+        Self { sent: Track::new(shape), tolerance }
     }
 
     /// Seconds since the newest state was sent, and how far off the receiver is, as a part of what is
@@ -215,7 +215,7 @@ fn is_sound(time: f64, values: &Values) -> bool {
 mod tests {
     use super::super::choice::Choice;
     use super::super::method::Moment;
-    use super::super::testing::{Body, X, Y};
+    use super::super::tests::testing::{Body, X, Y};
     use super::*;
     use crate::random::Random;
 
@@ -255,27 +255,27 @@ mod tests {
     #[test]
     fn a_threshold_bounds_what_the_receiver_errs_by() {
         let mut sender = Threshold::new(Body::shape(), TOLERANCE, 1.0);
-        let mut path = Path::new(Body::shape());
+        let mut track = Track::new(Body::shape());
         let mut method = Choice::DeadReckoning.make();
         let mut count = 0;
         let (mut worst_raw, mut worst_shown) = (0.0_f64, 0.0_f64);
         for n in 0..1200 {
             let time = f64::from(n) * TICK;
             let body = swerving(time);
-            let raw = path.newest().map(|newest| {
+            let raw = track.newest().map(|newest| {
                 let raw = Forecast::reckoned(newest).until(RECKONED_SECS);
-                let raw = raw.at(path.shape(), &NoRules, time);
+                let raw = raw.at(track.shape(), &NoRules, time);
                 (raw[X] - f64::from(body.x)).hypot(raw[Y] - f64::from(body.y))
             });
             if sender.is_due(time, &body.values()) {
-                path.push(time, time, &body.values());
-                method.observe(&path, &NoRules);
+                track.push(time, time, &body.values());
+                method.observe(&track, &NoRules);
                 count += 1;
             } else if let Some(raw) = raw {
                 worst_raw = worst_raw.max(raw);
             }
             let at = Moment { now: time, past: time, interval: 0.05 };
-            let shown = method.show(&path, at, &NoRules).place;
+            let shown = method.show(&track, at, &NoRules).place;
             let off = (shown[X] - f64::from(body.x)).hypot(shown[Y] - f64::from(body.y));
             worst_shown = worst_shown.max(off);
         }

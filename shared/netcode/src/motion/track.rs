@@ -1,4 +1,4 @@
-//! The course of one entity as far as it is known: what methods are fed.
+//! The track of one entity as far as it is known: what methods are fed.
 
 use std::collections::VecDeque;
 
@@ -174,7 +174,7 @@ impl Shape {
         self.ranges[at]
     }
 
-    /// Brings coordinates of one course to others' side: what goes around by whole periods, quaternions by their sign,
+    /// Brings coordinates of one track to others' side: what goes around by whole periods, quaternions by their sign,
     /// and with these the rate. Which side it is may change when a state comes late.
     pub fn align(&self, place: &mut Coords, rate: &mut Coords, to: &Coords) {
         for at in unlisted(&self.around) {
@@ -261,9 +261,9 @@ pub struct Knot {
     pub rate: Coords,
 }
 
-/// The states of one uninterrupted course that are known, oldest first.
+/// The states of one uninterrupted track that are known, oldest first.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct Track {
     shape: Shape,
     knots: VecDeque<Knot>,
 }
@@ -275,7 +275,7 @@ pub const TURNS_MAX: f64 = 64.0;
 /// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
 pub(crate) const KNOTS_MAX: usize = 80;
 
-impl Path {
+impl Track {
     /// Nothing yet.
     pub fn new(shape: Shape) -> Self {
         Self { shape, knots: VecDeque::new() }
@@ -385,32 +385,32 @@ mod tests {
 
     #[test]
     fn angles_go_on_beyond_a_turn_and_rates_are_stated_or_measured() {
-        let mut path = Path::new(Shape::new(Body::FIELDS));
-        assert!(path.push(1.0, 1.05, &values(0.0, 2.0, 0.9)));
-        assert!(path.push(1.2, 1.25, &values(0.4, 3.0, 0.3)));
+        let mut track = Track::new(Shape::new(Body::FIELDS));
+        assert!(track.push(1.0, 1.05, &values(0.0, 2.0, 0.9)));
+        assert!(track.push(1.2, 1.25, &values(0.4, 3.0, 0.3)));
         // Overtaken.
-        assert!(!path.push(1.1, 1.26, &values(0.2, 2.5, 0.1)));
-        assert!(!path.push(1.1, 1.27, &values(9.0, 9.0, 0.5)), "it is there already");
-        assert!(!path.push(f64::NAN, 1.3, &values(0.0, 0.0, 0.0)));
-        let of = |at: usize| path.knots().iter().map(|knot| knot.place[at]).collect::<Vec<_>>();
+        assert!(!track.push(1.1, 1.26, &values(0.2, 2.5, 0.1)));
+        assert!(!track.push(1.1, 1.27, &values(9.0, 9.0, 0.5)), "it is there already");
+        assert!(!track.push(f64::NAN, 1.3, &values(0.0, 0.0, 0.0)));
+        let of = |at: usize| track.knots().iter().map(|knot| knot.place[at]).collect::<Vec<_>>();
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
         assert!(near(&of(2), &[0.9, 1.1, 1.3]), "{:?}", of(2));
-        let rates: Vec<_> = path.knots().iter().map(|knot| (knot.rate[0], knot.rate[2])).collect();
+        let rates: Vec<_> = track.knots().iter().map(|knot| (knot.rate[0], knot.rate[2])).collect();
         assert!(near(&[rates[0].0, rates[1].0, rates[2].0], &[2.0, 2.5, 3.0]));
         assert!(near(&[rates[0].1, rates[1].1, rates[2].1], &[0.0, 2.0, 2.0]));
-        let shown = path.shape().values(&path.knots()[1].place, &values(0.0, 0.0, 0.0));
+        let shown = track.shape().values(&track.knots()[1].place, &values(0.0, 0.0, 0.0));
         assert!((shown[2] - 0.1).abs() < 1e-6 && shown[3] == 9.0);
     }
 
     #[test]
     fn no_more_is_kept_than_is_looked_at() {
-        let mut path = Path::new(Shape::new(Body::FIELDS));
+        let mut track = Track::new(Shape::new(Body::FIELDS));
         for n in 0..1000 {
-            assert!(path.push(f64::from(n), f64::from(n), &values(n as f32, 0.0, 0.0)));
+            assert!(track.push(f64::from(n), f64::from(n), &values(n as f32, 0.0, 0.0)));
         }
-        assert_eq!(path.knots().len(), KNOTS_MAX);
-        path.forget_before(990.0);
-        assert_eq!(path.knots().len(), 8 + 10);
-        assert_eq!((path.until(995.5), path.newest().map(|knot| knot.time)), (14, Some(999.0)));
+        assert_eq!(track.knots().len(), KNOTS_MAX);
+        track.forget_before(990.0);
+        assert_eq!(track.knots().len(), 8 + 10);
+        assert_eq!((track.until(995.5), track.newest().map(|knot| knot.time)), (14, Some(999.0)));
     }
 }
