@@ -101,7 +101,8 @@ impl Common {
     pub(super) fn handle_message(&mut self, message: &ServerMessage) -> bool {
         match message {
             ServerMessage::Joined { player, name, bot } => {
-                if self.roster.len() < usize::from(SEATS_MAX) {
+                let is_full = self.roster.len() >= usize::from(SEATS_MAX);
+                if !is_full || self.roster.contains_key(player) {
                     self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
                 }
             }

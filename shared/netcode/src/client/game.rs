@@ -262,10 +262,13 @@ impl<G: Game> Client<G> {
         Some(last.plus(skipped + 1))
     }
 
-    /// When [`poll_tick`](Self::poll_tick) next has a tick, as far as can be told now.
+    /// The next time at which [`poll_tick`](Self::poll_tick) may have a tick, by what is known now.
     pub fn next_timeout(&self, now: LocalTime) -> LocalTime {
         let ahead = self.common.pll.server_time(now) + self.common.lead.lead();
-        let next = self.ticked.unwrap_or_else(|| self.common.rates.tick_at(ahead)).plus(1);
+        let reached = self.common.rates.tick_at(ahead);
+        // As far ahead of the newest snapshot as is predicted, only news make a tick due.
+        let waits = |ticked: &Tick| *ticked < self.store.newest().plus(PREDICTION_TICKS_MAX);
+        let next = self.ticked.filter(waits).unwrap_or(reached).plus(1);
         now + (self.common.rates.time_of(next) - ahead).max(Micros::ZERO)
     }
 
