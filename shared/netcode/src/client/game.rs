@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::any::AnyClient;
 use super::common::{Common, Seat};
 use super::news::News;
 use super::prediction::Prediction;
@@ -11,7 +12,7 @@ use super::stats::Stats;
 use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
 use crate::clock::pll::{LoopFilter, Pll};
-use crate::fields::{Entity, Values, age_of, without_age};
+use crate::fields::{Entity, Kind, Packed, Record, Values, age_of, without_age};
 use crate::game::{Entities, Game, Late};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
@@ -100,87 +101,6 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// Leaves the game, for the next one on the same server.
-    pub fn into_common(self) -> Common {
-        self.common
-    }
-
-    /// A datagram arrived at `arrival`. An error means that it changed nothing.
-    pub fn handle_datagram(
-        &mut self,
-        bytes: &[u8],
-        arrival: LocalTime,
-    ) -> Result<Received, StoreError> {
-        self.common.counter.stats.rx_packets += 1;
-        self.common.counter.stats.rx_bytes += bytes.len() as u64;
-        if !is_of_game(bytes, self.common.number) {
-            self.common.counter.stats.refused += 1;
-            return Err(StoreError::OtherGame);
-        }
-        let newest_before = self.store.newest();
-        let is_first = self.common.heard.is_none();
-        let received = match self.store.handle_packet(&self.game, bytes) {
-            Ok(received) => received,
-            Err(error) => {
-                self.common.counter.stats.refused += 1;
-                return Err(error);
-            }
-        };
-        self.common.counter.handle_received(&received);
-        let came = secs(self.common.pll.server_time(arrival));
-        for told in self.store.told() {
-            let state = told.state.as_ref();
-            self.presenter.handle(&self.game, told.index, received.tick, state, came);
-        }
-        let header = &received.header;
-        let mut late = false;
-        // Once a snapshot, however many packets it takes.
-        let news = received.tick > newest_before || !self.common.measured;
-        if let Some(perceived) = header.perceived.filter(|_| news) {
-            let offset =
-                self.common.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
-            self.common.pll.observe(arrival, Offset(offset));
-            self.common.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));
-            if !std::mem::replace(&mut self.common.measured, true) {
-                let round_trip = Micros(i64::from(perceived.round_trip));
-                self.common.handle_first_measurement(arrival, round_trip);
-            }
-        }
-        if let Some(echo) = header.echo {
-            let sent = LocalTime::widen_24(echo.time, arrival);
-            let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
-            if round_trip >= Micros::ZERO {
-                self.common.counter.handle_round_trip(round_trip);
-            }
-        }
-        if let Some(report) = header.inputs {
-            let newest = Tick::widen(report.newest, received.tick);
-            self.confirmed = self.confirmed.max(newest);
-            let early = |micros: i32| Micros(i64::from(micros));
-            late = newest < received.tick || report.worst_early < 0;
-            let worst = newest.minus(u64::from(report.worst_back));
-            self.common.lead.handle_report(arrival, worst, early(report.worst_early));
-            self.common.lead.handle_report(arrival, newest, early(report.newest_early));
-            self.common.counter.handle_report(&report);
-        }
-        // Of packets that overtook each other the newest is echoed and reconciled with.
-        if self.common.counter.is_newest(&received) {
-            self.common.heard = Some((header.sent, arrival));
-        }
-        // What the welcome took to come is no age of a snapshot.
-        if received.tick > newest_before && !is_first {
-            let age =
-                self.common.pll.server_time(arrival) - self.common.rates.time_of(newest_before);
-            self.common.delay.handle_arrival(arrival, age);
-        }
-        self.reconcile(received.tick, late);
-        if !self.common.measured {
-            // Something to measure the clock by.
-            self.transmit(arrival, Tick(0), Vec::new());
-        }
-        Ok(received)
-    }
-
     fn reconcile(&mut self, tick: Tick, late: bool) {
         let scene = self.store.latest();
         let Some(own) = G::avatar(&scene, self.common.player) else {
@@ -221,13 +141,6 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// A control message came, other than the welcome.
-    pub fn handle_message(&mut self, message: &ServerMessage) {
-        if self.common.handle_message(message) {
-            self.restart();
-        }
-    }
-
     /// The clock was set back: ticks come again, with new inputs.
     fn restart(&mut self) {
         self.ticked = None;
@@ -235,41 +148,6 @@ impl<G: Game> Client<G> {
         let released = self.prediction.restart(&self.shown);
         self.hand_over(&released);
         self.seen.restart();
-    }
-
-    /// The next tick that an input is due for, if any is. After a stall the ticks that are too
-    /// many to catch up with are left out.
-    pub fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
-        if !self.common.measured {
-            return None;
-        }
-        self.common.pll.settle(now);
-        let lead = self.common.lead.advance(now);
-        let due = self.common.rates.tick_at(self.common.pll.server_time(now) + lead);
-        // When nothing is heard for too long there is nothing to predict on. Yet the last word must
-        // go on being sent: it is by the answers that the clock finds back.
-        let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
-        let last = self.ticked.unwrap_or(due.minus(1));
-        if due <= last {
-            // A clock that was stepped far back: start over from there.
-            if last.since(due) > PREDICTION_TICKS_MAX {
-                self.restart();
-            }
-            return None;
-        }
-        let skipped = due.since(last).saturating_sub(CATCH_UP_TICKS_MAX);
-        self.common.counter.stats.skipped_ticks += skipped;
-        Some(last.plus(skipped + 1))
-    }
-
-    /// The next time at which [`poll_tick`](Self::poll_tick) may have a tick, by what is known now.
-    pub fn next_timeout(&self, now: LocalTime) -> LocalTime {
-        let ahead = self.common.pll.server_time(now) + self.common.lead.lead();
-        let reached = self.common.rates.tick_at(ahead);
-        // As far ahead of the newest snapshot as is predicted, only news make a tick due.
-        let waits = |ticked: &Tick| *ticked < self.store.newest().plus(PREDICTION_TICKS_MAX);
-        let next = self.ticked.filter(waits).unwrap_or(reached).plus(1);
-        now + (self.common.rates.time_of(next) - ahead).max(Micros::ZERO)
     }
 
     /// What the player commands in a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
@@ -306,26 +184,6 @@ impl<G: Game> Client<G> {
             inputs: self.seen.press(tick, inputs),
         };
         self.transmit = Some(write_input(&packet));
-    }
-
-    /// The next packet to send.
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        let mut packet = self.transmit.take()?;
-        mark_game(&mut packet, self.common.number);
-        self.common.counter.stats.tx_packets += 1;
-        self.common.counter.stats.tx_bytes += packet.len() as u64;
-        Some(packet)
-    }
-
-    /// A program that gets to its inputs once a frame says so, at the start of each: inputs are then sent
-    /// ahead by a frame more. One that wakes for each tick does not.
-    pub fn handle_frame(&mut self, now: LocalTime) {
-        self.common.lead.handle_frame(now);
-    }
-
-    /// Which loop keeps the clock in phase.
-    pub fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
-        self.common.pll.set_filter(now, filter);
     }
 
     /// What to draw now.
@@ -366,36 +224,11 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's choice.
-    pub fn choose(&mut self, kind: u8, choice: Choice) {
-        self.presenter.choose(kind, choice);
-    }
-
-    /// The method that a kind is shown by.
-    pub fn choice(&self, kind: u8) -> Choice {
-        self.presenter.choice(kind)
-    }
-
-    /// Shows what another method would make of it in [`traces`](Self::traces).
-    pub fn set_ghost(&mut self, ghost: Option<Choice>) {
-        self.presenter.set_ghost(ghost);
-    }
-
     /// How the pictures of the last [`view`](Self::view) compare with what the server says, for developers
     /// to look at.
     pub fn traces(&mut self) -> Vec<Trace<G::Entity>> {
         let Some((_, moment)) = self.viewed else { return Vec::new() };
         self.presenter.traces(&self.game, moment)
-    }
-
-    /// Records the own player's motion from now on, for [`poll_motion`](Self::poll_motion), or no longer.
-    pub fn record_motion(&mut self, on: bool) {
-        self.recorder = on.then(|| self.recorder.take().unwrap_or_default());
-    }
-
-    /// The next state of the recording. Some hundred wait to be fetched, of more the oldest are lost.
-    pub fn poll_motion(&mut self) -> Option<Recorded> {
-        self.recorder.as_mut()?.poll()
     }
 
     /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
@@ -470,5 +303,180 @@ impl<G: Game> Client<G> {
     /// Counters since the client joined.
     pub fn stats(&self) -> &Stats {
         self.common.stats()
+    }
+}
+
+impl<G: Game> AnyClient for Client<G> {
+    fn game_name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        G::Entity::KINDS
+    }
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn handle_datagram(
+        &mut self,
+        bytes: &[u8],
+        arrival: LocalTime,
+    ) -> Result<Received, StoreError> {
+        self.common.counter.stats.rx_packets += 1;
+        self.common.counter.stats.rx_bytes += bytes.len() as u64;
+        if !is_of_game(bytes, self.common.number) {
+            self.common.counter.stats.refused += 1;
+            return Err(StoreError::OtherGame);
+        }
+        let newest_before = self.store.newest();
+        let is_first = self.common.heard.is_none();
+        let received = match self.store.handle_packet(&self.game, bytes) {
+            Ok(received) => received,
+            Err(error) => {
+                self.common.counter.stats.refused += 1;
+                return Err(error);
+            }
+        };
+        self.common.counter.handle_received(&received);
+        let came = secs(self.common.pll.server_time(arrival));
+        for told in self.store.told() {
+            let state = told.state.as_ref();
+            self.presenter.handle(&self.game, told.index, received.tick, state, came);
+        }
+        let header = &received.header;
+        let mut late = false;
+        // Once a snapshot, however many packets it takes.
+        let news = received.tick > newest_before || !self.common.measured;
+        if let Some(perceived) = header.perceived.filter(|_| news) {
+            let offset =
+                self.common.welcome_offset.0.saturating_add(i64::from(perceived.offset_change));
+            self.common.pll.observe(arrival, Offset(offset));
+            self.common.counter.stats.clock_error_max = Micros(i64::from(perceived.error_max));
+            if !std::mem::replace(&mut self.common.measured, true) {
+                let round_trip = Micros(i64::from(perceived.round_trip));
+                self.common.handle_first_measurement(arrival, round_trip);
+            }
+        }
+        if let Some(echo) = header.echo {
+            let sent = LocalTime::widen_24(echo.time, arrival);
+            let round_trip = (arrival - sent) - Micros(i64::from(echo.held));
+            if round_trip >= Micros::ZERO {
+                self.common.counter.handle_round_trip(round_trip);
+            }
+        }
+        if let Some(report) = header.inputs {
+            let newest = Tick::widen(report.newest, received.tick);
+            self.confirmed = self.confirmed.max(newest);
+            let early = |micros: i32| Micros(i64::from(micros));
+            late = newest < received.tick || report.worst_early < 0;
+            let worst = newest.minus(u64::from(report.worst_back));
+            self.common.lead.handle_report(arrival, worst, early(report.worst_early));
+            self.common.lead.handle_report(arrival, newest, early(report.newest_early));
+            self.common.counter.handle_report(&report);
+        }
+        // Of packets that overtook each other the newest is echoed and reconciled with.
+        if self.common.counter.is_newest(&received) {
+            self.common.heard = Some((header.sent, arrival));
+        }
+        // What the welcome took to come is no age of a snapshot.
+        if received.tick > newest_before && !is_first {
+            let age =
+                self.common.pll.server_time(arrival) - self.common.rates.time_of(newest_before);
+            self.common.delay.handle_arrival(arrival, age);
+        }
+        self.reconcile(received.tick, late);
+        if !self.common.measured {
+            // Something to measure the clock by.
+            self.transmit(arrival, Tick(0), Vec::new());
+        }
+        Ok(received)
+    }
+
+    fn handle_message(&mut self, message: &ServerMessage) {
+        if self.common.handle_message(message) {
+            self.restart();
+        }
+    }
+
+    fn handle_frame(&mut self, now: LocalTime) {
+        self.common.lead.handle_frame(now);
+    }
+
+    fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
+        if !self.common.measured {
+            return None;
+        }
+        self.common.pll.settle(now);
+        let lead = self.common.lead.advance(now);
+        let due = self.common.rates.tick_at(self.common.pll.server_time(now) + lead);
+        // When nothing is heard for too long there is nothing to predict on. Yet the last word must
+        // go on being sent: it is by the answers that the clock finds back.
+        let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
+        let last = self.ticked.unwrap_or(due.minus(1));
+        if due <= last {
+            // A clock that was stepped far back: start over from there.
+            if last.since(due) > PREDICTION_TICKS_MAX {
+                self.restart();
+            }
+            return None;
+        }
+        let skipped = due.since(last).saturating_sub(CATCH_UP_TICKS_MAX);
+        self.common.counter.stats.skipped_ticks += skipped;
+        Some(last.plus(skipped + 1))
+    }
+
+    fn next_timeout(&self, now: LocalTime) -> LocalTime {
+        let ahead = self.common.pll.server_time(now) + self.common.lead.lead();
+        let reached = self.common.rates.tick_at(ahead);
+        // As far ahead of the newest snapshot as is predicted, only news make a tick due.
+        let waits = |ticked: &Tick| *ticked < self.store.newest().plus(PREDICTION_TICKS_MAX);
+        let next = self.ticked.filter(waits).unwrap_or(reached).plus(1);
+        now + (self.common.rates.time_of(next) - ahead).max(Micros::ZERO)
+    }
+
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        let mut packet = self.transmit.take()?;
+        mark_game(&mut packet, self.common.number);
+        self.common.counter.stats.tx_packets += 1;
+        self.common.counter.stats.tx_bytes += packet.len() as u64;
+        Some(packet)
+    }
+
+    fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed) {
+        self.handle_input(now, tick, <G::Input as Record>::unpack(input));
+    }
+
+    fn handle_view(&mut self, now: LocalTime) {
+        let _ = self.view(now);
+    }
+
+    fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
+        self.common.pll.set_filter(now, filter);
+    }
+
+    fn choose(&mut self, kind: u8, choice: Choice) {
+        self.presenter.choose(kind, choice);
+    }
+
+    fn choice(&self, kind: u8) -> Choice {
+        self.presenter.choice(kind)
+    }
+
+    fn set_ghost(&mut self, ghost: Option<Choice>) {
+        self.presenter.set_ghost(ghost);
+    }
+
+    fn record_motion(&mut self, on: bool) {
+        self.recorder = on.then(|| self.recorder.take().unwrap_or_default());
+    }
+
+    fn poll_motion(&mut self) -> Option<Recorded> {
+        self.recorder.as_mut()?.poll()
+    }
+
+    fn into_common(self: Box<Self>) -> Common {
+        self.common
     }
 }
