@@ -1,8 +1,9 @@
 //! Methods that show the present by a forecast, and slide from one forecast to the next.
 
 use super::ease::{Curve, Ease};
-use super::extrapolator::{Extrapolator, Forecaster};
+use super::extrapolator::Extrapolator;
 use super::forecast::Forecast;
+use super::forecaster::Forecaster;
 use super::method::{Method, Moment, Rules, Shown, Timeline};
 use super::track::{Coords, Track};
 use crate::limits::FIELDS_MAX;

@@ -30,6 +30,7 @@ mod eased;
 mod extrapolator;
 pub mod fir;
 mod forecast;
+mod forecaster;
 pub mod interpolate;
 mod interpolators;
 mod kalman;

@@ -38,9 +38,9 @@
 use super::ease::limited;
 use super::eased::{begin, finish, present};
 pub use super::extrapolator::Extrapolator;
-use super::extrapolator::Forecaster;
 use super::fir::SPAN_MIN;
 use super::forecast::{Forecast, SLOWING_SECS};
+use super::forecaster::Forecaster;
 use super::interpolators::{hermite_slopes, hermite_weights};
 use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
 use super::track::TURNS_MAX;
