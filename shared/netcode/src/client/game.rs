@@ -7,8 +7,8 @@ use super::common::{Common, Seat};
 use super::news::News;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
-use super::seen::Seen;
 use super::stats::Stats;
+use super::view_times::ViewTimes;
 use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
 use crate::clock::pll::{LoopFilter, Pll};
@@ -58,7 +58,7 @@ pub struct Client<G: Game> {
     /// What was last drawn, when, and at which moment.
     shown: Entities<G::Entity>,
     viewed: Option<(LocalTime, Moment)>,
-    seen: Seen,
+    view_times: ViewTimes,
     /// The last tick that an input was asked for; none before the first.
     ticked: Option<Tick>,
     /// The newest tick whose input the server has.
@@ -92,7 +92,7 @@ impl<G: Game> Client<G> {
             prediction: Prediction::new(now, rates),
             shown: Entities::default(),
             viewed: None,
-            seen: Seen::default(),
+            view_times: ViewTimes::default(),
             ticked: None,
             confirmed: welcome.tick,
             next_seq: 0,
@@ -147,7 +147,7 @@ impl<G: Game> Client<G> {
         self.confirmed = self.store.newest();
         let released = self.prediction.restart(&self.shown);
         self.hand_over(&released);
-        self.seen.restart();
+        self.view_times.restart();
     }
 
     /// What the player commands in a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
@@ -158,7 +158,7 @@ impl<G: Game> Client<G> {
         self.common.counter.stats.lead_sum += self.common.lead.lead();
         let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
         self.common.lead.handle_sent(tick, before);
-        self.seen.handle_input(self.common.rates, tick, G::needs_view(&input));
+        self.view_times.handle_input(self.common.rates, tick, G::needs_view(&input));
         self.prediction.tick(&self.game, tick, input);
 
         // At least the newest, whether the server has it or not: acknowledgements ride along.
@@ -181,7 +181,7 @@ impl<G: Game> Client<G> {
             echo,
             epoch: self.common.epoch,
             tick: tick.low(),
-            inputs: self.seen.press(tick, inputs),
+            inputs: self.view_times.press(tick, inputs),
         };
         self.transmit = Some(write_input(&packet));
     }
@@ -199,7 +199,7 @@ impl<G: Game> Client<G> {
         };
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
         self.viewed = Some((now, moment));
-        self.seen.handle_view(self.targets_seen_at(server_time, presentation_time));
+        self.view_times.handle_view(self.targets_seen_at(server_time, presentation_time));
         let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
         self.common.counter.stats.frames += 1;
         self.common.counter.stats.delay_sum += delay;
@@ -207,7 +207,7 @@ impl<G: Game> Client<G> {
         let ahead = server_time + self.common.lead.lead();
         let own_time = ahead - self.common.rates.step();
         let ahead = TickTime::at(self.common.rates, ahead);
-        for id in self.prediction.shared() {
+        for id in self.prediction.co_predicted() {
             entities.remove(id);
         }
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));

@@ -8,17 +8,17 @@
 //! in a browser.
 
 pub mod any;
+mod co_prediction;
 mod common;
 mod fed;
 mod game;
 mod news;
-mod others;
 mod output;
 mod prediction;
 mod recorder;
-mod seen;
 mod session;
 mod stats;
+mod view_times;
 
 pub use any::{AnyClient, Controller};
 pub use common::{Common, Seat};
