@@ -35,7 +35,8 @@ pub trait AnyClient: Any + Debug + Send {
     /// The next due tick that has no input yet. After a stall, ticks are skipped that are too many
     /// to catch up with.
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick>;
-    /// The next time at which [`poll_tick`](Self::poll_tick) may have a tick, by what is known now.
+    /// The next time at which [`poll_tick`](Self::poll_tick) may have a tick, by what is known
+    /// now.
     fn next_timeout(&self, now: LocalTime) -> LocalTime;
     /// The next packet to send.
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;

@@ -1,4 +1,5 @@
-//! What a client has whatever the game: clocks, roster, counters. It outlives a game.
+//! The part of a client that does not depend on the game, and outlives it: clocks, roster,
+//! counters.
 
 use std::collections::BTreeMap;
 
@@ -163,12 +164,12 @@ impl Common {
         &self.pll
     }
 
-    /// What steers prediction: how far it runs ahead of the server's time, and why.
+    /// Steering of prediction: its lead over the server's time, and the reasons.
     pub fn lead(&self) -> &Lead {
         &self.lead
     }
 
-    /// What steers presentation: how far it runs behind the server's time, and why.
+    /// Steering of presentation: its delay behind the server's time, and the reasons.
     pub fn delay(&self) -> &Delay {
         &self.delay
     }

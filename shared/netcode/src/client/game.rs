@@ -27,10 +27,11 @@ use crate::wire::input::{InputPacket, write_input};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
 
-/// What to draw at a moment.
+/// The picture of a moment.
 #[derive(Clone, Debug)]
 pub struct View<G: Game> {
-    /// Everybody: the own player and what it touches as predicted, the rest as their presentation has it.
+    /// Everybody: the own player and what it touches as predicted, the rest as their presentation
+    /// has it.
     pub entities: Entities<G::Entity>,
     /// The own player's entity.
     pub own: Option<EntityId>,
@@ -55,7 +56,7 @@ pub struct Client<G: Game> {
     store: Store<G>,
     presenter: Presenter<G>,
     prediction: Prediction<G>,
-    /// What was last drawn, when, and at which moment.
+    /// The last picture, its time and its moment.
     shown: Entities<G::Entity>,
     viewed: Option<(LocalTime, Moment)>,
     view_times: ViewTimes,
@@ -134,7 +135,7 @@ impl<G: Game> Client<G> {
         self.hand_over(&reconciled.released);
     }
 
-    /// What was computed ahead is shown as others are from now on.
+    /// Entities that were computed ahead are shown as others are from now on.
     fn hand_over(&mut self, released: &[(EntityId, Values)]) {
         for (id, shown) in released {
             self.presenter.hand_over(*id, shown);
@@ -150,7 +151,7 @@ impl<G: Game> Client<G> {
         self.view_times.restart();
     }
 
-    /// What the player commands in a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
+    /// The player's input for a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
     /// it and packs it up.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
@@ -167,9 +168,9 @@ impl<G: Game> Client<G> {
     }
 
     fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
-        // What was not fetched yet says less than what comes now, which repeats its inputs: a program that
-        // draws slowly sends one packet a frame, not several that wait for each other. It takes over the
-        // number, or the server would take the other for lost.
+        // What was not fetched yet says less than what comes now, which repeats its inputs: a
+        // program that draws slowly sends one packet a frame, not several that wait for each
+        // other. It takes over the number, or the server would take the other for lost.
         if self.transmit.is_none() {
             self.next_seq += 1;
         }
@@ -186,7 +187,7 @@ impl<G: Game> Client<G> {
         self.transmit = Some(write_input(&packet));
     }
 
-    /// What to draw now.
+    /// The picture of this moment.
     pub fn view(&mut self, now: LocalTime) -> View<G> {
         self.common.pll.settle(now);
         let server_time = self.common.pll.server_time(now);
@@ -224,8 +225,7 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// How the pictures of the last [`view`](Self::view) compare with what the server says, for developers
-    /// to look at.
+    /// The last picture against the server's states, for developers.
     pub fn traces(&mut self) -> Vec<Trace<G::Entity>> {
         let Some((_, moment)) = self.viewed else { return Vec::new() };
         self.presenter.traces(&self.game, moment)
@@ -260,7 +260,7 @@ impl<G: Game> Client<G> {
         self.store.newest()
     }
 
-    /// What it has whatever the game.
+    /// Clocks, roster and counters.
     pub fn common(&self) -> &Common {
         &self.common
     }
@@ -290,12 +290,12 @@ impl<G: Game> Client<G> {
         &self.common.pll
     }
 
-    /// What steers prediction.
+    /// Steering of prediction.
     pub fn lead(&self) -> &Lead {
         &self.common.lead
     }
 
-    /// What steers presentation.
+    /// Steering of presentation.
     pub fn delay(&self) -> &Delay {
         &self.common.delay
     }
@@ -411,8 +411,8 @@ impl<G: Game> AnyClient for Client<G> {
         self.common.pll.settle(now);
         let lead = self.common.lead.advance(now);
         let due = self.common.rates.tick_at(self.common.pll.server_time(now) + lead);
-        // When nothing is heard for too long there is nothing to predict on. Yet the last word must
-        // go on being sent: it is by the answers that the clock finds back.
+        // When nothing is heard for too long there is nothing to predict on. Yet the last word
+        // must go on being sent: it is by the answers that the clock finds back.
         let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
         let last = self.ticked.unwrap_or(due.minus(1));
         if due <= last {

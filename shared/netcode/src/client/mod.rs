@@ -1,8 +1,8 @@
 //! The client's decisions, from the first hello to the last goodbye.
 //!
-//! [`Client`] is one game played: snapshots and inputs in, input packets and pictures out. [`Session`]
-//! is a stay on a server with all its games, from joining to leaving; every program and every test
-//! that plays drives one.
+//! [`Client`] is one game played: snapshots and inputs in, input packets and pictures out.
+//! [`Session`] is a stay on a server with all its games, from joining to leaving; every program
+//! and every test that plays drives one.
 //!
 //! *Invariant:* no I/O here, so that it runs in a window, in a bot, in a test in virtual time, and
 //! in a browser.

@@ -1,14 +1,15 @@
-//! Prediction: the own player computed ahead of the server from its inputs, with what it touches or
-//! spawns; corrected by replaying the inputs.
+//! Prediction: the own player computed ahead of the server from its inputs, with what it touches
+//! or spawns; corrected by replaying the inputs.
 //!
 //! The model is Quake III's: take the newest state that the server vouches for, run every input
 //! since then through the same movement, and draw the result. As long as the server's states are
-//! those that were predicted for their tick, to the last bit, nothing is replayed and nothing moves.
+//! those that were predicted for their tick, to the last bit, nothing is replayed and nothing
+//! moves.
 //!
 //! An entity is *co-predicted* while the game says that the player is about to touch it
-//! ([`Game::co_predicts`]). A *predicted spawn* is there from the tick of the player's command until
-//! the server's entity comes ([`Game::predicted_spawn`]). An entity that changes between prediction
-//! and presentation is drawn where it was, and slides from there.
+//! ([`Game::co_predicts`]). A *predicted spawn* is there from the tick of the player's command
+//! until the server's entity comes ([`Game::predicted_spawn`]). An entity that changes between
+//! prediction and presentation is drawn where it was, and slides from there.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -99,8 +100,8 @@ impl<G: Game> Prediction<G> {
         self.forget_own(shown)
     }
 
-    /// There is nobody to predict until the next [`reconcile`](Self::reconcile). Returns the entities
-    /// that were co-predicted, each as it was last drawn.
+    /// There is nobody to predict until the next [`reconcile`](Self::reconcile). Returns the
+    /// entities that were co-predicted, each as it was last drawn.
     pub(super) fn forget_own(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         let drawn = |id| Some((id, shown.get(id)?.entity.values()));
         let released = self.others.co_predicted().filter_map(drawn).collect();
@@ -168,7 +169,8 @@ impl<G: Game> Prediction<G> {
         self.at = self.at.max(tick);
     }
 
-    /// Moves what is computed ahead to the wire's grid, and packs it; none if the own entity is gone.
+    /// Moves what is computed ahead to the wire's grid, and packs it; none if the own entity is
+    /// gone.
     fn predicted(&mut self, own: EntityId, tick: Tick) -> Option<Predicted> {
         let mut snap = |id| {
             let slot = self.scene.get_mut(id)?;
@@ -181,8 +183,8 @@ impl<G: Game> Prediction<G> {
         Some(Predicted { tick, own, others })
     }
 
-    /// The own entity's states that a server's word for a tick settles, up to that one: those that were
-    /// predicted since the last word, if they led there.
+    /// The own entity's states that a server's word for a tick settles, up to that one: those that
+    /// were predicted since the last word, if they led there.
     pub(super) fn confirmed(
         &self,
         own: EntityId,
@@ -232,8 +234,8 @@ impl<G: Game> Prediction<G> {
             return reconciled;
         }
 
-        // A predicted spawn that is awaited goes on from where it was. So does a co-predicted entity
-        // of which the snapshot says nothing.
+        // A predicted spawn that is awaited goes on from where it was. So does a co-predicted
+        // entity of which the snapshot says nothing.
         let stands = |id: &EntityId| {
             let heard = news.store.last(id.index).map(|version| version.tick);
             heard.is_some_and(|heard| heard < news.tick && heard <= self.base)
@@ -281,7 +283,8 @@ impl<G: Game> Prediction<G> {
         self.errors.clear();
         for (id, before, error, is_new) in drawn.drain(..) {
             let Some(slot) = self.scene.get(id) else { continue };
-            // What was predicted before was so for the same tick; the others were drawn somewhere between two.
+            // What was predicted before was so for the same tick; the others were drawn somewhere
+            // between two.
             let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
             self.correct(id, &before, &after, error);
         }
@@ -316,7 +319,7 @@ impl<G: Game> Prediction<G> {
         self.trim(news.tick);
     }
 
-    /// What was drawn before goes on from there, and slides to what is predicted now.
+    /// The picture goes on from where it was, and slides to the predicted state.
     fn correct(&mut self, id: EntityId, before: &Values, after: &Values, mut error: RenderError) {
         let Some(fields) = self.scene.get(id).map(|slot| slot.entity.fields()) else { return };
         if cut_between(fields, before, after) {
@@ -378,7 +381,7 @@ impl<G: Game> Prediction<G> {
         self.others.co_predicted()
     }
 
-    /// What is computed ahead at a point of prediction time, between the last two predicted ticks.
+    /// Values of an entity at a point of prediction time, between the last two predicted ticks.
     fn picture(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Values {
         let (fields, newest) = (slot.entity.fields(), slot.entity.values());
         let before = self.at.minus(1);
@@ -396,8 +399,9 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// What is computed ahead, the own entity last, as it is to be drawn at a point of prediction time:
-    /// between the last two predicted ticks, so that the picture flows whatever the display's rate.
+    /// Draws all that is computed ahead, the own entity last, at a point of prediction time:
+    /// between the last two predicted ticks, so that the picture flows whatever the display's
+    /// rate.
     pub(super) fn drawn(
         &mut self,
         now: LocalTime,
@@ -430,8 +434,8 @@ fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: 
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
-/// The largest difference among the fields that are predicted, in the fields' units. None where the server
-/// alone decided on a cut: what else changed then is of its making, too.
+/// The largest difference among the fields that are predicted, in the fields' units. None where
+/// the server alone decided on a cut: what else changed then is of its making, too.
 fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
     let decided = |((field, a), b): ((&Field, &u32), &u32)| {
         field.motion == Motion::Cut && !field.predicted && a != b

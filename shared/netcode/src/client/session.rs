@@ -40,8 +40,8 @@ const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
 /// Least time between two games of a rotation. A server that is faster would keep the client from
 /// playing.
 const GAME_MIN: Micros = Micros::from_ms(1000);
-/// A program that calls less often was suspended or stalled. Packets of that time may not have been
-/// handed on yet, so the silence counts anew, once for each packet heard.
+/// A program that calls less often was suspended or stalled. Packets of that time may not have
+/// been handed on yet, so the silence counts anew, once for each packet heard.
 const STALL: Micros = Micros::from_ms(1000);
 
 /// Settings of a session.
@@ -177,7 +177,8 @@ impl Session {
         }
     }
 
-    /// The connection is lost or could not be made; `retry` says whether another attempt makes sense.
+    /// The connection is lost or could not be made; `retry` says whether another attempt makes
+    /// sense.
     pub fn handle_lost(&mut self, now: LocalTime, reason: &str, retry: bool) {
         self.note(|| Fed::Lost(now, reason.into(), retry));
         if !matches!(self.step, Step::Waiting(_) | Step::Ended) {
@@ -402,7 +403,8 @@ impl Session {
         }
     }
 
-    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's choice.
+    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's
+    /// choice.
     pub fn choose(&mut self, kind: u8, choice: Choice) {
         self.note(|| Fed::Choose(kind, choice));
         if let Some(client) = &mut self.client {
@@ -447,7 +449,8 @@ impl Session {
         }
     }
 
-    /// The next state of the own player's motion. [`MOTION_MAX`] wait to be fetched; of more the oldest are lost.
+    /// The next state of the own player's motion. [`MOTION_MAX`] wait to be fetched; of more the
+    /// oldest are lost.
     pub fn poll_motion(&mut self) -> Option<Motion> {
         self.collect_motion();
         self.motion.as_mut()?.pop_front()
@@ -465,8 +468,8 @@ impl Session {
         }
     }
 
-    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). [`FED_MAX`] entries wait to
-    /// be fetched; a recording that is not fetched by then ends there.
+    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). [`FED_MAX`] entries wait
+    /// to be fetched; a recording that is not fetched by then ends there.
     pub fn record(&mut self) {
         self.fed.get_or_insert_default();
     }
@@ -506,7 +509,8 @@ impl Session {
     }
 }
 
-/// Time before the `attempt`-th attempt after the first: half a second, doubled each time, at most 8 s.
+/// Time before the `attempt`-th attempt after the first: half a second, doubled each time, at most
+/// 8 s.
 fn back_off(attempt: u32) -> Micros {
     Micros::from_ms(500 << attempt.saturating_sub(1).min(4))
 }

@@ -1,5 +1,5 @@
-//! View times of the own player's inputs: told to the server with each input, so that a shot counts
-//! where the target was on the screen.
+//! View times of the own player's inputs: told to the server with each input, so that a shot
+//! counts where the target was on the screen.
 
 use std::collections::VecDeque;
 

@@ -1,11 +1,12 @@
 //! Several extrapolators at once, of which the one that has lately erred least is shown.
 //!
-//! Source: the thesis asks for it as future work (section 4.4). When a state comes, each candidate is asked
-//! what it would have shown at that state's time: it is given what had come by then, which is how old things
-//! are when they are shown. Its error, relative to how much the field lately moved between two states, is
-//! squared, averaged over the drawn fields, and forgotten exponentially. Another candidate than the shown
-//! one is chosen only if it is clearly better. What is shown slides from one to the other along a cubic, as
-//! it does from one state to the next, so that velocity is continuous.
+//! Source: the thesis asks for it as future work (section 4.4). When a state comes, each candidate
+//! is asked what it would have shown at that state's time: it is given what had come by then,
+//! which is how old things are when they are shown. Its error, relative to how much the field
+//! lately moved between two states, is squared, averaged over the drawn fields, and forgotten
+//! exponentially. Another candidate than the shown one is chosen only if it is clearly better.
+//! What is shown slides from one to the other along a cubic, as it does from one state to the
+//! next, so that velocity is continuous.
 
 use super::extrapolator::Extrapolator;
 use super::fir::Kind;
@@ -24,18 +25,18 @@ const CANDIDATES: [Extrapolator; 6] = [
     Extrapolator::Fir(Kind::Quadratic),
 ];
 
-/// How much of the newest error goes into the mean. Arbitrary: what was five states ago counts a third.
+/// Weight of the newest error in the mean. Arbitrary: what was five states ago counts a third.
 const ERROR_GAIN: f64 = 0.2;
 
 /// States that must have come before any other than the first candidate is chosen. Arbitrary.
 const SCORED_MIN: u32 = 3;
 
-/// Another candidate must err less than this part of what the shown one does. Arbitrary; as squares, so it is
-/// a tenth less.
+/// Another candidate must err less than this part of what the shown one does. Arbitrary; as
+/// squares, so it is a tenth less.
 const BETTER: f64 = 0.81;
 
-/// States back from the newest that a candidate's knowledge may end at: tracks keep eight, and the oldest
-/// forecast takes three.
+/// States back from the newest that a candidate's knowledge may end at: tracks keep eight, and the
+/// oldest forecast takes three.
 const BACK_MAX: usize = 5;
 
 /// The greatest error that is counted: one lost state must not decide for long. Arbitrary.
@@ -151,7 +152,8 @@ mod tests {
             Body { y: random.range(-1.0, 1.0), ..Body::at(0.0) }
         };
         assert_eq!(chosen_for(&NoRules, &trembling), Extrapolator::Hold);
-        // Rates that are stated, and right, on a track that turns. The rules' candidate does the same.
+        // Rates that are stated, and right, on a track that turns. The rules' candidate does the
+        // same.
         let running = |t: f64| Body {
             vx: (40.0 * libm::cos(4.0 * t)) as f32,
             ..Body::at((10.0 * libm::sin(4.0 * t)) as f32)

@@ -22,16 +22,17 @@ pub enum Choice {
     CatmullRom,
     /// The last two states projected to now, and a blend from one to the other.
     Projective,
-    /// At each arrival a cubic to where the thing is expected at the next one, straight on from the
-    /// newest state. It leaves with the velocity shown and arrives with the one expected. Its
+    /// At each arrival a cubic to where the thing is expected at the next one, straight on from
+    /// the newest state. It leaves with the velocity shown and arrives with the one expected. Its
     /// control points lie where the old track leads to by a third of that time, and where the new
     /// one is at two thirds. As the thesis notes, it turns twice on its way, the more so the worse
     /// the expectation was.
     CubicSpline,
-    /// A display that goes a twelfth of the way to the newest state, moved by its velocity over its
-    /// age, 60 times a second, whatever the frame rate ([`Curve::Twelfth`]). The article speaks of
-    /// 0.2 s, after which a third of a gap is left. A gap near the snap distance closes faster, and
-    /// nothing snaps below it. Rotations, which the article lets stand between states, go on.
+    /// A display that goes a twelfth of the way to the newest state, moved by its velocity over
+    /// its age, 60 times a second, whatever the frame rate ([`Curve::Twelfth`]). The article
+    /// speaks of 0.2 s, after which a third of a gap is left. A gap near the snap distance closes
+    /// faster, and nothing snaps below it. Rotations, which the article lets stand between states,
+    /// go on.
     OneTwelfth,
     /// The newest state run on by the game's own rules, and corrected along a quadratic Bezier
     /// curve over one interval. Its control point is where the thing would have been by half of
@@ -53,9 +54,9 @@ pub enum Choice {
     /// A filtered place and rate.
     Kalman,
     /// Straight on at the rates that the newest state states; a gap closes in a straight line over
-    /// one interval. The other half of it is a sender that knows what is shown, and sends when that
-    /// is wrong ([`sending`](super::sending)). That may be silent for a second, so the horizon lies
-    /// further away than others'.
+    /// one interval. The other half of it is a sender that knows what is shown, and sends when
+    /// that is wrong ([`sending`](super::sending)). That may be silent for a second, so the
+    /// horizon lies further away than others'.
     DeadReckoning,
     /// Whichever of several extrapolators has lately erred least.
     Adaptive,

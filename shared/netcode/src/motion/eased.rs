@@ -10,10 +10,10 @@ use crate::limits::FIELDS_MAX;
 
 /// A method of the present: an extrapolator, and the curve that hides its jumps.
 ///
-/// When a state comes, what is shown goes on from where it is at that time, and with its velocity if the
-/// curve keeps that. If the state came between two frames, the correction begins when it came, not with
-/// the frame, so that the picture does not depend on when frames are drawn; if it is stamped before the last
-/// frame, it begins there, for what was drawn was drawn.
+/// When a state comes, what is shown goes on from where it is at that time, and with its velocity
+/// if the curve keeps that. If the state came between two frames, the correction begins when it
+/// came, not with the frame, so that the picture does not depend on when frames are drawn; if it
+/// is stamped before the last frame, it begins there, for what was drawn was drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Eased {
     forecaster: Forecaster,
@@ -29,8 +29,8 @@ struct Frame {
     interval: f64,
 }
 
-/// Seconds after the last frame at which a correction begins at the latest, should an arrival be stamped
-/// beyond the present. Arbitrary.
+/// Seconds after the last frame at which a correction begins at the latest, should an arrival be
+/// stamped beyond the present. Arbitrary.
 const BEGIN_MAX_SECS: f64 = 1.0;
 
 /// When a correction begins.

@@ -8,7 +8,7 @@ use super::track::Track;
 /// First stage of a method that shows the present: the expected motion from the newest state on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Extrapolator {
-    /// It stays at the newest place: the thesis's point to point.
+    /// Standing at the newest place: the thesis's point to point.
     Hold,
     /// A weighted sum of the last three places, with weights for the spacing that there is.
     Fir(Kind),
@@ -18,7 +18,8 @@ pub enum Extrapolator {
     /// the thing is on the straight line through that and the newest place. With
     /// [`Kind::ThesisQuadratic`] it is the same as with [`Kind::CatmullRom`].
     Uniform(Kind),
-    /// Straight on at the rates that the newest state states, or that follow from the state before.
+    /// Straight on at the rates that the newest state states, or that follow from the state
+    /// before.
     Reckoned,
     /// A filtered place and rate.
     Kalman,
@@ -66,8 +67,9 @@ named! { Extrapolator, "extrapolator":
 }
 
 impl Extrapolator {
-    /// Forecast from the state that is `back` before the newest. An even step is `interval` seconds
-    /// long. None where the track does not reach back so far, or the extrapolator has a memory.
+    /// Forecast from the state that is `back` before the newest. An even step is `interval`
+    /// seconds long. None where the track does not reach back so far, or the extrapolator has a
+    /// memory.
     pub(super) fn forecast(self, track: &Track, back: usize, interval: f64) -> Option<Forecast> {
         let knot = track.back(back)?;
         let earlier = [track.back(back + 1), track.back(back + 2)];

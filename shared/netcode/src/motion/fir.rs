@@ -1,8 +1,8 @@
 //! Extrapolation as a weighted sum of the last three values: the thesis's FIR filters.
 //!
-//! Source: the thesis, section 2.3.2 and Table 1. With `x0` the newest value and `x1`, `x2` those before it,
-//! at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes over them, `d0` and
-//! `d1`, all of them are
+//! Source: the thesis, section 2.3.2 and Table 1. With `x0` the newest value and `x1`, `x2` those
+//! before it, at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes
+//! over them, `d0` and `d1`, all of them are
 //!
 //! ```text
 //! x(t) = x0 + (t - t0) d0 + (r + (t - t0) p + (t - t0)^2 q) (d0 - d1)
@@ -19,18 +19,22 @@
 //! | Richardson as printed, eq. 2.34 and 2.36 | h0 c | c | 0 | 7/3, -5/3, 1/3 |
 //! | Richardson as derived, eq. 2.35 | 0 | c | 0 | 13/6, -4/3, 1/6 |
 //!
-//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion whatever the spacing,
-//! as in the thesis's table only those of the linear row and of Richardson's for any spacing are.
+//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion whatever
+//! the spacing, as in the thesis's table only those of the linear row and of Richardson's for any
+//! spacing are.
 //!
 //! Where the thesis errs:
-//! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`, though it is
-//!   that of half a step before. A parabola through the three points is [`Kind::Quadratic`].
-//! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at equal steps:
-//!   that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what it extrapolates for `t0` is
-//!   not `x0`, and it makes twice as much of a turn.
-//! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's step is
-//!   `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here a second time.
-//! - Table 1's quadratic row for any spacing has a factor too much, and does not divide by the spans.
+//! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`,
+//!   though it is that of half a step before. A parabola through the three points is
+//!   [`Kind::Quadratic`].
+//! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at
+//!   equal steps: that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what
+//!   it extrapolates for `t0` is not `x0`, and it makes twice as much of a turn.
+//! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's
+//!   step is `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here
+//!   a second time.
+//! - Table 1's quadratic row for any spacing has a factor too much, and does not divide by the
+//!   spans.
 
 use super::forecast::Forecast;
 use super::track::{Knot, Shape};
@@ -44,10 +48,11 @@ pub enum Kind {
     ThesisQuadratic,
     /// On along the parabola through the three.
     Quadratic,
-    /// On along that parabola's tangent in the newest, which is Catmull-Rom's for an end, eq. 2.30 and 2.31.
+    /// On along that parabola's tangent in the newest, which is Catmull-Rom's for an end, eq. 2.30
+    /// and 2.31.
     CatmullRom,
-    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36. It does not
-    /// begin at the newest place.
+    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36. It
+    /// does not begin at the newest place.
     RichardsonPrinted,
     /// By the slope that follows from its equation for it, eq. 2.33 and 2.35.
     Richardson,
@@ -82,8 +87,8 @@ impl Kind {
     }
 }
 
-/// The weights of the newest value and of the two before it, at times `t0 > t1 > t2`, for the value at `t`.
-/// They sum to 1. Spans below a microsecond count as one.
+/// The weights of the newest value and of the two before it, at times `t0 > t1 > t2`, for the
+/// value at `t`. They sum to 1. Spans below a microsecond count as one.
 pub fn coefficients(kind: Kind, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
     let (h0, h1) = ((t0 - t1).max(SPAN_MIN), (t1 - t2).max(SPAN_MIN));
     let (r, p, q) = kind.turning(h0, h1);
@@ -105,8 +110,8 @@ pub fn uniform(kind: Kind) -> [f64; 3] {
     }
 }
 
-/// What one extrapolates from a knot and those before it. With two knots it is the linear one; one alone goes on
-/// at the rate that it states, or stands.
+/// Forecast from a knot and those before it. With two knots it is the linear one; one alone goes
+/// on at the rate that it states, or stands.
 pub(super) fn forecast(
     kind: Kind,
     shape: &Shape,
@@ -136,9 +141,9 @@ pub(super) fn forecast(
     forecast
 }
 
-/// What the weights of equal steps extrapolate whatever the spacing is: their sum of places is taken for the
-/// place so many seconds after the newest knot, and the track for the straight line from there to it. With
-/// fewer knots as [`forecast`].
+/// What the weights of equal steps extrapolate whatever the spacing is: their sum of places is
+/// taken for the place so many seconds after the newest knot, and the track for the straight line
+/// from there to it. With fewer knots as [`forecast`].
 pub(super) fn forecast_evenly(
     kind: Kind,
     shape: &Shape,

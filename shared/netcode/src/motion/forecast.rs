@@ -6,13 +6,13 @@ use super::track::{Coords, Knot, Shape};
 use crate::fields::Values;
 use crate::limits::FIELDS_MAX;
 
-/// Seconds before the horizon at which what is extrapolated begins to slow down, so that it does not stop
-/// dead. Arbitrary.
+/// Seconds before the horizon at which what is extrapolated begins to slow down, so that it does
+/// not stop dead. Arbitrary.
 pub(super) const SLOWING_SECS: f64 = 0.05;
 
-/// How far ahead of a state of some age to look, and how fast that grows with the age: as far as it is old
-/// but for the last twentieth of a second before the horizon, in which it comes to a stop. The same for
-/// times before the state.
+/// How far ahead of a state of some age to look, and how fast that grows with the age: as far as
+/// it is old but for the last twentieth of a second before the horizon, in which it comes to a
+/// stop. The same for times before the state.
 pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     let steady = horizon - SLOWING_SECS;
     let over = ((age.abs() - steady) / SLOWING_SECS).clamp(0.0, 1.0);
@@ -21,8 +21,8 @@ pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     (secs.copysign(age), 1.0 - over)
 }
 
-/// A track from a state on: a parabola for each coordinate, or what the rules make of it. Rotations turn
-/// uniformly, by what their parabolas would have changed by.
+/// A track from a state on: a parabola for each coordinate, or what the rules make of it.
+/// Rotations turn uniformly, by what their parabolas would have changed by.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     /// The state's time.
@@ -52,7 +52,7 @@ impl Forecast {
         Self { horizon, ..self }
     }
 
-    /// It stays where it is.
+    /// Standing where it is.
     pub(super) fn standing(knot: &Knot) -> Self {
         Self { rate: [0.0; FIELDS_MAX], ..Self::reckoned(knot) }
     }
@@ -87,7 +87,7 @@ impl Forecast {
         turned(&four(&self.place[at..]), &rate, secs)
     }
 
-    /// What the rules say, which is about the future only.
+    /// The rules' answer, which is about the future only.
     fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
         let values = self.values.as_ref().filter(|_| secs >= 0.0)?;
         let values = rules.forward(values, secs)?;
@@ -97,8 +97,8 @@ impl Forecast {
 
     /// By how much its place changes in a second at a time.
     pub(super) fn rate_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
-        /// Seconds over which to measure what only the rules know. Values are of single precision, so
-        /// it cannot be much less.
+        /// Seconds over which to measure what only the rules know. Values are of single precision,
+        /// so it cannot be much less.
         const STEP: f64 = 1.0 / 64.0;
         let (secs, speed) = reach(time - self.time, self.horizon);
         let mut rate = [0.0; FIELDS_MAX];

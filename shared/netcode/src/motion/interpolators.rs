@@ -13,9 +13,10 @@ use crate::limits::FIELDS_MAX;
 /// Coordinates on a curve through a track's states at a time.
 type At = fn(&Track, f64) -> Coords;
 
-/// Linear interpolation: `a + (b - a) (t - a.time) / (b.time - a.time)`, with `a` the last state at
-/// or before the time and `b` the next one. Continuous, with a kink at every state; past the newest
-/// it stands, and jumps when the next one comes, which the interpolation delay is there to prevent.
+/// Linear interpolation: `a + (b - a) (t - a.time) / (b.time - a.time)`, with `a` the last state
+/// at or before the time and `b` the next one. Continuous, with a kink at every state; past the
+/// newest it stands, and jumps when the next one comes, which the interpolation delay is there to
+/// prevent.
 pub(super) fn linear(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, place| {
         let part = segment.elapsed / segment.span;
@@ -41,10 +42,10 @@ pub(super) fn hermite(track: &Track, time: f64) -> Coords {
 /// Catmull-Rom interpolation (the thesis's equations 2.2 and 2.30), made non-uniform, so that a
 /// lost state does not kink the curve. With the slopes `d0` and `d1` and the spans `h0` and `h1`
 /// before and after a state its tangent is `(h1 d0 + h0 d1) / (h0 + h1)`: that of the parabola
-/// through the three, which is what the pyramid of Barry and Goldman has there; with equal spans it
-/// is parallel to the line between the neighbours. At the ends it is the same parabola's tangent at
-/// its end, `(3 p0 - 4 p1 + p2) / 2h` with equal spans (the thesis prints one of the signs of the
-/// indices wrong). Velocity is continuous between states that have both neighbours.
+/// through the three, which is what the pyramid of Barry and Goldman has there; with equal spans
+/// it is parallel to the line between the neighbours. At the ends it is the same parabola's
+/// tangent at its end, `(3 p0 - 4 p1 + p2) / 2h` with equal spans (the thesis prints one of the
+/// signs of the indices wrong). Velocity is continuous between states that have both neighbours.
 pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, place| {
         let knots = track.knots();

@@ -1,20 +1,22 @@
 //! A Kalman filter: place and rate of each coordinate, weighed by how much each is to be trusted.
 //!
-//! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state is `(x, v)`;
-//! in a time `h` it goes to `(x + v h, v)`, and an acceleration that is not known, changes all the time and is of
-//! variance `q` over it adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise; Bar-Shalom, Li
-//! and Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2). The thesis takes it for
-//! constant over that time, which has `h^4 / 4`: then a place that is measured exactly says all about the rate,
-//! which so swings about the true one for ever after each corner. A state that comes measures
-//! `x`, and `v` too where it states a rate, each to half a step of its field's grid: the variance of rounding
-//! is `step^2 / 12`. (In the thesis what blurs a measurement is the jitter of its arrival; here every state
+//! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state
+//! is `(x, v)`; in a time `h` it goes to `(x + v h, v)`, and an acceleration that is not known,
+//! changes all the time and is of variance `q` over it adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)`
+//! to the covariance (white noise; Bar-Shalom, Li and Kirubarajan, "Estimation with Applications
+//! to Tracking and Navigation", 6.2.2). The thesis takes it for constant over that time, which has
+//! `h^4 / 4`: then a place that is measured exactly says all about the rate, which so swings about
+//! the true one for ever after each corner. A state that comes measures `x`, and `v` too where it
+//! states a rate, each to half a step of its field's grid: the variance of rounding is `step^2 /
+//! 12`. (In the thesis what blurs a measurement is the jitter of its arrival; here every state
 //! carries its time.)
 //!
-//! The thesis leaves `q` to be known in advance and asks for a better way in its closing section. Here it is
-//! a running mean of the square of the acceleration as measured, less what rounding alone would feign.
+//! The thesis leaves `q` to be known in advance and asks for a better way in its closing section.
+//! Here it is a running mean of the square of the acceleration as measured, less what rounding
+//! alone would feign.
 //!
-//! What is extrapolated goes straight on at the filtered rate; its jumps are hidden by a cubic, so that velocity
-//! is continuous.
+//! What is extrapolated goes straight on at the filtered rate; its jumps are hidden by a cubic, so
+//! that velocity is continuous.
 
 use super::forecast::Forecast;
 use super::track::{Coords, Knot, Shape, Track};
@@ -27,7 +29,7 @@ pub(super) struct Kalman {
     time: Option<f64>,
     place: Coords,
     rate: Coords,
-    /// How uncertain they are.
+    /// Their uncertainty.
     variances: [Covariance; FIELDS_MAX],
     /// The variance of the acceleration, as a mean of estimates that may be below zero.
     unrest: Coords,
@@ -44,7 +46,7 @@ struct Covariance {
 /// Seconds without a state after which the filter begins anew. Arbitrary.
 const GAP_MAX_SECS: f64 = 1.0;
 
-/// How much of the newest square of the acceleration goes into the mean. Arbitrary: what happened five
+/// Weight of the newest square of the acceleration in the mean. Arbitrary: what happened five
 /// states ago counts a sixth of what happens now.
 const UNREST_GAIN: f64 = 0.3;
 
@@ -163,8 +165,8 @@ impl Kalman {
     }
 }
 
-/// The square of a coordinate's acceleration as measured at a state, and how much of that rounding alone
-/// would make on average; none where there are too few states before it.
+/// The square of a coordinate's acceleration as measured at a state, and how much of that rounding
+/// alone would make on average; none where there are too few states before it.
 fn acceleration(track: &Track, index: usize, at: usize) -> Option<(f64, f64)> {
     let knots = track.knots();
     let shape = track.shape();

@@ -1,7 +1,8 @@
-//! Projective blending: both of the last two states projected to now, and a blend from one to the other.
+//! Projective blending: both of the last two states projected to now, and a blend from one to the
+//! other.
 //!
-//! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last state's place,
-//! velocity and time, and those of the line that was shown before it came,
+//! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last
+//! state's place, velocity and time, and those of the line that was shown before it came,
 //!
 //! ```text
 //! f    = (now - arrival of the last state) / interval, within 0 and 1
@@ -10,15 +11,16 @@
 //! place = prev (1 - f) + last f
 //! ```
 //!
-//! `f` is a matter of the local clock, the projections are of the server's. Racer takes the state before the
-//! last for `prev`, which is what was shown if that blend had come to its end; a state that comes sooner would
-//! make a jump. Here `prev` is the parallel to the line of the state before that leads through what was
-//! shown when the last one came: the same in the first case, and without a jump in the other. Position is
-//! continuous; velocity jumps at arrivals and where blends end.
+//! `f` is a matter of the local clock, the projections are of the server's. Racer takes the state
+//! before the last for `prev`, which is what was shown if that blend had come to its end; a state
+//! that comes sooner would make a jump. Here `prev` is the parallel to the line of the state
+//! before that leads through what was shown when the last one came: the same in the first case,
+//! and without a jump in the other. Position is continuous; velocity jumps at arrivals and where
+//! blends end.
 //!
-//! Rotation (angles and quaternions) is not projected but goes from what was shown to the last state's by
-//! the factor before it is limited, and on beyond 1 as far as the horizon: so it lags by an interval and by
-//! the state's age, as Racer's does.
+//! Rotation (angles and quaternions) is not projected but goes from what was shown to the last
+//! state's by the factor before it is limited, and on beyond 1 as far as the horizon: so it lags
+//! by an interval and by the state's age, as Racer's does.
 
 use super::ease::limited;
 use super::eased::{begin, finish, present};
@@ -81,7 +83,8 @@ impl Blend {
         let mut shown = self.at(shape, begin);
         let mut rate = self.last.rate;
         shape.align(&mut shown, &mut rate, &last.place);
-        // The parallel to the line that was shown, through what was shown; its time is that of its state.
+        // The parallel to the line that was shown, through what was shown; its time is that of its
+        // state.
         let age = self.last.age(begin);
         let mut prev = Line { time: begin - age, place: shown, rate };
         let mut snaps = false;
@@ -201,8 +204,8 @@ mod tests {
             let shown = x(&mut method, &track, now);
             assert!((shown - article).abs() < 1e-5, "{now}: {shown} for {article}");
         }
-        // One number worked out on paper: at half the blend, 25 over 0.18 s from 10, and 30 over 0.08 s
-        // from 12.4: halfway between 14.5 and 14.8.
+        // One number worked out on paper: at half the blend, 25 over 0.18 s from 10, and 30 over
+        // 0.08 s from 12.4: halfway between 14.5 and 14.8.
         let mut again = Choice::Projective.make();
         let mut track = track_of(&[(1.0, body(10.0, 20.0))], 0.03);
         x(&mut again, &track, 1.1);

@@ -16,8 +16,8 @@ use super::track::{TURNS_MAX, Track};
 use super::waypoints::{Extrapolator, Joining};
 use crate::fields::Values;
 
-/// States each 0.05 s or so, of which some are lost, and which take 0.02 to 0.07 s: some overtake others.
-/// None is older than 0.2 s when the next one comes.
+/// States each 0.05 s or so, of which some are lost, and which take 0.02 to 0.07 s: some overtake
+/// others. None is older than 0.2 s when the next one comes.
 fn ragged() -> Vec<(f64, f64)> {
     let ways = [0.03, 0.07, 0.02, 0.05, 0.06, 0.04];
     let mut sent: Vec<(f64, f64)> = (0..400_u32)
@@ -50,8 +50,8 @@ fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
             }
             let place = shown.place;
             let off = (place[X] - 4.0 * time).abs().max((place[Y] + 3.0 * time).abs());
-            // Filters and the chase of the display come near; the others are exact but for rounding
-            // to single precision, which slopes over a tenth of a second magnify.
+            // Filters and the chase of the display come near; the others are exact but for
+            // rounding to single precision, which slopes over a tenth of a second magnify.
             assert!(off < 1e-3, "{choice} at {time}: {off}");
             // Racer's rotation lags by design.
             if choice != Any::Choice(Choice::Projective) {
@@ -140,8 +140,8 @@ fn nothing_jumps_and_velocity_does_so_only_where_the_method_says_so() {
         let warm = shown.iter().filter(|(time, _)| *time > 1.0);
         let places: Vec<_> = warm.map(|(_, shown)| [shown.place[X], shown.place[Y]]).collect();
         let (step, turn) = jumps(&places, FINE_HZ);
-        // 30 a second is 0.0075 a frame; corrections may be a few times faster, and those of what is wrong
-        // by more, too.
+        // 30 a second is 0.0075 a frame; corrections may be a few times faster, and those of what
+        // is wrong by more, too.
         let most = if choice.is_crude() { (0.15, 15.0) } else { (0.03, 1.0) };
         if matches!(choice, Any::Waypoints(_, Joining::Jump)) {
             assert!(step > 0.03, "{choice} does not jump: {step}");

@@ -6,25 +6,22 @@ use super::rotation::{self, Four, four};
 use crate::fields::{Field, Motion, Values, way_around};
 use crate::limits::FIELDS_MAX;
 
-/// Where an entity is, in its fields' units: one coordinate a field. What goes around is unwrapped: angles go
-/// on beyond a turn, places beyond the period; neighbouring quaternions have the same sign. Fields that do not move by themselves
-/// have coordinate 0.
+/// Where an entity is, in its fields' units: one coordinate a field. What goes around is
+/// unwrapped: angles go on beyond a turn, places beyond the period; neighbouring quaternions have
+/// the same sign. Fields that do not move by themselves have coordinate 0.
 pub type Coords = [f64; FIELDS_MAX];
 
-/// What becomes of a field between two states.
+/// Change of a field between two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
-    /// It moves.
     Line,
-    /// It turns.
     Turn,
     /// A component of a unit quaternion: moves, and is brought back to unit length when shown.
     Unit,
-    /// It changes all at once.
     Step,
 }
 
-/// What the field table says of how a kind of entity moves.
+/// Motion of a kind of entity, by its field table.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     fields: &'static [Field],
@@ -123,8 +120,8 @@ impl Shape {
         unlisted(&self.turns)
     }
 
-    /// Coordinates of a state that follows one with the coordinates `before`: what goes around goes the
-    /// shorter way on from there, quaternions keep their sign.
+    /// Coordinates of a state that follows one with the coordinates `before`: what goes around
+    /// goes the shorter way on from there, quaternions keep their sign.
     pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
         let mut coords = [0.0; FIELDS_MAX];
         for at in self.moving() {
@@ -174,8 +171,9 @@ impl Shape {
         self.ranges[at]
     }
 
-    /// Brings coordinates of one track to others' side: what goes around by whole periods, quaternions by their sign,
-    /// and with these the rate. Which side it is may change when a state comes late.
+    /// Brings coordinates of one track to others' side: what goes around by whole periods,
+    /// quaternions by their sign, and with these the rate. Which side it is may change when a
+    /// state comes late.
     pub fn align(&self, place: &mut Coords, rate: &mut Coords, to: &Coords) {
         for at in unlisted(&self.around) {
             let period = self.periods[at];
@@ -191,9 +189,9 @@ impl Shape {
         }
     }
 
-    /// Makes coordinates such as may be shown: within what the fields can hold, what goes around within
-    /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no number is as in
-    /// the newest state.
+    /// Makes coordinates such as may be shown: within what the fields can hold, what goes around
+    /// within [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no
+    /// number is as in the newest state.
     pub fn tame(&self, place: &mut Coords, newest: &Coords) {
         for at in self.moving() {
             let (least, most) = self.ranges[at];
@@ -202,7 +200,8 @@ impl Shape {
                 period => (newest[at] - TURNS_MAX * period, newest[at] + TURNS_MAX * period),
             };
             let value = place[at];
-            // As `clamp`, but for its check of the ends: this is done for every field in every frame.
+            // As `clamp`, but for its check of the ends: this is done for every field in every
+            // frame.
             let tamed = value.max(least).min(most);
             place[at] = if value.is_finite() { tamed } else { newest[at] };
         }
@@ -256,8 +255,9 @@ pub struct Knot {
     pub values: Values,
     /// Its coordinates.
     pub place: Coords,
-    /// By how much they change in a second: where another field says so, that; else as from the knot
-    /// before, and 0 for the first. Rotations as if they turned uniformly from the knot before.
+    /// By how much they change in a second: where another field says so, that; else as from the
+    /// knot before, and 0 for the first. Rotations as if they turned uniformly from the knot
+    /// before.
     pub rate: Coords,
 }
 
@@ -268,8 +268,8 @@ pub struct Track {
     knots: VecDeque<Knot>,
 }
 
-/// Turns, or periods, that what goes around is shown from the newest state's at most. Arbitrary; what spins 60 times a second
-/// stays within for a second.
+/// Turns, or periods, that what goes around is shown from the newest state's at most. Arbitrary;
+/// what spins 60 times a second stays within for a second.
 pub const TURNS_MAX: f64 = 64.0;
 
 /// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
@@ -281,13 +281,13 @@ impl Track {
         Self { shape, knots: VecDeque::new() }
     }
 
-    /// How it moves.
+    /// Motion of its kind.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// A state came. Returns whether it is the newest: one that was overtaken takes its place among the
-    /// older ones; one whose time is there already, or that is no number, is left out.
+    /// A state came. Returns whether it is the newest: one that was overtaken takes its place
+    /// among the older ones; one whose time is there already, or that is no number, is left out.
     pub fn push(&mut self, time: f64, arrival: f64, values: &Values) -> bool {
         let numbers = time.is_finite() && arrival.is_finite();
         if !numbers || !values.iter().all(|value| value.is_finite()) {
@@ -336,7 +336,8 @@ impl Track {
         }
     }
 
-    /// Drops what lies before a time, except for the few knots before it that methods look back on.
+    /// Drops what lies before a time, except for the few knots before it that methods look back
+    /// on.
     pub fn forget_before(&mut self, time: f64) {
         /// As many as any method looks back on.
         const LOOK_BACK: usize = 8;
@@ -359,7 +360,7 @@ impl Track {
         self.knots.back()
     }
 
-    /// How many knots lie at or before a time.
+    /// Count of the knots at or before a time.
     pub fn until(&self, time: f64) -> usize {
         self.knots.partition_point(|knot| knot.time <= time)
     }

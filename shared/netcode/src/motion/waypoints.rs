@@ -1,16 +1,20 @@
-//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next one.
+//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next
+//! one.
 //!
-//! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, whose program Cursorsimulation shows things this way. It
-//! has two stages, of which any can be combined with any:
+//! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, whose program Cursorsimulation shows things
+//! this way. It has two stages, of which any can be combined with any:
 //!
-//! 1. An [`Extrapolator`] says where the thing will be when the next state comes. A state that came at `a`
-//!    lets the next one be expected at `a + interval` ([`Moment::interval`], or as told by [`Method::expect`] since;
-//!    a caller who averages past arrivals for it has what the thesis calls time history). The *target*, the
-//!    next waypoint, is the forecast's place at that time.
-//! 2. A [`Joining`], the interpolator, leads from the *start*, where the thing is shown at `a`, to the target.
+//! 1. An [`Extrapolator`] says where the thing will be when the next state comes. A state that
+//!    came at `a` lets the next one be expected at `a + interval` ([`Moment::interval`], or as
+//!    told by [`Method::expect`] since; a caller who averages past arrivals for it has what the
+//!    thesis calls time history). The *target*, the next waypoint, is the forecast's place at that
+//!    time.
+//! 2. A [`Joining`], the interpolator, leads from the *start*, where the thing is shown at `a`, to
+//!    the target.
 //!
-//! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the interval that
-//! has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with these tangents by `u`:
+//! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the
+//! interval that has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with
+//! these tangents by `u`:
 //!
 //! | joining | at the start | at the target |
 //! |---|---|---|
@@ -19,21 +23,23 @@
 //! | Hermite | the velocity shown | that of the parabola through the three, at their times |
 //! | cubic spline, eq. 2.19 | the velocity shown | the forecast's |
 //!
-//! Without any joining, a *jump*, it is on the forecast from each arrival on. With the linear tangents the cubic
-//! is the straight line. Catmull-Rom is as the thesis has it, uniform in
-//! its parameter whatever the times are; its end formula is equation 2.2 with the indices and the sign
-//! mended. It so keeps to a straight track but not to its pace unless states come an interval apart, and it
-//! overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes of points close together.
-//! Hermite's end formula is the same at equal steps; where the segment before lasted otherwise it goes by the
-//! times, so that uniform motion is kept at any spacing. The cubic spline's control points are where these
-//! velocities lead to and come from in a third of the interval; where what is extrapolated is straight it is the
-//! same curve as [`Choice::CubicSpline`](super::Choice).
+//! Without any joining, a *jump*, it is on the forecast from each arrival on. With the linear
+//! tangents the cubic is the straight line. Catmull-Rom is as the thesis has it, uniform in its
+//! parameter whatever the times are; its end formula is equation 2.2 with the indices and the sign
+//! mended. It so keeps to a straight track but not to its pace unless states come an interval
+//! apart, and it overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes
+//! of points close together. Hermite's end formula is the same at equal steps; where the segment
+//! before lasted otherwise it goes by the times, so that uniform motion is kept at any spacing.
+//! The cubic spline's control points are where these velocities lead to and come from in a third
+//! of the interval; where what is extrapolated is straight it is the same curve as
+//! [`Choice::CubicSpline`](super::Choice).
 //!
-//! If no state comes by then, the thing goes on along the forecast, on which the target lies, as far as the
-//! horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the laboratory. The first state is
-//! shown along its forecast. A gap between what is shown and what is now extrapolated beyond a field's snap distance is
-//! not hidden. Position is continuous but for that and for jumps. Velocity is at arrivals for Hermite and the cubic
-//! spline, and for this at the target too; for the other two it jumps at arrivals.
+//! If no state comes by then, the thing goes on along the forecast, on which the target lies, as
+//! far as the horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the
+//! laboratory. The first state is shown along its forecast. A gap between what is shown and what
+//! is now extrapolated beyond a field's snap distance is not hidden. Position is continuous but
+//! for that and for jumps. Velocity is at arrivals for Hermite and the cubic spline, and for this
+//! at the target too; for the other two it jumps at arrivals.
 
 use super::ease::limited;
 use super::eased::{begin, finish, present};
@@ -53,12 +59,13 @@ mod tests;
 
 pub use joining::Joining;
 
-/// Bounds of a horizon in seconds: it takes a twentieth to come to a stop, and no network that the laboratory
-/// makes of latency and jitter, with updates as seldom as they can be, is so slow that the other is reached.
+/// Bounds of a horizon in seconds: it takes a twentieth to come to a stop, and no network that the
+/// laboratory makes of latency and jitter, with updates as seldom as they can be, is so slow that
+/// the other is reached.
 pub const HORIZON_BOUNDS: (f64, f64) = (SLOWING_SECS, 20.0);
 
-/// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the newest state,
-/// within [`HORIZON_BOUNDS`].
+/// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the
+/// newest state, within [`HORIZON_BOUNDS`].
 pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Box<dyn Method> {
     Box::new(Waypoints::new(extrapolator, joining, horizon))
 }
@@ -76,14 +83,14 @@ struct Waypoints {
     interval: f64,
 }
 
-/// What is shown from one arrival to the next.
+/// The picture from one arrival to the next.
 #[derive(Debug)]
 struct Leg {
     /// When it begins.
     begin: f64,
     /// Where.
     start: Coords,
-    /// How it leads to the target; none if it is the forecast from the beginning.
+    /// Cubic to the target; none if it is the forecast from the beginning.
     segment: Option<Segment>,
 }
 

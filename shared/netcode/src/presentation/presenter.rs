@@ -2,9 +2,9 @@
 //! track of the moment.
 //!
 //! A *track* is one entity's states without a break: it begins when the entity appears or is put
-//! elsewhere, and ends when it is gone, put elsewhere again, or its slot has another tenant. Tracks begin
-//! and end on the timeline that their method shows: whoever is shown in the past appears and goes in
-//! the past as well. Nothing is blended from one track into the next.
+//! elsewhere, and ends when it is gone, put elsewhere again, or its slot has another tenant.
+//! Tracks begin and end on the timeline that their method shows: whoever is shown in the past
+//! appears and goes in the past as well. Nothing is blended from one track into the next.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,17 +33,17 @@ pub struct Presenter<G: Game> {
     _game: std::marker::PhantomData<fn() -> G>,
 }
 
-/// How one entity's picture compares with what the server said, for developers to look at.
+/// One entity's picture against the server's states, for developers.
 #[derive(Clone, Copy, Debug)]
 pub struct Trace<E> {
     /// The newest state received.
     pub newest: Slot<E>,
-    /// What is shown.
+    /// The state shown.
     pub shown: Slot<E>,
-    /// What another method would show.
+    /// The state that another method would show.
     pub ghost: Option<Slot<E>>,
-    /// Where it was shown at the moment of a state that came later, and that state: how far the picture was
-    /// off what went on just then.
+    /// Where it was shown at the moment of a state that came later, and that state: how far the
+    /// picture was off what went on just then.
     pub late_truth: Option<(Slot<E>, Slot<E>)>,
 }
 
@@ -52,7 +52,8 @@ pub struct Trace<E> {
 struct SlotTracks {
     /// Oldest first; those that are over for good are dropped.
     tracks: VecDeque<ShownTrack>,
-    /// When it was last empty, as far as is known: what was overtaken by that word begins no track.
+    /// When it was last empty, as far as is known: what was overtaken by that word begins no
+    /// track.
     gone: f64,
 }
 
@@ -74,16 +75,16 @@ struct ShownTrack {
     choice: Choice,
     method: Box<dyn Method>,
     ghost: Option<(Choice, Box<dyn Method>)>,
-    /// What is left of a picture that was elsewhere: another method's, or a prediction's.
+    /// Rest of a picture that was elsewhere: another method's, or a prediction's.
     error: RenderError,
-    /// What to show next goes on from here.
+    /// The next picture goes on from here.
     takes_over: Option<Values>,
-    /// What was shown when, to learn how far that was off what went on just then.
+    /// The last pictures, to be compared with states of their times.
     drawn: VecDeque<(f64, Values)>,
     late_truth: Option<(Values, Values)>,
 }
 
-/// What is shown of an entity.
+/// Picture of an entity.
 struct Picture {
     values: Values,
     starved: bool,
@@ -128,8 +129,8 @@ impl<G: Game> Presenter<G> {
         self.rates.time_of(tick).0 as f64 / 1e6
     }
 
-    /// A state came, or the word that an entity is no more, at a server time in seconds. One that was
-    /// overtaken finds its place, if it belongs to a track that is known.
+    /// A state came, or the word that an entity is no more, at a server time in seconds. One that
+    /// was overtaken finds its place, if it belongs to a track that is known.
     pub fn handle(
         &mut self,
         game: &G,
@@ -150,7 +151,8 @@ impl<G: Game> Presenter<G> {
             return;
         };
         let values = unpack_values(kind_table.fields, &state.packed);
-        // A state of an age is that of so many ticks before. Own time never runs back, so these are in order.
+        // A state of an age is that of so many ticks before. Own time never runs back, so these
+        // are in order.
         let age = age_of(kind_table.fields, &state.packed);
         let time = self.time_of(tick.minus(age));
         let slot_tracks = self.slots.entry(index).or_default();
@@ -193,7 +195,7 @@ impl<G: Game> Presenter<G> {
         (shown, starved)
     }
 
-    /// How the pictures of the last [`show`](Self::show) compare with what the server said.
+    /// The pictures of the last [`show`](Self::show) against the server's states.
     pub fn traces(&mut self, game: &G, at: Moment) -> Vec<Trace<G::Entity>> {
         let mut traces = Vec::new();
         for (index, slot_tracks) in &mut self.slots {
@@ -222,7 +224,7 @@ impl<G: Game> Presenter<G> {
     }
 }
 
-/// What moves in steps is as it was at the last state until then.
+/// Values of the last state until then, for fields that move in steps.
 fn steps(known: &Track, time: f64) -> &Values {
     const NOTHING: &Values = &[0.0; FIELDS_MAX];
     let at = known.until(time).saturating_sub(1);

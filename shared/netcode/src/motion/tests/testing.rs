@@ -9,7 +9,8 @@ use crate::motion::track::{Shape, Track};
 use crate::motion::waypoints::{Extrapolator, Joining, waypoints};
 
 crate::record! {
-    /// A coordinate with and one without a stated rate, an angle, a quaternion, and what moves in steps.
+    /// A coordinate with and one without a stated rate, an angle, a quaternion, and what moves in
+    /// steps.
     pub(in crate::motion) struct Body {
         pub(in crate::motion) x: f32 = Field::centred(24, 12).moved_by("vx").snap_beyond(100.0),
         pub(in crate::motion) vx: f32 = Field::centred(24, 12),
@@ -117,8 +118,8 @@ impl Display for Any {
     }
 }
 
-/// Frames of a method fed with a motion: `(time, what is shown)`. States are taken and come at the given
-/// times; with an interpolation delay of 0.5 s for what shows the past.
+/// Frames of a method fed with a motion: `(time, what is shown)`. States are taken and come at the
+/// given times; with an interpolation delay of 0.5 s for what shows the past.
 pub(in crate::motion) fn play(
     method: Any,
     sent: &[(f64, f64)],

@@ -48,7 +48,8 @@ impl Fed {
     }
 }
 
-/// States a tenth of a second apart from 1.0 on, as soon as they are there, and what is shown of y in between.
+/// States a tenth of a second apart from 1.0 on, as soon as they are there, and what is shown of y
+/// in between.
 fn track(extrapolator: Extrapolator, joining: Joining, states: &[f32], times: &[f64]) -> Vec<f64> {
     let mut fed = Fed::new(extrapolator, joining, 0.1);
     let mut states = (10_u32..).map(|n| f64::from(n) / 10.0).zip(states).collect::<VecDeque<_>>();
@@ -72,8 +73,8 @@ const TIMES: [f64; 9] = [1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45];
 
 #[test]
 fn linear_and_linear_is_the_line_through_the_waypoints() {
-    // It stands at the first. Waypoints are 2 * 1 - 0, 2 * 3 - 1 and 2 * 2 - 3; then none comes, and it goes on
-    // by the last slope.
+    // It stands at the first. Waypoints are 2 * 1 - 0, 2 * 3 - 1 and 2 * 2 - 3; then none comes,
+    // and it goes on by the last slope.
     let shown =
         track(Extrapolator::Fir(Kind::Linear), Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 0.0, 1.0, 2.0, 3.5, 5.0, 3.0, 1.0, 0.5]);
@@ -87,8 +88,8 @@ fn point_to_point_comes_an_interval_late() {
 
 #[test]
 fn catmull_rom_is_the_segment_by_its_neighbours() {
-    // Through the same waypoints. Halfway is their middle and an eighth of what the tangents differ by: 1 and
-    // 3, 5/2 and 7/2, -1/2 and -15/2.
+    // Through the same waypoints. Halfway is their middle and an eighth of what the tangents
+    // differ by: 1 and 3, 5/2 and 7/2, -1/2 and -15/2.
     let shown =
         track(Extrapolator::Fir(Kind::Linear), Joining::CatmullRom, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 0.0, 0.75, 2.0, 3.375, 5.0, 3.875, 1.0, 0.5]);
@@ -99,7 +100,8 @@ fn catmull_rom_is_the_segment_by_its_neighbours() {
 
 #[test]
 fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
-    // The same waypoints, tangents by interval: 0 and 3; 3, with which it came, and 7/2; 7/2 and -15/2.
+    // The same waypoints, tangents by interval: 0 and 3; 3, with which it came, and 7/2; 7/2 and
+    // -15/2.
     let shown =
         track(Extrapolator::Fir(Kind::Linear), Joining::Hermite, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     let half = |from: f64, to: f64, leave: f64, arrive: f64| {
@@ -119,7 +121,8 @@ fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
     check(&shown, &there);
 }
 
-/// Seconds from state to state in 128ths, so that what moves uniformly is on the grid; latencies in seconds.
+/// Seconds from state to state in 128ths, so that what moves uniformly is on the grid; latencies
+/// in seconds.
 fn spacing(count: usize) -> impl Strategy<Value = Vec<(f64, f64)>> {
     let step = (2_u8..10, 0.0_f64..0.04);
     proptest::collection::vec(step, count).prop_map(|steps| {
@@ -360,7 +363,8 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
 
 #[test]
 fn it_extrapolates_as_far_as_is_asked_within_bounds() {
-    // At 2 a second from 3, which takes a twentieth of a second to stop: as far as half of that less.
+    // At 2 a second from 3, which takes a twentieth of a second to stop: as far as half of that
+    // less.
     let end = |horizon: f64| 3.0 + 2.0 * (horizon - 0.025);
     let (least, most) = HORIZON_BOUNDS;
     for (asked, horizon) in
