@@ -1,7 +1,7 @@
 //! What a room allocates in a tick when all goes its way: a datagram's bytes, which are handed to the
 //! transport, and next to nothing else.
 
-use phaselock::client::Client;
+use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Record;
 use phaselock::game::Bot as _;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;

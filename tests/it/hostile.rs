@@ -1,5 +1,6 @@
 //! Packets that no honest peer sends.
 
+use phaselock::client::AnyClient;
 use phaselock::limits::PACKET_INPUTS_MAX;
 use phaselock::link::LinkConfig;
 use phaselock::random::Random;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phaselock::client::Recorded;
+use phaselock::client::{AnyClient, Recorded};
 use phaselock::fields::{Entity, Packed, age_of, pack_values, without_age};
 use phaselock::game::{Game, Late};
 use phaselock::link::LinkConfig;

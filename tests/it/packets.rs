@@ -1,7 +1,7 @@
 //! Races between the packets of snapshots, each made by hand: what a client computes ahead holds whichever of
 //! them come, and in whatever order.
 
-use phaselock::client::Client;
+use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Entity;
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock::ids::{EntityId, PlayerId};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use phaselock::client::Client;
+use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Record;
 use phaselock::game::{Bot as _, Entities, Game, Inputs, World};
 use phaselock::ids::PlayerId;

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use glam::Vec2;
-use phaselock::client::{Client, View};
+use phaselock::client::{AnyClient, Client, View};
 use phaselock::fields::Record;
 use phaselock::game::{Bot as _, Entities, Game};
 use phaselock::ids::PlayerId;

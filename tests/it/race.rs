@@ -1,5 +1,6 @@
 //! Race over bad lines: a whole race, and two who touch.
 
+use phaselock::client::AnyClient;
 use phaselock::game::Entities;
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;

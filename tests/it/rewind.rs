@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use glam::Vec2;
+use phaselock::client::AnyClient;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::motion::choice::Choice;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use glam::Vec2;
-use phaselock::client::Client;
+use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Entity;
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World,

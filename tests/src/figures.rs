@@ -1,6 +1,6 @@
 //! How well the clocks keep, as figures: measured in the simulation, where the truth is known.
 
-use phaselock::client::Stats;
+use phaselock::client::{AnyClient, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::link::Conditions;
 use phaselock::time::{LocalTime, Micros, Rates};

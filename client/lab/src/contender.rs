@@ -7,7 +7,7 @@ use std::str::FromStr;
 use phaselock::limits::FIELDS_MAX;
 use phaselock::motion::choice::Choice;
 use phaselock::motion::waypoints::{self, Extrapolator, Joining};
-use phaselock::motion::{HORIZON_SECS, Method, Moment, Path, Rules, Shown, Timeline};
+use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline, Track};
 
 /// What shows a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,7 +120,7 @@ impl Method for Newest {
         Timeline::Present
     }
 
-    fn show(&mut self, path: &Path, at: Moment, _rules: &dyn Rules) -> Shown {
+    fn show(&mut self, path: &Track, at: Moment, _rules: &dyn Rules) -> Shown {
         let Some(knot) = path.newest() else {
             return Shown { place: [0.0; FIELDS_MAX], starved: true };
         };

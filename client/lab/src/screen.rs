@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use phaselock::fields::Values;
-use phaselock::motion::{HORIZON_SECS, Method, Moment, Path, Rules, Shape, Shown, Timeline};
+use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shape, Shown, Timeline, Track};
 
 use super::Contender;
 
@@ -32,7 +32,7 @@ pub enum Seen {
 #[derive(Debug)]
 struct Course {
     number: u32,
-    path: Path,
+    path: Track,
     method: Box<dyn Method>,
 }
 
@@ -62,7 +62,7 @@ impl Screen {
             if at == 0 && !self.courses.is_empty() {
                 return;
             }
-            let (path, method) = (Path::new(self.shape), self.contender.make(self.horizon));
+            let (path, method) = (Track::new(self.shape), self.contender.make(self.horizon));
             self.courses.insert(at, Course { number: course, path, method });
         }
         let Course { path, method, .. } = &mut self.courses[at];

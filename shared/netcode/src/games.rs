@@ -124,7 +124,7 @@ impl Games {
         entries.collect::<Result<_, _>>().map(Self)
     }
 
-    /// How many there are.
+    /// Count of the games.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -97,9 +97,9 @@ pub const PREDICTED_SPAWN_GRACE: Micros = Micros::from_ms(250);
 pub const CO_PREDICTION_LINGER: Micros = Micros::from_ms(500);
 /// Things that a client shares at a time, besides what it foresaw. Arbitrary; the first in the world's order.
 pub const CO_PREDICTED_MAX: usize = 64;
-/// Courses of one entity, ended by teleports or its end, that are remembered until they are shown: as many
+/// Tracks of one entity, ended by teleports or its end, that are remembered until they are shown: as many
 /// as fit in the greatest interpolation delay at a teleport every 60 ms. The oldest go first.
-pub const ENTITY_COURSES_MAX: usize = 8;
+pub const ENTITY_TRACKS_MAX: usize = 8;
 
 /// Greatest interpolation delay. The least is an interval of snapshots.
 pub const INTERPOLATION_DELAY_MAX: Micros = Micros::from_ms(500);

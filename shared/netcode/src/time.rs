@@ -1,9 +1,9 @@
 //! Ticks, time points and spans, kept apart by type.
 //!
 //! Three clocks must never be mixed: a machine's own ([`LocalTime`]), the server's
-//! ([`ServerTime`]), and the ticks counted on the latter ([`Tick`]). An [`Offset`] converts between
-//! the first two, [`Rates`] between the last two. All arithmetic saturates, because some of the
-//! numbers come from the network.
+//! ([`ServerTime`]), and the ticks counted on the latter ([`Tick`]). An [`Offset`] converts
+//! between the first two, [`Rates`] between the last two. All arithmetic saturates, because some
+//! of the numbers come from the network.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Neg, Sub};
@@ -28,7 +28,7 @@ pub struct LocalTime(pub i64);
 )]
 pub struct ServerTime(pub i64);
 
-/// What to add to a client's [`LocalTime`] to get [`ServerTime`], in microseconds.
+/// Offset from a client's [`LocalTime`] to [`ServerTime`], in microseconds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -153,8 +153,8 @@ impl Offset {
 }
 
 impl Tick {
-    /// The last tick that a server may have: 2^48, seventy thousand years at 128 Hz. Whoever states
-    /// a later one is not believed, so that sums of ticks stay far from the end.
+    /// The last tick that a server may have: 2^48, seventy thousand years at 128 Hz. Whoever
+    /// states a later one is not believed, so that sums of ticks stay far from the end.
     pub const MAX_SENT: Self = Self(1 << 48);
 
     /// The low 16 bits, as packets carry them. At 60 Hz they repeat after 18 minutes.
@@ -182,14 +182,14 @@ impl Tick {
         Self(self.0.saturating_sub(count))
     }
 
-    /// How many ticks this is after `earlier`, negative if it is before, where of one of them only the low 24
+    /// Ticks since `earlier`, negative if it is before, where of one of them only the low 24
     /// bits are known, as a field of a record holds them.
     pub fn span_24(self, earlier: Self) -> i64 {
         let apart = (self.0.wrapping_sub(earlier.0) & 0xff_ffff) as i64;
         if apart < 1 << 23 { apart } else { apart - (1 << 24) }
     }
 
-    /// How many ticks this is after `earlier`; 0 if it is before.
+    /// Ticks since `earlier`; 0 if it is before.
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -201,7 +201,7 @@ impl fmt::Display for Tick {
     }
 }
 
-/// How often the world steps and how often clients hear of it. The server decides, clients follow.
+/// Frequencies of the world's steps and of snapshots. The server decides, clients follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
     /// Steps of the world a second.
@@ -210,7 +210,7 @@ pub struct Rates {
     pub snapshot_hz: u32,
 }
 
-/// Why [`Rates`] are refused.
+/// The reason for which [`Rates`] are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatesError {
     /// Outside of [`Rates::TICK_HZ_MIN`]..=[`Rates::TICK_HZ_MAX`].
@@ -226,7 +226,8 @@ impl Rates {
     pub const TICK_HZ_MIN: u32 = 10;
     /// Fastest world: that of competitive shooters.
     pub const TICK_HZ_MAX: u32 = 128;
-    /// Fewest snapshots a second: the interpolation delay, at least an interval, must fit its bound.
+    /// Fewest snapshots a second: the interpolation delay, at least an interval, must fit its
+    /// bound.
     pub const SNAPSHOT_HZ_MIN: u32 = 5;
     /// 60 ticks and 30 snapshots a second.
     pub const DEFAULT: Self = Self { tick_hz: 60, snapshot_hz: 30 };

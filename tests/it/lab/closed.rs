@@ -209,7 +209,12 @@ fn without_a_clock_all_are_late_by_the_latency() {
     for kind in Kind::ALL {
         let contender = Contender::Waypoints(Extrapolator::Fir(kind), Joining::Linear);
         let late = scores(&recording, &setup, contender);
-        assert_near(kind.name(), late.error_now_mean, slanted(SPEED * 0.1), 1e-3);
+        assert_near(
+            Extrapolator::Fir(kind).name(),
+            late.error_now_mean,
+            slanted(SPEED * 0.1),
+            1e-3,
+        );
     }
 }
 

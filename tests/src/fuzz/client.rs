@@ -1,6 +1,6 @@
 //! A client as a whole, at the mercy of a server: control messages, datagrams and time in any order.
 
-use phaselock::client::Client;
+use phaselock::client::{AnyClient, Client};
 use phaselock::fields::{Entity, Record};
 use phaselock::ids::PlayerId;
 use phaselock::limits::{CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, ENTITIES_MAX, SEATS_MAX};

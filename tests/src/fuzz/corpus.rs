@@ -6,7 +6,7 @@
 use std::io;
 use std::iter::once;
 
-use phaselock::client::Client;
+use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Record;
 
 use phaselock::game::Game;

@@ -1,4 +1,4 @@
-//! A client of whatever game, and whoever presses its keys.
+//! A client of any game, and the controllers that press its keys.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -6,7 +6,8 @@ use std::fmt::Debug;
 use super::common::Common;
 use super::game::Client;
 use super::recorder::Recorded;
-use crate::fields::{Entity, Kind, Packed, Record};
+use crate::clock::pll::LoopFilter;
+use crate::fields::{Kind, Packed, Record};
 use crate::game::{Bot, Game, new_bot};
 use crate::limits::FIELDS_MAX;
 use crate::motion::choice::Choice;
@@ -19,119 +20,45 @@ use crate::wire::control::ServerMessage;
 pub trait AnyClient: Any + Debug + Send {
     /// The game's name.
     fn game_name(&self) -> &'static str;
-    /// The kinds of the game's entities.
+    /// Kinds of the game's entities.
     fn kinds(&self) -> &'static [Kind];
-    /// What it has whatever the game.
+    /// Clocks, roster and counters.
     fn common(&self) -> &Common;
-    /// See [`Client::handle_datagram`].
+    /// A datagram arrived at `arrival`. An error means that it changed nothing but counters.
     fn handle_datagram(&mut self, bytes: &[u8], arrival: LocalTime)
     -> Result<Received, StoreError>;
-    /// See [`Client::handle_message`].
+    /// A control message came, other than the welcome.
     fn handle_message(&mut self, message: &ServerMessage);
-    /// See [`Client::handle_frame`].
+    /// A frame begins, in a program that reads its keys once a frame: inputs are sent ahead by a
+    /// frame more. A program that wakes for each tick does not call it.
     fn handle_frame(&mut self, now: LocalTime);
-    /// See [`Client::poll_tick`].
+    /// The next due tick that has no input yet. After a stall, ticks are skipped that are too many
+    /// to catch up with.
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick>;
-    /// See [`Client::next_timeout`].
+    /// The next time at which [`poll_tick`](Self::poll_tick) may have a tick, by what is known
+    /// now.
     fn next_timeout(&self, now: LocalTime) -> LocalTime;
+    /// The next packet to send.
+    fn poll_transmit(&mut self) -> Option<Vec<u8>>;
     /// [`Client::handle_input`] with a packed input.
     fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed);
-    /// See [`Client::poll_transmit`].
-    fn poll_transmit(&mut self) -> Option<Vec<u8>>;
-    /// Moves everything on to `now` as [`Client::view`] does, for whoever does not draw.
+    /// Moves everything on to `now` as [`Client::view`] does, in a program that does not draw.
     fn handle_view(&mut self, now: LocalTime);
-    /// See [`Client::set_loop_filter`].
-    fn set_loop_filter(&mut self, now: LocalTime, filter: crate::clock::pll::LoopFilter);
-    /// See [`Client::choose`].
+    /// Chooses the loop that keeps the clock in phase.
+    fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter);
+    /// Shows the others of a kind, an index into the game's kinds, by a method.
     fn choose(&mut self, kind: u8, choice: Choice);
-    /// See [`Client::choice`].
+    /// The method that a kind is shown by.
     fn choice(&self, kind: u8) -> Choice;
-    /// See [`Client::set_ghost`].
+    /// Adds the picture of another method to [`Client::traces`].
     fn set_ghost(&mut self, ghost: Option<Choice>);
-    /// See [`Client::record_motion`].
+    /// Begins or ends the recording of the own player's motion.
     fn record_motion(&mut self, on: bool);
-    /// See [`Client::poll_motion`].
+    /// The next state of the recording. Some hundred wait to be fetched; of more the oldest are
+    /// lost.
     fn poll_motion(&mut self) -> Option<Recorded>;
-    /// See [`Client::into_common`].
+    /// Leaves the game, for the next one on the same server.
     fn into_common(self: Box<Self>) -> Common;
-}
-
-impl<G: Game> AnyClient for Client<G> {
-    fn game_name(&self) -> &'static str {
-        G::NAME
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        G::Entity::KINDS
-    }
-
-    fn common(&self) -> &Common {
-        self.common()
-    }
-
-    fn handle_datagram(
-        &mut self,
-        bytes: &[u8],
-        arrival: LocalTime,
-    ) -> Result<Received, StoreError> {
-        self.handle_datagram(bytes, arrival)
-    }
-
-    fn handle_message(&mut self, message: &ServerMessage) {
-        self.handle_message(message);
-    }
-
-    fn handle_frame(&mut self, now: LocalTime) {
-        self.handle_frame(now);
-    }
-
-    fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
-        self.poll_tick(now)
-    }
-
-    fn next_timeout(&self, now: LocalTime) -> LocalTime {
-        self.next_timeout(now)
-    }
-
-    fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed) {
-        self.handle_input(now, tick, <G::Input as Record>::unpack(input));
-    }
-
-    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        self.poll_transmit()
-    }
-
-    fn handle_view(&mut self, now: LocalTime) {
-        let _ = self.view(now);
-    }
-
-    fn set_loop_filter(&mut self, now: LocalTime, filter: crate::clock::pll::LoopFilter) {
-        self.set_loop_filter(now, filter);
-    }
-
-    fn choose(&mut self, kind: u8, choice: Choice) {
-        self.choose(kind, choice);
-    }
-
-    fn choice(&self, kind: u8) -> Choice {
-        self.choice(kind)
-    }
-
-    fn set_ghost(&mut self, ghost: Option<Choice>) {
-        self.set_ghost(ghost);
-    }
-
-    fn record_motion(&mut self, on: bool) {
-        self.record_motion(on);
-    }
-
-    fn poll_motion(&mut self) -> Option<Recorded> {
-        self.poll_motion()
-    }
-
-    fn into_common(self: Box<Self>) -> Common {
-        Self::into_common(*self)
-    }
 }
 
 /// The client as one of that game; none if it plays another.
@@ -139,7 +66,7 @@ pub fn downcast_ref<G: Game>(client: &dyn AnyClient) -> Option<&Client<G>> {
     (client as &dyn Any).downcast_ref()
 }
 
-/// The same, to change.
+/// The client as one of that game, to change.
 pub fn downcast_mut<G: Game>(client: &mut dyn AnyClient) -> Option<&mut Client<G>> {
     (client as &mut dyn Any).downcast_mut()
 }
@@ -150,7 +77,7 @@ pub trait Controller: Debug + Send {
     fn press(&mut self, client: &dyn AnyClient, tick: Tick) -> Packed;
 }
 
-/// A bot that plays by what was last drawn, for by that the server judges its shots.
+/// A bot that plays by the last picture, which is what the server judges its shots by.
 #[derive(Debug)]
 pub struct Autopilot<G: Game> {
     bot: Box<dyn Bot<G>>,

@@ -1,4 +1,5 @@
-//! What a client has whatever the game: clocks, roster, counters. It outlives a game.
+//! The part of a client that does not depend on the game, and outlives it: clocks, roster,
+//! counters.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +102,8 @@ impl Common {
     pub(super) fn handle_message(&mut self, message: &ServerMessage) -> bool {
         match message {
             ServerMessage::Joined { player, name, bot } => {
-                if self.roster.len() < usize::from(SEATS_MAX) {
+                let is_full = self.roster.len() >= usize::from(SEATS_MAX);
+                if !is_full || self.roster.contains_key(player) {
                     self.roster.insert(*player, Seat { name: name.clone(), bot: *bot });
                 }
             }
@@ -162,12 +164,12 @@ impl Common {
         &self.pll
     }
 
-    /// What steers prediction: how far it runs ahead of the server's time, and why.
+    /// Steering of prediction: its lead over the server's time, and the reasons.
     pub fn lead(&self) -> &Lead {
         &self.lead
     }
 
-    /// What steers presentation: how far it runs behind the server's time, and why.
+    /// Steering of presentation: its delay behind the server's time, and the reasons.
     pub fn delay(&self) -> &Delay {
         &self.delay
     }

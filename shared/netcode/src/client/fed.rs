@@ -15,13 +15,15 @@ pub enum Fed {
     Control(LocalTime, Vec<u8>),
     /// [`Session::handle_datagram`](super::Session::handle_datagram).
     Datagram(LocalTime, Vec<u8>),
-    /// [`Session::handle_lost`](super::Session::handle_lost) with the reason and whether to try again.
+    /// [`Session::handle_lost`](super::Session::handle_lost) with the reason and whether to try
+    /// again.
     Lost(LocalTime, String, bool),
     /// [`Session::handle_timeout`](super::Session::handle_timeout).
     Timeout(LocalTime),
     /// The frame at which keys were read.
     Frame(LocalTime),
-    /// [`Session::press`](super::Session::press) with the packed inputs of the ticks that were due.
+    /// [`Session::press`](super::Session::press) with the packed inputs of the ticks that were
+    /// due.
     Press(LocalTime, Vec<Vec<u32>>),
     /// [`Session::view`](super::Session::view): a picture.
     View(LocalTime),

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::any::AnyClient;
 use super::common::{Common, Seat};
 use super::news::News;
 use super::prediction::Prediction;
 use super::recorder::{Recorded, Recorder};
-use super::seen::Seen;
 use super::stats::Stats;
+use super::view_times::ViewTimes;
 use crate::clock::delay::Delay;
 use crate::clock::lead::Lead;
 use crate::clock::pll::{LoopFilter, Pll};
-use crate::fields::{Entity, Values, age_of, without_age};
+use crate::fields::{Entity, Kind, Packed, Record, Values, age_of, without_age};
 use crate::game::{Entities, Game, Late};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{CATCH_UP_TICKS_MAX, PREDICTION_TICKS_MAX};
@@ -26,10 +27,11 @@ use crate::wire::input::{InputPacket, write_input};
 use crate::wire::state::Codec;
 use crate::wire::{Echo, is_of_game, mark_game};
 
-/// What to draw at a moment.
+/// The picture of a moment.
 #[derive(Clone, Debug)]
 pub struct View<G: Game> {
-    /// Everybody: the own player and what it touches as predicted, the rest as their presentation has it.
+    /// Everybody: the own player and what it touches as predicted, the rest as their presentation
+    /// has it.
     pub entities: Entities<G::Entity>,
     /// The own player's entity.
     pub own: Option<EntityId>,
@@ -54,10 +56,10 @@ pub struct Client<G: Game> {
     store: Store<G>,
     presenter: Presenter<G>,
     prediction: Prediction<G>,
-    /// What was last drawn, when, and at which moment.
+    /// The last picture, its time and its moment.
     shown: Entities<G::Entity>,
     viewed: Option<(LocalTime, Moment)>,
-    seen: Seen,
+    view_times: ViewTimes,
     /// The last tick that an input was asked for; none before the first.
     ticked: Option<Tick>,
     /// The newest tick whose input the server has.
@@ -91,7 +93,7 @@ impl<G: Game> Client<G> {
             prediction: Prediction::new(now, rates),
             shown: Entities::default(),
             viewed: None,
-            seen: Seen::default(),
+            view_times: ViewTimes::default(),
             ticked: None,
             confirmed: welcome.tick,
             next_seq: 0,
@@ -100,13 +102,224 @@ impl<G: Game> Client<G> {
         }
     }
 
-    /// Leaves the game, for the next one on the same server.
-    pub fn into_common(self) -> Common {
-        self.common
+    fn reconcile(&mut self, tick: Tick, late: bool) {
+        let scene = self.store.latest();
+        let Some(own) = G::avatar(&scene, self.common.player) else {
+            let released = self.prediction.forget_own(&self.shown);
+            return self.hand_over(&released);
+        };
+        let state = self.store.version(own.index, tick).and_then(|version| version.state);
+        let Some(mut state) = state.filter(|state| state.generation == own.generation) else {
+            return;
+        };
+        // A state of the player's own time is one of an earlier tick.
+        let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
+        let tick = tick.minus(age_of(fields, &state.packed));
+        state.packed = without_age(fields, &state.packed);
+        if let Some(recorder) = &mut self.recorder {
+            // An input that was replaced by another may lead to the same state in the end.
+            let sure = !late || G::LATE == Late::Wait;
+            let states = self.prediction.confirmed(own, tick, &state.packed);
+            let states = states.filter(|(at, _)| sure || *at == tick);
+            recorder.confirm::<G::Entity>(self.common.rates, (own, state.kind), states);
+        }
+        let (store, shown) = (&self.store, &self.shown);
+        let news = News { tick, own: (own, state), scene, store, shown, late };
+        let reconciled = self.prediction.reconcile(&self.game, news);
+        if let Some(correction) = reconciled.correction {
+            self.common.counter.handle_correction(correction);
+        }
+        for id in &reconciled.gone {
+            self.presenter.forget(*id);
+        }
+        self.hand_over(&reconciled.released);
     }
 
-    /// A datagram arrived at `arrival`. An error means that it changed nothing.
-    pub fn handle_datagram(
+    /// Entities that were computed ahead are shown as others are from now on.
+    fn hand_over(&mut self, released: &[(EntityId, Values)]) {
+        for (id, shown) in released {
+            self.presenter.hand_over(*id, shown);
+        }
+    }
+
+    /// The clock was set back: ticks come again, with new inputs.
+    fn restart(&mut self) {
+        self.ticked = None;
+        self.confirmed = self.store.newest();
+        let released = self.prediction.restart(&self.shown);
+        self.hand_over(&released);
+        self.view_times.restart();
+    }
+
+    /// The player's input for a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
+    /// it and packs it up.
+    pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
+        self.ticked = Some(tick);
+        self.common.counter.stats.ticks += 1;
+        self.common.counter.stats.lead_sum += self.common.lead.lead();
+        let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
+        self.common.lead.handle_sent(tick, before);
+        self.view_times.handle_input(self.common.rates, tick, G::needs_view(&input));
+        self.prediction.tick(&self.game, tick, input);
+
+        // At least the newest, whether the server has it or not: acknowledgements ride along.
+        let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
+        self.transmit(now, tick, inputs);
+    }
+
+    fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
+        // What was not fetched yet says less than what comes now, which repeats its inputs: a
+        // program that draws slowly sends one packet a frame, not several that wait for each
+        // other. It takes over the number, or the server would take the other for lost.
+        if self.transmit.is_none() {
+            self.next_seq += 1;
+        }
+        let echo = self.common.heard.and_then(|(sent, arrival)| Echo::new(sent, now - arrival));
+        let packet = InputPacket {
+            seq: (self.next_seq - 1) as u16,
+            ack: self.store.ack(),
+            sent: now.low(),
+            echo,
+            epoch: self.common.epoch,
+            tick: tick.low(),
+            inputs: self.view_times.press(tick, inputs),
+        };
+        self.transmit = Some(write_input(&packet));
+    }
+
+    /// The picture of this moment.
+    pub fn view(&mut self, now: LocalTime) -> View<G> {
+        self.common.pll.settle(now);
+        let server_time = self.common.pll.server_time(now);
+        let delay = self.common.delay.advance(now);
+        let presentation_time = server_time - delay;
+        let moment = Moment {
+            now: secs(server_time),
+            past: secs(presentation_time),
+            interval: self.common.rates.snapshot_interval().as_secs(),
+        };
+        let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
+        self.viewed = Some((now, moment));
+        self.view_times.handle_view(self.targets_seen_at(server_time, presentation_time));
+        let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
+        self.common.counter.stats.frames += 1;
+        self.common.counter.stats.delay_sum += delay;
+        self.common.counter.stats.underruns += u64::from(starved > 0);
+        let ahead = server_time + self.common.lead.lead();
+        let own_time = ahead - self.common.rates.step();
+        let ahead = TickTime::at(self.common.rates, ahead);
+        for id in self.prediction.co_predicted() {
+            entities.remove(id);
+        }
+        let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
+        self.shown.clone_from(&entities);
+        View { entities, own, server_time, own_time, presentation_time }
+    }
+
+    /// The time at which those are shown who are of the own player's kind: who are shot at.
+    fn targets_seen_at(&self, present: ServerTime, past: ServerTime) -> ServerTime {
+        let kind = self.prediction.own().map_or(0, |own| own.entity.kind());
+        match self.presenter.choice(kind).timeline() {
+            Timeline::Past => past,
+            Timeline::Present => present,
+        }
+    }
+
+    /// The last picture against the server's states, for developers.
+    pub fn traces(&mut self) -> Vec<Trace<G::Entity>> {
+        let Some((_, moment)) = self.viewed else { return Vec::new() };
+        self.presenter.traces(&self.game, moment)
+    }
+
+    /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
+    pub fn newest(&self) -> Entities<G::Entity> {
+        let mut entities = self.store.latest();
+        if let Some(slot) = self.prediction.own() {
+            entities.insert(slot);
+        }
+        entities
+    }
+
+    /// The rules.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The entities as they were last drawn.
+    pub fn shown(&self) -> &Entities<G::Entity> {
+        &self.shown
+    }
+
+    /// Everything received, to look at.
+    pub fn store(&self) -> &Store<G> {
+        &self.store
+    }
+
+    /// The newest tick heard of.
+    pub fn newest_tick(&self) -> Tick {
+        self.store.newest()
+    }
+
+    /// Clocks, roster and counters.
+    pub fn common(&self) -> &Common {
+        &self.common
+    }
+
+    /// The own seat.
+    pub fn player(&self) -> PlayerId {
+        self.common.player
+    }
+
+    /// The world's rates.
+    pub fn rates(&self) -> Rates {
+        self.common.rates
+    }
+
+    /// Everybody's seats.
+    pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
+        &self.common.roster
+    }
+
+    /// The server's time.
+    pub fn server_time(&self, now: LocalTime) -> ServerTime {
+        self.common.server_time(now)
+    }
+
+    /// The locked clock.
+    pub fn pll(&self) -> &Pll {
+        &self.common.pll
+    }
+
+    /// Steering of prediction.
+    pub fn lead(&self) -> &Lead {
+        &self.common.lead
+    }
+
+    /// Steering of presentation.
+    pub fn delay(&self) -> &Delay {
+        &self.common.delay
+    }
+
+    /// Counters since the client joined.
+    pub fn stats(&self) -> &Stats {
+        self.common.stats()
+    }
+}
+
+impl<G: Game> AnyClient for Client<G> {
+    fn game_name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        G::Entity::KINDS
+    }
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn handle_datagram(
         &mut self,
         bytes: &[u8],
         arrival: LocalTime,
@@ -181,73 +394,25 @@ impl<G: Game> Client<G> {
         Ok(received)
     }
 
-    fn reconcile(&mut self, tick: Tick, late: bool) {
-        let scene = self.store.latest();
-        let Some(own) = G::avatar(&scene, self.common.player) else {
-            let released = self.prediction.forget_own(&self.shown);
-            return self.hand_over(&released);
-        };
-        let state = self.store.version(own.index, tick).and_then(|version| version.state);
-        let Some(mut state) = state.filter(|state| state.generation == own.generation) else {
-            return;
-        };
-        // A state of the player's own time is one of an earlier tick.
-        let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
-        let tick = tick.minus(age_of(fields, &state.packed));
-        state.packed = without_age(fields, &state.packed);
-        if let Some(recorder) = &mut self.recorder {
-            // An input that was replaced by another may lead to the same state in the end.
-            let sure = !late || G::LATE == Late::Wait;
-            let states = self.prediction.confirmed(own, tick, &state.packed);
-            let states = states.filter(|(at, _)| sure || *at == tick);
-            recorder.confirm::<G::Entity>(self.common.rates, (own, state.kind), states);
-        }
-        let (store, shown) = (&self.store, &self.shown);
-        let news = News { tick, own: (own, state), scene, store, shown, late };
-        let reconciled = self.prediction.reconcile(&self.game, news);
-        if let Some(correction) = reconciled.correction {
-            self.common.counter.handle_correction(correction);
-        }
-        for id in &reconciled.gone {
-            self.presenter.forget(*id);
-        }
-        self.hand_over(&reconciled.released);
-    }
-
-    /// What was computed ahead is shown as others are from now on.
-    fn hand_over(&mut self, released: &[(EntityId, Values)]) {
-        for (id, shown) in released {
-            self.presenter.hand_over(*id, shown);
-        }
-    }
-
-    /// A control message came, other than the welcome.
-    pub fn handle_message(&mut self, message: &ServerMessage) {
+    fn handle_message(&mut self, message: &ServerMessage) {
         if self.common.handle_message(message) {
             self.restart();
         }
     }
 
-    /// The clock was set back: ticks come again, with new inputs.
-    fn restart(&mut self) {
-        self.ticked = None;
-        self.confirmed = self.store.newest();
-        let released = self.prediction.restart(&self.shown);
-        self.hand_over(&released);
-        self.seen.restart();
+    fn handle_frame(&mut self, now: LocalTime) {
+        self.common.lead.handle_frame(now);
     }
 
-    /// The next tick that an input is due for, if any is. After a stall the ticks that are too
-    /// many to catch up with are left out.
-    pub fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
+    fn poll_tick(&mut self, now: LocalTime) -> Option<Tick> {
         if !self.common.measured {
             return None;
         }
         self.common.pll.settle(now);
         let lead = self.common.lead.advance(now);
         let due = self.common.rates.tick_at(self.common.pll.server_time(now) + lead);
-        // When nothing is heard for too long there is nothing to predict on. Yet the last word must
-        // go on being sent: it is by the answers that the clock finds back.
+        // When nothing is heard for too long there is nothing to predict on. Yet the last word
+        // must go on being sent: it is by the answers that the clock finds back.
         let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
         let last = self.ticked.unwrap_or(due.minus(1));
         if due <= last {
@@ -262,51 +427,16 @@ impl<G: Game> Client<G> {
         Some(last.plus(skipped + 1))
     }
 
-    /// When [`poll_tick`](Self::poll_tick) next has a tick, as far as can be told now.
-    pub fn next_timeout(&self, now: LocalTime) -> LocalTime {
+    fn next_timeout(&self, now: LocalTime) -> LocalTime {
         let ahead = self.common.pll.server_time(now) + self.common.lead.lead();
-        let next = self.ticked.unwrap_or_else(|| self.common.rates.tick_at(ahead)).plus(1);
+        let reached = self.common.rates.tick_at(ahead);
+        // As far ahead of the newest snapshot as is predicted, only news make a tick due.
+        let waits = |ticked: &Tick| *ticked < self.store.newest().plus(PREDICTION_TICKS_MAX);
+        let next = self.ticked.filter(waits).unwrap_or(reached).plus(1);
         now + (self.common.rates.time_of(next) - ahead).max(Micros::ZERO)
     }
 
-    /// What the player commands in a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
-    /// it and packs it up.
-    pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
-        self.ticked = Some(tick);
-        self.common.counter.stats.ticks += 1;
-        self.common.counter.stats.lead_sum += self.common.lead.lead();
-        let before = self.common.rates.time_of(tick) - self.common.pll.server_time(now);
-        self.common.lead.handle_sent(tick, before);
-        self.seen.handle_input(self.common.rates, tick, G::needs_view(&input));
-        self.prediction.tick(&self.game, tick, input);
-
-        // At least the newest, whether the server has it or not: acknowledgements ride along.
-        let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
-        self.transmit(now, tick, inputs);
-    }
-
-    fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
-        // What was not fetched yet says less than what comes now, which repeats its inputs: a program that
-        // draws slowly sends one packet a frame, not several that wait for each other. It takes over the
-        // number, or the server would take the other for lost.
-        if self.transmit.is_none() {
-            self.next_seq += 1;
-        }
-        let echo = self.common.heard.and_then(|(sent, arrival)| Echo::new(sent, now - arrival));
-        let packet = InputPacket {
-            seq: (self.next_seq - 1) as u16,
-            ack: self.store.ack(),
-            sent: now.low(),
-            echo,
-            epoch: self.common.epoch,
-            tick: tick.low(),
-            inputs: self.seen.press(tick, inputs),
-        };
-        self.transmit = Some(write_input(&packet));
-    }
-
-    /// The next packet to send.
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         let mut packet = self.transmit.take()?;
         mark_game(&mut packet, self.common.number);
         self.common.counter.stats.tx_packets += 1;
@@ -314,158 +444,39 @@ impl<G: Game> Client<G> {
         Some(packet)
     }
 
-    /// A program that gets to its inputs once a frame says so, at the start of each: inputs are then sent
-    /// ahead by a frame more. One that wakes for each tick does not.
-    pub fn handle_frame(&mut self, now: LocalTime) {
-        self.common.lead.handle_frame(now);
+    fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed) {
+        self.handle_input(now, tick, <G::Input as Record>::unpack(input));
     }
 
-    /// Which loop keeps the clock in phase.
-    pub fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
+    fn handle_view(&mut self, now: LocalTime) {
+        let _ = self.view(now);
+    }
+
+    fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
         self.common.pll.set_filter(now, filter);
     }
 
-    /// What to draw now.
-    pub fn view(&mut self, now: LocalTime) -> View<G> {
-        self.common.pll.settle(now);
-        let server_time = self.common.pll.server_time(now);
-        let delay = self.common.delay.advance(now);
-        let presentation_time = server_time - delay;
-        let moment = Moment {
-            now: secs(server_time),
-            past: secs(presentation_time),
-            interval: self.common.rates.snapshot_interval().as_secs(),
-        };
-        let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
-        self.viewed = Some((now, moment));
-        self.seen.handle_view(self.targets_seen_at(server_time, presentation_time));
-        let (mut entities, starved) = self.presenter.show(&self.game, moment, passed.as_secs());
-        self.common.counter.stats.frames += 1;
-        self.common.counter.stats.delay_sum += delay;
-        self.common.counter.stats.underruns += u64::from(starved > 0);
-        let ahead = server_time + self.common.lead.lead();
-        let own_time = ahead - self.common.rates.step();
-        let ahead = TickTime::at(self.common.rates, ahead);
-        for id in self.prediction.shared() {
-            entities.remove(id);
-        }
-        let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
-        self.shown.clone_from(&entities);
-        View { entities, own, server_time, own_time, presentation_time }
-    }
-
-    /// The time at which those are shown who are of the own player's kind: who are shot at.
-    fn targets_seen_at(&self, present: ServerTime, past: ServerTime) -> ServerTime {
-        let kind = self.prediction.own().map_or(0, |own| own.entity.kind());
-        match self.presenter.choice(kind).timeline() {
-            Timeline::Past => past,
-            Timeline::Present => present,
-        }
-    }
-
-    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's choice.
-    pub fn choose(&mut self, kind: u8, choice: Choice) {
+    fn choose(&mut self, kind: u8, choice: Choice) {
         self.presenter.choose(kind, choice);
     }
 
-    /// The method that a kind is shown by.
-    pub fn choice(&self, kind: u8) -> Choice {
+    fn choice(&self, kind: u8) -> Choice {
         self.presenter.choice(kind)
     }
 
-    /// Shows what another method would make of it in [`traces`](Self::traces).
-    pub fn set_ghost(&mut self, ghost: Option<Choice>) {
+    fn set_ghost(&mut self, ghost: Option<Choice>) {
         self.presenter.set_ghost(ghost);
     }
 
-    /// How the pictures of the last [`view`](Self::view) compare with what the server says, for developers
-    /// to look at.
-    pub fn traces(&mut self) -> Vec<Trace<G::Entity>> {
-        let Some((_, moment)) = self.viewed else { return Vec::new() };
-        self.presenter.traces(&self.game, moment)
-    }
-
-    /// Records the own player's motion from now on, for [`poll_motion`](Self::poll_motion), or no longer.
-    pub fn record_motion(&mut self, on: bool) {
+    fn record_motion(&mut self, on: bool) {
         self.recorder = on.then(|| self.recorder.take().unwrap_or_default());
     }
 
-    /// The next state of the recording. Some hundred wait to be fetched, of more the oldest are lost.
-    pub fn poll_motion(&mut self) -> Option<Recorded> {
+    fn poll_motion(&mut self) -> Option<Recorded> {
         self.recorder.as_mut()?.poll()
     }
 
-    /// Everybody as of the newest snapshot, and the own player as predicted, whatever is shown.
-    pub fn newest(&self) -> Entities<G::Entity> {
-        let mut entities = self.store.latest();
-        if let Some(slot) = self.prediction.own() {
-            entities.insert(slot);
-        }
-        entities
-    }
-
-    /// The rules.
-    pub fn game(&self) -> &G {
-        &self.game
-    }
-
-    /// The entities as they were last drawn.
-    pub fn shown(&self) -> &Entities<G::Entity> {
-        &self.shown
-    }
-
-    /// Everything received, to look at.
-    pub fn store(&self) -> &Store<G> {
-        &self.store
-    }
-
-    /// The newest tick heard of.
-    pub fn newest_tick(&self) -> Tick {
-        self.store.newest()
-    }
-
-    /// What it has whatever the game.
-    pub fn common(&self) -> &Common {
-        &self.common
-    }
-
-    /// The own seat.
-    pub fn player(&self) -> PlayerId {
-        self.common.player
-    }
-
-    /// The world's rates.
-    pub fn rates(&self) -> Rates {
-        self.common.rates
-    }
-
-    /// Everybody's seats.
-    pub fn roster(&self) -> &BTreeMap<PlayerId, Seat> {
-        &self.common.roster
-    }
-
-    /// The server's time.
-    pub fn server_time(&self, now: LocalTime) -> ServerTime {
-        self.common.server_time(now)
-    }
-
-    /// The locked clock.
-    pub fn pll(&self) -> &Pll {
-        &self.common.pll
-    }
-
-    /// What steers prediction.
-    pub fn lead(&self) -> &Lead {
-        &self.common.lead
-    }
-
-    /// What steers presentation.
-    pub fn delay(&self) -> &Delay {
-        &self.common.delay
-    }
-
-    /// Counters since the client joined.
-    pub fn stats(&self) -> &Stats {
-        self.common.stats()
+    fn into_common(self: Box<Self>) -> Common {
+        self.common
     }
 }

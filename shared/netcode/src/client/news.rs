@@ -1,4 +1,4 @@
-//! What a snapshot says that a prediction is compared with, and the verdict.
+//! The part of a snapshot that a prediction is compared with, and the verdict.
 
 use crate::fields::Entities;
 use crate::game::{Game, MispredictionCause};
@@ -14,11 +14,11 @@ pub struct Correction {
     pub tick: Tick,
     /// By how much the field that was furthest off was off, in the game's own units.
     pub size: f32,
-    /// Why, as far as is known.
+    /// Cause, as far as is known.
     pub cause: MispredictionCause,
 }
 
-/// What a snapshot packet says that is to be compared with what was predicted.
+/// The part of a snapshot packet that a prediction is compared with.
 pub(super) struct News<'a, G: Game> {
     /// Its tick.
     pub(super) tick: Tick,
@@ -28,7 +28,7 @@ pub(super) struct News<'a, G: Game> {
     pub(super) scene: Entities<G::Entity>,
     /// All that was received.
     pub(super) store: &'a Store<G>,
-    /// What was last drawn.
+    /// The last picture.
     pub(super) shown: &'a Entities<G::Entity>,
     /// Whether an input is known to have been late, lately.
     pub(super) late: bool,

@@ -1,20 +1,20 @@
-//! What is computed ahead of the server: the own player, from its inputs, and what it touches or brings
-//! into the world; corrected by replaying the inputs.
+//! Prediction: the own player computed ahead of the server from its inputs, with what it touches
+//! or spawns; corrected by replaying the inputs.
 //!
 //! The model is Quake III's: take the newest state that the server vouches for, run every input
-//! since then through the same movement, and draw the result. What this adds is knowing when not
-//! to: as long as the server's states are those that were predicted for their tick, to the last bit,
-//! nothing is replayed and nothing moves.
+//! since then through the same movement, and draw the result. As long as the server's states are
+//! those that were predicted for their tick, to the last bit, nothing is replayed and nothing
+//! moves.
 //!
-//! Things are *shared* while the game says that the player is about to touch them
-//! ([`Game::co_predicts`]), and *predicted* from the moment at which the player's command brings them into the
-//! world until the server's come ([`Game::predicted_spawn`]). Whatever is handed from one way of being shown to
-//! another is drawn where it was and slides from there.
+//! An entity is *co-predicted* while the game says that the player is about to touch it
+//! ([`Game::co_predicts`]). A *predicted spawn* is there from the tick of the player's command
+//! until the server's entity comes ([`Game::predicted_spawn`]). An entity that changes between
+//! prediction and presentation is drawn where it was, and slides from there.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::co_prediction::CoPrediction;
 use super::news::{Correction, News};
-use super::others::Others;
 use crate::fields::{Entity, Field, Motion, Packed, Values, unpack_values};
 use crate::game::{Ahead, Entities, Game, MispredictionCause, Slot};
 use crate::ids::EntityId;
@@ -25,23 +25,23 @@ use crate::snapshot::State;
 use crate::snapshot::store::Store;
 use crate::time::{LocalTime, Rates, Tick};
 
-/// What comes of it.
+/// Result of a reconciliation.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
-    /// What was wrong with the own entity.
+    /// Misprediction of the own entity.
     pub(super) correction: Option<Correction>,
-    /// What is computed ahead no longer, and how it was last drawn.
+    /// Entities that are no longer computed ahead, each as it was last drawn.
     pub(super) released: Vec<(EntityId, Values)>,
-    /// What was computed ahead and is no more.
+    /// Entities that were computed ahead and exist no more.
     pub(super) gone: Vec<EntityId>,
 }
 
-/// What was predicted for a tick.
+/// Predicted states of a tick.
 #[derive(Debug)]
 struct Predicted {
     tick: Tick,
     own: Packed,
-    /// What is shared and predicted, in the order of the ids.
+    /// Co-predicted entities and predicted spawns, in the order of their ids.
     others: Vec<(EntityId, Packed)>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Prediction<G: Game> {
     /// Everything else as of the newest snapshot, and what is computed ahead at tick `at`.
     scene: Entities<G::Entity>,
     own: Option<EntityId>,
-    others: Others,
+    others: CoPrediction,
     at: Tick,
     /// The newest tick that the server's state is known of.
     base: Tick,
@@ -66,9 +66,9 @@ pub(super) struct Prediction<G: Game> {
     inputs: VecDeque<(Tick, G::Input)>,
     /// The last input before those.
     input_before: (Tick, G::Input),
-    /// What was predicted from `base` to `at`, oldest first.
+    /// Predicted states from `base` to `at`, oldest first.
     states: VecDeque<Predicted>,
-    /// Corrections that are not yet over, for each thing that is computed ahead.
+    /// Corrections that are not yet over, by entity.
     errors: BTreeMap<EntityId, RenderError>,
     drawn_at: LocalTime,
     /// The point of prediction time that was last drawn.
@@ -80,7 +80,7 @@ impl<G: Game> Prediction<G> {
         Self {
             scene: Entities::default(),
             own: None,
-            others: Others::new(rates),
+            others: CoPrediction::new(rates),
             at: Tick(0),
             base: Tick(0),
             inputs: VecDeque::new(),
@@ -100,11 +100,11 @@ impl<G: Game> Prediction<G> {
         self.forget_own(shown)
     }
 
-    /// There is nobody to predict until the next [`reconcile`](Self::reconcile). Returns what was shared
-    /// until now, and how it was last drawn.
+    /// There is nobody to predict until the next [`reconcile`](Self::reconcile). Returns the
+    /// entities that were co-predicted, each as it was last drawn.
     pub(super) fn forget_own(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         let drawn = |id| Some((id, shown.get(id)?.entity.values()));
-        let released = self.others.shared().filter_map(drawn).collect();
+        let released = self.others.co_predicted().filter_map(drawn).collect();
         self.own = None;
         self.states.clear();
         self.errors.clear();
@@ -147,7 +147,7 @@ impl<G: Game> Prediction<G> {
         for (at, input) in self.inputs.iter().take_while(|(at, _)| *at <= from) {
             last = (*at, *input);
         }
-        let shared: Vec<_> = self.others.shared().collect();
+        let co_predicted: Vec<_> = self.others.co_predicted().collect();
         for step in (from.0..tick.0).map(|before| Tick(before).plus(1)) {
             let found = self.inputs.binary_search_by_key(&step, |(at, _)| *at);
             let input = match found {
@@ -157,7 +157,7 @@ impl<G: Game> Prediction<G> {
                 }
                 Err(_) => G::repeat(&last.1, step.since(last.0)),
             };
-            let ahead = Ahead { tick: step, ticks: step.since(self.base), shared: &shared };
+            let ahead = Ahead { tick: step, ticks: step.since(self.base), shared: &co_predicted };
             game.predict(&mut self.scene, own, &input, ahead);
             self.others.note::<G>(&mut self.scene, own, step);
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {
@@ -169,7 +169,8 @@ impl<G: Game> Prediction<G> {
         self.at = self.at.max(tick);
     }
 
-    /// Moves what is computed ahead to the wire's grid, and takes it down; none if the own entity is gone.
+    /// Moves what is computed ahead to the wire's grid, and packs it; none if the own entity is
+    /// gone.
     fn predicted(&mut self, own: EntityId, tick: Tick) -> Option<Predicted> {
         let mut snap = |id| {
             let slot = self.scene.get_mut(id)?;
@@ -182,8 +183,8 @@ impl<G: Game> Prediction<G> {
         Some(Predicted { tick, own, others })
     }
 
-    /// The own entity's states that a server's word for a tick settles, up to that one: those that were
-    /// predicted since the last word, if they led there.
+    /// The own entity's states that a server's word for a tick settles, up to that one: those that
+    /// were predicted since the last word, if they led there.
     pub(super) fn confirmed(
         &self,
         own: EntityId,
@@ -226,15 +227,15 @@ impl<G: Game> Prediction<G> {
         }
         let others_agree = place.is_some_and(|at| {
             let predicted = &self.states[at];
-            self.others.shared().all(|id| agrees(news.store, predicted, id, news.tick))
+            self.others.co_predicted().all(|id| agrees(news.store, predicted, id, news.tick))
         });
         if predicted == Some(state.packed) && others_agree && !changes.replay {
             self.go_on(news, own, state);
             return reconciled;
         }
 
-        // What is predicted and not yet heard of goes on from where it was, and so does what is shared and
-        // was not told of, as long as nothing speaks against it.
+        // A predicted spawn that is awaited goes on from where it was. So does a co-predicted
+        // entity of which the snapshot says nothing.
         let stands = |id: &EntityId| {
             let heard = news.store.last(id.index).map(|version| version.tick);
             heard.is_some_and(|heard| heard < news.tick && heard <= self.base)
@@ -242,7 +243,7 @@ impl<G: Game> Prediction<G> {
         let carried: Vec<Slot<G::Entity>> = self
             .others
             .awaited(news.tick)
-            .chain(self.others.shared().filter(stands))
+            .chain(self.others.co_predicted().filter(stands))
             .filter_map(|id| {
                 let packed = self.states[place?].of(id)?;
                 let slot = self.scene.get(id)?;
@@ -282,7 +283,8 @@ impl<G: Game> Prediction<G> {
         self.errors.clear();
         for (id, before, error, is_new) in drawn.drain(..) {
             let Some(slot) = self.scene.get(id) else { continue };
-            // What was predicted before was so for the same tick; the others were drawn somewhere between two.
+            // What was predicted before was so for the same tick; the others were drawn somewhere
+            // between two.
             let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
             self.correct(id, &before, &after, error);
         }
@@ -317,7 +319,7 @@ impl<G: Game> Prediction<G> {
         self.trim(news.tick);
     }
 
-    /// What was drawn before goes on from there, and slides to what is predicted now.
+    /// The picture goes on from where it was, and slides to the predicted state.
     fn correct(&mut self, id: EntityId, before: &Values, after: &Values, mut error: RenderError) {
         let Some(fields) = self.scene.get(id).map(|slot| slot.entity.fields()) else { return };
         if cut_between(fields, before, after) {
@@ -334,7 +336,7 @@ impl<G: Game> Prediction<G> {
         let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
         self.scene = news.scene.clone();
         self.scene.insert(state.to_slot(own.index));
-        for id in self.others.shared() {
+        for id in self.others.co_predicted() {
             // Exactly then, where that is known.
             let version = news.store.version(id.index, news.tick);
             let state = version.and_then(|version| version.state);
@@ -374,13 +376,12 @@ impl<G: Game> Prediction<G> {
         self.scene.get(self.own?).copied()
     }
 
-    /// What is computed ahead and belongs to the world: to be shown as [`drawn`](Self::drawn) says, or not
-    /// at all.
-    pub(super) fn shared(&self) -> impl Iterator<Item = EntityId> {
-        self.others.shared()
+    /// Co-predicted entities: shown as [`drawn`](Self::drawn) says, or not at all.
+    pub(super) fn co_predicted(&self) -> impl Iterator<Item = EntityId> {
+        self.others.co_predicted()
     }
 
-    /// What is computed ahead at a point of prediction time, between the last two predicted ticks.
+    /// Values of an entity at a point of prediction time, between the last two predicted ticks.
     fn picture(&self, slot: &Slot<G::Entity>, ahead: TickTime) -> Values {
         let (fields, newest) = (slot.entity.fields(), slot.entity.values());
         let before = self.at.minus(1);
@@ -398,8 +399,9 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// What is computed ahead, the own entity last, as it is to be drawn at a point of prediction time:
-    /// between the last two predicted ticks, so that the picture flows whatever the display's rate.
+    /// Draws all that is computed ahead, the own entity last, at a point of prediction time:
+    /// between the last two predicted ticks, so that the picture flows whatever the display's
+    /// rate.
     pub(super) fn drawn(
         &mut self,
         now: LocalTime,
@@ -425,15 +427,15 @@ impl<G: Game> Prediction<G> {
     }
 }
 
-/// Whether a shared thing was predicted as the server says, as far as it says anything of that tick.
+/// Whether the server says the same of a co-predicted entity at a tick, or nothing.
 fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: Tick) -> bool {
     let Some(version) = store.version(id.index, tick) else { return true };
     let truth = version.state.filter(|state| state.generation == id.generation);
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
-/// The largest difference among the fields that are predicted, in the fields' units. None where the server
-/// alone decided on a cut: what else changed then is of its making, too.
+/// The largest difference among the fields that are predicted, in the fields' units. None where
+/// the server alone decided on a cut: what else changed then is of its making, too.
 fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
     let decided = |((field, a), b): ((&Field, &u32), &u32)| {
         field.motion == Motion::Cut && !field.predicted && a != b

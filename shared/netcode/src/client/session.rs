@@ -1,19 +1,20 @@
-//! A stay on a server, from the first hello to the last goodbye, however often the server is lost in
-//! between and whatever games it plays.
+//! A stay on a server, from the first hello to the last goodbye, however often the server is lost
+//! in between and whatever games it plays.
 //!
-//! Call it in this order, as often as you like; it never blocks and never reads a clock:
+//! Call a session in this order, as often as you like; it never blocks and never reads a clock:
 //!
 //! 1. `handle_*` with what the transport has: [`Session::handle_connected`],
 //!    [`Session::handle_control`], [`Session::handle_datagram`], [`Session::handle_lost`], each
-//!    stamped with the time at which it came; then [`Session::handle_timeout`] with the time now;
-//! 2. [`Session::press`] (or [`Session::press_by`]) with what the player commands in each tick that is
-//!    due;
-//! 3. [`Session::poll_output`] for what the transport is to do;
-//! 4. [`Session::poll_notice`] for what the player is to be told, and [`Session::view`] for what to
-//!    draw.
+//!    stamped with its arrival; then [`Session::handle_timeout`] with the present time;
+//! 2. [`Session::press`] (or [`Session::press_by`]) with the player's commands of each due tick;
+//! 3. [`Session::poll_output`] for the transport's orders;
+//! 4. [`Session::poll_notice`] for the player's news, and [`Session::view`] for the picture.
 //!
-//! *Invariant:* all that a session does follows from what went in. [`Session::record`] takes that down,
-//! and [`Session::feed`] feeds it back: the same pictures come out.
+//! Calls in another order lose time and nothing else: each state ignores what does not belong to
+//! it, and everything that waits to be fetched is bounded.
+//!
+//! *Invariant:* all that a session does follows from what went in. [`Session::record`] takes that
+//! down, and [`Session::feed`] feeds it back: the same pictures come out.
 
 use std::collections::VecDeque;
 
@@ -21,38 +22,38 @@ use super::any::{AnyClient, Controller, downcast_mut, downcast_ref};
 use super::common::Common;
 use super::fed::Fed;
 use super::game::{Client, View};
-use super::recorder::Recorded;
+use super::output::{Motion, Notice, Output, State};
 use crate::clock::pll::LoopFilter;
-use crate::fields::{Kind, Packed, Record};
+use crate::fields::{Packed, Record};
 use crate::game::Game;
 use crate::games::Games;
 use crate::limits::{FED_MAX, FIELDS_MAX, MOTION_MAX, NOTICES_MAX};
 use crate::motion::choice::Choice;
 use crate::presentation::presenter::Trace;
 use crate::snapshot::store::Received;
-use crate::time::{LocalTime, Micros, Rates, Tick};
-use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, frame};
+use crate::time::{LocalTime, Micros, Tick};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, frame, printable};
 use crate::wire::protocol::wire_hash;
 
-/// A server that does not answer the hello for so long is tried again later.
+/// Time after which a server that did not answer the hello is tried again later.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
-/// No server rotates sooner than that; one that does would keep the client from playing.
+/// Least time between two games of a rotation. A server that is faster would keep the client from
+/// playing.
 const GAME_MIN: Micros = Micros::from_ms(1000);
-/// A program that looks so seldom was suspended or stalled: what came meanwhile may not have been
-/// handed on yet, so the silence counts anew.
+/// A program that calls less often was suspended or stalled. Packets of that time may not have
+/// been handed on yet, so the silence counts anew, once for each packet heard.
 const STALL: Micros = Micros::from_ms(1000);
 
-/// What a session is told when it begins.
+/// Settings of a session.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
     /// The games that this client knows.
     pub games: Games,
     /// The player's name; the server may add a number to it.
     pub name: String,
-    /// The loop that keeps the clock in phase.
+    /// Loop filter of the clock.
     pub filter: LoopFilter,
-    /// A server from which nothing comes for so long is lost: 3 s by default, ninety snapshots at 30
-    /// a second.
+    /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
     pub silence_max: Micros,
 }
 
@@ -64,82 +65,12 @@ impl SessionConfig {
     }
 }
 
-/// How a session stands with its server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Trying to join.
-    Connecting {
-        /// Attempts in a row, this one included; 1 or more.
-        attempt: u32,
-    },
-    /// In the game.
-    Connected,
-    /// Out of the game, and about to try again.
-    Waiting {
-        /// Why the last attempt failed, or the game before it.
-        reason: String,
-        /// When it tries again.
-        retry_at: LocalTime,
-        /// Attempts in vain.
-        attempt: u32,
-    },
-    /// Out of the game for good.
-    Ended {
-        /// Why.
-        reason: String,
-    },
-}
-
-/// What the transport is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// Connect, and say so by [`Session::handle_connected`] or [`Session::handle_lost`].
-    Connect,
-    /// Send a framed message on the control stream.
-    Control(Vec<u8>),
-    /// Send a datagram, now or never.
-    Datagram(Vec<u8>),
-    /// Close the connection, or stop connecting, for this reason.
-    Close(String),
-}
-
-/// What the player is to be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// The session stands otherwise with its server.
-    State(State),
-    /// A game began: [`Session::client`] plays it.
-    Game {
-        /// The server's name.
-        server: String,
-        /// The game's name.
-        game: &'static str,
-    },
-}
-
-/// A state of the own player's motion, and what it is a state of.
-#[derive(Clone, Debug)]
-pub struct Motion {
-    /// The game's name.
-    pub game: &'static str,
-    /// The kinds of its entities.
-    pub kinds: &'static [Kind],
-    /// The world's rates.
-    pub rates: Rates,
-    /// Seed of the rules and the map.
-    pub seed: u64,
-    /// Games begun in this session before this one.
-    pub stay: u32,
-    /// The state.
-    pub recorded: Recorded,
-}
-
-/// How a session gets from one state to the next.
+/// State with what it takes to leave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// The transport connects.
     Dialing,
-    /// The hello was sent, at that time; none came back.
+    /// The hello was sent at that time, and awaits its answer.
     Greeted(LocalTime),
     /// In the game.
     Playing,
@@ -160,15 +91,19 @@ pub struct Session {
     /// Games begun.
     stays: u32,
     begun: LocalTime,
-    /// When a datagram last came, and when [`handle_timeout`](Self::handle_timeout) was last called.
+    /// Arrival of the last datagram, or the end of a stall after it.
     heard: LocalTime,
+    /// Whether the silence was excused since the last datagram.
+    excused: bool,
+    /// Last call of [`handle_timeout`](Self::handle_timeout).
     looked: LocalTime,
     outputs: VecDeque<Output>,
     notices: VecDeque<Notice>,
-    /// The own player's motion, if that is recorded, as far as the client has no more of it.
+    /// The own player's motion, if that is recorded, as far as the client has handed it over.
     motion: Option<VecDeque<Motion>>,
-    /// What went in, if that is recorded.
+    /// Input so far, if that is recorded, and whether it was too much to be kept.
     fed: Option<VecDeque<Fed>>,
+    fed_over: bool,
 }
 
 impl Session {
@@ -183,11 +118,13 @@ impl Session {
             stays: 0,
             begun: now,
             heard: now,
+            excused: false,
             looked: now,
             outputs: VecDeque::new(),
             notices: VecDeque::new(),
             motion: None,
             fed: None,
+            fed_over: false,
         };
         session.dial();
         session
@@ -212,8 +149,9 @@ impl Session {
     }
 
     fn note(&mut self, fed: impl FnOnce() -> Fed) {
-        if let Some(log) = self.fed.as_mut().filter(|log| log.len() < FED_MAX) {
+        if let Some(log) = self.fed.as_mut().filter(|_| !self.fed_over) {
             log.push_back(fed());
+            self.fed_over = log.len() >= FED_MAX;
         }
     }
 
@@ -239,7 +177,8 @@ impl Session {
         }
     }
 
-    /// The connection is lost or could not be made; `retry` says whether another attempt makes sense.
+    /// The connection is lost or could not be made; `retry` says whether another attempt makes
+    /// sense.
     pub fn handle_lost(&mut self, now: LocalTime, reason: &str, retry: bool) {
         self.note(|| Fed::Lost(now, reason.into(), retry));
         if !matches!(self.step, Step::Waiting(_) | Step::Ended) {
@@ -259,16 +198,7 @@ impl Session {
             (Ok(ServerMessage::Closed { reason, retry }), _) => {
                 self.close(arrival, &reason, retry);
             }
-            (Ok(ServerMessage::Welcome(welcome)), Some(sent)) => {
-                let common = Common::new(&welcome, sent, arrival);
-                if self.begin(&welcome, common, arrival) {
-                    self.step = Step::Playing;
-                    self.attempt = 0;
-                    self.heard = arrival;
-                    self.enter(State::Connected);
-                }
-            }
-            (Ok(ServerMessage::Welcome(welcome)), None) => self.rotate(&welcome, arrival),
+            (Ok(ServerMessage::Welcome(welcome)), _) => self.begin(&welcome, hello_sent, arrival),
             (Ok(message), None) => {
                 if let Some(client) = &mut self.client {
                     client.handle_message(&message);
@@ -285,25 +215,21 @@ impl Session {
         }
     }
 
-    /// The server goes on to another game.
-    fn rotate(&mut self, welcome: &Welcome, now: LocalTime) {
-        if now - self.begun < GAME_MIN {
-            return self.close(now, "the server changes its game all the time", false);
+    /// The server's first game begins, in answer to a hello, or the next one of its rotation.
+    fn begin(&mut self, welcome: &Welcome, hello_sent: Option<LocalTime>, now: LocalTime) {
+        if hello_sent.is_none() && now - self.begun < GAME_MIN {
+            return self.close(now, "the server changes its game more than once a second", false);
         }
+        let Ok(entry) = self.config.games.get(&welcome.game).copied() else {
+            let game = printable(&welcome.game);
+            let reason = format!("the server plays {game}, a game unknown here");
+            return self.close(now, &reason, false);
+        };
         self.collect_motion();
-        let Some(client) = self.client.take() else { return };
-        self.begin(welcome, client.into_common(), now);
-    }
-
-    fn begin(&mut self, welcome: &Welcome, common: Common, now: LocalTime) -> bool {
-        self.collect_motion();
-        let entry = match self.config.games.get(&welcome.game) {
-            Ok(entry) => *entry,
-            Err(_) => {
-                let reason = format!("the server plays {}, a game unknown here", welcome.game);
-                self.close(now, &reason, false);
-                return false;
-            }
+        let before = self.client.take();
+        let common = match (hello_sent, before) {
+            (None, Some(client)) => client.into_common(),
+            (sent, _) => Common::new(welcome, sent.unwrap_or(now), now),
         };
         let mut client = entry.client(welcome, common, now);
         client.set_loop_filter(now, self.config.filter);
@@ -312,7 +238,12 @@ impl Session {
         self.stays += 1;
         self.begun = now;
         self.notify(Notice::Game { server: welcome.server.clone(), game: entry.name });
-        true
+        if hello_sent.is_some() {
+            self.step = Step::Playing;
+            self.attempt = 0;
+            (self.heard, self.excused) = (now, false);
+            self.enter(State::Connected);
+        }
     }
 
     /// A datagram came at `arrival`. None: it was refused and changed nothing but a counter.
@@ -321,15 +252,15 @@ impl Session {
         if self.step != Step::Playing {
             return None;
         }
-        self.heard = self.heard.max(arrival);
+        (self.heard, self.excused) = (self.heard.max(arrival), false);
         self.client.as_mut()?.handle_datagram(bytes, arrival).ok()
     }
 
-    /// Acts on the time: gives up a server that is silent, and tries again.
+    /// Acts on the time: gives a silent server up, or tries it again.
     pub fn handle_timeout(&mut self, now: LocalTime) {
         self.note(|| Fed::Timeout(now));
-        if now - self.looked > STALL {
-            self.heard = now;
+        if now - self.looked > STALL && !self.excused {
+            (self.heard, self.excused) = (now, true);
         }
         self.looked = now;
         match self.step {
@@ -347,8 +278,8 @@ impl Session {
         }
     }
 
-    /// When something is due next: a tick of the player's, or [`handle_timeout`](Self::handle_timeout).
-    /// None when the session has ended.
+    /// Time of the player's next tick or of the next [`handle_timeout`](Self::handle_timeout),
+    /// whichever is earlier. None when the session has ended.
     pub fn next_timeout(&self, now: LocalTime) -> Option<LocalTime> {
         let silent = self.heard + self.config.silence_max;
         match self.step {
@@ -364,25 +295,24 @@ impl Session {
         }
     }
 
-    /// The player has had enough.
+    /// The player leaves for good.
     pub fn leave(&mut self, reason: &str) {
         self.note(|| Fed::Leave(reason.into()));
         if self.step != Step::Ended {
-            self.collect_motion();
-            self.outputs.push_back(Output::Close(reason.to_owned()));
-            self.step = Step::Ended;
-            self.enter(State::Ended { reason: reason.to_owned() });
+            self.close(self.looked, reason, false);
         }
     }
 
     /// Gives the connection up.
     fn close(&mut self, now: LocalTime, reason: &str, retry: bool) {
-        self.outputs.push_back(Output::Close(reason.to_owned()));
         self.end(now, reason, retry);
+        self.outputs.push_back(Output::Close(reason.to_owned()));
     }
 
+    /// The connection is no more, nor is what was to be sent over it.
     fn end(&mut self, now: LocalTime, reason: &str, retry: bool) {
         self.collect_motion();
+        self.outputs.clear();
         let reason = reason.to_owned();
         if !retry {
             self.step = Step::Ended;
@@ -393,7 +323,7 @@ impl Session {
         self.enter(State::Waiting { reason, retry_at, attempt: self.attempt });
     }
 
-    /// Asks for the player's command in every tick that is due, if the session plays that game.
+    /// Asks for the player's command of every due tick, if the session plays that game.
     pub fn press<G: Game>(
         &mut self,
         now: LocalTime,
@@ -402,7 +332,7 @@ impl Session {
         self.press_with(now, |client, tick| Some(press(downcast_ref(client)?, tick).pack()));
     }
 
-    /// The same of a controller.
+    /// Asks a controller for them.
     pub fn press_by(&mut self, now: LocalTime, controller: &mut dyn Controller) {
         self.press_with(now, |client, tick| Some(controller.press(client, tick)));
     }
@@ -427,8 +357,8 @@ impl Session {
         self.note(|| Fed::Press(now, inputs));
     }
 
-    /// A program that reads its keys once a frame says so at the start of each: inputs are then sent
-    /// ahead by a frame more. One that wakes for each tick does not.
+    /// A frame begins, in a program that reads its keys once a frame: inputs are sent ahead by a
+    /// frame more. A program that wakes for each tick does not call it.
     pub fn handle_frame(&mut self, now: LocalTime) {
         self.note(|| Fed::Frame(now));
         if let Some(client) = self.client.as_mut().filter(|_| self.step == Step::Playing) {
@@ -436,7 +366,7 @@ impl Session {
         }
     }
 
-    /// The next thing for the transport to do.
+    /// The next order to the transport.
     pub fn poll_output(&mut self) -> Option<Output> {
         let packet = || {
             let client = self.client.as_mut().filter(|_| self.step == Step::Playing)?;
@@ -445,15 +375,18 @@ impl Session {
         self.outputs.pop_front().or_else(packet)
     }
 
-    /// The next thing to tell the player. Of those that nobody asks for only the last are kept.
+    /// The next piece of news for the player. [`NOTICES_MAX`] wait to be fetched; of more the
+    /// oldest are lost.
     pub fn poll_notice(&mut self) -> Option<Notice> {
         self.notices.pop_front()
     }
 
-    /// What to draw now, if the session has a client of that game.
+    /// The picture of this moment, if the session has a client of that game.
     pub fn view<G: Game>(&mut self, now: LocalTime) -> Option<View<G>> {
+        let client = downcast_mut::<G>(&mut **self.client.as_mut()?)?;
+        let view = client.view(now);
         self.note(|| Fed::View(now));
-        downcast_mut::<G>(&mut **self.client.as_mut()?).map(|client| client.view(now))
+        Some(view)
     }
 
     /// See [`Client::traces`].
@@ -462,7 +395,7 @@ impl Session {
         client.map(Client::traces).unwrap_or_default()
     }
 
-    /// Moves on as [`view`](Self::view) does, for whoever does not draw.
+    /// Moves on as [`view`](Self::view) does, in a program that does not draw.
     pub fn handle_view(&mut self, now: LocalTime) {
         self.note(|| Fed::View(now));
         if let Some(client) = &mut self.client {
@@ -470,7 +403,8 @@ impl Session {
         }
     }
 
-    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's choice.
+    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's
+    /// choice.
     pub fn choose(&mut self, kind: u8, choice: Choice) {
         self.note(|| Fed::Choose(kind, choice));
         if let Some(client) = &mut self.client {
@@ -487,7 +421,7 @@ impl Session {
         }
     }
 
-    /// How it stands with the server.
+    /// State towards the server.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -497,7 +431,7 @@ impl Session {
         self.client.as_deref()
     }
 
-    /// The same, to change what no recording needs to know.
+    /// The same, for changes that a recording may leave out.
     pub fn client_mut(&mut self) -> Option<&mut (dyn AnyClient + 'static)> {
         self.client.as_deref_mut()
     }
@@ -515,7 +449,8 @@ impl Session {
         }
     }
 
-    /// The next state of the own player's motion. [`MOTION_MAX`] wait to be fetched; of more the oldest are lost.
+    /// The next state of the own player's motion. [`MOTION_MAX`] wait to be fetched; of more the
+    /// oldest are lost.
     pub fn poll_motion(&mut self) -> Option<Motion> {
         self.collect_motion();
         self.motion.as_mut()?.pop_front()
@@ -533,19 +468,19 @@ impl Session {
         }
     }
 
-    /// Takes down what goes in from now on, for [`poll_fed`](Self::poll_fed). [`FED_MAX`] entries wait to
-    /// be fetched; a recording that is not fetched ends there.
+    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). [`FED_MAX`] entries wait
+    /// to be fetched; a recording that is not fetched by then ends there.
     pub fn record(&mut self) {
         self.fed.get_or_insert_default();
     }
 
-    /// The next thing that went in.
+    /// The next entry of the recording.
     pub fn poll_fed(&mut self) -> Option<Fed> {
         self.fed.as_mut()?.pop_front()
     }
 
-    /// Feeds in what went into another session with the same configuration. [`Fed::View`] draws nothing;
-    /// whoever wants the picture calls [`view`](Self::view) with its time instead.
+    /// Feeds in an entry of the recording of a session with the same configuration. [`Fed::View`]
+    /// draws nothing; for the picture, call [`view`](Self::view) with its time instead.
     pub fn feed(&mut self, fed: &Fed) {
         match fed {
             Fed::Connected(now) => self.handle_connected(*now),
@@ -570,22 +505,15 @@ impl Session {
             Fed::Leave(reason) => self.leave(reason),
         }
         // Packets are numbered when they are fetched.
-        while let Some(Output::Datagram(_)) = self.poll_output() {}
+        while self.poll_output().is_some() {}
     }
 }
 
-/// Time before the `attempt`-th attempt after the first: half a second, doubled each time, at most 8 s.
+/// Time before the `attempt`-th attempt after the first: half a second, doubled each time, at most
+/// 8 s.
 fn back_off(attempt: u32) -> Micros {
     Micros::from_ms(500 << attempt.saturating_sub(1).min(4))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waiting_grows_to_a_bound() {
-        let waits: Vec<_> = (1..8).map(|attempt| back_off(attempt).0 / 1000).collect();
-        assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 8000, 8000]);
-    }
-}
+mod tests;

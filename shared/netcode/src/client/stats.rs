@@ -1,4 +1,4 @@
-//! What a client counts.
+//! Counters of a client.
 
 use crate::game::MispredictionCause;
 use crate::snapshot::store::Received;
@@ -20,7 +20,8 @@ pub struct Stats {
     pub tx_bytes: u64,
     /// Datagrams that were refused: garbage, duplicates, stragglers.
     pub refused: u64,
-    /// Snapshots received that were newer than all before; one that was overtaken is not among them.
+    /// Snapshots received that were newer than all before; one that was overtaken is not among
+    /// them.
     pub snapshots: u64,
     /// States of entities received.
     pub entity_updates: u64,
@@ -32,15 +33,16 @@ pub struct Stats {
     pub tx_lost: u64,
     /// The last measured round trip.
     pub round_trip: Micros,
-    /// How much the round trip changes from one to the next, evened out over sixteen (the interarrival
+    /// Change of the round trip from one to the next, evened out over sixteen (the interarrival
     /// jitter of RFC 3550, of the round trip).
     pub jitter: Micros,
-    /// By how much the clock may be wrong because the ways may be unequal, as the server last stated.
+    /// By how much the clock may be wrong because the ways may be unequal, as the server last
+    /// stated.
     pub clock_error_max: Micros,
-    /// How early the newest input was, as the server last reported; negative is after its
+    /// Earliness of the newest input, as the server last reported; negative is after its
     /// tick was due.
     pub input_early: Micros,
-    /// How early the one was that came closest to being late in the last few snapshots' time.
+    /// The least earliness of an input during the last few snapshots.
     pub input_early_min: Micros,
     /// Ticks that the server ran without this client's input.
     pub late_inputs: u64,
@@ -67,7 +69,7 @@ pub struct Stats {
 /// Mispredictions of one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Misses {
-    /// How many.
+    /// Count.
     pub count: u64,
     /// By how much they were off in sum: of each the field that was furthest off, in its unit.
     pub size_sum: f64,
@@ -120,8 +122,8 @@ impl Counter {
         }
     }
 
-    /// Another game on the same server begins: packets are numbered anew. Of packets that were lost the
-    /// server goes on to count.
+    /// Another game on the same server begins: packets are numbered anew. Of packets that were
+    /// lost the server goes on to count.
     pub(super) fn go_on(&mut self) {
         self.stats.last_correction = None;
         self.expected_before = self.stats.expected;
@@ -177,7 +179,7 @@ impl Counter {
 }
 
 impl Stats {
-    /// What was counted since `before`; what is no counter stays as it is.
+    /// Counts since `before`; values that are no counters stay as they are.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             rx_packets: self.rx_packets - before.rx_packets,
@@ -208,12 +210,12 @@ impl Stats {
         places.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
     }
 
-    /// How far prediction was ahead on average.
+    /// Mean lead.
     pub fn lead_mean(&self) -> Micros {
         Micros(self.lead_sum.0 / self.ticks.max(1) as i64)
     }
 
-    /// How far presentation was behind on average.
+    /// Mean interpolation delay.
     pub fn delay_mean(&self) -> Micros {
         Micros(self.delay_sum.0 / self.frames.max(1) as i64)
     }

@@ -1,5 +1,5 @@
-//! How far presentation runs behind the server, so that there is always a snapshot to either side
-//! of what is shown.
+//! The delay of presentation behind the server, with which a snapshot lies to either side of the
+//! time that is shown.
 //!
 //! When a snapshot arrives, the one before it has been the newest for as long as it could be: its
 //! age at that moment is the delay with which it would just have lasted. Network delay, jitter,
@@ -24,10 +24,11 @@ pub struct Delay {
 impl Delay {
     /// The least margin: a frame of a fast display; arbitrary.
     pub const MARGIN: Micros = Micros(2000);
-    /// How rarely what is shown may have nothing to move towards: once in so long, as far as a margin of
-    /// one interval helps. Everybody is seen later by all of it, and a gap now and then is the lesser evil.
+    /// How rarely what is shown may have nothing to move towards: once in so long, as far as a
+    /// margin of one interval helps. Everybody is seen later by all of it, and a gap now and then
+    /// is the lesser evil.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(4_000);
-    /// How long a need is remembered.
+    /// Time for which a need is remembered.
     const WINDOW: Micros = Micros::from_ms(4000);
     /// Most snapshots come no later than what is reckoned with before the margin.
     const QUANTILE: f64 = 0.95;
@@ -79,7 +80,7 @@ impl Delay {
         self.delay
     }
 
-    /// What is added for rare cases, and how often it was not enough.
+    /// Addition for rare cases, with the count of its failures.
     pub fn margin(&self) -> &Margin {
         &self.margin
     }

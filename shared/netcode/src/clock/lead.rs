@@ -1,16 +1,17 @@
-//! How far prediction runs ahead of the server, so that inputs arrive just in time.
+//! The lead of prediction over the server's time, with which inputs arrive just in time.
 //!
 //! For each tick the client remembers how long before its due time the input left, and the server
 //! reports how long before it the input came. The difference is the way: jitter, lost packets (an
 //! input then arrives with the next packet) and clock error included. It does not depend on the
 //! lead in force, so corrections under way cannot be counted twice, and the loop cannot swing.
 //!
-//! The lead is the way that most inputs took lately, plus a margin for the rest ([`Margin`]), which
-//! makes late episodes as rare as [`Lead::EPISODES_EVERY`] says.
+//! The lead is the way that most inputs took lately, plus a margin for the rest ([`Margin`]),
+//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] says.
 //!
 //! A program that draws gets to its inputs once a frame only. How long an input then waits depends
-//! on where the tick falls between two frames, which drifts; so all of a frame is added to the way. One
-//! that sleeps until each tick is woken late on a busy machine; that counts as part of the way.
+//! on where the tick falls between two frames, which drifts; so all of a frame is added to the
+//! way. One that sleeps until each tick is woken late on a busy machine; that counts as part of
+//! the way.
 
 use std::collections::VecDeque;
 
@@ -18,15 +19,15 @@ use super::margin::{Bounds, Margin};
 use super::{Window, slew};
 use crate::time::{LocalTime, Micros, Rates, Tick};
 
-/// What is remembered of a tick's input.
+/// A tick's input that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     tick: Tick,
-    /// How long before it was due it left.
+    /// Time from its departure until it was due.
     before: Micros,
-    /// How much later than intended that was, in a program that is woken for each tick.
+    /// Delay of the departure, in a program that is woken for each tick.
     overslept: Micros,
-    /// What was reckoned with: the longest way that would have been in time.
+    /// The longest way that would have been in time.
     covered: Micros,
     /// Whether its way is among those measured.
     measured: bool,
@@ -49,25 +50,25 @@ impl Lead {
     /// The least margin: the jitter of two timers that fire up to a millisecond late, and one more
     /// for good measure. Arbitrary beyond that.
     pub const MARGIN: Micros = Micros(3000);
-    /// The greatest, in ticks of at least a sixtieth of a second. Who waits longer for the rarest packets
-    /// pays with every other one: what is done is answered later by all of it. Chosen by measurement:
-    /// enough that of a million inputs over 100 +- 30 ms with 5 % lost in bursts of two fewer than 1000
-    /// are late.
+    /// The greatest, in ticks of at least a sixtieth of a second. Who waits longer for the rarest
+    /// packets pays with every other one: what is done is answered later by all of it. Chosen by
+    /// measurement: enough that of a million inputs over 100 +- 30 ms with 5 % lost in bursts of
+    /// two fewer than 1000 are late.
     const MARGIN_TICKS_MAX: i64 = 7;
-    /// What to begin with, as a part of the round trip, before it is known what the network is like: long
+    /// First guess of the margin as a part of the round trip, before the network is known: long
     /// ways are wilder than short ones.
     const GUESS: f64 = 1.0 / 3.0;
     /// Ticks whose sending is remembered: four seconds at the fastest rate.
     const SENT_MAX: usize = 512;
-    /// How rarely inputs may be late by the network's doing: one episode, of an input or a few, in so
-    /// long. At 60 Hz that is 278 inputs of a million for each that is late in an episode.
+    /// Mean time between episodes of inputs, one or a few, that the network makes late. At 60 Hz
+    /// that is 278 inputs of a million for each that is late in an episode.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(60_000);
-    /// How long a way is remembered.
+    /// Time for which a way is remembered.
     const WINDOW: Micros = Micros::from_ms(3000);
     /// Most ways are no longer than what is reckoned with before the margin.
     const QUANTILE: f64 = 0.95;
-    /// Fastest growth of the lead, in parts of real time. It means more ticks a second, which is felt
-    /// less than late inputs.
+    /// Fastest growth of the lead, in parts of real time. It means more ticks a second, which is
+    /// felt less than late inputs.
     const UP: f64 = 0.25;
     /// Shrinking can take its time, in parts of real time...
     const DOWN: f64 = 0.02;
@@ -86,8 +87,8 @@ impl Lead {
     /// Whoever reports an arrival that was longer under way than this is not believed the rest.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
-    /// Starts from a round trip: half of it is the way up, plus a tick and a guess for jitter not yet
-    /// known.
+    /// Starts from a round trip: half of it is the way up, plus a tick and a guess for jitter not
+    /// yet known.
     pub fn new(now: LocalTime, round_trip: Micros, step: Micros) -> Self {
         let unit = step.max(Rates::DEFAULT.step());
         let bounds = Bounds {
@@ -158,7 +159,8 @@ impl Lead {
             return;
         }
         let way = (sent.before - early).clamp(-Self::WAY_MAX, Self::WAY_MAX) + sent.overslept;
-        // Late by the way: an input that this machine sent late itself says nothing of the network.
+        // Late by the way: an input that this machine sent late itself says nothing of the
+        // network.
         let late = early < Micros::ZERO && way > sent.covered;
         self.ways.push(now, way);
         self.margin.observe(now, self.way().unwrap_or(way), way, late);
@@ -183,12 +185,12 @@ impl Lead {
         self.lead
     }
 
-    /// How long most inputs were under way lately.
+    /// The way that most inputs took lately.
     pub fn way(&self) -> Option<Micros> {
         self.ways.quantile(Self::QUANTILE)
     }
 
-    /// What is added to that for the rest, and how often it was not enough.
+    /// Addition to that for the rest, with the count of its failures.
     pub fn margin(&self) -> &Margin {
         &self.margin
     }

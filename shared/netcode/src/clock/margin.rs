@@ -1,29 +1,30 @@
-//! What is added to a need that was measured, for the cases that are too rare to measure: steered by
-//! its own failures.
+//! An addition to a measured need, for the cases that are too rare to measure: steered by its own
+//! failures.
 //!
-//! The longest of bursts, or of queues, comes once in a while, and a few seconds of samples say nothing
-//! of it. So each episode of failures raises the margin by what it was short of, and time lowers it by
-//! what one step in so long makes up for. As each episode raises it by a step at least,
-//! there are in the long run no more of them than that, whatever the network does, as long as the
-//! margin is below its greatest (the argument of adaptive conformal inference: Gibbs and Candès,
-//! "Adaptive Conformal Inference Under Distribution Shift", 2021). Where nothing has a reason to fail,
-//! the margin is next to nothing; and once it has seen some seconds, it is never more than a step above what
-//! the worst of four times that time would have needed, so that it goes when the network calms down.
+//! The longest of bursts, or of queues, comes once in a while, and a few seconds of samples say
+//! nothing of it. So each episode of failures raises the margin by what it was short of, and time
+//! lowers it by what one step in so long makes up for. As each episode raises it by a step at
+//! least, there are in the long run no more of them than that, whatever the network does, as long
+//! as the margin is below its greatest (the argument of adaptive conformal inference: Gibbs and
+//! Candès, "Adaptive Conformal Inference Under Distribution Shift", 2021). Where nothing has a
+//! reason to fail, the margin is next to nothing; and once it has seen some seconds, it is never
+//! more than a step above what the worst of four times that time would have needed, so that it
+//! goes when the network calms down.
 
 use std::collections::VecDeque;
 
 use crate::time::{LocalTime, Micros};
 
-/// What a margin may be.
+/// Bounds of a margin.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The least: where nothing ever fails.
     pub least: Micros,
     /// The greatest. Beyond it failures come as often as they do.
     pub most: Micros,
-    /// What one lost packet more costs; steps are measured in it.
+    /// Cost of one more lost packet; steps are measured in it.
     pub unit: Micros,
-    /// How rare episodes of failures are to be.
+    /// Mean time between episodes of failures.
     pub every: Micros,
 }
 
@@ -39,7 +40,7 @@ impl Bounds {
         Micros(self.unit.0 * 5)
     }
 
-    /// What fails so soon after a failure belongs to the same episode.
+    /// A failure so soon after another belongs to the same episode.
     fn gap(&self) -> Micros {
         Micros(self.unit.0 * 9)
     }
@@ -59,8 +60,8 @@ pub struct Margin {
     moved: LocalTime,
     episode: Option<Episode>,
     episodes: u64,
-    /// What needs exceeded their base by at most, of late: each of a part of the time that is remembered,
-    /// by its beginning.
+    /// What needs exceeded their base by at most, of late: each of a part of the time that is
+    /// remembered, by its beginning.
     peaks: VecDeque<(LocalTime, Micros)>,
 }
 
@@ -94,11 +95,11 @@ impl Margin {
         }
     }
 
-    /// A need was measured, and `base` is what was reckoned with before the margin, this need included.
-    /// `failed` is whether it was not met.
+    /// A need was measured, and `base` is what was reckoned with before the margin, this need
+    /// included. `failed` is whether it was not met.
     ///
-    /// What an episode was short of is decided when it is over: if needs have risen for good, the base
-    /// has risen by then, and the margin need not.
+    /// What an episode was short of is decided when it is over: if needs have risen for good, the
+    /// base has risen by then, and the margin need not.
     pub fn observe(&mut self, now: LocalTime, base: Micros, need: Micros, failed: bool) {
         let bounds = self.bounds;
         let passed = (now - self.moved).clamp(Micros::ZERO, Self::SILENCE);
@@ -144,7 +145,7 @@ impl Margin {
         self.margin
     }
 
-    /// How many episodes of failures there were.
+    /// Count of the episodes of failures.
     pub fn episodes(&self) -> u64 {
         self.episodes
     }
@@ -206,7 +207,8 @@ mod tests {
 
     #[test]
     fn what_was_learnt_of_the_rare_outlives_changes_of_the_usual() {
-        // The usual rises and falls every ten seconds; every six seconds a need exceeds it by 70 ms.
+        // The usual rises and falls every ten seconds; every six seconds a need exceeds it by 70
+        // ms.
         let mut margin = Margin::new(LocalTime(0), BOUNDS, Micros::ZERO);
         let mut failed = 0;
         for n in 0..30 * 3600 {

@@ -49,7 +49,7 @@ impl Window {
         Some(*values.select_nth_unstable(at).1)
     }
 
-    /// How many measurements there are.
+    /// Count of the measurements.
     pub fn len(&self) -> usize {
         self.samples.len()
     }

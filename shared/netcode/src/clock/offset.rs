@@ -11,18 +11,20 @@
 //!
 //! That half is never more than half of the shortest round trip, the bound of a filter for the
 //! shortest round trip (as in NTP: RFC 5905, sections 8 and 10), which needs both ways fast at the
-//! same time. With even jitter of +-30 ms each way the interval's middle is some five times closer.
+//! same time. With even jitter of +-30 ms each way the interval's middle is some five times
+//! closer.
 //!
-//! Clocks drift. A proof is carried on along the slope at which the client's clock was seen to part
-//! from the server's, and is loosened by what that slope may be wrong by. So it fades slowly: when
-//! a path changes in one direction, which nobody can tell from a drift at once, the estimate moves
-//! over slowly too. Proofs that contradict each other prove that a clock was set; the older go.
+//! Clocks drift. A proof is carried on along the slope at which the client's clock was seen to
+//! part from the server's, and is loosened by what that slope may be wrong by. So it fades slowly:
+//! when a path changes in one direction, which nobody can tell from a drift at once, the estimate
+//! moves over slowly too. Proofs that contradict each other prove that a clock was set; the older
+//! go.
 
 use std::collections::VecDeque;
 
 use crate::time::{LocalTime, Micros, Offset, ServerTime};
 
-/// What is known of a client's clock.
+/// Estimate of a client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// To add to the client's clock.
@@ -82,11 +84,11 @@ impl Default for OffsetEstimator {
 }
 
 impl OffsetEstimator {
-    /// How long the packets are among which the fastest are chosen.
+    /// Time whose fastest packets count.
     const BUCKET: Micros = Micros::from_ms(1000);
-    /// How many of those are remembered: a minute.
+    /// Buckets that are remembered: a minute.
     pub const BUCKETS_MAX: usize = 60;
-    /// What to expect of two clocks before anything is measured: quartz is good to some tens of parts
+    /// Expected skew of two clocks before any measurement: quartz is good to some tens of parts
     /// per million, and two of them part by twice that. In ppm, one standard deviation.
     const SLOPE_PRIOR: f64 = 100.0;
     /// Two hosts whose clocks NTP is slewing as fast as it may (500 ppm each, RFC 5905) part by no
@@ -161,8 +163,9 @@ impl OffsetEstimator {
         self.buckets.push_back(last);
     }
 
-    /// Fits a slope to the middles of the half of the seconds whose interval is narrowest, and of those
-    /// only to what is nearly as narrow as the narrowest: whatever disturbs one way widens it.
+    /// Fits a slope to the middles of the half of the seconds whose interval is narrowest, and of
+    /// those only to what is nearly as narrow as the narrowest: whatever disturbs one way widens
+    /// it.
     fn fit(&mut self, now: ServerTime) {
         let mut buckets: Vec<_> = self.buckets.iter().collect();
         buckets.sort_unstable_by_key(|bucket| bucket.width());
@@ -188,8 +191,8 @@ impl OffsetEstimator {
         let prior = Self::SLOPE_PRIOR * Self::SLOPE_PRIOR;
         self.slope = (slope * prior / (prior + variance)).clamp(-Self::SLOPE_MAX, Self::SLOPE_MAX);
         let error = Self::SURE * (prior * variance / (prior + variance)).sqrt();
-        // A middle may be off by half of what its interval is wider than the narrowest: a way that grows
-        // longer little by little looks like a drift.
+        // A middle may be off by half of what its interval is wider than the narrowest: a way that
+        // grows longer little by little looks like a drift.
         let widest = buckets.iter().map(|bucket| bucket.width()).max().unwrap_or(narrowest);
         let (first, last) = points
             .iter()

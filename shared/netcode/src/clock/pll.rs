@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::{LocalTime, Micros, Offset, ServerTime};
 
-/// What makes corrections of phase errors.
+/// Loop filter: it turns phase errors into corrections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoopFilter {
-    /// A proportional term pulls the phase error in, an integral term learns how much faster or slower
-    /// this machine's clock runs, so that a steady skew leaves no standing error.
+    /// A proportional term pulls the phase error in, an integral term learns how much faster or
+    /// slower this machine's clock runs, so that a steady skew leaves no standing error.
     #[default]
     ProportionalIntegral,
-    /// At each update, 0.9 of the errors summed so far plus the new one, times 0.01 and at most 0.1 ms,
-    /// is added to the clock (Multiplayer Platformer Log #5). It knows no skew, so that one of
-    /// 200 ppm leaves it behind by what it takes to make up for it at each update.
+    /// At each update, 0.9 of the errors summed so far plus the new one, times 0.01 and at most
+    /// 0.1 ms, is added to the clock (Multiplayer Platformer Log #5). It knows no skew, so that
+    /// one of 200 ppm leaves it behind by what it takes to make up for it at each update.
     LeakyIntegrator,
 }
 
 impl LoopFilter {
-    /// What they are called on the command line.
+    /// Names on the command line.
     pub const NAMES: [(&'static str, Self); 2] =
         [("pll", Self::ProportionalIntegral), ("leaky", Self::LeakyIntegrator)];
 
-    /// What this one is called there.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::ProportionalIntegral => "pll",
@@ -50,7 +50,7 @@ impl std::str::FromStr for LoopFilter {
     }
 }
 
-/// How hard a phase error is pulled in.
+/// Gain of the pull on a phase error.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
     /// Of the proportional term, per second.
@@ -69,7 +69,7 @@ enum Pull {
 }
 
 impl Pull {
-    /// What of it is left after so long.
+    /// The rest of it after so long.
     fn after(self, micros: f64) -> Self {
         let done = self.done(micros);
         match self {
@@ -79,8 +79,8 @@ impl Pull {
         }
     }
 
-    /// What of it is done so long after it began. It never overshoots, however late the next
-    /// snapshot comes.
+    /// The part that is done so long after its beginning. It never overshoots, however late the
+    /// next snapshot comes.
     fn done(self, micros: f64) -> f64 {
         match self {
             Self::Even(by, over) => by * (micros / over).min(1.0),
@@ -104,7 +104,7 @@ pub struct Pll {
     /// Where the oscillator stood, and when.
     at: LocalTime,
     time: f64,
-    /// How much faster than the local clock the server's runs, as a fraction, as learnt.
+    /// Learnt skew: the server's rate over the local one, less 1.
     skew: f64,
     pull: Pull,
     /// When the last phase error was measured, and from when on they teach a skew.
@@ -126,17 +126,18 @@ impl Pll {
     const INTEGRAL: f64 = Self::PROPORTIONAL * Self::PROPORTIONAL / 4.0;
     /// Bound of the rate's correction, once settled: 5 %, which nobody notices in a game.
     pub const RATE_MAX: f64 = 0.05;
-    /// Bound of the skew that is learnt: two clocks, each slewed by NTP as fast as it may (500 ppm,
-    /// RFC 5905).
+    /// Bound of the skew that is learnt: two clocks, each slewed by NTP as fast as it may (500
+    /// ppm, RFC 5905).
     const SKEW_MAX: f64 = 1000e-6;
-    /// Greater errors, in microseconds, teach no skew, nor does what follows them for so long: until they
-    /// are pulled in to a fiftieth. It is four times what the greatest skew leaves.
+    /// Greater errors, in microseconds, teach no skew, nor does what follows them for so long:
+    /// until they are pulled in to a fiftieth. It is four times what the greatest skew leaves.
     const TEACHING_MAX: f64 = 2000.0;
     const TEACHING_PAUSE: Micros = Micros::from_ms(2000);
     /// A phase error beyond this is not slewed but stepped.
     pub const STEP_BEYOND: Micros = Micros::from_ms(150);
-    /// While the offset is still settling, during the first measurements (a second of them at 30 Hz), the
-    /// loop pulls harder: whoever has just come has nothing to compare the world's pace with.
+    /// While the offset is still settling, during the first measurements (a second of them at 30
+    /// Hz), the loop pulls harder: whoever has just come has nothing to compare the world's pace
+    /// with.
     const SETTLING: u32 = 30;
     const PULL_IN: Gain = Gain { proportional: 8.0, rate_max: 0.25 };
     const HOLD: Gain = Gain { proportional: Self::PROPORTIONAL, rate_max: Self::RATE_MAX };
@@ -185,8 +186,8 @@ impl Pll {
         self.time + passed * (1.0 + self.skew) + self.pull.done(passed.max(0.0))
     }
 
-    /// What was asked for up to `now` is settled: what is observed from now on, even if it is stamped
-    /// earlier, bends the clock from here on only.
+    /// Settles the clock up to `now`: observations from now on, even if they are stamped earlier,
+    /// bend it from here on only.
     pub fn settle(&mut self, now: LocalTime) {
         let passed = (now - self.at).0 as f64;
         if passed > 0.0 {
@@ -196,8 +197,8 @@ impl Pll {
         }
     }
 
-    /// The server's time now. Rises with `now` up to which all is [settled](Self::settle), except where
-    /// [`observe`](Self::observe) or [`shift`](Self::shift) steps.
+    /// The server's time now. Rises with `now` up to which all is [settled](Self::settle), except
+    /// where [`observe`](Self::observe) or [`shift`](Self::shift) steps.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         ServerTime(self.time_at(now) as i64)
     }
@@ -254,14 +255,14 @@ impl Pll {
         Micros::from_f64(self.phase_error)
     }
 
-    /// How much faster than the local clock this one runs at `now`, in parts per million.
+    /// Rate of this clock over the local one at `now`, less 1, in parts per million.
     pub fn rate_ppm(&self, now: LocalTime) -> f64 {
         let while_micros = 1000;
         let then = self.time_at(now + Micros(while_micros));
         ((then - self.time_at(now)) / while_micros as f64 - 1.0) * 1e6
     }
 
-    /// How much faster than the local clock the server's runs, as learnt, in parts per million.
+    /// Learnt skew in parts per million.
     pub fn skew_ppm(&self) -> f64 {
         self.skew * 1e6
     }
@@ -271,7 +272,7 @@ impl Pll {
         self.observations >= Self::SETTLING && self.phase_error().0.abs() <= Self::LOCKED_WITHIN.0
     }
 
-    /// How often the clock was stepped, the first time included.
+    /// Steps of the clock, the first one included.
     pub fn steps(&self) -> u32 {
         self.steps
     }

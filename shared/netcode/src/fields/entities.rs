@@ -1,4 +1,4 @@
-//! What a world consists of: entities in their places.
+//! The entities of a world, in their slots.
 
 use super::records::{Entity, Holds, Record};
 use crate::ids::{EntityId, PlayerId};
@@ -15,12 +15,12 @@ pub struct Slot<E> {
     pub entity: E,
 }
 
-/// Entities in the order of their ids; at most one in a slot. Name and owner of one that is there do not
-/// change: who wants that inserts it anew.
+/// Entities in the order of their ids; at most one in a slot. Name and owner of one that is there
+/// do not change: who wants that inserts it anew.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entities<E> {
     slots: Vec<Slot<E>>,
-    /// What belongs to whom, in order: who is looked for is found fast, however many there are.
+    /// Indices of owned slots by owner, in order.
     owned: Vec<(PlayerId, u16)>,
 }
 
@@ -35,7 +35,7 @@ impl<E: Entity> Entities<E> {
         self.slots.binary_search_by_key(&index, |slot| slot.id.index)
     }
 
-    /// How many there are.
+    /// Count of the entities.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
@@ -108,7 +108,7 @@ impl<E: Entity> Entities<E> {
             .filter_map(|slot| Some((slot.id, slot.owner, slot.entity.record_mut()?)))
     }
 
-    /// What belongs to a player.
+    /// Entities of a player.
     pub fn owned_by(&self, player: PlayerId) -> impl Iterator<Item = &Slot<E>> {
         let from = self.owned.partition_point(|(owner, _)| *owner < player);
         let indices = self.owned[from..].iter().take_while(move |(owner, _)| *owner == player);
@@ -145,7 +145,8 @@ impl<E: Entity> Entities<E> {
         }
     }
 
-    /// Puts an entity there that a client predicts; see [`Game::predicted_spawn`](crate::game::Game::predicted), whose number `number` is. Its
+    /// Puts an entity there that a client predicts; see
+    /// [`Game::predicted_spawn`](crate::game::Game::predicted), whose number `number` is. Its
     /// place is beyond all places of a world's, so that it is mistaken for nothing else.
     pub fn predict_spawn(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
         let index = PREDICTED_SPAWN_INDEX_MIN + number % PREDICTED_SPAWNS_MAX;

@@ -12,15 +12,15 @@ pub type Values = [f32; FIELDS_MAX];
 /// The same on the wire's grid: each below 2^bits of its field.
 pub type Packed = [u32; FIELDS_MAX];
 
-/// How a field moves between two snapshots.
+/// Motion of a field between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Motion {
     /// In a straight line.
     Linear,
     /// The shorter way around; the field is in turns, 0 up to but excluding 1.
     Angle,
-    /// A place in a field without ends: in a straight line the shorter way around, 0 up to but excluding the
-    /// [period](Field::period).
+    /// A place in a field without ends: in a straight line the shorter way around, 0 up to but
+    /// excluding the [period](Field::period).
     Wrap,
     /// All at once when the later snapshot's time comes.
     Step,
@@ -28,15 +28,15 @@ pub enum Motion {
     Cut,
     /// One of four neighbouring fields that are a unit quaternion.
     Unit,
-    /// Which component of a unit quaternion is the largest, and left out: 0 to 3. The others follow
-    /// as three [`Smallest`](Self::Smallest) fields.
+    /// Index of the largest component of a unit quaternion, which is left out: 0 to 3. The others
+    /// follow as three [`Smallest`](Self::Smallest) fields.
     Largest,
     /// One of the three components that are sent, in units in which 2^bits - 1 is the square root
     /// of 2, and half of that is 0: none of the three can be beyond that.
     Smallest,
 }
 
-/// Who may see a field.
+/// Clients that may see a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Every client that may see the entity.
@@ -58,19 +58,19 @@ pub struct Field {
     pub bits: u32,
     /// Binary digits after the point.
     pub fraction_bits: u32,
-    /// How it moves between snapshots.
+    /// Motion between snapshots.
     pub motion: Motion,
-    /// Who may see it.
+    /// Clients that may see it.
     pub audience: Audience,
     /// Whether the game's prediction computes it. What only the server decides (health, score) is
     /// taken from snapshots and its change is no misprediction.
     pub predicted: bool,
     /// A correction that moves the field further than this is shown at once, not smoothed away.
     pub snap_distance: f32,
-    /// Whether it says what the entity is about to do, such as a key that is held. It is sent before
-    /// the others, so that [`Game::extrapolate`](crate::game::Game::extrapolate) may go by it. One that drifts
-    /// is taken for the ticks since the steering fields between the counter before it and itself
-    /// changed.
+    /// Whether it says what the entity is about to do, such as a key that is held. It is sent
+    /// before the others, so that [`Game::extrapolate`](crate::game::Game::extrapolate) may go by
+    /// it. One that drifts is taken for the ticks since the steering fields between the counter
+    /// before it and itself changed.
     pub steering: bool,
     /// Whether what it did lately says what it does next, though nothing else in the record does.
     pub trending: bool,
@@ -78,8 +78,8 @@ pub struct Field {
     pub moved_by: Option<&'static str>,
     /// By how much it changes in a second whatever happens, such as a speed under gravity.
     pub drift: f32,
-    /// Whether it says how many ticks old the entity's state is, its owner's own time being behind the
-    /// world's ([`Late::Wait`](crate::game::Late::Wait)). The server fills it in.
+    /// Whether it says how many ticks old the entity's state is, its owner's own time being behind
+    /// the world's ([`Late::Wait`](crate::game::Late::Wait)). The server fills it in.
     pub age: bool,
 }
 
@@ -114,8 +114,9 @@ impl Field {
         Self::new(0.0, bits, bits, Motion::Angle)
     }
 
-    /// A coordinate in a field without ends: who leaves at one side comes in at the other. `bits` in all, of
-    /// which `fraction_bits` after the binary point, so the period is 2^(bits - fraction_bits).
+    /// A coordinate in a field without ends: who leaves at one side comes in at the other. `bits`
+    /// in all, of which `fraction_bits` after the binary point, so the period is 2^(bits -
+    /// fraction_bits).
     pub const fn wrapping(bits: u32, fraction_bits: u32) -> Self {
         Self::new(0.0, bits, fraction_bits, Motion::Wrap)
     }
@@ -147,7 +148,7 @@ impl Field {
         Self { motion: Motion::Unit, ..Self::centred(bits, fraction_bits) }
     }
 
-    /// Which component of a unit quaternion is not sent.
+    /// Index of the component of a unit quaternion that is not sent.
     pub const fn largest() -> Self {
         Self::new(0.0, 2, 0, Motion::Largest)
     }
@@ -163,26 +164,26 @@ impl Field {
         self
     }
 
-    /// It goes on as it did lately.
+    /// Goes on as it did lately.
     pub const fn trending(mut self) -> Self {
         self.trending = true;
         self
     }
 
-    /// It changes by so many of its units a second as the field of that name says.
+    /// Changes by so many of its units a second as the field of that name says.
     pub const fn moved_by(mut self, field: &'static str) -> Self {
         self.moved_by = Some(field);
         self
     }
 
-    /// It changes by so much a second whatever happens.
+    /// Changes by so much a second whatever happens.
     pub const fn drifting(mut self, per_second: f32) -> Self {
         self.drift = per_second;
         self
     }
 
-    /// How many ticks old the entity's state is; 6 bits hold a quarter of a second at any rate. At most one
-    /// field of a record.
+    /// Age of the entity's state in ticks; 6 bits hold a quarter of a second at any rate. At most
+    /// one field of a record.
     pub const fn age(mut self) -> Self {
         self.age = true;
         self.predicted = false;
@@ -215,8 +216,8 @@ impl Field {
         self.period().map_or(b - a, |period| way_around(a, b, period))
     }
 
-    /// The nearest point of the grid; not a number becomes the least value. What goes around wraps, the
-    /// rest is clamped.
+    /// The nearest point of the grid; not a number becomes the least value. What goes around
+    /// wraps, the rest is clamped.
     pub fn pack(&self, value: f32) -> u32 {
         let scaled = ((value - self.min) * (1_u32 << self.fraction_bits) as f32).round();
         let mask = (1_u32 << self.bits) - 1;

@@ -1,4 +1,4 @@
-//! What a game's state is made of: fields on a grid, records of fields, entities of records.
+//! Parts of a game's state: fields on a grid, records of fields, entities of records.
 
 mod entities;
 mod field;

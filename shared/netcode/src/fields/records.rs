@@ -40,7 +40,7 @@ pub struct Kind {
     pub fields: &'static [Field],
 }
 
-/// What a game's entities are: one record, or an `enum` of several.
+/// A game's entity: one record, or an `enum` of several.
 pub trait Entity: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// The kinds, in the order of their numbers.
     const KINDS: &'static [Kind];
@@ -83,7 +83,7 @@ impl<R: Record> Entity for R {
     }
 }
 
-/// How many ticks old a state says to be; 0 if it has no field for that.
+/// Age in ticks that a state states; 0 if it has no field for that.
 pub fn age_of(fields: &[Field], packed: &Packed) -> u64 {
     let field = fields.iter().zip(packed).find(|(field, _)| field.age);
     field.map_or(0, |(field, value)| field.unpack(*value).max(0.0) as u64)
@@ -116,7 +116,7 @@ pub fn unpack_values(fields: &[Field], packed: &Packed) -> Values {
     values
 }
 
-/// What a record's field can be: anything that an `f32` holds exactly.
+/// Type of a record's field: anything that an `f32` holds exactly.
 pub trait FieldValue: Copy {
     /// To the common currency.
     fn to_value(self) -> f32;
@@ -233,8 +233,8 @@ impl<R: Record> Holds<R> for R {
     }
 }
 
-/// Declares what a world consists of: an `enum` with a variant for each [record](crate::record), whose kinds
-/// are numbered in that order.
+/// Declares what a world consists of: an `enum` with a variant for each [record](crate::record),
+/// whose kinds are numbered in that order.
 ///
 /// ```
 /// use phaselock::{entities, record};

@@ -7,11 +7,12 @@ use crate::rewind::View;
 /// One step of a player's: what it commands, and what it saw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step<I> {
-    /// The tick that it is for, by how many ticks before the world's: 0 unless late inputs are waited for.
+    /// The tick that it is for, by how many ticks before the world's: 0 unless late inputs are
+    /// waited for.
     pub age: u64,
-    /// What it commands.
+    /// Commands.
     pub input: I,
-    /// What the player saw when giving the input: a time to rewind others to with
+    /// View time of the input: the time to rewind others to with
     /// [`Past::at`](crate::rewind::Past::at). None is the present.
     pub view: Option<View>,
 }
@@ -25,7 +26,7 @@ struct Steps {
     age: u64,
 }
 
-/// What each player commands in one tick.
+/// Commands of all players in one tick.
 #[derive(Clone, Debug)]
 pub struct Inputs<I> {
     by_player: Vec<Steps>,
@@ -56,8 +57,8 @@ impl<I: Record> Inputs<I> {
         });
     }
 
-    /// States a player's steps, which `add` adds to a list, and by how many ticks it is behind after them,
-    /// which it returns.
+    /// States a player's steps, which `add` adds to a list, and by how many ticks it is behind
+    /// after them, which it returns.
     pub fn set_steps(&mut self, player: PlayerId, add: impl FnOnce(&mut Vec<Step<I>>) -> u64) {
         let first = self.steps.len();
         let age = add(&mut self.steps);
@@ -68,8 +69,8 @@ impl<I: Record> Inputs<I> {
         }
     }
 
-    /// A player's steps in this tick, in their order: one where late inputs are replaced by others, any number
-    /// where they are waited for. None for one who is not there.
+    /// A player's steps in this tick, in their order: one where late inputs are replaced by
+    /// others, any number where they are waited for. None for one who is not there.
     pub fn steps(&self, player: PlayerId) -> &[Step<I>] {
         let Ok(at) = self.place(player) else { return &[] };
         let Steps { first, end, .. } = self.by_player[at];
@@ -81,7 +82,7 @@ impl<I: Record> Inputs<I> {
         self.steps(player).last().map_or(I::default(), |step| step.input)
     }
 
-    /// What the player saw when giving its newest input; see [`Step::view`].
+    /// View time of the player's newest input; see [`Step::view`].
     pub fn view(&self, player: PlayerId) -> Option<View> {
         self.steps(player).last().and_then(|step| step.view)
     }

@@ -5,8 +5,8 @@
 //! must go through the same movement function. After either, netcode snaps what moved to the
 //! wire's grid, so a client replays from exactly what the server has.
 //!
-//! What is not rules (bots, rounds, presentation, coding) comes with a game as a [`Kit`], whose parts all
-//! have defaults.
+//! What is not rules (bots, rounds, presentation, coding) comes with a game as a [`Kit`], whose
+//! parts all have defaults.
 //!
 //! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
 //! field.

@@ -15,22 +15,22 @@ use crate::wire::model::Tables;
 
 /// A game's rules. The value itself holds what never changes during play, such as the map.
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
-    /// What hosts and players call it: lower-case letters, digits and dashes.
+    /// Name for hosts and players: lower-case letters, digits and dashes.
     const NAME: &'static str;
     /// Raised when the rules change in a way that prediction depends on: builds of different rules
     /// refuse each other.
     const RULES_VERSION: u32;
-    /// How the world is rewound for shots; hosts may have it otherwise. See [`Inputs::view`].
+    /// Lag compensation of shots; hosts may have it otherwise. See [`Inputs::view`].
     const REWIND: Rewind = Rewind::DEFAULT;
-    /// What becomes of inputs that come after their tick.
+    /// Treatment of inputs that come after their tick.
     const LATE: Late = Late::Repeat;
-    /// What comes with the rules: bots, rounds, presentation, coding. None of it by default.
+    /// Additions to the rules: bots, rounds, presentation, coding. None of it by default.
     const KIT: Kit<Self> = Kit::NONE;
-    /// What a player commands in one tick.
+    /// Commands of a player in one tick.
     type Input: Record;
-    /// What the world consists of.
+    /// An entity of the world.
     type Entity: Entity;
-    /// What the server alone knows and no client is ever told.
+    /// State that the server alone knows and no client is ever told.
     type Memory: Default + std::fmt::Debug + Send;
 
     /// The rules at these rates. Both sides get the same arguments and must make the same of them.
@@ -53,12 +53,12 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// One tick of the truth, on the server.
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Self::Input>);
 
-    /// One tick of what a client may compute ahead, with the same functions as [`step`](Self::step): its
-    /// own entity `own`, what it [`shares`](Self::shares), and what its player [spawns](Self::predicted).
-    /// The others stand where the newest snapshot had them, and nothing else may be changed.
+    /// One tick of what a client may compute ahead, with the same functions as
+    /// [`step`](Self::step): its own entity `own`, what it [`shares`](Self::shares), and what its
+    /// player [spawns](Self::predicted). The others stand where the newest snapshot had them, and
+    /// nothing else may be changed.
     ///
-    /// What other players do since then is not known: that they hold the keys that they held is the less
-    /// likely the longer ago it is.
+    /// The older the last known input of another player, the less it says about the present one.
     fn predict(
         &self,
         entities: &mut Entities<Self::Entity>,
@@ -67,9 +67,10 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         ahead: Ahead<'_>,
     );
 
-    /// Whether a client computes an entity ahead together with its own, because its player touches it or
-    /// is about to: a ball within reach, somebody whom one pushes. [`predict`](Self::predict) then moves
-    /// it. It should be so a little before they touch; netcode keeps it up for a while after.
+    /// Whether a client computes an entity ahead together with its own, because its player touches
+    /// it or is about to: a ball within reach, somebody whom one pushes.
+    /// [`predict`](Self::predict) then moves it. It should be so a little before they touch;
+    /// netcode keeps it up for a while after.
     fn co_predicts(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -79,18 +80,18 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         false
     }
 
-    /// The number by which a client knows an entity that its player's own commands bring into the world,
-    /// such as which shot a rocket is of. [`predict`](Self::predict) puts it there at once
-    /// ([`Entities::predict_spawn`]); when the server's comes, owned by the same player and with the same number,
-    /// it takes that one's place. Of what is there at a time no two of a player's may have the same number. None,
-    /// the default, is for what only the server brings.
+    /// The number by which a client knows an entity that its player's own commands bring into the
+    /// world, such as which shot a rocket is of. [`predict`](Self::predict) puts it there at once
+    /// ([`Entities::predict_spawn`]); when the server's comes, owned by the same player and with
+    /// the same number, it takes that one's place. Of what is there at a time no two of a player's
+    /// may have the same number. None, the default, is for what only the server brings.
     fn predicted_spawn(_entity: &Self::Entity) -> Option<u16> {
         None
     }
 
-    /// What may have made a client's prediction of its own entity fail, from what was predicted and what
-    /// the server says of the same tick. Where the game knows none, and an input was late in the last quarter
-    /// of a second, that was it.
+    /// Cause of a misprediction of the own entity, from the predicted state and the server's of
+    /// the same tick. Where the game knows none, and an input was late in the last quarter of a
+    /// second, that was it.
     fn misprediction_cause(
         &self,
         _predicted: &Self::Entity,
@@ -100,12 +101,13 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         MispredictionCause::Unknown
     }
 
-    /// What to assume of a player whose input for a tick did not come in time, `missed` ticks
+    /// Assumed input of a player whose input for a tick did not come in time, `missed` ticks
     /// (1 or more) after the last one that did: hold what is held, drop what happens once.
     fn repeat(last: &Self::Input, missed: u64) -> Self::Input;
 
-    /// Whether what an input does depends on what its player saw, such as a shot at somebody. What the
-    /// player saw is then told for this very input ([`Inputs::view`]). By default nothing does.
+    /// Whether what an input does depends on what its player saw, such as a shot at somebody. What
+    /// the player saw is then told for this very input ([`Inputs::view`]). By default nothing
+    /// does.
     fn needs_view(_input: &Self::Input) -> bool {
         false
     }
@@ -115,15 +117,15 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// After how far the plane of [`position`](Self::position) begins anew in each direction, where it has no
-    /// ends: who is near an edge is near to what is just across it. Places are from 0 up to that.
-    /// None, the default, is a plane that goes on.
+    /// After how far the plane of [`position`](Self::position) begins anew in each direction,
+    /// where it has no ends: who is near an edge is near to what is just across it. Places are
+    /// from 0 up to that. None, the default, is a plane that goes on.
     fn wraps(&self) -> Option<Vec2> {
         None
     }
 
-    /// Where a player sees from, and how far, in the units of [`position`](Self::position). None, the
-    /// default, is everywhere.
+    /// Where a player sees from, and how far, in the units of [`position`](Self::position). None,
+    /// the default, is everywhere.
     fn viewpoint(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -132,9 +134,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// How much an entity matters to a player, of those within reach of its eye and those that are
-    /// everywhere. A player is always told of what it owns. What matters twice as much is sent twice
-    /// as often when there is not room for all. By default all matter alike.
+    /// Priority of an entity for a player, among those within its viewpoint's range and those that
+    /// are everywhere. A player is always told of what it owns. What matters twice as much is sent
+    /// twice as often when there is not room for all. By default all matter alike.
     fn relevance(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -150,19 +152,19 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     }
 }
 
-/// What comes with a game beside its rules. A game needs none of it: [`Kit::NONE`] plays.
+/// Additions to a game's rules. A game needs none of it: [`Kit::NONE`] plays.
 ///
 /// Its parts are constants, so that calls through them cost what direct calls do.
 pub struct Kit<G: Game> {
     /// Makes a bot. None: the game has no bots.
     pub bot: Option<fn() -> Box<dyn Bot<G>>>,
-    /// Rounds played to their ends, results and all: a host that rotates through several games goes on to
-    /// the next by it. Always 0, the default, goes on for ever.
+    /// Rounds played to their ends, results and all: a host that rotates through several games
+    /// goes on to the next by it. Always 0, the default, goes on for ever.
     pub rounds_played: fn(&World<G>) -> u32,
-    /// How entities of a kind, an index into [`Entity::KINDS`], are shown to players other than their owner,
+    /// Presentation of a kind, an index into [`Entity::KINDS`], to players other than the owner,
     /// unless a player chooses otherwise. Linear by default.
     pub presentation: fn(kind: u8) -> Choice,
-    /// How snapshots are coded.
+    /// Coding of snapshots.
     pub coding: Coding<G>,
 }
 
@@ -176,15 +178,17 @@ impl<G: Game> Kit<G> {
     };
 }
 
-/// How a game's snapshots are coded. Both sides must come to the same bits.
+/// Coding of a game's snapshots. Both sides must come to the same bits.
 pub struct Coding<G: Game> {
-    /// The state of an entity `ticks` (1 or more) after its state `base`, as far as it can be extrapolated from
-    /// it and from what `steering`, its state of then, says in the fields that steer; the other fields of
-    /// `steering` are those of `base`. What is as extrapolated is not sent, so the better this is, the less there
-    /// is to send. None, the default, goes by the field table.
+    /// The state of an entity `ticks` (1 or more) after its state `base`, as far as it can be
+    /// extrapolated from it and from what `steering`, its state of then, says in the fields that
+    /// steer; the other fields of `steering` are those of `base`. What is as extrapolated is not
+    /// sent, so the better this is, the less there is to send. None, the default, goes by the
+    /// field table.
     ///
-    /// An extrapolation that fails costs bytes and nothing else, so rules that need the rest of the world can be
-    /// left out. It is asked for at most [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks.
+    /// An extrapolation that fails costs bytes and nothing else, so rules that need the rest of
+    /// the world can be left out. It is asked for at most
+    /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks.
     pub extrapolate:
         fn(&G, base: &G::Entity, steering: &G::Entity, ticks: u64) -> Option<G::Entity>,
     /// Frozen tables of the range coder. The general ones by default.
@@ -198,8 +202,8 @@ impl<G: Game> Coding<G> {
 
 /// A player that the program plays: on the server to fill seats, in headless clients to measure.
 pub trait Bot<G: Game>: std::fmt::Debug + Send {
-    /// The bot's next input, given the entities that its `player` could see and the `tick` that its player is
-    /// at.
+    /// The bot's next input, given the entities that its `player` could see and the `tick` that
+    /// its player is at.
     fn input(
         &mut self,
         game: &G,
@@ -237,13 +241,13 @@ pub fn new_bot<G: Game>() -> Box<dyn Bot<G>> {
 pub struct World<G: Game> {
     /// The tick that this is the state of.
     pub tick: Tick,
-    /// What clients may be told of.
+    /// Entities that clients may be told of.
     pub entities: Entities<G::Entity>,
-    /// What they are not.
+    /// State that no client is told.
     pub memory: G::Memory,
     /// The world's own randomness.
     pub random: Random,
-    /// What moved, in the last ticks. Empty unless somebody keeps it, as a room does.
+    /// Motion of the last ticks. Empty unless somebody keeps it, as a room does.
     pub past: Past<G::Entity>,
     generations: Vec<u8>,
 }
@@ -289,7 +293,8 @@ impl<G: Game> World<G> {
         self.entities.remove(id)
     }
 
-    /// States how old everything is that says so: by how many ticks its owner's own time is behind.
+    /// States how old everything is that says so: by how many ticks its owner's own time is
+    /// behind.
     pub fn state_ages(&mut self, inputs: &Inputs<G::Input>) {
         for slot in self.entities.iter_mut() {
             let Some(at) = slot.entity.fields().iter().position(|field| field.age) else {

@@ -6,14 +6,15 @@ use crate::ids::EntityId;
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use crate::time::Tick;
 
-/// What a client computes ahead in a tick.
+/// The part of the world that a client computes ahead in a tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<'a> {
     /// The tick: of the player's own time, where that is waited for ([`Late::Wait`]).
     pub tick: Tick,
     /// Ticks since the newest snapshot: 1 or more.
     pub ticks: u64,
-    /// What is shared, in the order of the ids: see [`Game::co_predicts`](super::Game::co_predicts).
+    /// Co-predicted entities, in the order of their ids: see
+    /// [`Game::co_predicts`](super::Game::co_predicts).
     pub shared: &'a [EntityId],
 }
 
@@ -24,7 +25,7 @@ impl Ahead<'_> {
     }
 }
 
-/// Why a prediction failed.
+/// Cause of a misprediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MispredictionCause {
     /// An input came after its tick had run.
@@ -44,7 +45,7 @@ impl MispredictionCause {
     pub const ALL: [Self; 5] =
         [Self::LateInput, Self::Player, Self::Shot, Self::Prop, Self::Unknown];
 
-    /// What to call it.
+    /// Name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::LateInput => "late input",
@@ -56,19 +57,20 @@ impl MispredictionCause {
     }
 }
 
-/// What becomes of inputs that come after their tick.
+/// Treatment of inputs that come after their tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// The tick runs without them, on [`Game::repeat`](super::Game::repeat), and they are dropped: everybody is always at the
-    /// present, and who was late is corrected.
+    /// The tick runs without them, on [`Game::repeat`](super::Game::repeat), and they are dropped:
+    /// everybody is always at the present, and who was late is corrected.
     #[default]
     Repeat,
-    /// The player's *own time* stands still until they come, and then catches up: it never runs past
-    /// the world's tick, and what it is behind by more than
-    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX) is lost. So a player whom nobody disturbs is
-    /// never corrected. The others see it late rather than wrong: what it owns needs a field that says
-    /// by how much ([`Field::age`](crate::fields::Field::age)). The game runs [`Inputs::steps`](super::Inputs::steps), and
-    /// changes what a player owns by nothing else as far as it is predicted.
+    /// The player's *own time* stands still until they come, and then catches up: it never runs
+    /// past the world's tick, and what it is behind by more than
+    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX) is lost. So a player whom
+    /// nobody disturbs is never corrected. The others see it late rather than wrong: what it owns
+    /// needs a field that says by how much ([`Field::age`](crate::fields::Field::age)). The game
+    /// runs [`Inputs::steps`](super::Inputs::steps), and changes what a player owns by nothing
+    /// else as far as it is predicted.
     Wait,
 }
 
@@ -81,14 +83,14 @@ pub struct Viewpoint {
     pub range: f32,
 }
 
-/// How much an entity matters to a player.
+/// Relevance of an entity to a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relevance {
     /// The player may not know of it, from this moment on.
     Secret,
-    /// The player may know of it and has little use for it: if it was told of it lately, it stays so for
-    /// a while, so that nothing flickers at the border.
+    /// The player may know of it and has little use for it: if it was told of it lately, it stays
+    /// so for a while, so that nothing flickers at the border.
     Idle,
-    /// It matters, so much more than what matters 1; 0 counts as 1.
+    /// Matters, so much more than an entity that matters 1; 0 counts as 1.
     Matters(u16),
 }

@@ -37,7 +37,7 @@ const CHANGES_MAX: usize = 100;
 /// Latest change.
 const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 
-/// What lies between a client and its server: a link each way.
+/// The network between a client and its server: a link each way.
 ///
 /// Written as a list of properties after an optional profile, and, after `;` and a time since the
 /// start, what changes then; at last, when all starts over:
@@ -62,7 +62,8 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// | `seed=7` | of all chance | 1 |
 ///
 /// Jitter beyond the delay, evenly or normally spread, thus leaves a part of the packets without
-/// any delay, and the mean above `delay`: with `delay=0ms,jitter=30ms` half of them arrive at once.
+/// any delay, and the mean above `delay`: with `delay=0ms,jitter=30ms` half of them arrive at
+/// once.
 ///
 /// What waits for a limited rate leaves at the rate in force, also where that changes meanwhile.
 ///
@@ -93,7 +94,7 @@ impl fmt::Display for Conditions {
     }
 }
 
-/// Why a text describes no network.
+/// The reason for which a text describes no network.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsError {
     /// Not a profile and not a property.
@@ -106,11 +107,11 @@ pub enum ConditionsError {
     /// A property's value cannot be read.
     #[error("'{value}' is no {key}; write it as in {example}")]
     Value {
-        /// Which property.
+        /// Property.
         key: String,
-        /// What was given.
+        /// Text of the value.
         value: String,
-        /// How it is written.
+        /// Correct example.
         example: &'static str,
     },
     /// A change does not begin with its time.

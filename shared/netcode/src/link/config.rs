@@ -1,9 +1,9 @@
-//! What one direction of a link does to packets, and in which order over time.
+//! Properties of one direction of a link, and their changes over time.
 
 use crate::random::Random;
 use crate::time::Micros;
 
-/// How the time that packets take is spread.
+/// Distribution of the time that packets take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spread {
     /// Evenly from `delay - jitter` to `delay + jitter`.
@@ -16,21 +16,22 @@ pub enum Spread {
     Heavy,
 }
 
-/// What one direction of a link does to packets.
+/// Properties of one direction of a link.
 ///
 /// Losses follow the model of Gilbert and Elliott (E. O. Elliott, "Estimates of Error Rates for
-/// Codes on Burst-Noise Channels", 1963): the link is good or bad, and may change with each packet.
+/// Codes on Burst-Noise Channels", 1963): the link is good or bad, and may change with each
+/// packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConfig {
     /// Time that packets take, at most [`LinkConfig::TIME_MAX`].
     pub delay: Micros,
-    /// How much that varies, at most [`LinkConfig::TIME_MAX`]. No packet arrives before it is sent:
-    /// where that takes more than `delay` away, the packet takes no time.
+    /// Variation of the delay, at most [`LinkConfig::TIME_MAX`]. No packet arrives before it is
+    /// sent: where that takes more than `delay` away, the packet takes no time.
     pub jitter: Micros,
-    /// In which way it varies.
+    /// Distribution of the variation.
     pub spread: Spread,
-    /// Whether packets that were sent earlier arrive earlier, as they do through one queue. If not,
-    /// jitter makes them overtake each other.
+    /// Whether packets that were sent earlier arrive earlier, as they do through one queue. If
+    /// not, jitter makes them overtake each other.
     pub ordered: bool,
     /// Share of all packets that is lost: 0 to 1. At 1 all are, whatever the bursts.
     pub loss: f32,
@@ -48,15 +49,15 @@ pub struct LinkConfig {
     pub queue_bytes: u32,
 }
 
-/// Why a link cannot be like that.
+/// The reason for which properties are refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkError {
     /// A number is outside of its range.
     #[error("{what} of a link must be {allowed}")]
     Range {
-        /// Which.
+        /// Property.
         what: &'static str,
-        /// What it may be.
+        /// Allowed range.
         allowed: &'static str,
     },
     /// Losses do not add up.
@@ -65,7 +66,7 @@ pub enum LinkError {
          long enough to make up for the time between them"
     )]
     Losses,
-    /// What bursts are like, but no bursts.
+    /// Properties of bursts without bursts.
     #[error(
         "stray-loss and burst-loss need burst=..., the mean length of a bad time in packets, of \
          more than 1: burst=3"
@@ -76,7 +77,7 @@ pub enum LinkError {
 impl LinkConfig {
     /// Longest delay and widest jitter.
     pub const TIME_MAX: Micros = Micros::from_ms(10_000);
-    /// What IPv4 and UDP add to a packet on a link of limited rate.
+    /// Bytes that IPv4 and UDP add to a packet on a link of limited rate.
     pub const HEADER_BYTES: usize = 28;
     /// Bytes that wait at most, unless told otherwise: those of a plain router.
     pub const QUEUE_BYTES: u32 = 64 * 1024;
@@ -199,7 +200,7 @@ impl LinkConfig {
     }
 }
 
-/// What a link does, and what it does later.
+/// Properties of a link over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// At first.
@@ -211,7 +212,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// What is in force so long after the start.
+    /// Properties in force so long after the start.
     pub fn at(&self, elapsed: Micros) -> &LinkConfig {
         let elapsed = match self.repeat {
             Some(period) if period > Micros::ZERO => Micros(elapsed.0.rem_euclid(period.0)),
@@ -240,7 +241,7 @@ impl Schedule {
         }
     }
 
-    /// How long after `from` so many millionths of a bit have passed since then.
+    /// Time after `from` in which so many millionths of a bit pass.
     pub(super) fn passing(&self, from: Micros, amount: u128) -> Micros {
         let all = std::iter::once(&self.first).chain(self.changes.iter().map(|(_, config)| config));
         let (slowest, fastest) = all.fold((u128::MAX, 1), |(slowest, fastest), config| {

@@ -6,7 +6,7 @@ use super::config::{LinkConfig, Schedule};
 use crate::random::Random;
 use crate::time::LocalTime;
 
-/// What became of the packets that were sent.
+/// Counts of the packets by their fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets sent.
@@ -29,8 +29,8 @@ pub struct Link<T = Vec<u8>> {
     random: Random,
     /// Whether the link is in a bad time.
     bad: bool,
-    /// What waited for its turn at the time `drained`, in millionths of a bit. Not the time that it
-    /// takes: that becomes another one where the rate changes.
+    /// What waited for its turn at the time `drained`, in millionths of a bit. Not the time that
+    /// it takes: that becomes another one where the rate changes.
     waiting: u128,
     drained: LocalTime,
     /// When the last packet of an ordered link arrives.
@@ -46,8 +46,8 @@ pub struct Link<T = Vec<u8>> {
 impl Link<()> {
     /// Bound of the packets under way.
     pub const PACKETS_MAX: usize = 4096;
-    /// Bound of their bytes: more than twice what so many packets of 1500 bytes take; of 64 kB each
-    /// they would take 256 MB.
+    /// Bound of their bytes: more than twice what so many packets of 1500 bytes take; of 64 kB
+    /// each they would take 256 MB.
     pub const BYTES_MAX: usize = 16 << 20;
 }
 
@@ -80,7 +80,7 @@ impl<T: Clone> Link<T> {
         self.schedule = schedule.into();
     }
 
-    /// What is in force now.
+    /// Properties in force now.
     pub fn config(&self, now: LocalTime) -> &LinkConfig {
         self.schedule.at(now - self.start)
     }
@@ -169,7 +169,7 @@ impl<T: Clone> Link<T> {
         Some(packet)
     }
 
-    /// What became of the packets so far.
+    /// Counts of the packets so far.
     pub fn stats(&self) -> LinkStats {
         self.stats
     }

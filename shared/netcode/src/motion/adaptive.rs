@@ -1,54 +1,42 @@
 //! Several extrapolators at once, of which the one that has lately erred least is shown.
 //!
-//! Source: the thesis asks for it as future work (section 4.4). When a state comes, each candidate is asked
-//! what it would have shown at that state's time: it is given what had come by then, which is how old things
-//! are when they are shown. Its error, relative to how much the field lately moved between two states, is
-//! squared, averaged over the drawn fields, and forgotten exponentially. Another candidate than the shown
-//! one is chosen only if it is clearly better. What is shown slides from one to the other along a cubic, as
-//! it does from one state to the next, so that velocity is continuous.
+//! Source: the thesis asks for it as future work (section 4.4). When a state comes, each candidate
+//! is asked what it would have shown at that state's time: it is given what had come by then,
+//! which is how old things are when they are shown. Its error, relative to how much the field
+//! lately moved between two states, is squared, averaged over the drawn fields, and forgotten
+//! exponentially. Another candidate than the shown one is chosen only if it is clearly better.
+//! What is shown slides from one to the other along a cubic, as it does from one state to the
+//! next, so that velocity is continuous.
 
-use super::eased::Extrapolate;
-use super::fir::{self, Kind};
-use super::forecast::Forecast;
-use super::method::{HORIZON_SECS, Rules};
-use super::path::{Coords, Knot, Path, Shape};
+use super::extrapolator::Extrapolator;
+use super::fir::Kind;
+use super::method::Rules;
+use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-/// What may be chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Candidate {
-    /// The game's rules, or straight on where they say nothing.
-    Rules,
-    /// Straight on at stated rates.
-    Reckoned,
-    /// It stays where it is: for what trembles.
-    Standing,
-    /// By places alone.
-    Fir(Kind),
-}
-
-/// All of them. Each costs little, and none has a memory, so that they can be asked about the past.
-const CANDIDATES: [Candidate; 6] = [
-    Candidate::Rules,
-    Candidate::Reckoned,
-    Candidate::Standing,
-    Candidate::Fir(Kind::Linear),
-    Candidate::Fir(Kind::Richardson),
-    Candidate::Fir(Kind::Quadratic),
+/// Candidates. Each costs little, and none has a memory, so that it can be asked about the past.
+/// [`Hold`](Extrapolator::Hold) is for what trembles.
+const CANDIDATES: [Extrapolator; 6] = [
+    Extrapolator::Rules,
+    Extrapolator::Reckoned,
+    Extrapolator::Hold,
+    Extrapolator::Fir(Kind::Linear),
+    Extrapolator::Fir(Kind::Richardson),
+    Extrapolator::Fir(Kind::Quadratic),
 ];
 
-/// How much of the newest error goes into the mean. Arbitrary: what was five states ago counts a third.
+/// Weight of the newest error in the mean. Arbitrary: what was five states ago counts a third.
 const ERROR_GAIN: f64 = 0.2;
 
 /// States that must have come before any other than the first candidate is chosen. Arbitrary.
 const SCORED_MIN: u32 = 3;
 
-/// Another candidate must err less than this part of what the shown one does. Arbitrary; as squares, so it is
-/// a tenth less.
+/// Another candidate must err less than this part of what the shown one does. Arbitrary; as
+/// squares, so it is a tenth less.
 const BETTER: f64 = 0.81;
 
-/// States back from the newest that a candidate's knowledge may end at: paths keep eight, and the oldest
-/// forecast takes three.
+/// States back from the newest that a candidate's knowledge may end at: tracks keep eight, and the
+/// oldest forecast takes three.
 const BACK_MAX: usize = 5;
 
 /// The greatest error that is counted: one lost state must not decide for long. Arbitrary.
@@ -67,37 +55,37 @@ pub(super) struct Adaptive {
 }
 
 impl Adaptive {
-    /// A new one.
-    pub(super) fn new() -> Self {
-        Self::until(HORIZON_SECS)
-    }
-
-    /// One that extrapolates so many seconds beyond a state.
-    pub(super) fn until(horizon: f64) -> Self {
+    /// Extrapolates so many seconds beyond a state.
+    pub(super) fn new(horizon: f64) -> Self {
         let errors = [0.0; CANDIDATES.len()];
         Self { chosen: 0, scored: 0, errors, motions: [0.0; FIELDS_MAX], horizon }
     }
 
-    /// What is chosen.
-    #[cfg(test)]
-    fn candidate(&self) -> Candidate {
+    /// The candidate for the newest state, which came just now.
+    pub(super) fn choose(
+        &mut self,
+        track: &Track,
+        newest: &Knot,
+        rules: &dyn Rules,
+    ) -> Extrapolator {
+        self.score(track, newest, rules);
         CANDIDATES[self.chosen]
     }
 
-    fn score(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) {
-        let shape = path.shape();
-        let Some(before) = path.back(1) else { return };
+    fn score(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules) {
+        let shape = track.shape();
+        let Some(before) = track.back(1) else { return };
         for at in shape.moving() {
             let change = newest.place[at] - before.place[at];
             self.motions[at] += ERROR_GAIN * (change * change - self.motions[at]);
         }
         let known = (2..=BACK_MAX).take_while(|back| {
-            path.back(back - 1).is_some_and(|knot| knot.arrival > newest.time)
-                && path.back(*back).is_some()
+            track.back(back - 1).is_some_and(|knot| knot.arrival > newest.time)
+                && track.back(*back).is_some()
         });
         let back = known.last().unwrap_or(1);
         for (candidate, mean) in CANDIDATES.iter().zip(&mut self.errors) {
-            let Some(forecast) = candidate.forecast(path, back) else { continue };
+            let Some(forecast) = candidate.forecast(track, back, 1.0) else { continue };
             let place = forecast.until(self.horizon).at(shape, rules, newest.time);
             let error = error(shape, &place, newest, &self.motions);
             *mean += ERROR_GAIN * (error - *mean);
@@ -127,35 +115,11 @@ fn error(shape: &Shape, place: &Coords, knot: &Knot, motions: &Coords) -> f64 {
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-impl Candidate {
-    /// What it extrapolates from the state that is so many before the newest.
-    fn forecast(self, path: &Path, back: usize) -> Option<Forecast> {
-        let knot = path.back(back)?;
-        Some(match self {
-            Self::Rules => Forecast::by_rules(knot),
-            Self::Reckoned => Forecast::reckoned(knot),
-            Self::Standing => Forecast::standing(knot),
-            Self::Fir(kind) => {
-                fir::forecast(kind, path, knot, path.back(back + 1), path.back(back + 2))
-            }
-        })
-    }
-}
-
-impl Extrapolate for Adaptive {
-    fn forecast(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) -> Forecast {
-        self.score(path, newest, rules);
-        let forecast = CANDIDATES[self.chosen].forecast(path, 0);
-        forecast.unwrap_or_else(|| Forecast::reckoned(newest)).until(self.horizon)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::ease::Curve;
-    use super::super::eased::Eased;
-    use super::super::method::{Method, NoRules};
-    use super::super::testing::{Body, X, Y, play_with};
+    use super::super::choice::Choice;
+    use super::super::method::{HORIZON_SECS, NoRules};
+    use super::super::tests::testing::{Body, X, Y};
     use super::*;
     use crate::fields::Values;
     use crate::random::Random;
@@ -164,30 +128,37 @@ mod tests {
         (0..count).map(|n| (f64::from(n) * 0.05, f64::from(n) * 0.05 + 0.08)).collect()
     }
 
-    fn chosen_for(motion: impl Fn(f64) -> Body) -> Candidate {
-        let mut method = Eased::new(Adaptive::new(), Curve::Cubic);
-        let frames = (0..500).map(|n| f64::from(n) * 0.01);
-        play_with(&mut method, &sent(100), frames, motion);
-        method.predict_spawn().candidate()
+    /// Feeds states of a motion; the last choice.
+    fn chosen_for(rules: &dyn Rules, motion: &dyn Fn(f64) -> Body) -> Extrapolator {
+        let mut adaptive = Adaptive::new(HORIZON_SECS);
+        let mut track = Track::new(Body::shape());
+        let mut chosen = Extrapolator::Rules;
+        for (time, arrival) in sent(100) {
+            track.push(time, arrival, &motion(time).values());
+            let newest = *track.newest().expect("just pushed");
+            chosen = adaptive.choose(&track, &newest, rules);
+        }
+        chosen
     }
 
     #[test]
     fn it_finds_what_fits_the_motion() {
         // A parabola, whose rate is not stated.
         let thrown = |t: f64| Body { y: (30.0 * t - 5.0 * t * t) as f32, ..Body::at(0.0) };
-        assert_eq!(chosen_for(thrown), Candidate::Fir(Kind::Quadratic));
+        assert_eq!(chosen_for(&NoRules, &thrown), Extrapolator::Fir(Kind::Quadratic));
         // Trembling about a place.
         let trembling = |t: f64| {
             let mut random = Random::new((t * 1000.0) as u64);
             Body { y: random.range(-1.0, 1.0), ..Body::at(0.0) }
         };
-        assert_eq!(chosen_for(trembling), Candidate::Standing);
-        // Rates that are stated, and right, on a course that turns. The rules' candidate does the same.
+        assert_eq!(chosen_for(&NoRules, &trembling), Extrapolator::Hold);
+        // Rates that are stated, and right, on a track that turns. The rules' candidate does the
+        // same.
         let running = |t: f64| Body {
             vx: (40.0 * libm::cos(4.0 * t)) as f32,
             ..Body::at((10.0 * libm::sin(4.0 * t)) as f32)
         };
-        assert_ne!(chosen_for(running), Candidate::Standing);
+        assert_ne!(chosen_for(&NoRules, &running), Extrapolator::Hold);
     }
 
     #[derive(Debug)]
@@ -208,18 +179,8 @@ mod tests {
             ..Body::at((30.0 * t - 5.0 * t * t) as f32)
         };
         let straight = |t: f64| Body { vx: 3.0, ..Body::at((3.0 * t) as f32) };
-        let chosen = |motion: &dyn Fn(f64) -> Body| {
-            let mut adaptive = Adaptive::new();
-            let mut path = Path::new(Body::shape());
-            for (time, arrival) in sent(40) {
-                path.push(time, arrival, &motion(time).values());
-                let newest = *path.newest().expect("just pushed");
-                adaptive.forecast(&path, &newest, &Falling);
-            }
-            adaptive.candidate()
-        };
-        assert_eq!(chosen(&falling), Candidate::Rules);
-        assert_ne!(chosen(&straight), Candidate::Rules);
+        assert_eq!(chosen_for(&Falling, &falling), Extrapolator::Rules);
+        assert_ne!(chosen_for(&Falling, &straight), Extrapolator::Rules);
     }
 
     #[test]
@@ -231,20 +192,22 @@ mod tests {
             let y = if t < 2.0 { random.range(-1.0, 1.0) } else { thrown };
             Body { y, ..Body::at(0.0) }
         };
-        let mut method = Eased::new(Adaptive::new(), Curve::Cubic);
+        let mut method = Choice::Adaptive.make();
+        let mut adaptive = Adaptive::new(HORIZON_SECS);
         let mut choices = Vec::new();
-        let mut path = Path::new(Body::shape());
+        let mut track = Track::new(Body::shape());
         let mut states = sent(80).into_iter().peekable();
         let mut before: Option<f64> = None;
         for n in 800..40_000 {
             let now = f64::from(n) / 10_000.0;
             while let Some((time, arrival)) = states.next_if(|state| state.1 <= now) {
-                path.push(time, arrival, &motion(time).values());
-                method.observe(&path, &NoRules);
-                choices.push(method.predict_spawn().candidate());
+                track.push(time, arrival, &motion(time).values());
+                method.observe(&track, &NoRules);
+                let newest = *track.newest().expect("just pushed");
+                choices.push(adaptive.choose(&track, &newest, &NoRules));
             }
             let at = super::super::Moment { now, past: now, interval: 0.05 };
-            let y = method.show(&path, at, &NoRules).place[Y];
+            let y = method.show(&track, at, &NoRules).place[Y];
             let jump = (y - before.unwrap_or(y)).abs();
             // A tenth of a millisecond apart.
             assert!(jump < 0.03, "{now}: {jump}");

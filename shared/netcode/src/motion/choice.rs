@@ -1,26 +1,17 @@
-//! The methods by their names.
-
-use std::fmt::{self, Display};
-use std::str::FromStr;
+//! Methods by their names.
 
 use serde::{Deserialize, Serialize};
 
-use super::adaptive::Adaptive;
-use super::catmull_rom::catmull_rom;
-use super::cubic_spline::cubic_spline;
-use super::dead_reckoning::dead_reckoning;
 use super::ease::Curve;
 use super::eased::Eased;
-use super::fir::{Fir, Kind};
-use super::hermite::hermite;
-use super::kalman::Kalman;
-use super::linear::Linear;
-use super::method::{Method, Timeline};
-use super::one_twelfth::one_twelfth;
+use super::extrapolator::Extrapolator;
+use super::fir::Kind;
+use super::interpolators::{self, Interpolator};
+use super::method::{HORIZON_SECS, Method, RECKONED_SECS, Timeline};
+use super::names::named;
 use super::projective::Projective;
-use super::run_forward::RunForward;
 
-/// A method by name.
+/// A method by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Choice {
     /// Straight lines between known states.
@@ -31,11 +22,22 @@ pub enum Choice {
     CatmullRom,
     /// The last two states projected to now, and a blend from one to the other.
     Projective,
-    /// A cubic to where it is expected at the next arrival.
+    /// At each arrival a cubic to where the thing is expected at the next one, straight on from
+    /// the newest state. It leaves with the velocity shown and arrives with the one expected. Its
+    /// control points lie where the old track leads to by a third of that time, and where the new
+    /// one is at two thirds. As the thesis notes, it turns twice on its way, the more so the worse
+    /// the expectation was.
     CubicSpline,
-    /// A display that goes a twelfth of the way to the simulation each frame.
+    /// A display that goes a twelfth of the way to the newest state, moved by its velocity over
+    /// its age, 60 times a second, whatever the frame rate ([`Curve::Twelfth`]). The article
+    /// speaks of 0.2 s, after which a third of a gap is left. A gap near the snap distance closes
+    /// faster, and nothing snaps below it. Rotations, which the article lets stand between states,
+    /// go on.
     OneTwelfth,
-    /// The newest state run on by the game's own rules, corrected along a curve.
+    /// The newest state run on by the game's own rules, and corrected along a quadratic Bezier
+    /// curve over one interval. Its control point is where the thing would have been by half of
+    /// that time had no state come; the article does not say by when. The curve is added to what
+    /// the rules say, so that what was extrapolated rightly is shown as the rules have it.
     RunForward,
     /// On along the line through the last two places.
     FirLinear,
@@ -51,100 +53,52 @@ pub enum Choice {
     FirRichardson,
     /// A filtered place and rate.
     Kalman,
-    /// Straight on at the rates that the newest state states.
+    /// Straight on at the rates that the newest state states; a gap closes in a straight line over
+    /// one interval. The other half of it is a sender that knows what is shown, and sends when
+    /// that is wrong ([`sending`](super::sending)). That may be silent for a second, so the
+    /// horizon lies further away than others'.
     DeadReckoning,
     /// Whichever of several extrapolators has lately erred least.
     Adaptive,
 }
 
+named! { Choice, "method":
+    Self::Linear => "linear", "Linear interpolation",
+        "Multiplayer Platformer Log #5; Valve's Source engine";
+    Self::Hermite => "hermite", "Hermite interpolation",
+        "Prediction thesis, 2.3.1, Hermite geometry";
+    Self::CatmullRom => "catmull-rom", "Catmull-Rom interpolation",
+        "Prediction thesis, 2.2.5, made non-uniform (Barry and Goldman)";
+    Self::Projective => "projective", "Projective blending",
+        "Racer, multiplayer interpolation/prediction";
+    Self::CubicSpline => "cubic-spline", "Cubic spline",
+        "Prediction thesis, 2.3.1, eq. 2.19, after N. Caldwell";
+    Self::OneTwelfth => "one-twelfth", "One-twelfth smoothing",
+        "Let's make a multiplayer game, part 7 (asteroid shooter)";
+    Self::RunForward => "run-forward", "Run-forward with a curve",
+        "Gauntlets of Recursion, continued adventures in networking (2008)";
+    Self::FirLinear => "fir-linear", "Linear extrapolation",
+        "Prediction thesis, 2.3.2, eq. 2.26";
+    Self::FirThesisQuadratic => "fir-thesis-quadratic", "Quadratic as in the thesis",
+        "Prediction thesis, 2.3.2, eq. 2.28 and 2.29";
+    Self::FirQuadratic => "fir-quadratic", "Quadratic extrapolation",
+        "Lagrange's parabola; corrects the thesis's eq. 2.29";
+    Self::FirCatmullRom => "fir-catmull-rom", "Catmull-Rom extrapolation",
+        "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform";
+    Self::FirRichardsonPrinted => "fir-richardson-printed", "Richardson as printed",
+        "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before";
+    Self::FirRichardson => "fir-richardson", "Richardson extrapolation",
+        "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it";
+    Self::Kalman => "kalman", "Kalman filter",
+        "Prediction thesis, 2.2.6 and 2.3.1, eq. 2.20 to 2.23";
+    Self::DeadReckoning => "dead-reckoning", "Dead reckoning",
+        "DIS (IEEE 1278.1); prediction thesis, 2.2.2";
+    Self::Adaptive => "adaptive", "Adaptive by measured error",
+        "Prediction thesis, 4.4, future work";
+}
+
 impl Choice {
-    /// All there are: those that show the past, then those that show the present.
-    pub const ALL: &'static [Self] = &[
-        Self::Linear,
-        Self::Hermite,
-        Self::CatmullRom,
-        Self::Projective,
-        Self::CubicSpline,
-        Self::OneTwelfth,
-        Self::RunForward,
-        Self::FirLinear,
-        Self::FirThesisQuadratic,
-        Self::FirQuadratic,
-        Self::FirCatmullRom,
-        Self::FirRichardsonPrinted,
-        Self::FirRichardson,
-        Self::Kalman,
-        Self::DeadReckoning,
-        Self::Adaptive,
-    ];
-
-    /// Its name in settings and on command lines: lower case, words joined by hyphens, unique.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Hermite => "hermite",
-            Self::CatmullRom => "catmull-rom",
-            Self::Projective => "projective",
-            Self::CubicSpline => "cubic-spline",
-            Self::OneTwelfth => "one-twelfth",
-            Self::RunForward => "run-forward",
-            Self::FirLinear => "fir-linear",
-            Self::FirThesisQuadratic => "fir-thesis-quadratic",
-            Self::FirQuadratic => "fir-quadratic",
-            Self::FirCatmullRom => "fir-catmull-rom",
-            Self::FirRichardsonPrinted => "fir-richardson-printed",
-            Self::FirRichardson => "fir-richardson",
-            Self::Kalman => "kalman",
-            Self::DeadReckoning => "dead-reckoning",
-            Self::Adaptive => "adaptive",
-        }
-    }
-
-    /// Its name for people.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Linear => "Linear interpolation",
-            Self::Hermite => "Hermite interpolation",
-            Self::CatmullRom => "Catmull-Rom interpolation",
-            Self::Projective => "Projective blending",
-            Self::CubicSpline => "Cubic spline",
-            Self::OneTwelfth => "One-twelfth smoothing",
-            Self::RunForward => "Run-forward with a curve",
-            Self::FirLinear => "Linear extrapolation",
-            Self::FirThesisQuadratic => "Quadratic as in the thesis",
-            Self::FirQuadratic => "Quadratic extrapolation",
-            Self::FirCatmullRom => "Catmull-Rom extrapolation",
-            Self::FirRichardsonPrinted => "Richardson as printed",
-            Self::FirRichardson => "Richardson extrapolation",
-            Self::Kalman => "Kalman filter",
-            Self::DeadReckoning => "Dead reckoning",
-            Self::Adaptive => "Adaptive by measured error",
-        }
-    }
-
-    /// Where it comes from, in a line.
-    pub fn source(self) -> &'static str {
-        match self {
-            Self::Linear => "Multiplayer Platformer Log #5; Valve's Source engine",
-            Self::Hermite => "Prediction thesis, 2.3.1, Hermite geometry",
-            Self::CatmullRom => "Prediction thesis, 2.2.5, made non-uniform (Barry and Goldman)",
-            Self::Projective => "Racer, multiplayer interpolation/prediction",
-            Self::CubicSpline => "Prediction thesis, 2.3.1, eq. 2.19, after N. Caldwell",
-            Self::OneTwelfth => "Let's make a multiplayer game, part 7 (asteroid shooter)",
-            Self::RunForward => "Gauntlets of Recursion, continued adventures in networking (2008)",
-            Self::FirLinear => Kind::Linear.source(),
-            Self::FirThesisQuadratic => Kind::ThesisQuadratic.source(),
-            Self::FirQuadratic => Kind::Quadratic.source(),
-            Self::FirCatmullRom => Kind::CatmullRom.source(),
-            Self::FirRichardsonPrinted => Kind::RichardsonPrinted.source(),
-            Self::FirRichardson => Kind::Richardson.source(),
-            Self::Kalman => "Prediction thesis, 2.2.6 and 2.3.1, eq. 2.20 to 2.23",
-            Self::DeadReckoning => "DIS (IEEE 1278.1); prediction thesis, 2.2.2",
-            Self::Adaptive => "Prediction thesis, 4.4, future work",
-        }
-    }
-
-    /// Which time it shows things at.
+    /// The time that it shows things at.
     pub fn timeline(self) -> Timeline {
         match self {
             Self::Linear | Self::Hermite | Self::CatmullRom => Timeline::Past,
@@ -154,75 +108,43 @@ impl Choice {
 
     /// A new one, for one entity.
     pub fn make(self) -> Box<dyn Method> {
-        let fir = |kind| Eased::new(Fir(kind), Curve::Cubic);
-        match self {
-            Self::Linear => Box::new(Linear),
-            Self::Hermite => Box::new(hermite()),
-            Self::CatmullRom => Box::new(catmull_rom()),
-            Self::Projective => Box::new(Projective::default()),
-            Self::CubicSpline => Box::new(cubic_spline()),
-            Self::OneTwelfth => Box::new(one_twelfth()),
-            Self::RunForward => Box::new(Eased::new(RunForward, Curve::Bezier)),
-            Self::FirLinear => Box::new(fir(Kind::Linear)),
-            Self::FirThesisQuadratic => Box::new(fir(Kind::ThesisQuadratic)),
-            Self::FirQuadratic => Box::new(fir(Kind::Quadratic)),
-            Self::FirCatmullRom => Box::new(fir(Kind::CatmullRom)),
-            Self::FirRichardsonPrinted => Box::new(fir(Kind::RichardsonPrinted)),
-            Self::FirRichardson => Box::new(fir(Kind::Richardson)),
-            Self::Kalman => Box::new(Eased::new(Kalman::new(), Curve::Cubic)),
-            Self::DeadReckoning => Box::new(dead_reckoning()),
-            Self::Adaptive => Box::new(Eased::new(Adaptive::new(), Curve::Cubic)),
-        }
-    }
-}
-
-impl Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// There is no method of that name. The message lists those that there are.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no method \"{}\"; there are: {}", .0, list())]
-pub struct UnknownChoice(String);
-
-fn list() -> String {
-    Choice::ALL.iter().map(|choice| choice.name()).collect::<Vec<_>>().join(", ")
-}
-
-impl FromStr for Choice {
-    type Err = UnknownChoice;
-
-    fn from_str(name: &str) -> Result<Self, UnknownChoice> {
-        let found = Self::ALL.iter().copied().find(|choice| choice.name() == name);
-        found.ok_or_else(|| UnknownChoice(name.chars().take(32).collect()))
+        let (extrapolator, curve) = match self {
+            Self::Linear => return Box::new(Interpolator::new(interpolators::linear, false)),
+            Self::Hermite => return Box::new(Interpolator::new(interpolators::hermite, true)),
+            Self::CatmullRom => {
+                return Box::new(Interpolator::new(interpolators::catmull_rom, true));
+            }
+            Self::Projective => return Box::new(Projective::default()),
+            Self::CubicSpline => (Extrapolator::Reckoned, Curve::Cubic),
+            Self::OneTwelfth => (Extrapolator::Reckoned, Curve::Twelfth),
+            Self::RunForward => (Extrapolator::Rules, Curve::Bezier),
+            Self::FirLinear => (Extrapolator::Fir(Kind::Linear), Curve::Cubic),
+            Self::FirThesisQuadratic => (Extrapolator::Fir(Kind::ThesisQuadratic), Curve::Cubic),
+            Self::FirQuadratic => (Extrapolator::Fir(Kind::Quadratic), Curve::Cubic),
+            Self::FirCatmullRom => (Extrapolator::Fir(Kind::CatmullRom), Curve::Cubic),
+            Self::FirRichardsonPrinted => {
+                (Extrapolator::Fir(Kind::RichardsonPrinted), Curve::Cubic)
+            }
+            Self::FirRichardson => (Extrapolator::Fir(Kind::Richardson), Curve::Cubic),
+            Self::Kalman => (Extrapolator::Kalman, Curve::Cubic),
+            Self::DeadReckoning => (Extrapolator::Reckoned, Curve::Straight),
+            Self::Adaptive => (Extrapolator::Adaptive, Curve::Cubic),
+        };
+        let horizon = if self == Self::DeadReckoning { RECKONED_SECS } else { HORIZON_SECS };
+        Box::new(Eased::new(extrapolator, curve, horizon))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
-    fn each_is_found_by_its_name_and_keeps_its_timeline() {
-        let mut seen = BTreeSet::new();
+    fn a_method_keeps_the_timeline_of_its_choice() {
         for choice in Choice::ALL {
-            assert!(seen.insert(choice.name()), "{choice} is there twice");
-            assert_eq!(choice.name().parse(), Ok(*choice));
             assert_eq!(choice.make().timeline(), choice.timeline(), "{choice}");
-            assert!(choice.name().chars().all(|c| c.is_ascii_lowercase() || c == '-'));
-            assert!(!choice.title().is_empty() && !choice.source().is_empty());
         }
         let sorted = Choice::ALL.iter().map(|choice| choice.timeline() == Timeline::Present);
         assert!(sorted.is_sorted(), "the past comes first");
-    }
-
-    #[test]
-    fn an_unknown_name_is_answered_with_what_there_is() {
-        let error = "magic".parse::<Choice>().map_err(|error| error.to_string());
-        let message = error.expect_err("there is no magic");
-        assert!(message.contains("\"magic\"") && message.contains("catmull-rom"), "{message}");
     }
 }

@@ -1,31 +1,32 @@
-//! Hiding the jump when what is shown changes its course.
+//! Hiding the jump when what is shown changes its track.
 //!
-//! From some time on there is a new course, and what is shown must get there from where it is, with the
-//! velocity that it has. An [`Ease`] is what to add to the new course until it is there: it begins with the
-//! gap between the two. It is a function of time alone, so that frames may be drawn at any rate.
+//! From some time on there is a new track, and what is shown must get there from where it is, with
+//! the velocity that it has. An [`Ease`] is what to add to the new track until it is there: it
+//! begins with the gap between the two. It is a function of time alone, so that frames may be
+//! drawn at any rate.
 
-use super::path::{Coords, Shape};
+use super::track::{Coords, Shape};
 use crate::limits::FIELDS_MAX;
 
-/// How the gap is closed. With `g` the gap, `s` by how much more than the new course the old one moves in a
-/// second, and `u` the part of the correction's time that has passed:
+/// Curve along which the gap closes. With `g` the gap, `s` by how much more than the new track the
+/// old one moves in a second, and `u` the part of the correction's time that has passed:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Curve {
-    /// `g (1 - u)`: as linear interpolation between the old and the new place. Continuous; the velocity jumps
-    /// at both ends.
+    /// `g (1 - u)`: as linear interpolation between the old and the new place. Continuous; the
+    /// velocity jumps at both ends.
     #[default]
     Straight,
-    /// The cubic that leaves with the old velocity and arrives with the new one. It is the same as the Bezier
-    /// curve with control points where the old course is after a third of the time and where the new one is
-    /// at two thirds, if the two are straight: velocity is continuous.
+    /// The cubic that leaves with the old velocity and arrives with the new one. It is the same as
+    /// the Bezier curve with control points where the old track is after a third of the time and
+    /// where the new one is at two thirds, if the two are straight: velocity is continuous.
     Cubic,
-    /// The quadratic Bezier curve whose control point is where the old course leads to by half time. Velocity
-    /// is continuous at the start, and jumps at the end.
+    /// The quadratic Bezier curve whose control point is where the old track leads to by half
+    /// time. Velocity is continuous at the start, and jumps at the end.
     Bezier,
-    /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: at 60 frames a second exactly what is shown if in each
-    /// the display moves by a velocity of its own, and then it and that velocity by a twelfth of the way to
-    /// the new course. `s` is what is left of that velocity and no derivative. Never quite over. The
-    /// closer the gap to where it would snap, the greater `k`.
+    /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: at 60 frames a second exactly what is
+    /// shown if in each the display moves by a velocity of its own, and then it and that velocity
+    /// by a twelfth of the way to the new track. `s` is what is left of that velocity and no
+    /// derivative. Never quite over. The closer the gap to where it would snap, the greater `k`.
     Twelfth,
 }
 
@@ -50,7 +51,7 @@ impl Default for Ease {
 /// `k` of [`Curve::Twelfth`] in 1/s: 60 ln(12/11).
 pub(super) const TWELFTH_RATE: f64 = 5.220_682_619_339_78;
 
-/// How much faster the display catches up just below the distance at which it would snap. Arbitrary.
+/// Factor by which the display catches up faster just below the snap distance. Arbitrary.
 const HASTE_MAX: f64 = 4.0;
 
 /// Bounds of the time of a correction in seconds, whatever a game calls an interval. Arbitrary.
@@ -68,8 +69,9 @@ impl Ease {
         Self { curve, begin: 0.0, over: 1.0, haste: 1.0, gap: zero, slip: zero, is_over: true }
     }
 
-    /// From a time on, and over so many seconds, leads from where the old course is then to where the new
-    /// one is; each is a place and its rate. A gap beyond a field's snap distance is not hidden.
+    /// From a time on, and over so many seconds, leads from where the old track is then to where
+    /// the new one is; each is a place and its rate. A gap beyond a field's snap distance is not
+    /// hidden.
     pub(super) fn bridge(
         &mut self,
         shape: &Shape,
@@ -116,7 +118,8 @@ impl Ease {
         }
     }
 
-    /// What these change by in a second; of [`Curve::Twelfth`] what the display's own velocity is made of.
+    /// What these change by in a second; of [`Curve::Twelfth`] what the display's own velocity is
+    /// made of.
     fn slopes(&self, time: f64) -> (f64, f64) {
         let elapsed = (time - self.begin).max(0.0);
         let u = (elapsed / self.over).min(1.0);
@@ -140,7 +143,7 @@ impl Ease {
         self.is_over || time - self.begin >= secs
     }
 
-    /// Adds what is left of the gap to a place on the new course.
+    /// Adds what is left of the gap to a place on the new track.
     pub(super) fn add(&self, shape: &Shape, time: f64, place: &mut Coords) {
         if self.is_done(time) {
             return;
@@ -151,7 +154,7 @@ impl Ease {
         }
     }
 
-    /// Adds what is left of the slip to a rate on the new course.
+    /// Adds what is left of the slip to a rate on the new track.
     pub(super) fn add_rate(&self, shape: &Shape, time: f64, rate: &mut Coords) {
         if self.is_done(time) {
             return;
@@ -165,7 +168,7 @@ impl Ease {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Body, HEADING, Q, X};
+    use super::super::tests::testing::{Body, HEADING, Q, X};
     use super::*;
 
     fn coords(x: f64) -> Coords {

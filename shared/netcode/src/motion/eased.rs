@@ -1,40 +1,22 @@
-//! Showing the present by a forecast, whichever, and sliding from one to the next.
-
-use std::fmt::Debug;
+//! Methods that show the present by a forecast, and slide from one forecast to the next.
 
 use super::ease::{Curve, Ease};
+use super::extrapolator::Extrapolator;
 use super::forecast::Forecast;
+use super::forecaster::Forecaster;
 use super::method::{Method, Moment, Rules, Shown, Timeline};
-use super::path::{Coords, Knot, Path};
+use super::track::{Coords, Track};
+use crate::limits::FIELDS_MAX;
 
-/// Makes a forecast of a path.
-pub(super) trait Extrapolate: Debug + Send {
-    /// The course from the path's newest state on.
-    fn forecast(&mut self, path: &Path, newest: &Knot, rules: &dyn Rules) -> Forecast;
-}
-
-/// Straight on at the newest state's rates.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reckoned {
-    /// For so many seconds.
-    pub(super) horizon: f64,
-}
-
-impl Extrapolate for Reckoned {
-    fn forecast(&mut self, _path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
-        Forecast::reckoned(newest).until(self.horizon)
-    }
-}
-
-/// What every method of the present that extrapolates is made of.
+/// A method of the present: an extrapolator, and the curve that hides its jumps.
 ///
-/// When a state comes, what is shown goes on from where it is at that time, and with its velocity if the
-/// curve keeps that. If the state came between two frames, the correction begins when it came, not with
-/// the frame, so that the picture does not depend on when frames are drawn; if it is stamped before the last
-/// frame, it begins there, for what was drawn was drawn.
+/// When a state comes, what is shown goes on from where it is at that time, and with its velocity
+/// if the curve keeps that. If the state came between two frames, the correction begins when it
+/// came, not with the frame, so that the picture does not depend on when frames are drawn; if it
+/// is stamped before the last frame, it begins there, for what was drawn was drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Eased<F> {
-    predict_spawn: F,
+pub(super) struct Eased {
+    forecaster: Forecaster,
     forecast: Option<Forecast>,
     ease: Ease,
     shown: Option<Frame>,
@@ -47,8 +29,8 @@ struct Frame {
     interval: f64,
 }
 
-/// Seconds after the last frame at which a correction begins at the latest, should an arrival be stamped
-/// beyond the present. Arbitrary.
+/// Seconds after the last frame at which a correction begins at the latest, should an arrival be
+/// stamped beyond the present. Arbitrary.
 const BEGIN_MAX_SECS: f64 = 1.0;
 
 /// When a correction begins.
@@ -57,37 +39,32 @@ pub(super) fn begin(arrival: f64, shown: f64) -> f64 {
 }
 
 /// The time of a moment, or the newest state's if it is no number.
-pub(super) fn present(path: &Path, now: f64) -> f64 {
-    let newest = path.newest().map_or(0.0, |knot| knot.time);
+pub(super) fn present(track: &Track, now: f64) -> f64 {
+    let newest = track.newest().map_or(0.0, |knot| knot.time);
     if now.is_finite() { now } else { newest }
 }
 
 /// Coordinates for the present, tamed and judged.
-pub(super) fn finish(path: &Path, now: f64, horizon: f64, mut place: Coords) -> Shown {
-    let Some(newest) = path.newest() else { return Shown { place, starved: true } };
-    path.shape().tame(&mut place, &newest.place);
-    Shown { place, starved: now > newest.time + horizon && path.shape().moves() }
+pub(super) fn finish(track: &Track, now: f64, horizon: f64, mut place: Coords) -> Shown {
+    let Some(newest) = track.newest() else { return Shown { place, starved: true } };
+    track.shape().tame(&mut place, &newest.place);
+    Shown { place, starved: now > newest.time + horizon && track.shape().moves() }
 }
 
-impl<F: Extrapolate> Eased<F> {
-    /// A new one.
-    pub(super) fn new(predict_spawn: F, curve: Curve) -> Self {
-        Self { predict_spawn, forecast: None, ease: Ease::new(curve), shown: None }
+impl Eased {
+    pub(super) fn new(extrapolator: Extrapolator, curve: Curve, horizon: f64) -> Self {
+        let forecaster = Forecaster::new(extrapolator, horizon);
+        Self { forecaster, forecast: None, ease: Ease::new(curve), shown: None }
     }
 
-    /// What extrapolates.
-    #[cfg(test)]
-    pub(super) fn predict_spawn(&self) -> &F {
-        &self.predict_spawn
-    }
-
-    fn learn(&mut self, path: &Path, rules: &dyn Rules) {
-        let Some(newest) = path.newest() else { return };
+    fn learn(&mut self, track: &Track, rules: &dyn Rules) {
+        let Some(newest) = track.newest() else { return };
         if self.forecast.as_ref().is_some_and(|forecast| forecast.time == newest.time) {
             return;
         }
-        let next = self.predict_spawn.forecast(path, newest, rules);
-        let shape = path.shape();
+        let interval = self.shown.map_or(1.0, |frame| frame.interval);
+        let next = self.forecaster.forecast(track, newest, rules, interval);
+        let shape = track.shape();
         if let (Some(old), Some(frame)) = (&self.forecast, self.shown) {
             let begin = begin(newest.arrival, frame.now);
             let mut place = old.at(shape, rules, begin);
@@ -101,13 +78,13 @@ impl<F: Extrapolate> Eased<F> {
     }
 }
 
-impl<F: Extrapolate> Method for Eased<F> {
+impl Method for Eased {
     fn timeline(&self) -> Timeline {
         Timeline::Present
     }
 
-    fn observe(&mut self, path: &Path, rules: &dyn Rules) {
-        self.learn(path, rules);
+    fn observe(&mut self, track: &Track, rules: &dyn Rules) {
+        self.learn(track, rules);
     }
 
     fn expect(&mut self, interval: f64) {
@@ -116,15 +93,15 @@ impl<F: Extrapolate> Method for Eased<F> {
         }
     }
 
-    fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown {
-        self.learn(path, rules);
-        let now = present(path, at.now);
+    fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown {
+        self.learn(track, rules);
+        let now = present(track, at.now);
         self.shown = Some(Frame { now, interval: at.interval });
         let Some(forecast) = &self.forecast else {
-            return Shown { place: [0.0; crate::limits::FIELDS_MAX], starved: true };
+            return Shown { place: [0.0; FIELDS_MAX], starved: true };
         };
-        let mut place = forecast.at(path.shape(), rules, now);
-        self.ease.add(path.shape(), now, &mut place);
-        finish(path, now, forecast.horizon, place)
+        let mut place = forecast.at(track.shape(), rules, now);
+        self.ease.add(track.shape(), now, &mut place);
+        finish(track, now, forecast.horizon, place)
     }
 }

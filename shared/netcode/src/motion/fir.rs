@@ -1,8 +1,8 @@
 //! Extrapolation as a weighted sum of the last three values: the thesis's FIR filters.
 //!
-//! Source: the thesis, section 2.3.2 and Table 1. With `x0` the newest value and `x1`, `x2` those before it,
-//! at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes over them, `d0` and
-//! `d1`, all of them are
+//! Source: the thesis, section 2.3.2 and Table 1. With `x0` the newest value and `x1`, `x2` those
+//! before it, at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes
+//! over them, `d0` and `d1`, all of them are
 //!
 //! ```text
 //! x(t) = x0 + (t - t0) d0 + (r + (t - t0) p + (t - t0)^2 q) (d0 - d1)
@@ -19,23 +19,25 @@
 //! | Richardson as printed, eq. 2.34 and 2.36 | h0 c | c | 0 | 7/3, -5/3, 1/3 |
 //! | Richardson as derived, eq. 2.35 | 0 | c | 0 | 13/6, -4/3, 1/6 |
 //!
-//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion whatever the spacing,
-//! as in the thesis's table only those of the linear row and of Richardson's for any spacing are.
+//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion whatever
+//! the spacing, as in the thesis's table only those of the linear row and of Richardson's for any
+//! spacing are.
 //!
 //! Where the thesis errs:
-//! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`, though it is
-//!   that of half a step before. A parabola through the three points is [`Kind::Quadratic`].
-//! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at equal steps:
-//!   that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what it extrapolates for `t0` is
-//!   not `x0`, and it makes twice as much of a turn.
-//! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's step is
-//!   `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here a second time.
-//! - Table 1's quadratic row for any spacing has a factor too much, and does not divide by the spans.
+//! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`,
+//!   though it is that of half a step before. A parabola through the three points is
+//!   [`Kind::Quadratic`].
+//! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at
+//!   equal steps: that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what
+//!   it extrapolates for `t0` is not `x0`, and it makes twice as much of a turn.
+//! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's
+//!   step is `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here
+//!   a second time.
+//! - Table 1's quadratic row for any spacing has a factor too much, and does not divide by the
+//!   spans.
 
-use super::eased::Extrapolate;
 use super::forecast::Forecast;
-use super::method::Rules;
-use super::path::{Knot, Path};
+use super::track::{Knot, Shape};
 
 /// An extrapolator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,10 +48,11 @@ pub enum Kind {
     ThesisQuadratic,
     /// On along the parabola through the three.
     Quadratic,
-    /// On along that parabola's tangent in the newest, which is Catmull-Rom's for an end, eq. 2.30 and 2.31.
+    /// On along that parabola's tangent in the newest, which is Catmull-Rom's for an end, eq. 2.30
+    /// and 2.31.
     CatmullRom,
-    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36. It does not
-    /// begin at the newest place.
+    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36. It
+    /// does not begin at the newest place.
     RichardsonPrinted,
     /// By the slope that follows from its equation for it, eq. 2.33 and 2.35.
     Richardson,
@@ -69,44 +72,6 @@ impl Kind {
         Self::Richardson,
     ];
 
-    /// Its name: lower case, words joined by hyphens, unique.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::ThesisQuadratic => "thesis-quadratic",
-            Self::Quadratic => "quadratic",
-            Self::CatmullRom => "catmull-rom",
-            Self::RichardsonPrinted => "richardson-printed",
-            Self::Richardson => "richardson",
-        }
-    }
-
-    /// Its name for people.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Linear => "Linear extrapolation",
-            Self::ThesisQuadratic => "Quadratic extrapolation as in the thesis",
-            Self::Quadratic => "Quadratic extrapolation",
-            Self::CatmullRom => "Catmull-Rom extrapolation",
-            Self::RichardsonPrinted => "Richardson extrapolation as printed",
-            Self::Richardson => "Richardson extrapolation",
-        }
-    }
-
-    /// Where it comes from, in a line.
-    pub fn source(self) -> &'static str {
-        match self {
-            Self::Linear => "Prediction thesis, 2.3.2, eq. 2.26",
-            Self::ThesisQuadratic => "Prediction thesis, 2.3.2, eq. 2.28 and 2.29",
-            Self::Quadratic => "Lagrange's parabola; corrects the thesis's eq. 2.29",
-            Self::CatmullRom => "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform",
-            Self::RichardsonPrinted => {
-                "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before"
-            }
-            Self::Richardson => "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it",
-        }
-    }
-
     /// `r`, `p` and `q` of the module's formula, for two spans.
     fn turning(self, h0: f64, h1: f64) -> (f64, f64, f64) {
         let both = h0 + h1;
@@ -122,8 +87,8 @@ impl Kind {
     }
 }
 
-/// The weights of the newest value and of the two before it, at times `t0 > t1 > t2`, for the value at `t`.
-/// They sum to 1. Spans below a microsecond count as one.
+/// The weights of the newest value and of the two before it, at times `t0 > t1 > t2`, for the
+/// value at `t`. They sum to 1. Spans below a microsecond count as one.
 pub fn coefficients(kind: Kind, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
     let (h0, h1) = ((t0 - t1).max(SPAN_MIN), (t1 - t2).max(SPAN_MIN));
     let (r, p, q) = kind.turning(h0, h1);
@@ -145,21 +110,20 @@ pub fn uniform(kind: Kind) -> [f64; 3] {
     }
 }
 
-/// What one extrapolates from a knot and those before it. With two knots it is the linear one; one alone goes on
-/// at the rate that it states, or stands.
+/// Forecast from a knot and those before it. With two knots it is the linear one; one alone goes
+/// on at the rate that it states, or stands.
 pub(super) fn forecast(
     kind: Kind,
-    path: &Path,
+    shape: &Shape,
     newest: &Knot,
-    before: Option<&Knot>,
-    earlier: Option<&Knot>,
+    [before, earlier]: [Option<&Knot>; 2],
 ) -> Forecast {
     let mut forecast = Forecast::reckoned(newest);
     let Some(before) = before else { return forecast };
     let h0 = (newest.time - before.time).max(SPAN_MIN);
     let older = earlier.map(|earlier| (earlier, (before.time - earlier.time).max(SPAN_MIN)));
     let (r, p, q) = older.map_or((0.0, 0.0, 0.0), |(_, h1)| kind.turning(h0, h1));
-    for at in path.shape().moving() {
+    for at in shape.moving() {
         let d0 = (newest.place[at] - before.place[at]) / h0;
         let d1 = older.map_or(d0, |(earlier, h1)| (before.place[at] - earlier.place[at]) / h1);
         forecast.place[at] += r * (d0 - d1);
@@ -167,7 +131,7 @@ pub(super) fn forecast(
         forecast.bend[at] = q * (d0 - d1);
     }
     // Rotations lie on a sphere: their slopes are those along it, and they begin on it.
-    for at in path.shape().rotations().flat_map(|at| at..at + 4) {
+    for at in shape.rotations().flat_map(|at| at..at + 4) {
         forecast.place[at] = newest.place[at];
         let (d0, d1) =
             (newest.rate[at], if older.is_some() { before.rate[at] } else { newest.rate[at] });
@@ -177,19 +141,24 @@ pub(super) fn forecast(
     forecast
 }
 
-/// What the weights of equal steps extrapolate whatever the spacing is: their sum of places is taken for the
-/// place so many seconds after the newest knot, and the course for the straight line from there to it. With
-/// fewer knots as [`forecast`].
-pub(super) fn forecast_evenly(kind: Kind, path: &Path, newest: &Knot, secs: f64) -> Forecast {
+/// What the weights of equal steps extrapolate whatever the spacing is: their sum of places is
+/// taken for the place so many seconds after the newest knot, and the track for the straight line
+/// from there to it. With fewer knots as [`forecast`].
+pub(super) fn forecast_evenly(
+    kind: Kind,
+    shape: &Shape,
+    newest: &Knot,
+    [before, earlier]: [Option<&Knot>; 2],
+    secs: f64,
+) -> Forecast {
     let mut forecast = Forecast::reckoned(newest);
-    let Some(before) = path.back(1) else { return forecast };
-    let earlier = path.back(2);
+    let Some(before) = before else { return forecast };
     let kind = if earlier.is_some() { kind } else { Kind::Linear };
     let earlier = earlier.unwrap_or(before);
     // The weights sum to 1: it is the newest place and these parts of the last two steps.
     let [first, _, last] = uniform(kind);
     let ahead = |newer: f64, older: f64| ((first - 1.0) * newer - last * older) / secs;
-    for at in path.shape().moving() {
+    for at in shape.moving() {
         let (newer, older) =
             (newest.place[at] - before.place[at], before.place[at] - earlier.place[at]);
         forecast.rate[at] = ahead(newer, older);
@@ -197,28 +166,18 @@ pub(super) fn forecast_evenly(kind: Kind, path: &Path, newest: &Knot, secs: f64)
     // Rotations lie on a sphere: their steps are those along it.
     let h0 = (newest.time - before.time).max(SPAN_MIN);
     let h1 = (before.time - earlier.time).max(SPAN_MIN);
-    for at in path.shape().rotations().flat_map(|at| at..at + 4) {
+    for at in shape.rotations().flat_map(|at| at..at + 4) {
         forecast.rate[at] = ahead(h0 * newest.rate[at], h1 * before.rate[at]);
     }
     forecast
 }
 
-/// One of them as a method. It goes by places alone and does not look at what rates a state states. Its
-/// jumps are hidden by a cubic, so that velocity is continuous.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fir(pub(super) Kind);
-
-impl Extrapolate for Fir {
-    fn forecast(&mut self, path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
-        forecast(self.0, path, newest, path.back(1), path.back(2))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::extrapolator::Extrapolator;
     use super::super::method::NoRules;
-    use super::super::path::Path;
-    use super::super::testing::{Body, X, Y, path_of};
+    use super::super::tests::testing::{Body, X, Y, track_of};
+    use super::super::track::Track;
     use super::*;
     use proptest::prelude::*;
 
@@ -268,10 +227,10 @@ mod tests {
         ) {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
             let body = |at: usize| (times[at], Body { y: f32::from(x[at]) / 64.0, ..Body::at(0.0) });
-            let path = path_of(&[body(2), body(1), body(0)], 0.0);
+            let track = track_of(&[body(2), body(1), body(0)], 0.0);
             for kind in Kind::ALL {
-                let forecast = Fir(kind).forecast(&path, &path.knots()[2], &NoRules);
-                let place = forecast.at(path.shape(), &NoRules, 5.0 + age);
+                let forecast = Extrapolator::Fir(kind).forecast(&track, 0, 0.1).expect("a state is there");
+                let place = forecast.at(track.shape(), &NoRules, 5.0 + age);
                 let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + age);
                 let said: f64 = weights.iter().zip(x).map(|(w, x)| w * f64::from(x) / 64.0).sum();
                 prop_assert!((place[Y] - said).abs() < 1e-6 * said.abs().max(1.0), "{:?}", kind);
@@ -281,14 +240,14 @@ mod tests {
 
     #[test]
     fn with_less_they_do_what_they_can() {
-        let at = |path: &Path, kind| {
-            let newest = path.newest().expect("just made");
-            let forecast = Fir(kind).forecast(path, newest, &NoRules);
-            let place = forecast.at(path.shape(), &NoRules, 2.1);
+        let at = |track: &Track, kind| {
+            let forecast =
+                Extrapolator::Fir(kind).forecast(track, 0, 0.1).expect("a state is there");
+            let place = forecast.at(track.shape(), &NoRules, 2.1);
             (place[X], place[Y])
         };
-        let one = path_of(&[(2.0, Body { vx: 5.0, y: 1.0, ..Body::at(1.0) })], 0.0);
-        let two = path_of(&[(1.9, Body::uniform(1.9)), (2.0, Body::uniform(2.0))], 0.0);
+        let one = track_of(&[(2.0, Body { vx: 5.0, y: 1.0, ..Body::at(1.0) })], 0.0);
+        let two = track_of(&[(1.9, Body::uniform(1.9)), (2.0, Body::uniform(2.0))], 0.0);
         for kind in Kind::ALL {
             let (x, y) = at(&one, kind);
             assert!((x - 1.5).abs() < 1e-9 && y == 1.0);

@@ -1,18 +1,18 @@
 //! Where a thing will be: what an extrapolator makes of the states known so far.
 
 use super::method::{HORIZON_SECS, Rules};
-use super::path::{Coords, Knot, Shape};
 use super::rotation::{four, turned};
+use super::track::{Coords, Knot, Shape};
 use crate::fields::Values;
 use crate::limits::FIELDS_MAX;
 
-/// Seconds before the horizon at which what is extrapolated begins to slow down, so that it does not stop
-/// dead. Arbitrary.
+/// Seconds before the horizon at which what is extrapolated begins to slow down, so that it does
+/// not stop dead. Arbitrary.
 pub(super) const SLOWING_SECS: f64 = 0.05;
 
-/// How far ahead of a state of some age to look, and how fast that grows with the age: as far as it is old
-/// but for the last twentieth of a second before the horizon, in which it comes to a stop. The same for
-/// times before the state.
+/// How far ahead of a state of some age to look, and how fast that grows with the age: as far as
+/// it is old but for the last twentieth of a second before the horizon, in which it comes to a
+/// stop. The same for times before the state.
 pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     let steady = horizon - SLOWING_SECS;
     let over = ((age.abs() - steady) / SLOWING_SECS).clamp(0.0, 1.0);
@@ -21,8 +21,8 @@ pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     (secs.copysign(age), 1.0 - over)
 }
 
-/// A course from a state on: a parabola for each coordinate, or what the rules make of it. Rotations turn
-/// uniformly, by what their parabolas would have changed by.
+/// A track from a state on: a parabola for each coordinate, or what the rules make of it.
+/// Rotations turn uniformly, by what their parabolas would have changed by.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     /// The state's time.
@@ -52,7 +52,7 @@ impl Forecast {
         Self { horizon, ..self }
     }
 
-    /// It stays where it is.
+    /// Standing where it is.
     pub(super) fn standing(knot: &Knot) -> Self {
         Self { rate: [0.0; FIELDS_MAX], ..Self::reckoned(knot) }
     }
@@ -87,7 +87,7 @@ impl Forecast {
         turned(&four(&self.place[at..]), &rate, secs)
     }
 
-    /// What the rules say, which is about the future only.
+    /// The rules' answer, which is about the future only.
     fn forward(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Option<Coords> {
         let values = self.values.as_ref().filter(|_| secs >= 0.0)?;
         let values = rules.forward(values, secs)?;
@@ -97,8 +97,8 @@ impl Forecast {
 
     /// By how much its place changes in a second at a time.
     pub(super) fn rate_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
-        /// Seconds over which to measure what only the rules know. Values are of single precision, so
-        /// it cannot be much less.
+        /// Seconds over which to measure what only the rules know. Values are of single precision,
+        /// so it cannot be much less.
         const STEP: f64 = 1.0 / 64.0;
         let (secs, speed) = reach(time - self.time, self.horizon);
         let mut rate = [0.0; FIELDS_MAX];
@@ -125,8 +125,8 @@ impl Forecast {
 #[cfg(test)]
 mod tests {
     use super::super::method::NoRules;
-    use super::super::path::Path;
-    use super::super::testing::{Body, X, Y, path_of};
+    use super::super::tests::testing::{Body, X, Y, track_of};
+    use super::super::track::Track;
     use super::*;
 
     #[test]
@@ -158,15 +158,15 @@ mod tests {
         }
     }
 
-    fn newest(path: &Path) -> &Knot {
-        path.newest().expect("just made")
+    fn newest(track: &Track) -> &Knot {
+        track.newest().expect("just made")
     }
 
     #[test]
     fn rules_come_before_rates_and_rates_before_nothing() {
-        let path = path_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);
-        let forecast = Forecast::by_rules(newest(&path));
-        let shape = path.shape();
+        let track = track_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);
+        let forecast = Forecast::by_rules(newest(&track));
+        let shape = track.shape();
         let ruled = forecast.at(shape, &Falling, 1.1);
         assert!((ruled[Y] + 0.05).abs() < 1e-6 && ruled[X] == 3.0);
         let rate = forecast.rate_at(shape, &Falling, 1.1);
@@ -175,7 +175,7 @@ mod tests {
         assert!((unruled[X] - 3.2).abs() < 1e-9 && unruled[Y] == 0.0);
         // The rules do not say what was before.
         assert!((forecast.at(shape, &Falling, 0.9)[X] - 2.8).abs() < 1e-9);
-        let far = path_of(&[(1.0, Body { vx: 2.0, ..Body::at(300.0) })], 0.0);
+        let far = track_of(&[(1.0, Body { vx: 2.0, ..Body::at(300.0) })], 0.0);
         let silent = Forecast::by_rules(newest(&far)).at(shape, &Falling, 1.1);
         assert!((silent[X] - 300.2).abs() < 1e-6);
     }
@@ -188,8 +188,8 @@ mod tests {
                 Some([f32::NAN; FIELDS_MAX])
             }
         }
-        let path = path_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);
-        let place = Forecast::by_rules(newest(&path)).at(path.shape(), &Wild, 1.1);
+        let track = track_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);
+        let place = Forecast::by_rules(newest(&track)).at(track.shape(), &Wild, 1.1);
         assert!((place[X] - 3.2).abs() < 1e-9);
     }
 }

@@ -1,35 +1,35 @@
 //! A Kalman filter: place and rate of each coordinate, weighed by how much each is to be trusted.
 //!
-//! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state is `(x, v)`;
-//! in a time `h` it goes to `(x + v h, v)`, and an acceleration that is not known, changes all the time and is of
-//! variance `q` over it adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise; Bar-Shalom, Li
-//! and Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2). The thesis takes it for
-//! constant over that time, which has `h^4 / 4`: then a place that is measured exactly says all about the rate,
-//! which so swings about the true one for ever after each corner. A state that comes measures
-//! `x`, and `v` too where it states a rate, each to half a step of its field's grid: the variance of rounding
-//! is `step^2 / 12`. (In the thesis what blurs a measurement is the jitter of its arrival; here every state
+//! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state
+//! is `(x, v)`; in a time `h` it goes to `(x + v h, v)`, and an acceleration that is not known,
+//! changes all the time and is of variance `q` over it adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)`
+//! to the covariance (white noise; Bar-Shalom, Li and Kirubarajan, "Estimation with Applications
+//! to Tracking and Navigation", 6.2.2). The thesis takes it for constant over that time, which has
+//! `h^4 / 4`: then a place that is measured exactly says all about the rate, which so swings about
+//! the true one for ever after each corner. A state that comes measures `x`, and `v` too where it
+//! states a rate, each to half a step of its field's grid: the variance of rounding is `step^2 /
+//! 12`. (In the thesis what blurs a measurement is the jitter of its arrival; here every state
 //! carries its time.)
 //!
-//! The thesis leaves `q` to be known in advance and asks for a better way in its closing section. Here it is
-//! a running mean of the square of the acceleration as measured, less what rounding alone would feign.
+//! The thesis leaves `q` to be known in advance and asks for a better way in its closing section.
+//! Here it is a running mean of the square of the acceleration as measured, less what rounding
+//! alone would feign.
 //!
-//! What is extrapolated goes straight on at the filtered rate; its jumps are hidden by a cubic, so that velocity
-//! is continuous.
+//! What is extrapolated goes straight on at the filtered rate; its jumps are hidden by a cubic, so
+//! that velocity is continuous.
 
-use super::eased::Extrapolate;
 use super::forecast::Forecast;
-use super::method::Rules;
-use super::path::{Coords, Knot, Path, Shape};
+use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Kalman {
     /// The newest state's that it learned of.
     time: Option<f64>,
     place: Coords,
     rate: Coords,
-    /// How uncertain they are.
+    /// Their uncertainty.
     variances: [Covariance; FIELDS_MAX],
     /// The variance of the acceleration, as a mean of estimates that may be below zero.
     unrest: Coords,
@@ -46,7 +46,7 @@ struct Covariance {
 /// Seconds without a state after which the filter begins anew. Arbitrary.
 const GAP_MAX_SECS: f64 = 1.0;
 
-/// How much of the newest square of the acceleration goes into the mean. Arbitrary: what happened five
+/// Weight of the newest square of the acceleration in the mean. Arbitrary: what happened five
 /// states ago counts a sixth of what happens now.
 const UNREST_GAIN: f64 = 0.3;
 
@@ -101,17 +101,19 @@ fn rounding(shape: &Shape, at: usize) -> f64 {
 }
 
 impl Kalman {
-    /// A new one.
-    pub(super) fn new() -> Self {
-        let zero = [0.0; FIELDS_MAX];
-        let variances = [Covariance::default(); FIELDS_MAX];
-        Self { time: None, place: zero, rate: zero, variances, unrest: zero }
+    /// Straight on at the filtered rate. Learns of all states up to the newest.
+    pub(super) fn forecast(&mut self, track: &Track, newest: &Knot) -> Forecast {
+        let known = self.time.map_or(0, |time| track.until(time));
+        for index in known..track.knots().len() {
+            self.step(track, index);
+        }
+        Forecast { place: self.place, rate: self.rate, ..Forecast::reckoned(newest) }
     }
 
-    /// What it makes of the state with that index on a path.
-    fn step(&mut self, path: &Path, index: usize) {
-        let knots = path.knots();
-        let (shape, knot) = (path.shape(), &knots[index]);
+    /// Learns of the state with that index on a track.
+    fn step(&mut self, track: &Track, index: usize) {
+        let knots = track.knots();
+        let (shape, knot) = (track.shape(), &knots[index]);
         let secs = self.time.map_or(f64::INFINITY, |time| knot.time - time);
         self.time = Some(knot.time);
         if secs > GAP_MAX_SECS {
@@ -122,7 +124,7 @@ impl Kalman {
         for at in shape.moving() {
             let noise = rounding(shape, at);
             let stated = shape.stated(at);
-            if let Some((square, feigned)) = acceleration(path, index, at) {
+            if let Some((square, feigned)) = acceleration(track, index, at) {
                 let news = (square - feigned).clamp(-VARIANCE_MAX, VARIANCE_MAX);
                 self.unrest[at] += UNREST_GAIN * (news - self.unrest[at]);
             }
@@ -163,11 +165,11 @@ impl Kalman {
     }
 }
 
-/// The square of a coordinate's acceleration as measured at a state, and how much of that rounding alone
-/// would make on average; none where there are too few states before it.
-fn acceleration(path: &Path, index: usize, at: usize) -> Option<(f64, f64)> {
-    let knots = path.knots();
-    let shape = path.shape();
+/// The square of a coordinate's acceleration as measured at a state, and how much of that rounding
+/// alone would make on average; none where there are too few states before it.
+fn acceleration(track: &Track, index: usize, at: usize) -> Option<(f64, f64)> {
+    let knots = track.knots();
+    let shape = track.shape();
     let (knot, before) = (&knots[index], &knots[index.checked_sub(1)?]);
     let h0 = (knot.time - before.time).max(1e-6);
     let turn = knot.rate[at] - before.rate[at];
@@ -183,21 +185,10 @@ fn acceleration(path: &Path, index: usize, at: usize) -> Option<(f64, f64)> {
     Some((turn * turn / (secs * secs), noise / (secs * secs)))
 }
 
-impl Extrapolate for Kalman {
-    fn forecast(&mut self, path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
-        let known = self.time.map_or(0, |time| path.until(time));
-        for index in known..path.knots().len() {
-            self.step(path, index);
-        }
-        Forecast { place: self.place, rate: self.rate, ..Forecast::reckoned(newest) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::method::NoRules;
-    use super::super::path::Path;
-    use super::super::testing::{Body, X, Y};
+    use super::super::tests::testing::{Body, X, Y};
+    use super::super::track::Track;
     use super::*;
     use crate::random::Random;
 
@@ -205,16 +196,16 @@ mod tests {
     fn noise_is_filtered_out_of_uniform_motion() {
         // y on a grid of a 4096th, states as often as they get.
         let mut random = Random::new(7);
-        let mut path = Path::new(Body::shape());
-        let mut kalman = Kalman::new();
+        let mut track = Track::new(Body::shape());
+        let mut kalman = Kalman::default();
         let (mut filtered, mut measured) = (0.0, 0.0);
         for n in 0..200 {
             let time = f64::from(n) / 128.0;
             let wobble = (f64::from(random.unit()) - 0.5) / 4096.0;
             let y = (0.3 * time + wobble) as f32;
-            path.push(time, time, &Body { y, ..Body::at(0.0) }.values());
-            let newest = path.newest().expect("just pushed");
-            let forecast = kalman.forecast(&path, newest, &NoRules);
+            track.push(time, time, &Body { y, ..Body::at(0.0) }.values());
+            let newest = track.newest().expect("just pushed");
+            let forecast = kalman.forecast(&track, newest);
             if n > 50 {
                 filtered += (forecast.rate[Y] - 0.3).abs();
                 measured += (newest.rate[Y] - 0.3).abs();
@@ -226,13 +217,13 @@ mod tests {
     #[test]
     fn after_a_corner_it_settles() {
         // y is measured all but exactly, and its rate is not stated.
-        let mut path = Path::new(Body::shape());
-        let mut kalman = Kalman::new();
+        let mut track = Track::new(Body::shape());
+        let mut kalman = Kalman::default();
         for n in 0..40 {
             let time = f64::from(n) / 10.0;
             let y = (3.0 * (2.0 - (time - 2.0).abs())) as f32;
-            path.push(time, time, &Body { y, ..Body::at(0.0) }.values());
-            let forecast = kalman.forecast(&path, path.newest().expect("just pushed"), &NoRules);
+            track.push(time, time, &Body { y, ..Body::at(0.0) }.values());
+            let forecast = kalman.forecast(&track, track.newest().expect("just pushed"));
             let rate = if n <= 20 { 3.0 } else { -3.0 };
             let settled = (10..=20).contains(&n) || n > 23;
             let off = (forecast.rate[Y] - rate).abs();
@@ -242,8 +233,8 @@ mod tests {
 
     #[test]
     fn a_turn_is_believed_at_once_and_nothing_runs_away() {
-        let mut path = Path::new(Body::shape());
-        let mut kalman = Kalman::new();
+        let mut track = Track::new(Body::shape());
+        let mut kalman = Kalman::default();
         for n in 0..4000 {
             let time = f64::from(n) / 30.0;
             // Stands for two seconds, then runs to and fro at the fields' limits.
@@ -253,9 +244,9 @@ mod tests {
                 vx: 5.0,
                 ..Body::at((5.0 * time) as f32)
             };
-            path.push(time, time, &body.values());
-            let newest = path.newest().expect("just pushed");
-            let forecast = kalman.forecast(&path, newest, &NoRules);
+            track.push(time, time, &body.values());
+            let newest = track.newest().expect("just pushed");
+            let forecast = kalman.forecast(&track, newest);
             let off = (forecast.place[Y] - f64::from(body.y)).abs();
             assert!(off < 1.0, "{n}: {off}");
             assert!((forecast.rate[X] - 5.0).abs() < 0.01);

@@ -1,20 +1,20 @@
-//! What every method of presentation is, and what it is told.
+//! The trait of all methods of presentation, and their input.
 
 use std::fmt::Debug;
 
-use super::path::{Coords, Path};
+use super::track::{Coords, Track};
 use crate::fields::Values;
 
-/// Seconds beyond the newest state that anything is extrapolated; from there on it stands. A quarter of a
-/// second, as Source's `cl_extrapolate_amount`: a guess over more is seldom right.
+/// Seconds beyond the newest state that anything is extrapolated; from there on it stands. A
+/// quarter of a second, as Source's `cl_extrapolate_amount`: a guess over more is seldom right.
 pub const HORIZON_SECS: f64 = 0.25;
 
-/// Seconds after which [`Threshold`] sends whatever happened: DIS's heartbeat is 5 s by default, which is
-/// long for a game in which states are lost.
+/// Seconds after which [`Threshold`] sends whatever happened: DIS's heartbeat is 5 s by default,
+/// which is long for a game in which states are lost.
 pub const HEARTBEAT_SECS_MAX: f64 = 1.0;
 
-/// The same for dead reckoning: what its senders are silent for at most, and then as long as for anything
-/// else.
+/// The same for dead reckoning: what its senders are silent for at most, and then as long as for
+/// anything else.
 pub const RECKONED_SECS: f64 = HEARTBEAT_SECS_MAX + HORIZON_SECS;
 
 /// The times that matter when a frame is drawn, in seconds of server time.
@@ -28,7 +28,7 @@ pub struct Moment {
     pub interval: f64,
 }
 
-/// Which time a method shows things at.
+/// The time that a method shows things at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeline {
     /// [`Moment::past`]: between states that are known, if the delay is long enough.
@@ -47,11 +47,11 @@ impl Timeline {
     }
 }
 
-/// What a game's rules make of a state, as far as it alone tells.
+/// A game's rules, as far as they follow from one entity's state.
 pub trait Rules {
-    /// The values of a state after so many seconds (0 or more, at most [`HORIZON_SECS`] and a tick, unless
-    /// the laboratory is asked for a longer horizon); none if the rules do not say. May be asked for times
-    /// between ticks.
+    /// The values of a state after so many seconds (0 or more, at most [`HORIZON_SECS`] and a
+    /// tick, unless the laboratory is asked for a longer horizon); none if the rules do not say.
+    /// May be asked for times between ticks.
     fn forward(&self, values: &Values, secs: f64) -> Option<Values>;
 }
 
@@ -70,24 +70,24 @@ impl Rules for NoRules {
 pub struct Shown {
     /// Its coordinates.
     pub place: Coords,
-    /// Whether it lacks the states to do what it promises: an interpolator past the newest state, or
-    /// anything beyond the horizon.
+    /// Whether it lacks the states to do what it promises: an interpolator past the newest state,
+    /// or anything beyond the horizon.
     pub starved: bool,
 }
 
 /// A way to show one entity. It may keep a memory of what it showed; a new one begins without.
 pub trait Method: Debug + Send {
-    /// Which time it shows things at.
+    /// The time that it shows things at.
     fn timeline(&self) -> Timeline;
 
-    /// The path has a new newest knot. What came late, between older knots, is not announced.
-    fn observe(&mut self, _path: &Path, _rules: &dyn Rules) {}
+    /// The track has a new newest knot. What came late, between older knots, is not announced.
+    fn observe(&mut self, _path: &Track, _rules: &dyn Rules) {}
 
-    /// From now on the next state is expected so many seconds after the newest. A frame says so as well; who
-    /// learns it from what comes says it before the state is announced.
+    /// From now on the next state is expected so many seconds after the newest. A frame says so as
+    /// well; who learns it from what comes says it before the state is announced.
     fn expect(&mut self, _interval: f64) {}
 
-    /// Where to show the entity. Called once for each frame, with times that never fall; the path has at
-    /// least one knot.
-    fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown;
+    /// Where to show the entity. Called once for each frame, with times that never fall; the track
+    /// has at least one knot.
+    fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown;
 }

@@ -1,56 +1,50 @@
-//! What is shown of things whose states come late, now and then, and not at all: every method of the
+//! Presentation of things whose states come late, now and then, or not at all: every method of the
 //! field behind one trait.
 //!
-//! A [`Method`] is fed an entity's [`Path`], the states of it that came, and says where to show it at a
-//! [`Moment`]. Some show the past, between states that are known; others the present, beyond the newest.
-//! Methods know neither the network nor the game: what a field is, the field table says ([`Shape`]), and
-//! what the game's rules make of a state, [`Rules`] say.
+//! A [`Method`] is fed an entity's [`Track`], the states of it that came, and says where to show
+//! it at a [`Moment`]. Some show the past, between states that are known; others the present,
+//! beyond the newest. Methods know neither the network nor the game: what a field is, the field
+//! table says ([`Shape`]), and what the game's rules make of a state, [`Rules`] say.
 //!
 //! ```text
-//! Path -> between (linear, hermite, catmull_rom)                       -> Shown, in the past
-//! Path -> forecast (reckoned, by rules, fir, kalman, adaptive) -> ease -> Shown, in the present
+//! Track -> between (linear, hermite, catmull_rom)                       -> Shown, in the past
+//! Track -> forecast (reckoned, by rules, fir, kalman, adaptive) -> ease -> Shown, in the present
 //!                  the same and hold, fir at equal steps -> waypoints  -> Shown, in the present
-//! Path -> projective                                                   -> Shown, in the present
+//! Track -> projective                                                   -> Shown, in the present
 //! ```
 //!
-//! [`Choice`] names those that games are played with. A jump in what is known is hidden in one place (`ease`), by
-//! one of four curves. [`waypoints`] is the thesis's scheme, any extrapolator with any interpolator, for
-//! comparison: it leads from where a thing is shown to where it is expected at the next arrival. [`sending`] decides when a state is worth sending to a receiver that extrapolates.
+//! [`Choice`] names those that games are played with. A jump in what is known is hidden in one
+//! place (`ease`), by one of four curves. [`waypoints`] is the thesis's scheme, any extrapolator
+//! with any interpolator, for comparison: it leads from where a thing is shown to where it is
+//! expected at the next arrival. [`sending`] decides when a state is worth sending to a receiver
+//! that extrapolates.
 //!
 //! *Invariants:*
 //! - Whatever comes, and however it is spaced in time, what is shown is finite.
-//! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state; dead reckoning, whose senders are
-//!   silent on purpose, not beyond [`RECKONED_SECS`].
-//! - A method is given one uninterrupted course: no teleport, no other entity in the same slot.
+//! - Nothing is extrapolated beyond [`HORIZON_SECS`] from the newest state; dead reckoning, whose
+//!   senders are silent on purpose, not beyond [`RECKONED_SECS`].
+//! - A method is given one uninterrupted track: no teleport, no other entity in the same slot.
 
 mod adaptive;
-#[cfg(test)]
-mod around;
-mod between;
-mod catmull_rom;
 pub mod choice;
-mod cubic_spline;
-mod dead_reckoning;
 mod ease;
 mod eased;
+mod extrapolator;
 pub mod fir;
 mod forecast;
-mod hermite;
+mod forecaster;
 pub mod interpolate;
+mod interpolators;
 mod kalman;
-mod linear;
 pub mod method;
-mod one_twelfth;
-pub mod path;
+mod names;
 mod projective;
 mod rotation;
-mod run_forward;
 pub mod sending;
 pub mod smoothing;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
+pub mod track;
 pub mod waypoints;
 
 pub use choice::Choice;
@@ -58,4 +52,4 @@ pub use method::{
     HEARTBEAT_SECS_MAX, HORIZON_SECS, Method, Moment, NoRules, RECKONED_SECS, Rules, Shown,
     Timeline,
 };
-pub use path::{Coords, Knot, Path, Shape};
+pub use track::{Coords, Knot, Shape, Track};

@@ -1,7 +1,8 @@
-//! Projective blending: both of the last two states projected to now, and a blend from one to the other.
+//! Projective blending: both of the last two states projected to now, and a blend from one to the
+//! other.
 //!
-//! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last state's place,
-//! velocity and time, and those of the path that was shown before it came,
+//! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last
+//! state's place, velocity and time, and those of the line that was shown before it came,
 //!
 //! ```text
 //! f    = (now - arrival of the last state) / interval, within 0 and 1
@@ -10,22 +11,23 @@
 //! place = prev (1 - f) + last f
 //! ```
 //!
-//! `f` is a matter of the local clock, the projections are of the server's. Racer takes the state before the
-//! last for `prev`, which is what was shown if that blend had come to its end; a state that comes sooner would
-//! make a jump. Here `prev` is the parallel to the path of the state before that leads through what was
-//! shown when the last one came: the same in the first case, and without a jump in the other. Position is
-//! continuous; velocity jumps at arrivals and where blends end.
+//! `f` is a matter of the local clock, the projections are of the server's. Racer takes the state
+//! before the last for `prev`, which is what was shown if that blend had come to its end; a state
+//! that comes sooner would make a jump. Here `prev` is the parallel to the line of the state
+//! before that leads through what was shown when the last one came: the same in the first case,
+//! and without a jump in the other. Position is continuous; velocity jumps at arrivals and where
+//! blends end.
 //!
-//! Rotation (angles and quaternions) is not projected but goes from what was shown to the last state's by
-//! the factor before it is limited, and on beyond 1 as far as the horizon: so it lags by an interval and by
-//! the state's age, as Racer's does.
+//! Rotation (angles and quaternions) is not projected but goes from what was shown to the last
+//! state's by the factor before it is limited, and on beyond 1 as far as the horizon: so it lags
+//! by an interval and by the state's age, as Racer's does.
 
 use super::ease::limited;
 use super::eased::{begin, finish, present};
 use super::forecast::reach;
 use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
-use super::path::{Coords, Knot, Path, Shape};
 use super::rotation::{four, slerp};
+use super::track::{Coords, Knot, Shape, Track};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +37,11 @@ pub(super) struct Projective {
     frame: Option<(f64, f64)>,
 }
 
-/// A blend from one path to another.
+/// A blend from one line to another.
 #[derive(Clone, Debug)]
 struct Blend {
-    prev: Track,
-    last: Track,
+    prev: Line,
+    last: Line,
     /// When it begins, by the local clock.
     begin: f64,
     /// Seconds that it takes.
@@ -48,15 +50,15 @@ struct Blend {
     from: Coords,
 }
 
-/// A straight path.
+/// A straight line, run through at a steady rate.
 #[derive(Clone, Copy, Debug)]
-struct Track {
+struct Line {
     time: f64,
     place: Coords,
     rate: Coords,
 }
 
-impl Track {
+impl Line {
     fn of(knot: &Knot) -> Self {
         Self { time: knot.time, place: knot.place, rate: knot.rate }
     }
@@ -68,22 +70,23 @@ impl Track {
 }
 
 impl Blend {
-    /// The newest state of a path and the one before it, as they came.
-    fn first(path: &Path, newest: &Knot, over: f64) -> Self {
-        let prev = Track::of(path.back(1).unwrap_or(newest));
-        let last = Track::of(newest);
+    /// The newest state of a track and the one before it, as they came.
+    fn first(track: &Track, newest: &Knot, over: f64) -> Self {
+        let prev = Line::of(track.back(1).unwrap_or(newest));
+        let last = Line::of(newest);
         Self { prev, last, begin: newest.arrival, over, from: prev.place }
     }
 
     /// Another state came.
     fn next(&self, shape: &Shape, newest: &Knot, begin: f64, over: f64) -> Self {
-        let last = Track::of(newest);
+        let last = Line::of(newest);
         let mut shown = self.at(shape, begin);
         let mut rate = self.last.rate;
         shape.align(&mut shown, &mut rate, &last.place);
-        // The parallel to the path that was shown, through what was shown; its time is that of its state.
+        // The parallel to the line that was shown, through what was shown; its time is that of its
+        // state.
         let age = self.last.age(begin);
-        let mut prev = Track { time: begin - age, place: shown, rate };
+        let mut prev = Line { time: begin - age, place: shown, rate };
         let mut snaps = false;
         let ahead = last.age(begin);
         for at in shape.moving() {
@@ -101,7 +104,7 @@ impl Blend {
         let raw = ((now - self.begin) / self.over).max(0.0);
         let f = raw.min(1.0);
         let ahead = self.last.age(now);
-        // As far as the last state's path goes on, the previous one does.
+        // As far as the last state's line goes on, the previous one does.
         let since = self.begin - self.prev.time + ahead - self.last.age(self.begin);
         let mut place = self.last.place;
         for at in shape.moving() {
@@ -127,15 +130,15 @@ impl Blend {
 }
 
 impl Projective {
-    fn learn(&mut self, path: &Path) {
-        let Some(newest) = path.newest() else { return };
+    fn learn(&mut self, track: &Track) {
+        let Some(newest) = track.newest() else { return };
         let next = match (&self.blend, self.frame) {
             (Some(blend), _) if blend.last.time == newest.time => return,
             (Some(blend), Some((shown, interval))) => {
-                blend.next(path.shape(), newest, begin(newest.arrival, shown), limited(interval))
+                blend.next(track.shape(), newest, begin(newest.arrival, shown), limited(interval))
             }
             // Nothing was shown yet.
-            _ => Blend::first(path, newest, 1.0),
+            _ => Blend::first(track, newest, 1.0),
         };
         self.blend = Some(next);
     }
@@ -146,8 +149,8 @@ impl Method for Projective {
         Timeline::Present
     }
 
-    fn observe(&mut self, path: &Path, _rules: &dyn Rules) {
-        self.learn(path);
+    fn observe(&mut self, track: &Track, _rules: &dyn Rules) {
+        self.learn(track);
     }
 
     fn expect(&mut self, interval: f64) {
@@ -156,9 +159,9 @@ impl Method for Projective {
         }
     }
 
-    fn show(&mut self, path: &Path, at: Moment, _rules: &dyn Rules) -> Shown {
-        self.learn(path);
-        let now = present(path, at.now);
+    fn show(&mut self, track: &Track, at: Moment, _rules: &dyn Rules) -> Shown {
+        self.learn(track);
+        let now = present(track, at.now);
         let is_first = self.frame.replace((now, at.interval)).is_none();
         let Some(blend) = &mut self.blend else {
             return Shown { place: [0.0; crate::limits::FIELDS_MAX], starved: true };
@@ -167,7 +170,7 @@ impl Method for Projective {
             // How long the blend takes was not known until now.
             blend.over = limited(at.interval);
         }
-        finish(path, now, HORIZON_SECS, blend.at(path.shape(), now))
+        finish(track, now, HORIZON_SECS, blend.at(track.shape(), now))
     }
 }
 
@@ -175,7 +178,7 @@ impl Method for Projective {
 mod tests {
     use super::super::choice::Choice;
     use super::super::method::NoRules;
-    use super::super::testing::{Body, HEADING, Q, X, moment, path_of};
+    use super::super::tests::testing::{Body, HEADING, Q, X, moment, track_of};
     use super::*;
 
     fn body(x: f32, vx: f32) -> Body {
@@ -185,42 +188,42 @@ mod tests {
     #[test]
     fn it_is_racers_prediction_when_packets_come_in_time() {
         // Sent every 0.1 s, 0.03 s under way; by hand from the article's formula.
-        let mut path = path_of(&[(1.0, body(10.0, 20.0))], 0.03);
+        let mut track = track_of(&[(1.0, body(10.0, 20.0))], 0.03);
         let mut method = Choice::Projective.make();
-        let x = |method: &mut Box<dyn Method>, path: &Path, now: f64| {
-            method.show(path, moment(now), &NoRules).place[X]
+        let x = |method: &mut Box<dyn Method>, track: &Track, now: f64| {
+            method.show(track, moment(now), &NoRules).place[X]
         };
-        assert!((x(&mut method, &path, 1.05) - 11.0).abs() < 1e-6);
-        path.push(1.1, 1.13, &body(12.4, 30.0).values());
-        method.observe(&path, &NoRules);
+        assert!((x(&mut method, &track, 1.05) - 11.0).abs() < 1e-6);
+        track.push(1.1, 1.13, &body(12.4, 30.0).values());
+        method.observe(&track, &NoRules);
         for (now, f) in [(1.13, 0.0), (1.155, 0.25), (1.18, 0.5), (1.205, 0.75), (1.23, 1.0)] {
             let rate = 20.0 * (1.0 - f) + 30.0 * f;
             let prev = 10.0 + rate * (now - 1.0);
             let last = 12.4 + 30.0 * (now - 1.1);
             let article = prev * (1.0 - f) + last * f;
-            let shown = x(&mut method, &path, now);
+            let shown = x(&mut method, &track, now);
             assert!((shown - article).abs() < 1e-5, "{now}: {shown} for {article}");
         }
-        // One number worked out on paper: at half the blend, 25 over 0.18 s from 10, and 30 over 0.08 s
-        // from 12.4: halfway between 14.5 and 14.8.
+        // One number worked out on paper: at half the blend, 25 over 0.18 s from 10, and 30 over
+        // 0.08 s from 12.4: halfway between 14.5 and 14.8.
         let mut again = Choice::Projective.make();
-        let mut path = path_of(&[(1.0, body(10.0, 20.0))], 0.03);
-        x(&mut again, &path, 1.1);
-        path.push(1.1, 1.13, &body(12.4, 30.0).values());
-        assert!((x(&mut again, &path, 1.18) - 14.65).abs() < 1e-5);
+        let mut track = track_of(&[(1.0, body(10.0, 20.0))], 0.03);
+        x(&mut again, &track, 1.1);
+        track.push(1.1, 1.13, &body(12.4, 30.0).values());
+        assert!((x(&mut again, &track, 1.18) - 14.65).abs() < 1e-5);
     }
 
     #[test]
     fn a_packet_before_its_time_does_not_jump() {
-        let mut path = path_of(&[(1.0, body(10.0, 20.0))], 0.03);
+        let mut track = track_of(&[(1.0, body(10.0, 20.0))], 0.03);
         let mut method = Choice::Projective.make();
-        let mut show = |path: &Path, now: f64| method.show(path, moment(now), &NoRules).place[X];
-        show(&path, 1.1);
-        path.push(1.1, 1.13, &body(14.0, -30.0).values());
-        let before = show(&path, 1.16);
-        path.push(1.15, 1.16, &body(9.0, 5.0).values());
-        assert!((show(&path, 1.16) - before).abs() < 1e-9);
-        assert!((show(&path, 1.28) - (9.0 + 5.0 * 0.13)).abs() < 1e-5);
+        let mut show = |track: &Track, now: f64| method.show(track, moment(now), &NoRules).place[X];
+        show(&track, 1.1);
+        track.push(1.1, 1.13, &body(14.0, -30.0).values());
+        let before = show(&track, 1.16);
+        track.push(1.15, 1.16, &body(9.0, 5.0).values());
+        assert!((show(&track, 1.16) - before).abs() < 1e-9);
+        assert!((show(&track, 1.28) - (9.0 + 5.0 * 0.13)).abs() < 1e-5);
     }
 
     #[test]
@@ -229,12 +232,12 @@ mod tests {
             let (sin, cos) = libm::sincosf(turns * std::f32::consts::PI);
             Body { heading: turns.rem_euclid(1.0), qz: sin, qw: cos, ..Body::at(0.0) }
         };
-        let mut path = path_of(&[(1.0, turned(0.9)), (1.1, turned(1.0))], 0.0);
+        let mut track = track_of(&[(1.0, turned(0.9)), (1.1, turned(1.0))], 0.0);
         let mut method = Choice::Projective.make();
         for (now, turns) in
             [(1.1, 0.9), (1.15, 0.95), (1.2, 1.0), (1.3, 1.1), (1.35, 1.15), (1.9, 1.15)]
         {
-            let place = method.show(&path, moment(now), &NoRules).place;
+            let place = method.show(&track, moment(now), &NoRules).place;
             let off = place[HEADING] - turns;
             assert!((off - off.round()).abs() < 1e-5, "{now}: {}", place[HEADING]);
             let half = turns * std::f64::consts::PI;
@@ -242,9 +245,9 @@ mod tests {
             assert!(dot.abs() > 1.0 - 1e-6, "{now}: {:?}", &place[Q..Q + 4]);
         }
         // The next one, across the wrap: from what is shown.
-        path.push(1.3, 1.9, &turned(1.2).values());
-        method.observe(&path, &NoRules);
-        let place = method.show(&path, moment(1.95), &NoRules).place;
+        track.push(1.3, 1.9, &turned(1.2).values());
+        method.observe(&track, &NoRules);
+        let place = method.show(&track, moment(1.95), &NoRules).place;
         let off = place[HEADING] - 1.175;
         assert!((off - off.round()).abs() < 1e-5);
     }

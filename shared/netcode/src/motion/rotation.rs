@@ -1,7 +1,7 @@
 //! Unit quaternions as what they are: points on a sphere, moved along its great circles.
 //!
-//! A quaternion and its negative are the same rotation; those given here are on the same side, as on a
-//! [`Path`](super::Path). They come off a grid, so their length is about 1.
+//! A quaternion and its negative are the same rotation; those given here are on the same side, as
+//! on a [`Track`](super::Track). They come off a grid, so their length is about 1.
 
 /// Four components.
 pub(super) type Four = [f64; 4];
@@ -28,8 +28,8 @@ fn tangent(at: &Four, change: &Four) -> Four {
     sum(change, -dot(at, change) / dot(at, at).max(f64::MIN_POSITIVE), at)
 }
 
-/// By how much the components change in a second on arrival at `to`, if it turned there uniformly from
-/// `from` in so many seconds.
+/// By how much the components change in a second on arrival at `to`, if it turned there uniformly
+/// from `from` in so many seconds.
 pub(super) fn rate(from: &Four, to: &Four, secs: f64) -> Four {
     let chord = sum(to, -1.0, from);
     let along = tangent(to, &chord);
@@ -40,8 +40,8 @@ pub(super) fn rate(from: &Four, to: &Four, secs: f64) -> Four {
     along.map(|part| part * scale / secs)
 }
 
-/// Where a quaternion is after so many seconds if its components change by a rate now, and its rate then.
-/// Only what of the rate is along the sphere counts.
+/// Where a quaternion is after so many seconds if its components change by a rate now, and its
+/// rate then. Only what of the rate is along the sphere counts.
 pub(super) fn turned(from: &Four, rate: &Four, secs: f64) -> (Four, Four) {
     let along = tangent(from, rate);
     let radius = length(from).max(1e-6);
@@ -55,8 +55,8 @@ pub(super) fn turned(from: &Four, rate: &Four, secs: f64) -> (Four, Four) {
     (place, rate)
 }
 
-/// The quaternion a part `t` of the way from one to another along the shorter arc, and beyond. What is no
-/// rotation is as in the other.
+/// The quaternion a part `t` of the way from one to another along the shorter arc, and beyond.
+/// What is no rotation is as in the other.
 pub(super) fn slerp(from: &Four, to: &Four, t: f64) -> Four {
     if length(from) * length(to) < 1e-6 {
         return *to;

@@ -1,24 +1,25 @@
 //! When to send a state: the other half of dead reckoning.
 //!
-//! A sender that knows what its receiver makes of the states sent so far need not send what the receiver
-//! expects anyway. These compute the same forecast as [`Choice::DeadReckoning`](super::Choice), from the
-//! states that they said to send, and look at how far it is from the truth. What they do not know is what was
-//! lost on the way, and what is shown while a correction is closed.
+//! A sender that knows what its receiver makes of the states sent so far need not send what the
+//! receiver expects anyway. These compute the same forecast as
+//! [`Choice::DeadReckoning`](super::Choice), from the states that they said to send, and look at
+//! how far it is from the truth. What they do not know is what was lost on the way, and what is
+//! shown while a correction is closed.
 //!
-//! They are plain state machines: asked with the truth at whatever times they are asked, they say whether it
-//! is to be sent, and take it for sent if so.
+//! They are plain state machines: asked with the truth at whatever times they are asked, they say
+//! whether it is to be sent, and take it for sent if so.
 
 use std::fmt::Debug;
 
 use super::forecast::Forecast;
 use super::method::{HEARTBEAT_SECS_MAX, NoRules, RECKONED_SECS};
-use super::path::{Coords, Path, Shape};
+use super::track::{Coords, Shape, Track};
 use crate::fields::Values;
 
 /// Decides when a state is sent.
 pub trait Sending: Debug + Send {
-    /// Whether the state at a time, in seconds of server time, is to be sent; if so, it counts as sent. Times
-    /// do not fall. What is no number is not sent.
+    /// Whether the state at a time, in seconds of server time, is to be sent; if so, it counts as
+    /// sent. Times do not fall. What is no number is not sent.
     fn is_due(&mut self, time: f64, values: &Values) -> bool;
 }
 
@@ -36,8 +37,8 @@ pub struct Every {
 }
 
 impl Every {
-    /// Each so many seconds, on average: when asked less often than that, or at other times, it keeps the
-    /// pace.
+    /// Each so many seconds, on average: when asked less often than that, or at other times, it
+    /// keeps the pace.
     pub fn new(interval: f64) -> Self {
         Self { interval: interval.max(0.0), next: None }
     }
@@ -58,7 +59,7 @@ impl Sending for Every {
     }
 }
 
-/// How far from the truth a receiver may be.
+/// Greatest tolerated distance of a receiver from the truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// In a straight line over all coordinates that are drawn, in their units.
@@ -67,20 +68,21 @@ pub struct Tolerance {
     pub turns: f64,
 }
 
-/// What a receiver knows.
+/// The receiver's knowledge.
 #[derive(Clone, Debug)]
 struct Reckoning {
-    sent: Path,
+    sent: Track,
     tolerance: Tolerance,
 }
 
 impl Reckoning {
     fn new(shape: Shape, tolerance: Tolerance) -> Self {
-        Self { sent: Path::new(shape), tolerance }
+        Self { sent: Track::new(shape), tolerance }
     }
 
-    /// Seconds since the newest state was sent, and how far off the receiver is, as a part of what is
-    /// tolerated; none if nothing was sent yet. A change of what moves in steps is infinitely far.
+    /// Seconds since the newest state was sent, and how far off the receiver is, as a part of what
+    /// is tolerated; none if nothing was sent yet. A change of what moves in steps is infinitely
+    /// far.
     fn error(&self, time: f64, values: &Values) -> Option<(f64, f64)> {
         let newest = self.sent.newest()?;
         let shape = self.sent.shape();
@@ -124,11 +126,11 @@ impl Reckoning {
     }
 }
 
-/// When the receiver is off by more than is tolerated, when something changed that cannot be extrapolated, and
-/// at the latest after a heartbeat.
+/// When the receiver is off by more than is tolerated, when something changed that cannot be
+/// extrapolated, and at the latest after a heartbeat.
 ///
-/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. What stands or moves uniformly is sent once in a
-/// heartbeat, which is less than the receiver's horizon ([`RECKONED_SECS`]).
+/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. What stands or moves uniformly is sent
+/// once in a heartbeat, which is less than the receiver's horizon ([`RECKONED_SECS`]).
 #[derive(Clone, Debug)]
 pub struct Threshold {
     reckoning: Reckoning,
@@ -159,22 +161,24 @@ impl Sending for Threshold {
 /// As often as the thing is unpredictable: each interval if the receiver errs much, and up to
 /// [`STRETCH_MAX`] intervals apart if it does not.
 ///
-/// Source: the thesis asks for it as future work (section 4.4). A forecast at constant rate errs by about the
-/// square of its age; so a running mean of the error over the square of the age says after what time the
-/// tolerance will be reached, and that is when the next state is sent, or sooner if the error has come already.
+/// Source: the thesis asks for it as future work (section 4.4). A forecast at constant rate errs
+/// by about the square of its age; so a running mean of the error over the square of the age says
+/// after what time the tolerance will be reached, and that is when the next state is sent, or
+/// sooner if the error has come already.
 #[derive(Clone, Debug)]
 pub struct Predictable {
     reckoning: Reckoning,
     interval: f64,
-    /// Running mean of the error, as a part of what is tolerated, over the square of the age in seconds.
+    /// Running mean of the error, as a part of what is tolerated, over the square of the age in
+    /// seconds.
     growth: f64,
 }
 
-/// How much of the newest error goes into the mean. Arbitrary.
+/// Weight of the newest error in the mean. Arbitrary.
 const GROWTH_GAIN: f64 = 0.3;
 
-/// The greatest growth that counts, so that one teleport does not decide for long: a tolerance in a hundredth
-/// of a second.
+/// The greatest growth that counts, so that one teleport does not decide for long: a tolerance in
+/// a hundredth of a second.
 const GROWTH_MAX: f64 = 1e4;
 
 impl Predictable {
@@ -215,7 +219,7 @@ fn is_sound(time: f64, values: &Values) -> bool {
 mod tests {
     use super::super::choice::Choice;
     use super::super::method::Moment;
-    use super::super::testing::{Body, X, Y};
+    use super::super::tests::testing::{Body, X, Y};
     use super::*;
     use crate::random::Random;
 
@@ -255,33 +259,33 @@ mod tests {
     #[test]
     fn a_threshold_bounds_what_the_receiver_errs_by() {
         let mut sender = Threshold::new(Body::shape(), TOLERANCE, 1.0);
-        let mut path = Path::new(Body::shape());
+        let mut track = Track::new(Body::shape());
         let mut method = Choice::DeadReckoning.make();
         let mut count = 0;
         let (mut worst_raw, mut worst_shown) = (0.0_f64, 0.0_f64);
         for n in 0..1200 {
             let time = f64::from(n) * TICK;
             let body = swerving(time);
-            let raw = path.newest().map(|newest| {
+            let raw = track.newest().map(|newest| {
                 let raw = Forecast::reckoned(newest).until(RECKONED_SECS);
-                let raw = raw.at(path.shape(), &NoRules, time);
+                let raw = raw.at(track.shape(), &NoRules, time);
                 (raw[X] - f64::from(body.x)).hypot(raw[Y] - f64::from(body.y))
             });
             if sender.is_due(time, &body.values()) {
-                path.push(time, time, &body.values());
-                method.observe(&path, &NoRules);
+                track.push(time, time, &body.values());
+                method.observe(&track, &NoRules);
                 count += 1;
             } else if let Some(raw) = raw {
                 worst_raw = worst_raw.max(raw);
             }
             let at = Moment { now: time, past: time, interval: 0.05 };
-            let shown = method.show(&path, at, &NoRules).place;
+            let shown = method.show(&track, at, &NoRules).place;
             let off = (shown[X] - f64::from(body.x)).hypot(shown[Y] - f64::from(body.y));
             worst_shown = worst_shown.max(off);
         }
         assert!(worst_raw <= TOLERANCE.distance, "{worst_raw}");
-        // A correction begins at what the error has become within the tick in which it is too great: twice
-        // the tolerance at the swerves of this motion.
+        // A correction begins at what the error has become within the tick in which it is too
+        // great: twice the tolerance at the swerves of this motion.
         assert!(worst_shown <= 2.0 * TOLERANCE.distance, "{worst_shown}");
         assert!((80..600).contains(&count), "{count} of 1200");
     }
@@ -298,7 +302,8 @@ mod tests {
         let turning = |t: f64| Body { heading: (t * t * 0.1) as f32 % 1.0, ..Body::at(3.0) };
         assert!(sent(&mut threshold(), 5.0, turning).len() > 8);
         let uniform = sent(&mut threshold(), 5.0, Body::uniform).len();
-        // A second state says what rates the first one did not state; then it needs no more than what stands.
+        // A second state says what rates the first one did not state; then it needs no more than
+        // what stands.
         assert_eq!(uniform, 6);
     }
 

@@ -1,16 +1,17 @@
-//! Corrections and changes of how something is shown, hidden: what is drawn keeps its place and slides to the truth.
+//! Corrections and changes of how something is shown, hidden: what is drawn keeps its place and
+//! slides to the truth.
 
 use crate::fields::{Field, Motion, Values, wrapped};
 use crate::limits::FIELDS_MAX;
 
-/// What to add to the predicted values to get the drawn ones. Only drawing sees it; it decays to
+/// Difference of the drawn values from the predicted ones. Only drawing sees it; it decays to
 /// exactly nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct RenderError(Values);
 
 impl RenderError {
-    /// Time in seconds in which half of an error is gone: a tenth is left after a fifth of a second, the
-    /// time that the asteroid shooter speaks of (its own 1/12 a frame leaves a third).
+    /// Time in seconds in which half of an error is gone: a tenth is left after a fifth of a
+    /// second, the time that the asteroid shooter speaks of (its own 1/12 a frame leaves a third).
     pub const HALF_LIFE_SECS: f32 = 0.06;
 
     /// The prediction was corrected from `before` to `after`. A correction inside another one
@@ -45,9 +46,9 @@ impl RenderError {
         }
     }
 
-    /// The same for something that moves by `rates`, its fields' units a second: what is drawn ahead of its
-    /// place waits for it, slower than it moves, rather than going back; unless it is so slow that it would
-    /// wait for too long.
+    /// The same for something that moves by `rates`, its fields' units a second: what is drawn
+    /// ahead of its place waits for it, slower than it moves, rather than going back; unless it is
+    /// so slow that it would wait for too long.
     pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
         let before = self.0;
         self.decay(fields, secs);
@@ -66,11 +67,11 @@ impl RenderError {
         }
     }
 
-    /// By how much of its speed something slows down that waits. Arbitrary: more looks like a stop, less
-    /// takes long.
+    /// By how much of its speed something slows down that waits. Arbitrary: more looks like a
+    /// stop, less takes long.
     pub const WAIT: f32 = 0.6;
-    /// Time in seconds in which half of an error is gone at the latest. Arbitrary: what moves 1.4 times its
-    /// error a second never goes back.
+    /// Time in seconds in which half of an error is gone at the latest. Arbitrary: what moves 1.4
+    /// times its error a second never goes back.
     pub const WAIT_HALF_LIFE_SECS: f32 = 0.5;
 
     /// The values to draw.

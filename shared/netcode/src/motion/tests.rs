@@ -1,19 +1,23 @@
 //! What holds for every method.
 
+mod around;
+mod methods;
+pub(super) mod testing;
+
 use std::f64::consts::PI;
 
 use proptest::prelude::*;
 
+use self::testing::{Any, Body, HEADING, Q, X, Y, play};
 use super::choice::Choice;
 use super::method::{HORIZON_SECS, Moment, NoRules, RECKONED_SECS, Rules, Timeline};
-use super::path::Shape;
-use super::path::{Path, TURNS_MAX};
-use super::testing::{Any, Body, HEADING, Q, X, Y, play};
+use super::track::Shape;
+use super::track::{TURNS_MAX, Track};
 use super::waypoints::{Extrapolator, Joining};
 use crate::fields::Values;
 
-/// States each 0.05 s or so, of which some are lost, and which take 0.02 to 0.07 s: some overtake others.
-/// None is older than 0.2 s when the next one comes.
+/// States each 0.05 s or so, of which some are lost, and which take 0.02 to 0.07 s: some overtake
+/// others. None is older than 0.2 s when the next one comes.
 fn ragged() -> Vec<(f64, f64)> {
     let ways = [0.03, 0.07, 0.02, 0.05, 0.06, 0.04];
     let mut sent: Vec<(f64, f64)> = (0..400_u32)
@@ -46,8 +50,8 @@ fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
             }
             let place = shown.place;
             let off = (place[X] - 4.0 * time).abs().max((place[Y] + 3.0 * time).abs());
-            // Filters and the chase of the display come near; the others are exact but for rounding
-            // to single precision, which slopes over a tenth of a second magnify.
+            // Filters and the chase of the display come near; the others are exact but for
+            // rounding to single precision, which slopes over a tenth of a second magnify.
             assert!(off < 1e-3, "{choice} at {time}: {off}");
             // Racer's rotation lags by design.
             if choice != Any::Choice(Choice::Projective) {
@@ -136,8 +140,8 @@ fn nothing_jumps_and_velocity_does_so_only_where_the_method_says_so() {
         let warm = shown.iter().filter(|(time, _)| *time > 1.0);
         let places: Vec<_> = warm.map(|(_, shown)| [shown.place[X], shown.place[Y]]).collect();
         let (step, turn) = jumps(&places, FINE_HZ);
-        // 30 a second is 0.0075 a frame; corrections may be a few times faster, and those of what is wrong
-        // by more, too.
+        // 30 a second is 0.0075 a frame; corrections may be a few times faster, and those of what
+        // is wrong by more, too.
         let most = if choice.is_crude() { (0.15, 15.0) } else { (0.03, 1.0) };
         if matches!(choice, Any::Waypoints(_, Joining::Jump)) {
             assert!(step > 0.03, "{choice} does not jump: {step}");
@@ -170,16 +174,16 @@ fn nothing_jumps_and_velocity_does_so_only_where_the_method_says_so() {
 #[test]
 fn raw_extrapolation_jumps() {
     // What the test above would find if nothing were hidden.
-    let mut path = Path::new(Body::shape());
+    let mut track = Track::new(Body::shape());
     let mut sent = ragged().into_iter().peekable();
     let mut places = Vec::new();
     for now in frames(FINE_HZ, 6.0).filter(|now| *now > 0.2) {
         while let Some((time, arrival)) = sent.next_if(|(_, arrival)| *arrival <= now) {
-            path.push(time, arrival, &swinging(time).values());
+            track.push(time, arrival, &swinging(time).values());
         }
         let mut fresh = Choice::FirLinear.make();
         let at = Moment { now, past: now, interval: 0.05 };
-        let place = fresh.show(&path, at, &NoRules).place;
+        let place = fresh.show(&track, at, &NoRules).place;
         places.push([place[X], place[Y]]);
     }
     let (step, turn) = jumps(&places, FINE_HZ);
@@ -210,19 +214,19 @@ fn the_picture_does_not_depend_on_how_often_it_is_drawn() {
 fn curves_hide_what_a_famine_and_what_comes_late_would_show() {
     for choice in [Choice::CatmullRom, Choice::Hermite, Choice::Linear] {
         let mut method = choice.make();
-        let mut path = Path::new(Body::shape());
+        let mut track = Track::new(Body::shape());
         let mut sent = ragged().into_iter().peekable();
         let (mut places, mut starved) = (Vec::new(), 0);
         for now in frames(FINE_HZ, 6.0) {
             while let Some((time, arrival)) = sent.next_if(|(_, arrival)| *arrival <= now) {
-                if path.push(time, arrival, &swinging(time).values()) {
-                    method.observe(&path, &NoRules);
+                if track.push(time, arrival, &swinging(time).values()) {
+                    method.observe(&track, &NoRules);
                 }
             }
             // Too short a delay.
             let at = Moment { now, past: now - 0.12, interval: 0.05 };
-            if path.newest().is_some() {
-                let shown = method.show(&path, at, &NoRules);
+            if track.newest().is_some() {
+                let shown = method.show(&track, at, &NoRules);
                 starved += usize::from(shown.starved);
                 places.push([shown.place[X], shown.place[Y]]);
             }
@@ -278,7 +282,7 @@ impl Rules for Wild {
     }
 }
 
-/// A step on a course made to be hard.
+/// A step on a track made to be hard.
 #[derive(Clone, Copy, Debug)]
 struct Hard {
     /// Seconds since the newest state; below 0 for one that comes late.
@@ -321,10 +325,10 @@ fn hard() -> impl Strategy<Value = Hard> {
 fn check_shown(
     choice: Any,
     shape: &Shape,
-    path: &Path,
+    track: &Track,
     place: &[f64],
 ) -> Result<(), TestCaseError> {
-    let newest = path.newest().expect("one was pushed");
+    let newest = track.newest().expect("one was pushed");
     for at in shape.moving() {
         prop_assert!(place[at].is_finite(), "{} {}: {}", choice, at, place[at]);
         if shape.is_turn(at) {
@@ -355,16 +359,16 @@ proptest! {
         let rules: &dyn Rules = if wild { &Wild } else { &NoRules };
         for choice in Any::all() {
             let mut method = choice.make();
-            let mut path = Path::new(Body::shape());
+            let mut track = Track::new(Body::shape());
             let mut now = 0.0;
             for step in &steps {
-                let newest = path.newest().map_or(100.0, |knot| knot.time);
+                let newest = track.newest().map_or(100.0, |knot| knot.time);
                 let mut values = [0.0; crate::limits::FIELDS_MAX];
                 values[..9].copy_from_slice(&step.values);
                 let time = newest + step.gap;
-                let is_newest = path.push(time, time + step.latency, &values);
+                let is_newest = track.push(time, time + step.latency, &values);
                 if is_newest && step.is_told {
-                    method.observe(&path, rules);
+                    method.observe(&track, rules);
                 }
                 if let Some(frame) = step.frame {
                     // Frames before, among and far beyond the states.
@@ -374,8 +378,8 @@ proptest! {
                     }
                     let shown_now = if frame.is_nan() { f64::NAN } else { now };
                     let at = Moment { now: shown_now, past: shown_now - 0.1, interval };
-                    let shown = method.show(&path, at, rules);
-                    check_shown(choice, path.shape(), &path, &shown.place)?;
+                    let shown = method.show(&track, at, rules);
+                    check_shown(choice, track.shape(), &track, &shown.place)?;
                 }
             }
         }

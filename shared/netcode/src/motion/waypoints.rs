@@ -1,16 +1,20 @@
-//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next one.
+//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next
+//! one.
 //!
-//! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, whose program Cursorsimulation shows things this way. It
-//! has two stages, of which any can be combined with any:
+//! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, whose program Cursorsimulation shows things
+//! this way. It has two stages, of which any can be combined with any:
 //!
-//! 1. An [`Extrapolator`] says where the thing will be when the next state comes. A state that came at `a`
-//!    lets the next one be expected at `a + interval` ([`Moment::interval`], or as told by [`Method::expect`] since;
-//!    a caller who averages past arrivals for it has what the thesis calls time history). The *target*, the
-//!    next waypoint, is the forecast's place at that time.
-//! 2. A [`Joining`], the interpolator, leads from the *start*, where the thing is shown at `a`, to the target.
+//! 1. An [`Extrapolator`] says where the thing will be when the next state comes. A state that
+//!    came at `a` lets the next one be expected at `a + interval` ([`Moment::interval`], or as
+//!    told by [`Method::expect`] since; a caller who averages past arrivals for it has what the
+//!    thesis calls time history). The *target*, the next waypoint, is the forecast's place at that
+//!    time.
+//! 2. A [`Joining`], the interpolator, leads from the *start*, where the thing is shown at `a`, to
+//!    the target.
 //!
-//! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the interval that
-//! has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with these tangents by `u`:
+//! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the
+//! interval that has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with
+//! these tangents by `u`:
 //!
 //! | joining | at the start | at the target |
 //! |---|---|---|
@@ -19,58 +23,58 @@
 //! | Hermite | the velocity shown | that of the parabola through the three, at their times |
 //! | cubic spline, eq. 2.19 | the velocity shown | the forecast's |
 //!
-//! Without any joining, a *jump*, it is on the forecast from each arrival on. With the linear tangents the cubic
-//! is the straight line. Catmull-Rom is as the thesis has it, uniform in
-//! its parameter whatever the times are; its end formula is equation 2.2 with the indices and the sign
-//! mended. It so keeps to a straight course but not to its pace unless states come an interval apart, and it
-//! overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes of points close together.
-//! Hermite's end formula is the same at equal steps; where the segment before lasted otherwise it goes by the
-//! times, so that uniform motion is kept at any spacing. The cubic spline's control points are where these
-//! velocities lead to and come from in a third of the interval; where what is extrapolated is straight it is the
-//! same curve as [`Choice::CubicSpline`](super::Choice).
+//! Without any joining, a *jump*, it is on the forecast from each arrival on. With the linear
+//! tangents the cubic is the straight line. Catmull-Rom is as the thesis has it, uniform in its
+//! parameter whatever the times are; its end formula is equation 2.2 with the indices and the sign
+//! mended. It so keeps to a straight track but not to its pace unless states come an interval
+//! apart, and it overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes
+//! of points close together. Hermite's end formula is the same at equal steps; where the segment
+//! before lasted otherwise it goes by the times, so that uniform motion is kept at any spacing.
+//! The cubic spline's control points are where these velocities lead to and come from in a third
+//! of the interval; where what is extrapolated is straight it is the same curve as
+//! [`Choice::CubicSpline`](super::Choice).
 //!
-//! If no state comes by then, the thing goes on along the forecast, on which the target lies, as far as the
-//! horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the laboratory. The first state is
-//! shown along its forecast. A gap between what is shown and what is now extrapolated beyond a field's snap distance is
-//! not hidden. Position is continuous but for that and for jumps. Velocity is at arrivals for Hermite and the cubic
-//! spline, and for this at the target too; for the other two it jumps at arrivals.
+//! If no state comes by then, the thing goes on along the forecast, on which the target lies, as
+//! far as the horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the
+//! laboratory. The first state is shown along its forecast. A gap between what is shown and what
+//! is now extrapolated beyond a field's snap distance is not hidden. Position is continuous but
+//! for that and for jumps. Velocity is at arrivals for Hermite and the cubic spline, and for this
+//! at the target too; for the other two it jumps at arrivals.
 
-use super::adaptive::Adaptive;
-use super::between::{hermite, hermite_slopes};
 use super::ease::limited;
-use super::eased::{Extrapolate, Reckoned, begin, finish, present};
-use super::fir::{self, Fir, Kind, SPAN_MIN};
+use super::eased::{begin, finish, present};
+pub use super::extrapolator::Extrapolator;
+use super::fir::SPAN_MIN;
 use super::forecast::{Forecast, SLOWING_SECS};
-use super::kalman::Kalman;
+use super::forecaster::Forecaster;
+use super::interpolators::{hermite_slopes, hermite_weights};
 use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
-use super::path::TURNS_MAX;
-use super::path::{Coords, Knot, Path, Shape};
-use super::run_forward::RunForward;
+use super::track::TURNS_MAX;
+use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-mod names;
+mod joining;
 #[cfg(test)]
 mod tests;
 
-pub use names::{Extrapolator, Joining, UnknownExtrapolator, UnknownJoining};
+pub use joining::Joining;
 
-/// Bounds of a horizon in seconds: it takes a twentieth to come to a stop, and no network that the laboratory
-/// makes of latency and jitter, with updates as seldom as they can be, is so slow that the other is reached.
+/// Bounds of a horizon in seconds: it takes a twentieth to come to a stop, and no network that the
+/// laboratory makes of latency and jitter, with updates as seldom as they can be, is so slow that
+/// the other is reached.
 pub const HORIZON_BOUNDS: (f64, f64) = (SLOWING_SECS, 20.0);
 
-/// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the newest state,
-/// within [`HORIZON_BOUNDS`].
+/// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the
+/// newest state, within [`HORIZON_BOUNDS`].
 pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Box<dyn Method> {
-    Box::new(Waypoints::until(extrapolator, joining, horizon))
+    Box::new(Waypoints::new(extrapolator, joining, horizon))
 }
 
 /// See the module.
 #[derive(Debug)]
-pub struct Waypoints {
-    extrapolates: Extrapolates,
+struct Waypoints {
+    forecaster: Forecaster,
     joining: Joining,
-    /// Seconds beyond the newest state at which it stands.
-    horizon: f64,
     forecast: Option<Forecast>,
     leg: Option<Leg>,
     /// The last frame's time.
@@ -79,47 +83,14 @@ pub struct Waypoints {
     interval: f64,
 }
 
-/// The first stage.
-#[derive(Debug)]
-enum Extrapolates {
-    /// By the weights of equal steps, which are taken to be an interval long.
-    Evenly(Kind),
-    /// All that needs to know the path only.
-    Other(Box<dyn Extrapolate>),
-}
-
-/// It stays at the newest place.
-#[derive(Clone, Copy, Debug)]
-struct Hold;
-
-impl Extrapolate for Hold {
-    fn forecast(&mut self, _path: &Path, newest: &Knot, _rules: &dyn Rules) -> Forecast {
-        Forecast::standing(newest)
-    }
-}
-
-impl Extrapolates {
-    fn new(extrapolator: Extrapolator, horizon: f64) -> Self {
-        Self::Other(match extrapolator {
-            Extrapolator::Hold => Box::new(Hold),
-            Extrapolator::Fir(kind) => Box::new(Fir(kind)),
-            Extrapolator::Uniform(kind) => return Self::Evenly(kind),
-            Extrapolator::Reckoned => Box::new(Reckoned { horizon }),
-            Extrapolator::Kalman => Box::new(Kalman::new()),
-            Extrapolator::Rules => Box::new(RunForward),
-            Extrapolator::Adaptive => Box::new(Adaptive::until(horizon)),
-        })
-    }
-}
-
-/// What is shown from one arrival to the next.
+/// The picture from one arrival to the next.
 #[derive(Debug)]
 struct Leg {
     /// When it begins.
     begin: f64,
     /// Where.
     start: Coords,
-    /// How it leads to the target; none if it is the forecast from the beginning.
+    /// Cubic to the target; none if it is the forecast from the beginning.
     segment: Option<Segment>,
 }
 
@@ -151,7 +122,7 @@ impl Leg {
         if u < 0.0 {
             return self.sum(shape, segment, [1.0, u, 0.0, 0.0]);
         }
-        self.sum(shape, segment, hermite(u))
+        self.sum(shape, segment, hermite_weights(u))
     }
 
     /// At the target it is that of the arrival, however the times are rounded.
@@ -184,53 +155,29 @@ fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
 }
 
 impl Waypoints {
-    /// A new one, for one entity, with the horizon of all that games may choose.
-    pub fn new(extrapolator: Extrapolator, joining: Joining) -> Self {
-        Self::until(extrapolator, joining, HORIZON_SECS)
-    }
-
-    /// One with another horizon, within [`HORIZON_BOUNDS`]; what is no number is the usual one.
-    pub fn until(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Self {
+    /// The horizon is kept within [`HORIZON_BOUNDS`]; if it is no number, it is the usual one.
+    fn new(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Self {
         let (least, most) = HORIZON_BOUNDS;
         let horizon = if horizon.is_nan() { HORIZON_SECS } else { horizon.clamp(least, most) };
-        let extrapolates = Extrapolates::new(extrapolator, horizon);
-        Self {
-            extrapolates,
-            joining,
-            horizon,
-            forecast: None,
-            leg: None,
-            frame: None,
-            interval: 1.0,
-        }
+        let forecaster = Forecaster::new(extrapolator, horizon);
+        Self { forecaster, joining, forecast: None, leg: None, frame: None, interval: 1.0 }
     }
 
-    /// When the next state is expected, in seconds of server time, and where the thing will be then; none
-    /// while it is shown along the forecast from its state on: the first, beyond the snap distance, or by jumps.
-    pub fn target(&self) -> Option<(f64, &Coords)> {
-        let leg = self.leg.as_ref()?;
-        leg.segment.as_ref().map(|segment| (leg.begin + segment.over, &segment.target))
-    }
-
-    fn learn(&mut self, path: &Path, rules: &dyn Rules) {
-        let Some(newest) = path.newest() else { return };
+    fn learn(&mut self, track: &Track, rules: &dyn Rules) {
+        let Some(newest) = track.newest() else { return };
         if self.forecast.as_ref().is_some_and(|forecast| forecast.time == newest.time) {
             return;
         }
-        let next = match &mut self.extrapolates {
-            Extrapolates::Evenly(kind) => fir::forecast_evenly(*kind, path, newest, self.interval),
-            Extrapolates::Other(predict_spawn) => predict_spawn.forecast(path, newest, rules),
-        };
-        let next = next.until(self.horizon);
+        let next = self.forecaster.forecast(track, newest, rules, self.interval);
         let leg = match (&self.forecast, &self.leg, self.frame) {
             (Some(old), Some(leg), Some(shown)) => {
                 let begin = begin(newest.arrival, shown);
-                self.next_leg(path, rules, begin, (old, leg), (newest, &next))
+                self.next_leg(track, rules, begin, (old, leg), (newest, &next))
             }
             // Nothing was shown yet.
             _ => {
                 let begin = newest.arrival;
-                Leg { begin, start: next.at(path.shape(), rules, begin), segment: None }
+                Leg { begin, start: next.at(track.shape(), rules, begin), segment: None }
             }
         };
         self.leg = Some(leg);
@@ -240,13 +187,13 @@ impl Waypoints {
     /// From where the old leg leads to by its beginning.
     fn next_leg(
         &self,
-        path: &Path,
+        track: &Track,
         rules: &dyn Rules,
         begin: f64,
         (old, leg): (&Forecast, &Leg),
         (newest, next): (&Knot, &Forecast),
     ) -> Leg {
-        let shape = path.shape();
+        let shape = track.shape();
         let mut start = leg.place(shape, rules, old, begin);
         let mut rate = leg.rate(shape, rules, old, begin);
         // Of the segment before, all that matters is by how much it led on.
@@ -303,30 +250,30 @@ impl Method for Waypoints {
         Timeline::Present
     }
 
-    fn observe(&mut self, path: &Path, rules: &dyn Rules) {
-        self.learn(path, rules);
+    fn observe(&mut self, track: &Track, rules: &dyn Rules) {
+        self.learn(track, rules);
     }
 
     fn expect(&mut self, interval: f64) {
         self.interval = limited(interval);
     }
 
-    fn show(&mut self, path: &Path, at: Moment, rules: &dyn Rules) -> Shown {
+    fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown {
         if self.frame.is_none() {
             self.interval = limited(at.interval);
-            if matches!(self.extrapolates, Extrapolates::Evenly(_)) {
+            if self.forecaster.is_even() {
                 // How long a step is was not known until now.
                 self.forecast = None;
             }
         }
-        self.learn(path, rules);
-        let now = present(path, at.now);
+        self.learn(track, rules);
+        let now = present(track, at.now);
         self.frame = Some(now);
         self.interval = limited(at.interval);
         let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
             return Shown { place: [0.0; FIELDS_MAX], starved: true };
         };
-        let place = leg.place(path.shape(), rules, forecast, now);
-        finish(path, now, forecast.horizon, place)
+        let place = leg.place(track.shape(), rules, forecast, now);
+        finish(track, now, forecast.horizon, place)
     }
 }

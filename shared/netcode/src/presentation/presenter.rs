@@ -1,10 +1,10 @@
-//! Everybody else, as they are shown: for each entity its courses, and the method that shows the
-//! course of the moment.
+//! Everybody else, as they are shown: for each entity its tracks, and the method that shows the
+//! track of the moment.
 //!
-//! A *course* is one entity's states without a break: it begins when the entity appears or is put
-//! elsewhere, and ends when it is gone, put elsewhere again, or its slot has another tenant. Courses begin
-//! and end on the timeline that their method shows: whoever is shown in the past appears and goes in
-//! the past as well. Nothing is blended from one course into the next.
+//! A *track* is one entity's states without a break: it begins when the entity appears or is put
+//! elsewhere, and ends when it is gone, put elsewhere again, or its slot has another tenant.
+//! Tracks begin and end on the timeline that their method shows: whoever is shown in the past
+//! appears and goes in the past as well. Nothing is blended from one track into the next.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,13 +12,13 @@ use super::extrapolation::Extrapolation;
 use crate::fields::{Entity, Field, Motion, Values, age_of, unpack_values};
 use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
-use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_COURSES_MAX, FIELDS_MAX};
+use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_TRACKS_MAX, FIELDS_MAX};
 use crate::motion::choice::Choice;
 use crate::motion::interpolate::cut_between;
 use crate::motion::method::{Method, Moment, Rules};
-use crate::motion::path::KNOTS_MAX;
-use crate::motion::path::{Coords, Path, Shape};
 use crate::motion::smoothing::RenderError;
+use crate::motion::track::KNOTS_MAX;
+use crate::motion::track::{Coords, Shape, Track};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
 
@@ -29,61 +29,62 @@ pub struct Presenter<G: Game> {
     choices: Vec<Choice>,
     /// Shown beside them, to compare.
     ghost: Option<Choice>,
-    tracks: BTreeMap<u16, Track>,
+    slots: BTreeMap<u16, SlotTracks>,
     _game: std::marker::PhantomData<fn() -> G>,
 }
 
-/// How one entity's picture compares with what the server said, for developers to look at.
+/// One entity's picture against the server's states, for developers.
 #[derive(Clone, Copy, Debug)]
 pub struct Trace<E> {
     /// The newest state received.
     pub newest: Slot<E>,
-    /// What is shown.
+    /// The state shown.
     pub shown: Slot<E>,
-    /// What another method would show.
+    /// The state that another method would show.
     pub ghost: Option<Slot<E>>,
-    /// Where it was shown at the moment of a state that came later, and that state: how far the picture was
-    /// off what went on just then.
+    /// Where it was shown at the moment of a state that came later, and that state: how far the
+    /// picture was off what went on just then.
     pub late_truth: Option<(Slot<E>, Slot<E>)>,
 }
 
 /// A slot of the world.
 #[derive(Debug)]
-struct Track {
+struct SlotTracks {
     /// Oldest first; those that are over for good are dropped.
-    courses: VecDeque<Course>,
-    /// When it was last empty, as far as is known: what was overtaken by that word begins no course.
+    tracks: VecDeque<ShownTrack>,
+    /// When it was last empty, as far as is known: what was overtaken by that word begins no
+    /// track.
     gone: f64,
 }
 
-impl Default for Track {
+impl Default for SlotTracks {
     fn default() -> Self {
-        Self { courses: VecDeque::new(), gone: f64::NEG_INFINITY }
+        Self { tracks: VecDeque::new(), gone: f64::NEG_INFINITY }
     }
 }
 
 #[derive(Debug)]
-struct Course {
+struct ShownTrack {
     generation: u8,
     kind: u8,
     owner: Option<PlayerId>,
     /// In seconds of server time.
     begins: f64,
     ends: Option<f64>,
-    path: Path,
+    known: Track,
     choice: Choice,
     method: Box<dyn Method>,
     ghost: Option<(Choice, Box<dyn Method>)>,
-    /// What is left of a picture that was elsewhere: another method's, or a prediction's.
+    /// Rest of a picture that was elsewhere: another method's, or a prediction's.
     error: RenderError,
-    /// What to show next goes on from here.
+    /// The next picture goes on from here.
     takes_over: Option<Values>,
-    /// What was shown when, to learn how far that was off what went on just then.
+    /// The last pictures, to be compared with states of their times.
     drawn: VecDeque<(f64, Values)>,
     late_truth: Option<(Values, Values)>,
 }
 
-/// What is shown of an entity.
+/// Picture of an entity.
 struct Picture {
     values: Values,
     starved: bool,
@@ -97,7 +98,7 @@ impl<G: Game> Presenter<G> {
             rates,
             choices: kinds.map(G::KIT.presentation).collect(),
             ghost: None,
-            tracks: BTreeMap::new(),
+            slots: BTreeMap::new(),
             _game: std::marker::PhantomData,
         }
     }
@@ -128,8 +129,8 @@ impl<G: Game> Presenter<G> {
         self.rates.time_of(tick).0 as f64 / 1e6
     }
 
-    /// A state came, or the word that an entity is no more, at a server time in seconds. One that was
-    /// overtaken finds its place, if it belongs to a course that is known.
+    /// A state came, or the word that an entity is no more, at a server time in seconds. One that
+    /// was overtaken finds its place, if it belongs to a track that is known.
     pub fn handle(
         &mut self,
         game: &G,
@@ -141,7 +142,7 @@ impl<G: Game> Presenter<G> {
         let rates = self.rates;
         let Some(state) = state else {
             let time = self.time_of(tick);
-            self.tracks.entry(index).or_default().end(time);
+            self.slots.entry(index).or_default().end(time);
             return;
         };
         let kind = usize::from(state.kind);
@@ -150,26 +151,28 @@ impl<G: Game> Presenter<G> {
             return;
         };
         let values = unpack_values(kind_table.fields, &state.packed);
-        // A state of an age is that of so many ticks before. Own time never runs back, so these are in order.
+        // A state of an age is that of so many ticks before. Own time never runs back, so these
+        // are in order.
         let age = age_of(kind_table.fields, &state.packed);
         let time = self.time_of(tick.minus(age));
-        let track = self.tracks.entry(index).or_default();
+        let slot_tracks = self.slots.entry(index).or_default();
         let rules = Extrapolation::new(game, rates, state.kind);
-        track.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
+        slot_tracks.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
     }
 
     /// An entity that was shown by other means is no more: its past is not shown either.
     pub fn forget(&mut self, id: EntityId) {
-        if let Some(track) = self.tracks.get_mut(&id.index) {
-            track.courses.retain(|course| course.generation != id.generation);
+        if let Some(slot_tracks) = self.slots.get_mut(&id.index) {
+            slot_tracks.tracks.retain(|track| track.generation != id.generation);
         }
     }
 
     /// An entity was shown by other means, last with these values: its picture goes on from there.
     pub fn hand_over(&mut self, id: EntityId, shown: &Values) {
-        let course = self.tracks.get_mut(&id.index).and_then(|track| track.courses.back_mut());
-        if let Some(course) = course.filter(|course| course.generation == id.generation) {
-            course.takes_over = Some(*shown);
+        let track =
+            self.slots.get_mut(&id.index).and_then(|slot_tracks| slot_tracks.tracks.back_mut());
+        if let Some(track) = track.filter(|track| track.generation == id.generation) {
+            track.takes_over = Some(*shown);
         }
     }
 
@@ -181,62 +184,63 @@ impl<G: Game> Presenter<G> {
         let (rates, choices, ghost) = (self.rates, &self.choices, self.ghost);
         // Packets that come later than that are refused.
         let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
-        self.tracks.retain(|index, track| {
-            if let Some((course, picture)) = track.show(game, rates, choices, ghost, at, secs) {
+        self.slots.retain(|index, slot_tracks| {
+            if let Some((track, picture)) = slot_tracks.show(game, rates, choices, ghost, at, secs)
+            {
                 starved += usize::from(picture.starved);
-                shown.insert(course.slot(*index, &picture.values));
+                shown.insert(track.slot(*index, &picture.values));
             }
-            !track.courses.is_empty() || at.now - track.gone <= straggle
+            !slot_tracks.tracks.is_empty() || at.now - slot_tracks.gone <= straggle
         });
         (shown, starved)
     }
 
-    /// How the pictures of the last [`show`](Self::show) compare with what the server said.
+    /// The pictures of the last [`show`](Self::show) against the server's states.
     pub fn traces(&mut self, game: &G, at: Moment) -> Vec<Trace<G::Entity>> {
         let mut traces = Vec::new();
-        for (index, track) in &mut self.tracks {
-            let Some(course) = track.current(at) else { continue };
+        for (index, slot_tracks) in &mut self.slots {
+            let Some(track) = slot_tracks.current(at) else { continue };
             let (Some(newest), Some((_, shown))) =
-                (course.path.newest().copied(), course.drawn.back().copied())
+                (track.known.newest().copied(), track.drawn.back().copied())
             else {
                 continue;
             };
-            let rules = Extrapolation::new(game, self.rates, course.kind);
-            let ghost = course.ghost.as_mut().map(|(_, method)| {
-                let place = method.show(&course.path, at, &rules).place;
-                let steps = steps(&course.path, method.timeline().time(at));
-                course.path.shape().values(&place, steps)
+            let rules = Extrapolation::new(game, self.rates, track.kind);
+            let ghost = track.ghost.as_mut().map(|(_, method)| {
+                let place = method.show(&track.known, at, &rules).place;
+                let steps = steps(&track.known, method.timeline().time(at));
+                track.known.shape().values(&place, steps)
             });
             traces.push(Trace {
-                newest: course.slot(*index, &newest.values),
-                shown: course.slot(*index, &shown),
-                ghost: ghost.map(|values| course.slot(*index, &values)),
-                late_truth: course.late_truth.map(|(shown, truth)| {
-                    (course.slot(*index, &shown), course.slot(*index, &truth))
-                }),
+                newest: track.slot(*index, &newest.values),
+                shown: track.slot(*index, &shown),
+                ghost: ghost.map(|values| track.slot(*index, &values)),
+                late_truth: track
+                    .late_truth
+                    .map(|(shown, truth)| (track.slot(*index, &shown), track.slot(*index, &truth))),
             });
         }
         traces
     }
 }
 
-/// What moves in steps is as it was at the last state until then.
-fn steps(path: &Path, time: f64) -> &Values {
+/// Values of the last state until then, for fields that move in steps.
+fn steps(known: &Track, time: f64) -> &Values {
     const NOTHING: &Values = &[0.0; FIELDS_MAX];
-    let at = path.until(time).saturating_sub(1);
-    path.knots().get(at).map_or(NOTHING, |knot| &knot.values)
+    let at = known.until(time).saturating_sub(1);
+    known.knots().get(at).map_or(NOTHING, |knot| &knot.values)
 }
 
-impl Track {
+impl SlotTracks {
     /// The entity is gone from a time on.
     fn end(&mut self, time: f64) {
         self.gone = self.gone.max(time);
-        if let Some(course) = self.courses.back_mut()
-            && course.begins < time
-            && course.path.newest().is_none_or(|newest| newest.time < time)
-            && course.ends.is_none()
+        if let Some(track) = self.tracks.back_mut()
+            && track.begins < time
+            && track.known.newest().is_none_or(|newest| newest.time < time)
+            && track.ends.is_none()
         {
-            course.ends = Some(time);
+            track.ends = Some(time);
         }
     }
 
@@ -251,22 +255,22 @@ impl Track {
         values: &Values,
         rules: &dyn Rules,
     ) {
-        let belongs = |course: &Course| {
-            course.fits(state, fields, values) && course.ends.is_none_or(|ends| time < ends)
+        let belongs = |track: &ShownTrack| {
+            track.fits(state, fields, values) && track.ends.is_none_or(|ends| time < ends)
         };
-        if let Some(at) = self.courses.iter().rposition(belongs) {
-            let course = &mut self.courses[at];
-            if time < course.begins {
+        if let Some(at) = self.tracks.iter().rposition(belongs) {
+            let track = &mut self.tracks[at];
+            if time < track.begins {
                 if at > 0 || time < self.gone {
-                    return; // Which of two courses it was on, nobody can tell.
+                    return; // Which of two tracks it was on, nobody can tell.
                 }
-                course.begins = time;
+                track.begins = time;
             }
-            if course.path.push(time, arrival, values) {
-                course.learn(time, values);
-                course.method.observe(&course.path, rules);
-                if let Some((_, ghost)) = &mut course.ghost {
-                    ghost.observe(&course.path, rules);
+            if track.known.push(time, arrival, values) {
+                track.learn(time, values);
+                track.method.observe(&track.known, rules);
+                if let Some((_, ghost)) = &mut track.ghost {
+                    ghost.observe(&track.known, rules);
                 }
             }
             return;
@@ -274,31 +278,31 @@ impl Track {
         if time < self.gone {
             return;
         }
-        if let Some(course) = self.courses.back_mut() {
-            if course.path.newest().is_some_and(|newest| time <= newest.time) {
+        if let Some(track) = self.tracks.back_mut() {
+            if track.known.newest().is_some_and(|newest| time <= newest.time) {
                 return; // Overtaken by what does not go with it.
             }
-            course.ends.get_or_insert(time);
+            track.ends.get_or_insert(time);
         }
-        // Of what is over, no more is kept than one course may have.
-        let knots = |courses: &VecDeque<Course>| -> usize {
-            courses.iter().map(|course| course.path.knots().len()).sum()
+        // Of what is over, no more is kept than one track may have.
+        let knots = |tracks: &VecDeque<ShownTrack>| -> usize {
+            tracks.iter().map(|track| track.known.knots().len()).sum()
         };
-        while self.courses.len() == ENTITY_COURSES_MAX || knots(&self.courses) > KNOTS_MAX {
-            self.courses.pop_front();
+        while self.tracks.len() == ENTITY_TRACKS_MAX || knots(&self.tracks) > KNOTS_MAX {
+            self.tracks.pop_front();
         }
-        let mut course = Course::new(state, fields, choice, time);
-        course.path.push(time, arrival, values);
-        course.method.observe(&course.path, rules);
-        self.courses.push_back(course);
+        let mut track = ShownTrack::new(state, fields, choice, time);
+        track.known.push(time, arrival, values);
+        track.method.observe(&track.known, rules);
+        self.tracks.push_back(track);
     }
 
-    /// The course to show at a moment: the newest that has begun by the time that it is shown at.
-    fn current(&mut self, at: Moment) -> Option<&mut Course> {
-        let begun = |course: &&mut Course| course.begins <= course.method.timeline().time(at);
-        let course = self.courses.iter_mut().rev().find(begun)?;
-        let over = course.ends.is_some_and(|ends| ends <= course.method.timeline().time(at));
-        (!over).then_some(course)
+    /// The track to show at a moment: the newest that has begun by the time that it is shown at.
+    fn current(&mut self, at: Moment) -> Option<&mut ShownTrack> {
+        let begun = |track: &&mut ShownTrack| track.begins <= track.method.timeline().time(at);
+        let track = self.tracks.iter_mut().rev().find(begun)?;
+        let over = track.ends.is_some_and(|ends| ends <= track.method.timeline().time(at));
+        (!over).then_some(track)
     }
 
     fn show<G: Game>(
@@ -309,42 +313,38 @@ impl Track {
         ghost: Option<Choice>,
         at: Moment,
         secs: f64,
-    ) -> Option<(&Course, Picture)> {
+    ) -> Option<(&ShownTrack, Picture)> {
         // What is over cannot come back, whatever the timeline.
-        while self
-            .courses
-            .front()
-            .is_some_and(|course| course.ends.is_some_and(|end| end < at.past))
-        {
-            self.courses.pop_front();
+        while self.tracks.front().is_some_and(|track| track.ends.is_some_and(|end| end < at.past)) {
+            self.tracks.pop_front();
         }
-        let course = self.current(at)?;
-        let rules = Extrapolation::new(game, rates, course.kind);
-        let chosen = choices[usize::from(course.kind)];
-        if course.choice != chosen {
+        let track = self.current(at)?;
+        let rules = Extrapolation::new(game, rates, track.kind);
+        let chosen = choices[usize::from(track.kind)];
+        if track.choice != chosen {
             // If it was just handed over, what was drawn here was not to be seen.
-            let drawn = course.drawn.back().map(|(_, values)| *values);
-            course.takes_over = course.takes_over.or(drawn);
-            course.choice = chosen;
-            course.method = chosen.make();
-            course.method.observe(&course.path, &rules);
-            course.drawn.clear();
+            let drawn = track.drawn.back().map(|(_, values)| *values);
+            track.takes_over = track.takes_over.or(drawn);
+            track.choice = chosen;
+            track.method = chosen.make();
+            track.method.observe(&track.known, &rules);
+            track.drawn.clear();
         }
-        if course.ghost.as_ref().map(|(choice, _)| *choice) != ghost {
-            course.ghost = ghost.map(|choice| (choice, choice.make()));
-            if let Some((_, method)) = &mut course.ghost {
-                method.observe(&course.path, &rules);
+        if track.ghost.as_ref().map(|(choice, _)| *choice) != ghost {
+            track.ghost = ghost.map(|choice| (choice, choice.make()));
+            if let Some((_, method)) = &mut track.ghost {
+                method.observe(&track.known, &rules);
             }
         }
-        let picture = course.show(at, secs, &rules);
-        Some((course, picture))
+        let picture = track.show(at, secs, &rules);
+        Some((track, picture))
     }
 }
 
 /// Frames that are remembered, to compare with what comes later: half a second at 120 a second.
 const DRAWN_MAX: usize = 64;
 
-impl Course {
+impl ShownTrack {
     fn new(state: &State, fields: &'static [Field], choice: Choice, begins: f64) -> Self {
         Self {
             generation: state.generation,
@@ -352,7 +352,7 @@ impl Course {
             owner: state.owner,
             begins,
             ends: None,
-            path: Path::new(Shape::new(fields)),
+            known: Track::new(Shape::new(fields)),
             choice,
             method: choice.make(),
             ghost: None,
@@ -371,11 +371,14 @@ impl Course {
         }
     }
 
-    /// Whether a state belongs to this course.
+    /// Whether a state belongs to this track.
     fn fits(&self, state: &State, fields: &[Field], values: &Values) -> bool {
         let same =
             (self.generation, self.kind, self.owner) == (state.generation, state.kind, state.owner);
-        same && self.path.newest().is_none_or(|newest| !cut_between(fields, &newest.values, values))
+        same && self
+            .known
+            .newest()
+            .is_none_or(|newest| !cut_between(fields, &newest.values, values))
     }
 
     /// Compares a state with what was shown at its moment.
@@ -387,24 +390,24 @@ impl Course {
             return;
         };
         let part = ((time - before.0) / (after.0 - before.0).max(1e-6)) as f32;
-        let fields = self.path.shape().fields();
+        let fields = self.known.shape().fields();
         let shown = crate::motion::interpolate::blend_values(fields, &before.1, &after.1, part);
         self.late_truth = Some((shown, *values));
     }
 
     fn show(&mut self, at: Moment, secs: f64, rules: &dyn Rules) -> Picture {
-        let shape = *self.path.shape();
+        let shape = *self.known.shape();
         let fields = shape.fields();
         let time = self.method.timeline().time(at);
-        self.path.forget_before(at.past.min(time));
-        let steps = steps(&self.path, time);
+        self.known.forget_before(at.past.min(time));
+        let steps = steps(&self.known, time);
         if !shape.moves() {
             return Picture { values: *steps, starved: false };
         }
-        let shown = self.method.show(&self.path, at, rules);
+        let shown = self.method.show(&self.known, at, rules);
         let place = self.finite(&shown.place);
         let values = shape.values(&place, steps);
-        let rates = self.path.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
+        let rates = self.known.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
         self.error.decay_on_the_way(fields, secs as f32, &rates);
         if let Some(before) = self.takes_over.take() {
             // What was drawn had the error in it already.
@@ -426,7 +429,7 @@ impl Course {
 
     /// Methods show nothing but numbers; if one did not, the newest state would do.
     fn finite(&self, place: &Coords) -> Coords {
-        match self.path.newest() {
+        match self.known.newest() {
             Some(newest) if !place.iter().all(|at| at.is_finite()) => newest.place,
             _ => *place,
         }

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 
 use super::*;
-use crate::motion::testing::{Any, Body, HEADING, X, Y, play};
+use crate::motion::fir::{self, Kind};
+use crate::motion::tests::testing::{Any, Body, HEADING, X, Y, play};
 use crate::motion::{Choice, NoRules};
 
 fn y_at(y: f32) -> Body {
@@ -14,25 +15,32 @@ fn y_at(y: f32) -> Body {
 
 /// A method with what it has been fed.
 struct Fed {
-    path: Path,
+    track: Track,
     method: Waypoints,
     interval: f64,
 }
 
 impl Fed {
     fn new(extrapolator: Extrapolator, joining: Joining, interval: f64) -> Self {
-        let method = Waypoints::new(extrapolator, joining);
-        Self { path: Path::new(Body::shape()), method, interval }
+        let method = Waypoints::new(extrapolator, joining, HORIZON_SECS);
+        Self { track: Track::new(Body::shape()), method, interval }
     }
 
     fn state(&mut self, time: f64, arrival: f64, body: Body) {
-        assert!(self.path.push(time, arrival, &body.values()));
-        self.method.observe(&self.path, &NoRules);
+        assert!(self.track.push(time, arrival, &body.values()));
+        self.method.observe(&self.track, &NoRules);
     }
 
     fn shown(&mut self, now: f64) -> Coords {
         let at = Moment { now, past: now, interval: self.interval };
-        self.method.show(&self.path, at, &NoRules).place
+        self.method.show(&self.track, at, &NoRules).place
+    }
+
+    /// When the next state is expected, and the coordinates then; none while the thing is shown
+    /// along the forecast from its state on: the first, beyond the snap distance, or by jumps.
+    fn target(&self) -> Option<(f64, &Coords)> {
+        let leg = self.method.leg.as_ref()?;
+        leg.segment.as_ref().map(|segment| (leg.begin + segment.over, &segment.target))
     }
 
     fn y(&mut self, now: f64) -> f64 {
@@ -40,8 +48,9 @@ impl Fed {
     }
 }
 
-/// States a tenth of a second apart from 1.0 on, as soon as they are there, and what is shown of y in between.
-fn course(extrapolator: Extrapolator, joining: Joining, states: &[f32], times: &[f64]) -> Vec<f64> {
+/// States a tenth of a second apart from 1.0 on, as soon as they are there, and what is shown of y
+/// in between.
+fn track(extrapolator: Extrapolator, joining: Joining, states: &[f32], times: &[f64]) -> Vec<f64> {
     let mut fed = Fed::new(extrapolator, joining, 0.1);
     let mut states = (10_u32..).map(|n| f64::from(n) / 10.0).zip(states).collect::<VecDeque<_>>();
     let mut shown = Vec::new();
@@ -64,36 +73,37 @@ const TIMES: [f64; 9] = [1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45];
 
 #[test]
 fn linear_and_linear_is_the_line_through_the_waypoints() {
-    // It stands at the first. Waypoints are 2 * 1 - 0, 2 * 3 - 1 and 2 * 2 - 3; then none comes, and it goes on
-    // by the last slope.
+    // It stands at the first. Waypoints are 2 * 1 - 0, 2 * 3 - 1 and 2 * 2 - 3; then none comes,
+    // and it goes on by the last slope.
     let shown =
-        course(Extrapolator::Fir(Kind::Linear), Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+        track(Extrapolator::Fir(Kind::Linear), Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 0.0, 1.0, 2.0, 3.5, 5.0, 3.0, 1.0, 0.5]);
 }
 
 #[test]
 fn point_to_point_comes_an_interval_late() {
-    let shown = course(Extrapolator::Hold, Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+    let shown = track(Extrapolator::Hold, Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 2.5, 2.0, 2.0]);
 }
 
 #[test]
 fn catmull_rom_is_the_segment_by_its_neighbours() {
-    // Through the same waypoints. Halfway is their middle and an eighth of what the tangents differ by: 1 and
-    // 3, 5/2 and 7/2, -1/2 and -15/2.
+    // Through the same waypoints. Halfway is their middle and an eighth of what the tangents
+    // differ by: 1 and 3, 5/2 and 7/2, -1/2 and -15/2.
     let shown =
-        course(Extrapolator::Fir(Kind::Linear), Joining::CatmullRom, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+        track(Extrapolator::Fir(Kind::Linear), Joining::CatmullRom, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 0.0, 0.75, 2.0, 3.375, 5.0, 3.875, 1.0, 0.5]);
     // After a long way a short one: beyond both its ends.
-    let shown = course(Extrapolator::Hold, Joining::CatmullRom, &[0.0, 8.0, 8.0], &TIMES[..6]);
+    let shown = track(Extrapolator::Hold, Joining::CatmullRom, &[0.0, 8.0, 8.0], &TIMES[..6]);
     check(&shown, &[0.0, 0.0, 3.0, 8.0, 9.0, 8.0]);
 }
 
 #[test]
 fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
-    // The same waypoints, tangents by interval: 0 and 3; 3, with which it came, and 7/2; 7/2 and -15/2.
+    // The same waypoints, tangents by interval: 0 and 3; 3, with which it came, and 7/2; 7/2 and
+    // -15/2.
     let shown =
-        course(Extrapolator::Fir(Kind::Linear), Joining::Hermite, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+        track(Extrapolator::Fir(Kind::Linear), Joining::Hermite, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     let half = |from: f64, to: f64, leave: f64, arrive: f64| {
         f64::midpoint(from, to) + (leave - arrive) / 8.0
     };
@@ -111,7 +121,8 @@ fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
     check(&shown, &there);
 }
 
-/// Seconds from state to state in 128ths, so that what moves uniformly is on the grid; latencies in seconds.
+/// Seconds from state to state in 128ths, so that what moves uniformly is on the grid; latencies
+/// in seconds.
 fn spacing(count: usize) -> impl Strategy<Value = Vec<(f64, f64)>> {
     let step = (2_u8..10, 0.0_f64..0.04);
     proptest::collection::vec(step, count).prop_map(|steps| {
@@ -140,8 +151,8 @@ fn off_from_uniform(
         let ([(time, arrival), (_, until)], values) =
             ([pair[0], pair[1]], Body::uniform(pair[0].0));
         // What was overtaken is not announced.
-        if fed.path.push(time, arrival, &values.values()) {
-            fed.method.observe(&fed.path, &NoRules);
+        if fed.track.push(time, arrival, &values.values()) {
+            fed.method.observe(&fed.track, &NoRules);
         }
         now = arrival.max(now);
         while now < until {
@@ -201,7 +212,7 @@ proptest! {
                         fed.state(times[at], times[at] + latency, y_at(places[at] as f32));
                         fed.y(times[at] + latency);
                     }
-                    let target = fed.method.target();
+                    let target = fed.target();
                     prop_assert_eq!(target.is_none(), *joining == Joining::Jump);
                     if let Some((when, target)) = target {
                         prop_assert!((when - due).abs() < 1e-9);
@@ -222,12 +233,12 @@ proptest! {
         for (off, kind) in off.iter_mut().zip([Kind::Quadratic, Kind::ThesisQuadratic]) {
             let mut fed = Fed::new(Extrapolator::Fir(kind), Joining::Hermite, interval);
             for (time, arrival) in &sent {
-                if !fed.path.push(*time, *arrival, &y_at(thrown(*time) as f32).values()) {
+                if !fed.track.push(*time, *arrival, &y_at(thrown(*time) as f32).values()) {
                     continue;
                 }
-                fed.method.observe(&fed.path, &NoRules);
+                fed.method.observe(&fed.track, &NoRules);
                 fed.y(*arrival);
-                if let Some((due, target)) = fed.method.target().filter(|_| fed.path.knots().len() > 2) {
+                if let Some((due, target)) = fed.target().filter(|_| fed.track.knots().len() > 2) {
                     *off = off.max((target[Y] - thrown(due)).abs());
                 }
             }
@@ -313,7 +324,7 @@ fn straight_on_by_a_cubic_spline_is_the_method_of_that_name() {
 #[test]
 fn without_joining_it_is_where_it_is_extrapolated_at_once() {
     let shown =
-        course(Extrapolator::Fir(Kind::Linear), Joining::Jump, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+        track(Extrapolator::Fir(Kind::Linear), Joining::Jump, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 1.0, 1.5, 3.0, 4.0, 2.0, 1.5, 1.0, 0.5]);
 }
 
@@ -327,7 +338,7 @@ fn what_is_told_to_be_expected_counts_from_the_next_state_on() {
             fed.method.expect(told);
         }
         fed.state(1.1, 1.14, Body { vx: -1.0, ..Body::at(4.0) });
-        let target = fed.method.target().expect("a segment leads there");
+        let target = fed.target().expect("a segment leads there");
         assert!((target.0 - due).abs() < 1e-9, "{} for {due}", target.0);
     }
 }
@@ -337,11 +348,11 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
     let mut fed = Fed::new(Extrapolator::Reckoned, Joining::Linear, 0.1);
     fed.state(1.0, 1.05, Body { vx: 2.0, ..Body::at(3.0) });
     // The first is shown along the forecast.
-    assert!(fed.method.target().is_none() && (fed.shown(1.1)[X] - 3.2).abs() < 1e-9);
+    assert!(fed.target().is_none() && (fed.shown(1.1)[X] - 3.2).abs() < 1e-9);
     fed.interval = 0.04;
     fed.shown(1.12);
     fed.state(1.1, 1.14, Body { vx: -1.0, ..Body::at(4.0) });
-    let (due, target) = fed.method.target().expect("a segment leads there");
+    let (due, target) = fed.target().expect("a segment leads there");
     assert!((due - 1.18).abs() < 1e-9 && (target[X] - 3.92).abs() < 1e-9);
     // From 3.28 there, and then on along the forecast until it slows down before the horizon.
     for (now, x) in [(1.14, 3.28), (1.16, 3.6), (1.18, 3.92), (1.3, 3.8), (9.0, 3.775)] {
@@ -352,7 +363,8 @@ fn the_next_is_expected_an_interval_as_last_given_after_an_arrival() {
 
 #[test]
 fn it_extrapolates_as_far_as_is_asked_within_bounds() {
-    // At 2 a second from 3, which takes a twentieth of a second to stop: as far as half of that less.
+    // At 2 a second from 3, which takes a twentieth of a second to stop: as far as half of that
+    // less.
     let end = |horizon: f64| 3.0 + 2.0 * (horizon - 0.025);
     let (least, most) = HORIZON_BOUNDS;
     for (asked, horizon) in
@@ -360,7 +372,7 @@ fn it_extrapolates_as_far_as_is_asked_within_bounds() {
     {
         for extrapolator in [Extrapolator::Reckoned, Extrapolator::Adaptive, Extrapolator::Rules] {
             let mut fed = Fed::new(extrapolator, Joining::Linear, 0.1);
-            fed.method = Waypoints::until(extrapolator, Joining::Linear, asked);
+            fed.method = Waypoints::new(extrapolator, Joining::Linear, asked);
             fed.state(1.0, 1.0, Body { vx: 2.0, ..Body::at(3.0) });
             let shown = fed.shown(1.0 + 2.0 * horizon)[X];
             assert!((shown - end(horizon)).abs() < 1e-6, "{extrapolator} for {asked} s: {shown}");
@@ -391,11 +403,11 @@ fn a_gap_beyond_the_snap_distance_is_not_hidden() {
             let shown = fed.shown(1.1)[X];
             let there = if snaps { f64::from(x) } else { 0.0 };
             assert!((shown - there).abs() < 1e-9, "{joining}: {shown}");
-            assert_eq!(fed.method.target().is_none(), snaps);
+            assert_eq!(fed.target().is_none(), snaps);
             // The next goes on from there.
             fed.shown(1.15);
             fed.state(1.2, 1.2, Body { vx: 1.0, ..Body::at(x + 0.125) });
-            assert!(fed.method.target().is_some());
+            assert!(fed.target().is_some());
         }
     }
 }

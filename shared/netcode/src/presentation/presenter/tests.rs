@@ -91,7 +91,7 @@ fn things_are_there_from_their_first_state_until_they_are_gone() {
     assert!(last.is_some() && starved == 0, "nothing more is to come: it lacks nothing");
     assert_eq!(told.x(0.2401), None, "it lingers");
     told.x(3.0);
-    assert!(told.0.tracks.is_empty(), "it is remembered for ever");
+    assert!(told.0.slots.is_empty(), "it is remembered for ever");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn what_was_overtaken_finds_its_place_or_is_left_out() {
     let mut told = Told::new();
     told.state(10, 0, ball(1.0));
     told.state(14, 0, ball(1.4));
-    told.state(12, 0, ball(1.3)); // Late, and of this course.
+    told.state(12, 0, ball(1.3)); // Late, and of this track.
     told.state(16, 0, Ball { jumps: 1, ..ball(9.0) });
     told.state(13, 0, Ball { jumps: 2, ..ball(-9.0) }); // Late, and of none that is known.
     told.gone(11); // Late too: it is there later.
@@ -182,13 +182,13 @@ fn teleports_without_end_are_bounded() {
     for tick in 0..1000_u16 {
         told.state(u64::from(tick), 0, Ball { jumps: tick as u8, ..ball(1.0) });
     }
-    assert!(told.0.tracks[&0].courses.len() <= ENTITY_COURSES_MAX);
-    // Nor do long courses add up.
+    assert!(told.0.slots[&0].tracks.len() <= ENTITY_TRACKS_MAX);
+    // Nor do long tracks add up.
     for tick in 1000..3000_u16 {
         let jumps = (tick / 70) as u8;
         told.state(u64::from(tick), 0, Ball { jumps, ..ball(1.0) });
-        let courses = &told.0.tracks[&0].courses;
-        let knots: usize = courses.iter().map(|course| course.path.knots().len()).sum();
+        let tracks = &told.0.slots[&0].tracks;
+        let knots: usize = tracks.iter().map(|track| track.known.knots().len()).sum();
         assert!(knots <= 2 * KNOTS_MAX, "{knots}");
     }
 }
@@ -202,7 +202,7 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         }
     }
     let kind = Runner::FIELDS;
-    let mut track = Track::default();
+    let mut track = SlotTracks::default();
     // One metre a tick; from 12 to 16 its inputs are late.
     for (tick, x, age) in
         [(10, 10.0, 0), (12, 11.0, 1), (14, 11.0, 3), (16, 11.0, 5), (18, 18.0, 0)]
@@ -224,8 +224,8 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
     for tick in 10..18 {
         let past = f64::from(tick) / 100.0 + 0.005;
         let at = Moment { now: past + 0.1, past, interval: 0.02 };
-        let course = track.current(at).expect("it is there");
-        let picture = course.show(at, 0.01, &crate::motion::NoRules);
+        let track = track.current(at).expect("it is there");
+        let picture = track.show(at, 0.01, &crate::motion::NoRules);
         assert!(
             (picture.values[0] - (tick as f32 + 0.5)).abs() < 0.01,
             "{} at {tick}",

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::method::{Moment, Rules};
-use super::path::{Path, Shape};
 use super::testing::Any;
-use super::waypoints::Joining;
 use crate::fields::{Record, Values, way_around, wrapped};
+use crate::motion::method::{Moment, Rules};
+use crate::motion::track::{Shape, Track};
+use crate::motion::waypoints::Joining;
 
 const PERIOD: f32 = 64.0;
 
@@ -30,13 +30,13 @@ impl Rules for Straight {
     }
 }
 
-/// A leg of a course: seconds to the next state, its latency, and the speed until then.
+/// A leg of a track: seconds to the next state, its latency, and the speed until then.
 type Leg = (f64, f64, [f32; 2]);
 
-/// What a method shows of a course that begins at a place, each 7 ms.
+/// What a method shows of a track that begins at a place, each 7 ms.
 fn shown(choice: Any, legs: &[Leg], start: f32) -> Vec<Values> {
     let shape = Shape::new(Flier::FIELDS);
-    let (mut path, mut method) = (Path::new(shape), choice.make());
+    let (mut track, mut method) = (Track::new(shape), choice.make());
     let mut states = Vec::new();
     let (mut time, mut place) = (10.0, [start; 2]);
     for (secs, latency, speed) in legs {
@@ -51,14 +51,14 @@ fn shown(choice: Any, legs: &[Leg], start: f32) -> Vec<Values> {
     for frame in 0..400 {
         let now = 10.0 + f64::from(frame) * 0.007;
         while let Some((time, arrival, values)) = states.next_if(|state| state.1 <= now) {
-            if path.push(time, arrival, &values) {
-                method.observe(&path, &Straight);
+            if track.push(time, arrival, &values) {
+                method.observe(&track, &Straight);
             }
         }
-        if let Some(newest) = path.newest() {
+        if let Some(newest) = track.newest() {
             let values = newest.values;
             let at = Moment { now, past: now - 0.15, interval: 0.05 };
-            let place = method.show(&path, at, &Straight).place;
+            let place = method.show(&track, at, &Straight).place;
             frames.push(shape.values(&place, &values));
         }
     }

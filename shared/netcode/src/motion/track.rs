@@ -1,4 +1,4 @@
-//! The course of one entity as far as it is known: what methods are fed.
+//! The track of one entity as far as it is known: what methods are fed.
 
 use std::collections::VecDeque;
 
@@ -6,25 +6,22 @@ use super::rotation::{self, Four, four};
 use crate::fields::{Field, Motion, Values, way_around};
 use crate::limits::FIELDS_MAX;
 
-/// Where an entity is, in its fields' units: one coordinate a field. What goes around is unwrapped: angles go
-/// on beyond a turn, places beyond the period; neighbouring quaternions have the same sign. Fields that do not move by themselves
-/// have coordinate 0.
+/// Where an entity is, in its fields' units: one coordinate a field. What goes around is
+/// unwrapped: angles go on beyond a turn, places beyond the period; neighbouring quaternions have
+/// the same sign. Fields that do not move by themselves have coordinate 0.
 pub type Coords = [f64; FIELDS_MAX];
 
-/// What becomes of a field between two states.
+/// Change of a field between two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
-    /// It moves.
     Line,
-    /// It turns.
     Turn,
     /// A component of a unit quaternion: moves, and is brought back to unit length when shown.
     Unit,
-    /// It changes all at once.
     Step,
 }
 
-/// What the field table says of how a kind of entity moves.
+/// Motion of a kind of entity, by its field table.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     fields: &'static [Field],
@@ -123,8 +120,8 @@ impl Shape {
         unlisted(&self.turns)
     }
 
-    /// Coordinates of a state that follows one with the coordinates `before`: what goes around goes the
-    /// shorter way on from there, quaternions keep their sign.
+    /// Coordinates of a state that follows one with the coordinates `before`: what goes around
+    /// goes the shorter way on from there, quaternions keep their sign.
     pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
         let mut coords = [0.0; FIELDS_MAX];
         for at in self.moving() {
@@ -174,8 +171,9 @@ impl Shape {
         self.ranges[at]
     }
 
-    /// Brings coordinates of one course to others' side: what goes around by whole periods, quaternions by their sign,
-    /// and with these the rate. Which side it is may change when a state comes late.
+    /// Brings coordinates of one track to others' side: what goes around by whole periods,
+    /// quaternions by their sign, and with these the rate. Which side it is may change when a
+    /// state comes late.
     pub fn align(&self, place: &mut Coords, rate: &mut Coords, to: &Coords) {
         for at in unlisted(&self.around) {
             let period = self.periods[at];
@@ -191,9 +189,9 @@ impl Shape {
         }
     }
 
-    /// Makes coordinates such as may be shown: within what the fields can hold, what goes around within
-    /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no number is as in
-    /// the newest state.
+    /// Makes coordinates such as may be shown: within what the fields can hold, what goes around
+    /// within [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no
+    /// number is as in the newest state.
     pub fn tame(&self, place: &mut Coords, newest: &Coords) {
         for at in self.moving() {
             let (least, most) = self.ranges[at];
@@ -202,7 +200,8 @@ impl Shape {
                 period => (newest[at] - TURNS_MAX * period, newest[at] + TURNS_MAX * period),
             };
             let value = place[at];
-            // As `clamp`, but for its check of the ends: this is done for every field in every frame.
+            // As `clamp`, but for its check of the ends: this is done for every field in every
+            // frame.
             let tamed = value.max(least).min(most);
             place[at] = if value.is_finite() { tamed } else { newest[at] };
         }
@@ -256,38 +255,39 @@ pub struct Knot {
     pub values: Values,
     /// Its coordinates.
     pub place: Coords,
-    /// By how much they change in a second: where another field says so, that; else as from the knot
-    /// before, and 0 for the first. Rotations as if they turned uniformly from the knot before.
+    /// By how much they change in a second: where another field says so, that; else as from the
+    /// knot before, and 0 for the first. Rotations as if they turned uniformly from the knot
+    /// before.
     pub rate: Coords,
 }
 
-/// The states of one uninterrupted course that are known, oldest first.
+/// The states of one uninterrupted track that are known, oldest first.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct Track {
     shape: Shape,
     knots: VecDeque<Knot>,
 }
 
-/// Turns, or periods, that what goes around is shown from the newest state's at most. Arbitrary; what spins 60 times a second
-/// stays within for a second.
+/// Turns, or periods, that what goes around is shown from the newest state's at most. Arbitrary;
+/// what spins 60 times a second stays within for a second.
 pub const TURNS_MAX: f64 = 64.0;
 
 /// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
 pub(crate) const KNOTS_MAX: usize = 80;
 
-impl Path {
+impl Track {
     /// Nothing yet.
     pub fn new(shape: Shape) -> Self {
         Self { shape, knots: VecDeque::new() }
     }
 
-    /// How it moves.
+    /// Motion of its kind.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// A state came. Returns whether it is the newest: one that was overtaken takes its place among the
-    /// older ones; one whose time is there already, or that is no number, is left out.
+    /// A state came. Returns whether it is the newest: one that was overtaken takes its place
+    /// among the older ones; one whose time is there already, or that is no number, is left out.
     pub fn push(&mut self, time: f64, arrival: f64, values: &Values) -> bool {
         let numbers = time.is_finite() && arrival.is_finite();
         if !numbers || !values.iter().all(|value| value.is_finite()) {
@@ -336,7 +336,8 @@ impl Path {
         }
     }
 
-    /// Drops what lies before a time, except for the few knots before it that methods look back on.
+    /// Drops what lies before a time, except for the few knots before it that methods look back
+    /// on.
     pub fn forget_before(&mut self, time: f64) {
         /// As many as any method looks back on.
         const LOOK_BACK: usize = 8;
@@ -359,7 +360,7 @@ impl Path {
         self.knots.back()
     }
 
-    /// How many knots lie at or before a time.
+    /// Count of the knots at or before a time.
     pub fn until(&self, time: f64) -> usize {
         self.knots.partition_point(|knot| knot.time <= time)
     }
@@ -385,32 +386,32 @@ mod tests {
 
     #[test]
     fn angles_go_on_beyond_a_turn_and_rates_are_stated_or_measured() {
-        let mut path = Path::new(Shape::new(Body::FIELDS));
-        assert!(path.push(1.0, 1.05, &values(0.0, 2.0, 0.9)));
-        assert!(path.push(1.2, 1.25, &values(0.4, 3.0, 0.3)));
+        let mut track = Track::new(Shape::new(Body::FIELDS));
+        assert!(track.push(1.0, 1.05, &values(0.0, 2.0, 0.9)));
+        assert!(track.push(1.2, 1.25, &values(0.4, 3.0, 0.3)));
         // Overtaken.
-        assert!(!path.push(1.1, 1.26, &values(0.2, 2.5, 0.1)));
-        assert!(!path.push(1.1, 1.27, &values(9.0, 9.0, 0.5)), "it is there already");
-        assert!(!path.push(f64::NAN, 1.3, &values(0.0, 0.0, 0.0)));
-        let of = |at: usize| path.knots().iter().map(|knot| knot.place[at]).collect::<Vec<_>>();
+        assert!(!track.push(1.1, 1.26, &values(0.2, 2.5, 0.1)));
+        assert!(!track.push(1.1, 1.27, &values(9.0, 9.0, 0.5)), "it is there already");
+        assert!(!track.push(f64::NAN, 1.3, &values(0.0, 0.0, 0.0)));
+        let of = |at: usize| track.knots().iter().map(|knot| knot.place[at]).collect::<Vec<_>>();
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
         assert!(near(&of(2), &[0.9, 1.1, 1.3]), "{:?}", of(2));
-        let rates: Vec<_> = path.knots().iter().map(|knot| (knot.rate[0], knot.rate[2])).collect();
+        let rates: Vec<_> = track.knots().iter().map(|knot| (knot.rate[0], knot.rate[2])).collect();
         assert!(near(&[rates[0].0, rates[1].0, rates[2].0], &[2.0, 2.5, 3.0]));
         assert!(near(&[rates[0].1, rates[1].1, rates[2].1], &[0.0, 2.0, 2.0]));
-        let shown = path.shape().values(&path.knots()[1].place, &values(0.0, 0.0, 0.0));
+        let shown = track.shape().values(&track.knots()[1].place, &values(0.0, 0.0, 0.0));
         assert!((shown[2] - 0.1).abs() < 1e-6 && shown[3] == 9.0);
     }
 
     #[test]
     fn no_more_is_kept_than_is_looked_at() {
-        let mut path = Path::new(Shape::new(Body::FIELDS));
+        let mut track = Track::new(Shape::new(Body::FIELDS));
         for n in 0..1000 {
-            assert!(path.push(f64::from(n), f64::from(n), &values(n as f32, 0.0, 0.0)));
+            assert!(track.push(f64::from(n), f64::from(n), &values(n as f32, 0.0, 0.0)));
         }
-        assert_eq!(path.knots().len(), KNOTS_MAX);
-        path.forget_before(990.0);
-        assert_eq!(path.knots().len(), 8 + 10);
-        assert_eq!((path.until(995.5), path.newest().map(|knot| knot.time)), (14, Some(999.0)));
+        assert_eq!(track.knots().len(), KNOTS_MAX);
+        track.forget_before(990.0);
+        assert_eq!(track.knots().len(), 8 + 10);
+        assert_eq!((track.until(995.5), track.newest().map(|knot| knot.time)), (14, Some(999.0)));
     }
 }

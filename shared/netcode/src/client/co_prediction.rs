@@ -1,4 +1,4 @@
-//! Which entities are computed ahead besides the own one, and since when.
+//! The entities that are computed ahead besides the own one, and since when.
 
 use std::collections::BTreeMap;
 
@@ -11,79 +11,78 @@ use crate::limits::{
 };
 use crate::time::{Micros, Rates, Tick};
 
-/// What is shared and what is predicted.
+/// Co-predicted entities and predicted spawns.
 #[derive(Debug)]
-pub(super) struct Others {
+pub(super) struct CoPrediction {
     rates: Rates,
-    /// With the tick at which the game last wanted it.
-    shared: BTreeMap<EntityId, Tick>,
-    /// With the tick of its birth. One that has ended is remembered until the server's is heard of.
-    predicted_spawn: BTreeMap<EntityId, Tick>,
-    /// What was computed ahead before the last [`update`](Self::update) too.
+    /// Each with the last tick at which the game asked for it.
+    co_predicted: BTreeMap<EntityId, Tick>,
+    /// Each with the tick of its spawn. One that has ended stays until the server's comes.
+    predicted_spawns: BTreeMap<EntityId, Tick>,
+    /// Entities that were computed ahead before the last [`update`](Self::update) too.
     settled: Vec<EntityId>,
 }
 
-/// What changed with news.
+/// Changes by a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Whether what follows must be computed anew.
+    /// Whether the inputs since must be replayed.
     pub(super) replay: bool,
-    /// What is shared no longer, and is still there.
+    /// Entities that are no longer co-predicted, and still exist.
     pub(super) released: Vec<EntityId>,
-    /// What was shared and is no more.
+    /// Co-predicted entities that exist no more.
     pub(super) gone: Vec<EntityId>,
-    /// What was predicted, and is now the server's of that name.
+    /// Predicted spawns, each with the server's entity that it turned out to be.
     pub(super) replaced: Vec<(EntityId, EntityId)>,
 }
 
-/// The number by which the game knows something predicted.
+/// The number by which the game knows a predicted spawn.
 fn number_of(id: EntityId) -> u16 {
     (id.index - PREDICTED_SPAWN_INDEX_MIN) + u16::from(id.generation) * PREDICTED_SPAWNS_MAX
 }
 
-impl Others {
+impl CoPrediction {
     pub(super) fn new(rates: Rates) -> Self {
         Self {
             rates,
-            shared: BTreeMap::new(),
-            predicted_spawn: BTreeMap::new(),
+            co_predicted: BTreeMap::new(),
+            predicted_spawns: BTreeMap::new(),
             settled: Vec::new(),
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.shared.clear();
-        self.predicted_spawn.clear();
+        self.co_predicted.clear();
+        self.predicted_spawns.clear();
         self.settled.clear();
     }
 
-    /// All of them, in the order of the ids.
+    /// All, in the order of their ids.
     pub(super) fn ids(&self) -> impl Iterator<Item = EntityId> {
-        self.shared.keys().chain(self.predicted_spawn.keys()).copied()
+        self.co_predicted.keys().chain(self.predicted_spawns.keys()).copied()
     }
 
-    /// What is shared.
-    pub(super) fn shared(&self) -> impl Iterator<Item = EntityId> {
-        self.shared.keys().copied()
+    /// Co-predicted entities.
+    pub(super) fn co_predicted(&self) -> impl Iterator<Item = EntityId> {
+        self.co_predicted.keys().copied()
     }
 
-    /// Whether it was computed ahead before the news.
+    /// Whether an entity was computed ahead before the snapshot.
     pub(super) fn was(&self, id: EntityId) -> bool {
         self.settled.contains(&id)
     }
 
-    /// What was predicted by a tick, and is still waited for.
+    /// Spawns predicted up to a tick, for which the server's is awaited.
     pub(super) fn awaited(&self, tick: Tick) -> impl Iterator<Item = EntityId> {
-        self.predicted_spawn.iter().filter(move |(_, born)| **born <= tick).map(|(id, _)| *id)
+        self.predicted_spawns.iter().filter(move |(_, born)| **born <= tick).map(|(id, _)| *id)
     }
 
-    /// Forgets what is predicted unless it is to be kept; the rest is predicted again when the inputs are
-    /// run again.
+    /// Forgets predicted spawns but for those to keep; a replay of the inputs predicts them again.
     pub(super) fn keep_predicted_spawns(&mut self, keep: impl Fn(EntityId, Tick) -> bool) {
-        self.predicted_spawn.retain(|id, born| keep(*id, *born));
+        self.predicted_spawns.retain(|id, born| keep(*id, *born));
     }
 
-    /// A tick was predicted: takes note of what came into the world, unless the server's is there.
+    /// A tick was predicted: notes its spawns, unless the server's entity is there.
     pub(super) fn note<G: Game>(
         &mut self,
         scene: &mut Entities<G::Entity>,
@@ -93,17 +92,17 @@ impl Others {
         let predicted_spawn =
             scene.iter().rev().map(|slot| slot.id).take_while(|id| id.is_predicted_spawn());
         let new: Vec<_> =
-            predicted_spawn.filter(|id| !self.predicted_spawn.contains_key(id)).collect();
+            predicted_spawn.filter(|id| !self.predicted_spawns.contains_key(id)).collect();
         for id in new {
             if twin::<G>(scene, own, id).is_some() {
                 scene.remove(id);
             } else {
-                self.predicted_spawn.insert(id, tick);
+                self.predicted_spawns.insert(id, tick);
             }
         }
     }
 
-    /// The server's word of a tick came; `before` is what was predicted of the present.
+    /// A snapshot came; `before` is the predicted present.
     pub(super) fn update<G: Game>(
         &mut self,
         game: &G,
@@ -113,16 +112,16 @@ impl Others {
     ) -> Changes {
         let mut changes = Changes::default();
         self.settled.clear();
-        self.settled.extend(self.shared.keys().chain(self.predicted_spawn.keys()));
+        self.settled.extend(self.co_predicted.keys().chain(self.predicted_spawns.keys()));
         let ticks = |span: Micros| (span.0 / self.rates.step().0.max(1)) as u64;
 
-        // What was predicted and has come; what has not, and should have.
+        // Predicted spawns that have come, and those that should have.
         let grace = ticks(PREDICTED_SPAWN_GRACE);
         let mut kept = BTreeMap::new();
-        for (id, born) in std::mem::take(&mut self.predicted_spawn) {
+        for (id, born) in std::mem::take(&mut self.predicted_spawns) {
             if let Some(real) = twin::<G>(&news.scene, own, id) {
                 changes.replaced.push((id, real));
-                self.shared.insert(real, news.tick);
+                self.co_predicted.insert(real, news.tick);
                 changes.replay = true;
             } else if news.tick.since(born) > grace {
                 changes.replay = true;
@@ -130,23 +129,23 @@ impl Others {
                 kept.insert(id, born);
             }
         }
-        self.predicted_spawn = kept;
+        self.predicted_spawns = kept;
 
-        // What the game wants: as predicted where it is, else as the server says.
+        // The game decides by the predicted state where there is one, else by the server's.
         for slot in news.scene.iter().filter(|slot| slot.id != own) {
             let present = before.get(slot.id).unwrap_or(slot);
             if game.co_predicts(before, own, present) {
-                let known = self.shared.contains_key(&slot.id);
-                if known || self.shared.len() < CO_PREDICTED_MAX {
-                    self.shared.insert(slot.id, news.tick);
+                let known = self.co_predicted.contains_key(&slot.id);
+                if known || self.co_predicted.len() < CO_PREDICTED_MAX {
+                    self.co_predicted.insert(slot.id, news.tick);
                     changes.replay |= !known;
                 }
             }
         }
         let linger = ticks(CO_PREDICTION_LINGER);
-        self.shared.retain(|id, wanted| {
+        self.co_predicted.retain(|id, wanted| {
             if news.scene.get(*id).is_none() {
-                // Gone, in whatever way it was predicted.
+                // Gone, whatever was predicted of it.
                 changes.replay |= before.get(*id).is_some();
                 changes.gone.push(*id);
                 return false;
@@ -161,7 +160,7 @@ impl Others {
     }
 }
 
-/// The server's entity that something predicted turned out to be.
+/// The server's entity that a predicted spawn turned out to be.
 fn twin<G: Game>(
     scene: &Entities<G::Entity>,
     own: EntityId,

@@ -1,0 +1,75 @@
+//! The outside of a session: its state, its orders to the transport, its news for the player.
+
+use super::recorder::Recorded;
+use crate::fields::Kind;
+use crate::time::{LocalTime, Rates};
+
+/// State of a session towards its server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Trying to join.
+    Connecting {
+        /// Attempts in a row, this one included; 1 or more.
+        attempt: u32,
+    },
+    /// In the game.
+    Connected,
+    /// Out of the game, and about to try again.
+    Waiting {
+        /// Reason for which the last attempt failed, or the game before it ended.
+        reason: String,
+        /// Time of the next attempt.
+        retry_at: LocalTime,
+        /// Failed attempts in a row; 0 if a game ended.
+        attempt: u32,
+    },
+    /// Out of the game for good.
+    Ended {
+        /// Reason, for the player.
+        reason: String,
+    },
+}
+
+/// Order to the transport.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Connect, and say so by [`Session::handle_connected`] or [`Session::handle_lost`].
+    Connect,
+    /// Send a framed message on the control stream.
+    Control(Vec<u8>),
+    /// Send a datagram, now or never.
+    Datagram(Vec<u8>),
+    /// Close the connection, or stop connecting, for this reason.
+    Close(String),
+}
+
+/// News for the player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The session's state is another one.
+    State(State),
+    /// A game began: [`Session::client`] plays it.
+    Game {
+        /// The server's name.
+        server: String,
+        /// The game's name.
+        game: &'static str,
+    },
+}
+
+/// A state of the own player's motion, with its game and world.
+#[derive(Clone, Debug)]
+pub struct Motion {
+    /// The game's name.
+    pub game: &'static str,
+    /// The kinds of its entities.
+    pub kinds: &'static [Kind],
+    /// The world's rates.
+    pub rates: Rates,
+    /// Seed of the rules and the map.
+    pub seed: u64,
+    /// Games begun in this session before this one.
+    pub stay: u32,
+    /// The state.
+    pub recorded: Recorded,
+}

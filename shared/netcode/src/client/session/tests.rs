@@ -1,0 +1,413 @@
+//! States of a session over time, also where the server or the driver keeps to no order.
+
+use super::*;
+use crate::game::{Ahead, Entities, Inputs, World};
+use crate::ids::{EntityId, PlayerId};
+use crate::limits::CATCH_UP_TICKS_MAX;
+use crate::random::Random;
+use crate::record;
+use crate::time::{Offset, Rates};
+
+record! {
+    struct Thing { x: f32 = Field::centred(16, 8) }
+}
+
+macro_rules! game {
+    ($game:ident, $name:literal) => {
+        /// Rules under which nothing happens.
+        #[derive(Debug)]
+        struct $game;
+
+        impl Game for $game {
+            const NAME: &'static str = $name;
+            const RULES_VERSION: u32 = 1;
+            type Input = Thing;
+            type Entity = Thing;
+            type Memory = ();
+
+            fn new(_rates: Rates, _seed: u64) -> Self {
+                Self
+            }
+            fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
+            fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Thing>) {}
+            fn predict(&self, _: &mut Entities<Thing>, _: EntityId, _: &Thing, _: Ahead<'_>) {}
+            fn repeat(last: &Thing, _missed: u64) -> Thing {
+                *last
+            }
+        }
+    };
+}
+game!(First, "first");
+game!(Second, "second");
+
+fn ms(ms: i64) -> LocalTime {
+    LocalTime(ms * 1000)
+}
+
+fn begun() -> Session {
+    let games = Games::new().with::<First>().with::<Second>();
+    Session::new(SessionConfig::new(games, "somebody"), ms(0))
+}
+
+fn body(message: &ServerMessage) -> Vec<u8> {
+    frame(message).expect("it is short")[2..].to_vec()
+}
+
+fn welcome(game: &str, rates: Rates) -> Vec<u8> {
+    body(&ServerMessage::Welcome(Welcome {
+        server: "a server".into(),
+        game: game.into(),
+        number: 0,
+        seed: 1,
+        rates,
+        player: PlayerId(3),
+        tick: Tick(100),
+        offset: Offset(0),
+        epoch: 0,
+        unix_micros: 0,
+    }))
+}
+
+fn closed(retry: bool) -> Vec<u8> {
+    body(&ServerMessage::Closed { reason: "refused".into(), retry })
+}
+
+/// A session in its first game since 10 ms, whose orders and notices were fetched.
+fn playing() -> Session {
+    let mut session = begun();
+    session.handle_connected(ms(0));
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(10));
+    assert_eq!(*session.state(), State::Connected);
+    outputs(&mut session);
+    notices(&mut session);
+    session
+}
+
+fn outputs(session: &mut Session) -> Vec<Output> {
+    std::iter::from_fn(|| session.poll_output()).collect()
+}
+
+fn notices(session: &mut Session) -> Vec<Notice> {
+    std::iter::from_fn(|| session.poll_notice()).collect()
+}
+
+fn close(reason: &str) -> Vec<Output> {
+    vec![Output::Close(reason.into())]
+}
+
+fn reason(session: &Session) -> &str {
+    match session.state() {
+        State::Waiting { reason, .. } | State::Ended { reason } => reason,
+        state => panic!("{state:?} has no reason"),
+    }
+}
+
+#[test]
+fn a_session_connects_greets_and_plays() {
+    let mut session = begun();
+    assert_eq!(outputs(&mut session), [Output::Connect]);
+    session.handle_connected(ms(1));
+    let sent = outputs(&mut session);
+    let [Output::Control(hello)] = &sent[..] else { panic!("{sent:?}") };
+    let hello = ClientMessage::parse(&hello[2..]).expect("it can be read");
+    let ClientMessage::Hello(hello) = hello else { panic!("{hello:?}") };
+    assert_eq!((hello.name.as_str(), hello.games.len()), ("somebody", 2));
+    session.handle_control(&welcome("second", Rates::DEFAULT), ms(9));
+    let told = notices(&mut session);
+    let game = Notice::Game { server: "a server".into(), game: "second" };
+    let connecting = Notice::State(State::Connecting { attempt: 1 });
+    assert_eq!(told, [connecting, game, Notice::State(State::Connected)]);
+    assert!(session.client_of::<Second>().is_some() && session.client_of::<First>().is_none());
+}
+
+#[test]
+fn the_hello_is_answered_in_four_seconds_or_sent_again() {
+    let mut session = begun();
+    session.handle_connected(ms(5));
+    session.handle_timeout(ms(4004));
+    assert_eq!(*session.state(), State::Connecting { attempt: 1 });
+    assert_eq!(session.next_timeout(ms(4004)), Some(ms(4005)));
+    outputs(&mut session);
+    session.handle_timeout(ms(4005));
+    let text = "the server does not answer the hello";
+    let waiting = State::Waiting { reason: text.into(), retry_at: ms(4505), attempt: 1 };
+    assert_eq!(*session.state(), waiting);
+    assert_eq!(outputs(&mut session), close(text));
+    // A late answer belongs to a connection that is no more.
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(4100));
+    session.handle_timeout(ms(4504));
+    assert_eq!(*session.state(), waiting);
+    session.handle_timeout(ms(4505));
+    assert_eq!(*session.state(), State::Connecting { attempt: 2 });
+    assert_eq!(outputs(&mut session), [Output::Connect]);
+}
+
+#[test]
+fn the_back_off_doubles_up_to_eight_seconds_and_begins_anew_after_a_game() {
+    let mut session = begun();
+    let mut now = ms(0);
+    let mut waits = Vec::new();
+    for _ in 0..7 {
+        session.handle_lost(now, "unreachable", true);
+        let State::Waiting { retry_at, .. } = *session.state() else { panic!("it gave up") };
+        waits.push((retry_at - now).0 / 1000);
+        now = retry_at;
+        session.handle_timeout(now);
+    }
+    assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    session.handle_connected(now);
+    session.handle_control(&welcome("first", Rates::DEFAULT), now);
+    session.handle_lost(now, "gone", true);
+    let retry_at = now + Micros::from_ms(500);
+    assert_eq!(*session.state(), State::Waiting { reason: "gone".into(), retry_at, attempt: 0 });
+    assert_eq!(session.next_timeout(now), Some(retry_at));
+}
+
+#[test]
+fn silence_of_three_seconds_ends_a_game_and_any_datagram_breaks_it() {
+    let mut session = playing();
+    let look = |session: &mut Session, from: i64, to: i64| {
+        for at in (from..=to).step_by(100) {
+            session.handle_timeout(ms(at));
+        }
+    };
+    look(&mut session, 10, 2910);
+    assert!(session.handle_datagram(b"nonsense", ms(2950)).is_none());
+    look(&mut session, 3010, 5910);
+    assert_eq!(*session.state(), State::Connected);
+    session.handle_timeout(ms(5950));
+    assert_eq!(reason(&session), "the server does not answer any more");
+    assert!(session.client().is_some(), "the last picture stays");
+}
+
+#[test]
+fn a_stall_excuses_the_silence_once() {
+    let mut session = playing();
+    session.handle_timeout(ms(10));
+    session.handle_timeout(ms(60_000));
+    assert_eq!(*session.state(), State::Connected);
+    // A program that calls every two seconds notices the silence all the same.
+    session.handle_timeout(ms(62_000));
+    assert_eq!(*session.state(), State::Connected);
+    session.handle_timeout(ms(64_000));
+    assert!(matches!(session.state(), State::Waiting { .. }));
+}
+
+#[test]
+fn a_silent_server_keeps_nobody_busy() {
+    let mut session = playing();
+    for at in (20..2900).step_by(10) {
+        session.handle_timeout(ms(at));
+        session.press::<First>(ms(at), |_, _| Thing::default());
+        assert!(session.next_timeout(ms(at)).is_some_and(|due| due > ms(at)), "{at} ms");
+    }
+}
+
+#[test]
+fn a_refusal_for_good_ends_the_session() {
+    let mut session = begun();
+    session.handle_connected(ms(0));
+    outputs(&mut session);
+    session.handle_control(&closed(false), ms(10));
+    let ended = State::Ended { reason: "refused".into() };
+    assert_eq!(*session.state(), ended);
+    assert_eq!(outputs(&mut session), close("refused"));
+    notices(&mut session);
+    // Whatever comes after the end changes nothing.
+    session.handle_connected(ms(20));
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(30));
+    session.handle_control(b"nonsense", ms(40));
+    session.handle_datagram(b"nonsense", ms(50));
+    session.handle_lost(ms(60), "lost", true);
+    session.handle_timeout(ms(70_000));
+    session.press::<First>(ms(70_000), |_, _| panic!("there is no game"));
+    session.leave("tired of it");
+    assert_eq!(*session.state(), ended);
+    assert!(outputs(&mut session).is_empty() && notices(&mut session).is_empty());
+    assert_eq!(session.next_timeout(ms(70_000)), None);
+}
+
+#[test]
+fn a_refusal_for_now_is_tried_again() {
+    let mut session = begun();
+    session.handle_connected(ms(0));
+    session.handle_control(&closed(true), ms(10));
+    assert_eq!(
+        *session.state(),
+        State::Waiting { reason: "refused".into(), retry_at: ms(510), attempt: 1 }
+    );
+}
+
+#[test]
+fn a_hello_that_was_not_fetched_does_not_go_to_the_next_connection() {
+    let mut session = begun();
+    session.handle_connected(ms(0));
+    session.handle_lost(ms(1), "reset", true);
+    session.handle_timeout(ms(501));
+    assert_eq!(outputs(&mut session), [Output::Connect]);
+}
+
+#[test]
+fn anything_but_a_welcome_to_the_hello_is_a_protocol_error() {
+    let left = body(&ServerMessage::Left { player: PlayerId(1) });
+    for answer in [&left[..], b"nonsense", b""] {
+        let mut session = begun();
+        session.handle_connected(ms(0));
+        session.handle_control(answer, ms(10));
+        assert!(matches!(session.state(), State::Ended { .. }));
+        assert!(reason(&session).starts_with("protocol error"), "{}", reason(&session));
+    }
+    let mut session = playing();
+    session.handle_control(&left, ms(20));
+    assert_eq!(*session.state(), State::Connected);
+    session.handle_control(b"nonsense", ms(30));
+    assert!(reason(&session).starts_with("protocol error"), "{}", reason(&session));
+}
+
+#[test]
+fn a_rotation_keeps_the_roster_and_may_change_game_and_rates() {
+    let mut session = playing();
+    let joined = ServerMessage::Joined { player: PlayerId(7), name: "other".into(), bot: true };
+    session.handle_control(&body(&joined), ms(20));
+    let rates = Rates { tick_hz: 30, snapshot_hz: 10 };
+    session.handle_control(&welcome("second", rates), ms(1010));
+    let common = session.client_of::<Second>().expect("the second game began").common();
+    assert_eq!((common.rates(), common.roster().len()), (rates, 1));
+    assert_eq!(notices(&mut session).len(), 1, "it is still connected");
+    // The same welcome again is another game of the same rules.
+    session.handle_control(&welcome("second", rates), ms(2010));
+    assert_eq!(*session.state(), State::Connected);
+    session.press::<Second>(ms(3000), |_, _| Thing::default());
+    session.handle_view(ms(3000));
+}
+
+#[test]
+fn a_rotation_within_a_second_is_refused() {
+    let mut session = playing();
+    session.handle_control(&welcome("first", Rates::DEFAULT), ms(1009));
+    assert!(matches!(session.state(), State::Ended { .. }));
+    assert_eq!(reason(&session), "the server changes its game more than once a second");
+}
+
+#[test]
+fn an_unknown_game_ends_the_session_and_leaves_the_last_picture() {
+    let mut session = begun();
+    session.handle_connected(ms(0));
+    session.handle_control(&welcome("third\u{1b}", Rates::DEFAULT), ms(10));
+    assert_eq!(reason(&session), "the server plays third, a game unknown here");
+    assert!(session.client().is_none());
+    let mut session = playing();
+    session.handle_control(&welcome("third", Rates::DEFAULT), ms(2000));
+    assert!(matches!(session.state(), State::Ended { .. }));
+    assert!(session.client_of::<First>().is_some());
+}
+
+#[test]
+fn a_welcome_of_impossible_rates_is_a_protocol_error() {
+    for (tick_hz, snapshot_hz) in [(0, 0), (60, 0), (60, 7), (u32::MAX, 30)] {
+        let mut session = begun();
+        session.handle_connected(ms(0));
+        session.handle_control(&welcome("first", Rates { tick_hz, snapshot_hz }), ms(10));
+        assert!(reason(&session).starts_with("protocol error"), "{}", reason(&session));
+    }
+}
+
+#[test]
+fn a_player_may_leave_at_any_time() {
+    let waiting = || {
+        let mut session = begun();
+        session.handle_lost(ms(1), "unreachable", true);
+        session
+    };
+    for mut session in [begun(), playing(), waiting()] {
+        session.leave("enough");
+        assert_eq!(*session.state(), State::Ended { reason: "enough".into() });
+        assert_eq!(outputs(&mut session), close("enough"));
+        assert_eq!(session.next_timeout(ms(2)), None);
+    }
+}
+
+#[test]
+fn a_known_seat_is_renamed_in_a_full_roster() {
+    let mut session = playing();
+    let join = |session: &mut Session, player: u16, name: &str| {
+        let player = PlayerId(player);
+        let joined = ServerMessage::Joined { player, name: name.into(), bot: false };
+        session.handle_control(&body(&joined), ms(20));
+    };
+    (0..1000).for_each(|player| join(&mut session, player, "old"));
+    join(&mut session, 5, "new");
+    let roster = session.client().expect("it plays").common().roster();
+    assert_eq!(roster.len(), usize::from(crate::limits::SEATS_MAX));
+    assert_eq!(roster[&PlayerId(5)].name, "new");
+}
+
+#[test]
+fn a_recording_that_nobody_fetches_ends_without_a_gap() {
+    let mut session = playing();
+    session.record();
+    (0..FED_MAX + 10).for_each(|_| session.handle_timeout(ms(20)));
+    assert_eq!(session.poll_fed(), Some(Fed::Timeout(ms(20))));
+    session.handle_timeout(ms(30));
+    assert_eq!(std::iter::from_fn(|| session.poll_fed()).count(), FED_MAX - 1);
+}
+
+#[test]
+fn a_recording_holds_no_picture_of_another_game() {
+    let mut session = playing();
+    session.record();
+    assert!(session.view::<Second>(ms(20)).is_none());
+    assert_eq!(session.poll_fed(), None);
+    assert!(session.view::<First>(ms(30)).is_some());
+    assert_eq!(session.poll_fed(), Some(Fed::View(ms(30))));
+}
+
+#[test]
+fn calls_and_messages_in_any_order_leave_everything_bounded() {
+    let mut random = Random::new(11);
+    let joined = ServerMessage::Joined { player: PlayerId(7), name: "other".into(), bot: true };
+    let bodies = [
+        welcome("first", Rates::DEFAULT),
+        welcome("second", Rates { tick_hz: 128, snapshot_hz: 64 }),
+        welcome("second", Rates { tick_hz: 10, snapshot_hz: 5 }),
+        body(&ServerMessage::Epoch { epoch: 9, unix_micros: i64::MIN }),
+        body(&ServerMessage::Epoch { epoch: 10, unix_micros: i64::MAX }),
+        body(&ServerMessage::Left { player: PlayerId(9) }),
+        body(&joined),
+        closed(true),
+    ];
+    for _ in 0..300 {
+        let mut session = begun();
+        session.record_motion();
+        let mut now = ms(0);
+        let mut over = false;
+        for _ in 0..60 {
+            now = now + Micros::from_ms(i64::from(random.below(1500)));
+            match random.below(10) {
+                0 => session.handle_connected(now),
+                1 => session.handle_lost(now, "lost", true),
+                2 => session.handle_timeout(now),
+                3 => drop(session.handle_datagram(&[0; 40], now)),
+                4 => {
+                    let mut ticks = 0;
+                    session.press::<First>(now, |_, _| {
+                        ticks += 1;
+                        Thing::default()
+                    });
+                    assert!(ticks <= CATCH_UP_TICKS_MAX);
+                }
+                5 => session.handle_frame(now),
+                6 => session.handle_view(now),
+                _ => {
+                    let at = random.below(bodies.len() as u32) as usize;
+                    session.handle_control(&bodies[at], now);
+                }
+            }
+            let ended = matches!(session.state(), State::Ended { .. });
+            assert!(ended || !over, "what has ended stays so");
+            over = ended;
+            assert!(session.outputs.len() <= 3 && session.notices.len() <= NOTICES_MAX);
+            assert!(session.next_timeout(now).is_some() != over);
+        }
+    }
+}

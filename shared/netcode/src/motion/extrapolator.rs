@@ -1,0 +1,87 @@
+//! Extrapolators by their names.
+
+use super::fir::{self, Kind};
+use super::forecast::Forecast;
+use super::names::named;
+use super::track::Track;
+
+/// First stage of a method that shows the present: the expected motion from the newest state on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Extrapolator {
+    /// Standing at the newest place: the thesis's point to point.
+    Hold,
+    /// A weighted sum of the last three places, with weights for the spacing that there is.
+    Fir(Kind),
+    /// The same with the weights of equal steps whatever the spacing is, as the thesis's Table 1
+    /// has Catmull-Rom and Richardson: the sum is the place one
+    /// [`Moment::interval`](super::Moment) after the newest state. Before and beyond that time
+    /// the thing is on the straight line through that and the newest place. With
+    /// [`Kind::ThesisQuadratic`] it is the same as with [`Kind::CatmullRom`].
+    Uniform(Kind),
+    /// Straight on at the rates that the newest state states, or that follow from the state
+    /// before.
+    Reckoned,
+    /// A filtered place and rate.
+    Kalman,
+    /// By the game's own rules; straight on where they say nothing.
+    Rules,
+    /// Whichever of several has lately erred least.
+    Adaptive,
+}
+
+named! { Extrapolator, "extrapolator":
+    Self::Hold => "hold", "Point to point",
+        "Prediction thesis, 2.3.1, basic prediction";
+    Self::Fir(Kind::Linear) => "linear", "Linear extrapolation",
+        "Prediction thesis, 2.3.2, eq. 2.26";
+    Self::Fir(Kind::ThesisQuadratic) => "thesis-quadratic", "Quadratic extrapolation as in the thesis",
+        "Prediction thesis, 2.3.2, eq. 2.28 and 2.29";
+    Self::Fir(Kind::Quadratic) => "quadratic", "Quadratic extrapolation",
+        "Lagrange's parabola; corrects the thesis's eq. 2.29";
+    Self::Fir(Kind::CatmullRom) => "catmull-rom", "Catmull-Rom extrapolation",
+        "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform";
+    Self::Fir(Kind::RichardsonPrinted) => "richardson-printed", "Richardson extrapolation as printed",
+        "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before";
+    Self::Fir(Kind::Richardson) => "richardson", "Richardson extrapolation",
+        "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it";
+    Self::Uniform(Kind::Linear) => "uniform-linear", "Linear extrapolation, equal steps",
+        "Prediction thesis, Table 1, eq. 2.25";
+    Self::Uniform(Kind::ThesisQuadratic) => "uniform-thesis-quadratic", "Quadratic extrapolation as in the thesis, equal steps",
+        "Prediction thesis, 2.3.2, eq. 2.29";
+    Self::Uniform(Kind::Quadratic) => "uniform-quadratic", "Quadratic extrapolation, equal steps",
+        "Lagrange's parabola at equal steps";
+    Self::Uniform(Kind::CatmullRom) => "uniform-catmull-rom", "Catmull-Rom extrapolation, equal steps",
+        "Prediction thesis, Table 1, eq. 2.31";
+    Self::Uniform(Kind::RichardsonPrinted) => "uniform-richardson-printed", "Richardson extrapolation as printed, equal steps",
+        "Prediction thesis, Table 1, eq. 2.34";
+    Self::Uniform(Kind::Richardson) => "uniform-richardson", "Richardson extrapolation, equal steps",
+        "Prediction thesis, 2.3.2, as eq. 2.33 gives it";
+    Self::Reckoned => "reckoned", "Dead reckoning",
+        "DIS (IEEE 1278.1); prediction thesis, 2.2.2, eq. 2.17";
+    Self::Kalman => "kalman", "Kalman filter",
+        "Prediction thesis, 2.2.6 and 2.3.1, eq. 2.20 to 2.23";
+    Self::Rules => "rules", "The game's own rules",
+        "Gauntlets of Recursion, continued adventures in networking (2008)";
+    Self::Adaptive => "adaptive", "Adaptive choice by measured error",
+        "Prediction thesis, 4.4, future work";
+}
+
+impl Extrapolator {
+    /// Forecast from the state that is `back` before the newest. An even step is `interval`
+    /// seconds long. None where the track does not reach back so far, or the extrapolator has a
+    /// memory.
+    pub(super) fn forecast(self, track: &Track, back: usize, interval: f64) -> Option<Forecast> {
+        let knot = track.back(back)?;
+        let earlier = [track.back(back + 1), track.back(back + 2)];
+        match self {
+            Self::Hold => Some(Forecast::standing(knot)),
+            Self::Fir(kind) => Some(fir::forecast(kind, track.shape(), knot, earlier)),
+            Self::Uniform(kind) => {
+                Some(fir::forecast_evenly(kind, track.shape(), knot, earlier, interval))
+            }
+            Self::Reckoned => Some(Forecast::reckoned(knot)),
+            Self::Rules => Some(Forecast::by_rules(knot)),
+            Self::Kalman | Self::Adaptive => None,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Interpolators by their names.
+
+use crate::motion::names::named;
+
+/// Second stage, the interpolator: it leads from where a thing is shown to where it is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Joining {
+    /// None: it jumps to where it is extrapolated to be.
+    Jump,
+    /// The straight way.
+    Linear,
+    /// A Catmull-Rom spline's segment through the start before, the start and the target, uniform
+    /// in its parameter.
+    CatmullRom,
+    /// A cubic that leaves with the velocity shown and arrives by the end formula.
+    Hermite,
+    /// A cubic that leaves with the velocity shown and arrives with the one extrapolated.
+    CubicSpline,
+}
+
+named! { Joining, "interpolator":
+    Self::Jump => "jump", "No interpolation",
+        "Prediction thesis, 2.3.1, basic prediction";
+    Self::Linear => "linear", "Linear interpolation",
+        "Prediction thesis, 2.3.1 and 4.3.2";
+    Self::CatmullRom => "catmull-rom", "Catmull-Rom interpolation",
+        "Prediction thesis, 2.2.5 and 4.3.2, eq. 2.2 mended";
+    Self::Hermite => "hermite", "Hermite interpolation",
+        "Prediction thesis, 2.3.1, Hermite geometry, made non-uniform";
+    Self::CubicSpline => "cubic-spline", "Cubic spline",
+        "Prediction thesis, 2.3.1, eq. 2.19, after N. Caldwell";
+}
