@@ -140,15 +140,8 @@ pub struct Told {
     pub index: u16,
     /// How much it matters to this client; at least 1.
     pub weight: u16,
-    /// When it was near last.
-    near: Tick,
-}
-
-impl Told {
-    /// What everybody is always told of.
-    pub fn always(index: u16) -> Self {
-        Self { index, weight: 1, near: Tick(0) }
-    }
+    /// Tick at which it was near last.
+    pub near: Tick,
 }
 
 /// What one client is told of: what is near, and, for [`LINGER`], what was.

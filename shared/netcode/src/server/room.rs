@@ -333,7 +333,7 @@ impl<G: Game> Room<G> {
     /// The client's path carries datagrams of at most so many bytes.
     pub fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
         if let Some(seated) = self.members.get_mut(&client) {
-            seated.member.budget = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+            seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
         }
     }
 
