@@ -256,7 +256,7 @@ impl<R: Recorded> Replay<R> {
             age,
             entities: Entities::default(),
             everybody: (0..R::BODIES as u16)
-                .map(|index| Told { index, weight: 1, near: Tick(0) })
+                .map(|index| Told { index, generation: 0, weight: 1, near: Tick(0) })
                 .collect(),
             tick: Tick(0),
             rates,

@@ -99,7 +99,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
             ends: Vec::new(),
         })
         .collect();
-    let always = |index| Told { index, weight: 1, near: Tick(0) };
+    let always = |index| Told { index, generation: 0, weight: 1, near: Tick(0) };
     let told: Vec<_> = world.entities.iter().map(|slot| always(slot.id.index)).collect();
     // The first client reads, to tell what its packets are made of.
     let mut store = Store::<Open>::new(Codec::new(rates), PlayerId(0), Tick(0));

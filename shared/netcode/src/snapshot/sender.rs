@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::State;
-use super::encodings::{Encodings, Placed, Source};
+use super::encodings::{Encodings, Source};
 use super::frames::Frames;
 use super::history::History;
 use super::priority::{Owed, Priorities};
@@ -114,19 +114,12 @@ struct Space {
     lists: Vec<Vec<(u16, Said)>>,
 }
 
-/// An entity of a snapshot and its coding.
+/// An entity of a snapshot, its coding, and the place of its decisions.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     index: u16,
-    how: How,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum How {
-    Known(References, Placed),
-    Full(State),
-    Gone,
-    Hidden,
+    change: Change,
+    symbols: (usize, usize),
 }
 
 #[derive(Debug)]
@@ -300,13 +293,13 @@ impl Sender {
             entities.extend(chosen.by_ref().take(packet.count).map(|chosen| {
                 let track = &mut self.tracks[usize::from(chosen.index)];
                 let owed = self.priorities.sent(chosen.index);
-                let said = match chosen.how {
-                    How::Known(..) | How::Full(_) => {
+                let said = match chosen.change {
+                    Change::Known(..) | Change::Full(_) => {
                         track.there = Some(frame.number);
                         track.leaving = false;
                         Said::There(Some(owed))
                     }
-                    How::Gone | How::Hidden => {
+                    Change::Gone | Change::Hidden => {
                         track.leaving = true;
                         track.away = Some(frame.number);
                         Said::Away
@@ -442,7 +435,7 @@ impl Sender {
         let most = size.snapshot.min(SNAPSHOT_PACKETS_MAX * size.packet) as u64 * 8 * 1024;
         let mut cost = 0;
         for &index in &space.due {
-            let chosen = Chosen { index, how: self.how(encodings, source, references, index) };
+            let chosen = self.coded(encodings, source, references, index);
             cost += chosen.cost::<G>();
             // At least one, or a large entity would wait for ever.
             if cost > most && !space.chosen.is_empty() {
@@ -455,34 +448,38 @@ impl Sender {
         listed
     }
 
-    /// The way to take an entity back: only a client that saw it to its end is told that it is gone.
-    fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> How {
+    /// The word that takes an entity back: only a client that saw it to its end is told that it is gone.
+    fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
         let (history, frame) = (source.history, source.frame);
         let there = self.tracks.get(usize::from(index)).and_then(|track| track.there);
         let told = there.and_then(|number| history.numbered(number)?.get(index));
         let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
         let to_the_end = there.is_some_and(|number| number + 1 == frame.number);
-        if to_the_end && !lives { How::Gone } else { How::Hidden }
+        if to_the_end && !lives { Change::Gone } else { Change::Hidden }
     }
 
-    fn how<G: Game>(
+    fn coded<G: Game>(
         &self,
         encodings: &mut Encodings<G>,
         source: &Source<'_, G>,
         references: References,
         index: u16,
-    ) -> How {
+    ) -> Chosen {
+        let whole = |change| Chosen { index, change, symbols: (0, 0) };
         if self.priorities.is_urgent(index) {
-            return self.away(source, index);
+            return whole(self.away(source, index));
         }
-        let Some(state) = source.frame.get(index) else { return How::Gone };
+        let Some(state) = source.frame.get(index) else { return whole(Change::Gone) };
         let own = state.owner == Some(self.reader);
         let references = self.own_references(source, references, index, state);
         match encodings.get(source, index, references, own) {
-            Some(placed) => How::Known(references, placed),
+            Some((encoding, symbols)) => {
+                Chosen { index, change: Change::Known(references, encoding), symbols }
+            }
             None => {
                 let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
-                How::Full(State { packed: without_hidden(fields, own, &state.packed), ..*state })
+                let packed = without_hidden(fields, own, &state.packed);
+                whole(Change::Full(State { packed, ..*state }))
             }
         }
     }
@@ -509,17 +506,8 @@ impl Sender {
             let most = if first { remaining.max(PACKET_BYTES_MIN) } else { remaining };
             let most = most.min(size.packet);
             for chosen in left {
-                let change = match &chosen.how {
-                    How::Known(references, (encoding, symbols)) => Change::Known {
-                        references: *references,
-                        encoding: *encoding,
-                        symbols: encodings.symbols(*symbols),
-                    },
-                    How::Full(state) => Change::Full(state),
-                    How::Gone => Change::Gone,
-                    How::Hidden => Change::Hidden,
-                };
-                if !writer.push::<G>(chosen.index, &change, most) {
+                let symbols = encodings.symbols(chosen.symbols);
+                if !writer.push::<G>(chosen.index, &chosen.change, symbols, most) {
                     break;
                 }
             }
@@ -547,14 +535,14 @@ const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
 impl Chosen {
     /// Estimated cost in 1/1024 bit: the fields, and what usually goes with them.
     fn cost<G: Game>(&self) -> u64 {
-        match &self.how {
-            How::Known(_, (encoding, _)) => u64::from(encoding.cost) + 1024,
-            How::Full(state) => {
+        match &self.change {
+            Change::Known(_, encoding) => u64::from(encoding.cost) + 1024,
+            Change::Full(state) => {
                 let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
                 let bits: u32 = fields.iter().map(|field| field.bits).sum();
                 u64::from(bits + 40) * 1024
             }
-            How::Gone | How::Hidden => 12 * 1024,
+            Change::Gone | Change::Hidden => 12 * 1024,
         }
     }
 }
