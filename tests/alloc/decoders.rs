@@ -79,7 +79,7 @@ const DECODERS: [Decoder; 9] = [
         name: "snapshot packet",
         decode: |bytes| {
             // A new store, for which everything is new.
-            let mut store = Store::new(CODEC.clone(), PlayerId(3), Tick(0));
+            let mut store = Store::new(Codec::new(Rates::DEFAULT), PlayerId(3), Tick(0));
             let _ = black_box(store.handle_packet(&*GAME, bytes));
         },
         multiple: DECODE_SNAPSHOT_BYTES_PER_BYTE,
@@ -181,7 +181,7 @@ fn many_inputs(size: usize) -> Vec<u8> {
 fn many_entities(size: usize) -> Vec<u8> {
     let header = SnapshotHeader { tick: Tick(9), ..SnapshotHeader::default() };
     let mut writer = SnapshotWriter::new(&CODEC, header, PlayerId(3), Vec::new());
-    let pushed = |index: &u16| writer.push::<Skirmish>(*index, &Change::Gone, size);
+    let pushed = |index: &u16| writer.push::<Skirmish>(*index, &Change::Gone, &[], size);
     (0..ENTITIES_MAX).take_while(pushed).for_each(drop);
     writer.finish()
 }

@@ -2,7 +2,7 @@
 
 use phaselock::fields::Record;
 use phaselock::random::Random;
-use phaselock::server::{ClientId, Output, Room};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::input::{InputPacket, Pressed, write_input};

@@ -6,7 +6,7 @@ use phaselock::fields::Record;
 use phaselock::game::Bot as _;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::random::Random;
-use phaselock::server::{ClientId, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, ServerMessage};
 use phaselock_games::skirmish::{Bot, Skirmish};

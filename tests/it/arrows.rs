@@ -233,7 +233,7 @@ fn no_file_of_the_engine_imports_in_a_circle() {
 /// The engine's rooms from the ground up: each knows only those above it in this list.
 const LAYERS: [&[&str]; 8] = [
     &["limits", "time", "random", "fingerprint"],
-    &["ids", "physics", "fields", "link", "clock", "window"],
+    &["ids", "physics", "fields", "link", "clock", "path"],
     &["rewind", "wire", "motion"],
     &["game"],
     &["inputs", "interest"],

@@ -3,10 +3,11 @@
 use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Told;
+use phaselock::path::SendRate;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::{Room, Sender};
+use phaselock::snapshot::sender::Sender;
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::snapshot::SnapshotHeader;
@@ -76,7 +77,7 @@ struct Table {
 
 impl Table {
     fn new() -> Self {
-        let sender = Sender::new(READER, LocalTime(0), Micros::from_ms(33), 64_000);
+        let sender = Sender::new(READER, SendRate::new(LocalTime(0), 64_000, Micros::from_ms(33)));
         Self {
             card: Card { colour: 1, value: 7 },
             tick: Tick(0),
@@ -95,12 +96,11 @@ impl Table {
         entities.insert(Slot { id, owner: Some(OWNER), entity: self.card });
         self.history.push(self.tick, &entities);
         let now = LocalTime(RATES.time_of(self.tick).0);
-        let relevant = [Told::always(0)];
+        let relevant = [Told { index: 0, generation: 0, weight: 1, near: Tick(0) }];
         let relevant = if visible { &relevant[..] } else { &[] };
-        let room = Room { packet_bytes: 1150, now };
         let (header, mut packets) = (SnapshotHeader::default(), Vec::new());
         let (history, encodings) = (&self.history, &mut self.encodings);
-        self.sender.snapshot(encodings, &Cards, history, relevant, header, room, |packet| {
+        self.sender.snapshot(encodings, &Cards, history, relevant, header, now, 1150, |packet| {
             packets.push(packet);
         });
         let mut told = false;

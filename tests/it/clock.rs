@@ -7,7 +7,7 @@ use phaselock::clock::pll::LoopFilter;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::{Conditions, PROFILES};
-use phaselock::server::{ClientId, Output, Room};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::ClientMessage;

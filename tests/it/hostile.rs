@@ -4,7 +4,7 @@ use phaselock::client::AnyClient;
 use phaselock::limits::PACKET_INPUTS_MAX;
 use phaselock::link::LinkConfig;
 use phaselock::random::Random;
-use phaselock::server::{ClientId, Output, Room};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::{ClientMessage, ServerMessage};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};

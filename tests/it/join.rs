@@ -1,7 +1,7 @@
 //! Coming, being refused, going.
 
 use phaselock::link::LinkConfig;
-use phaselock::server::{ClientId, Output, Room};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage};
 use phaselock_games::skirmish::{Skirmish, scores};
@@ -76,7 +76,10 @@ fn a_build_with_other_rules_or_without_the_game_is_refused() {
     let (reason, retry) = refusal(&mut room, 1, hello::<Bells>("Ada", LocalTime(0)));
     assert_eq!(
         (reason.as_str(), retry),
-        ("this server plays skirmish, which your build lacks", false)
+        (
+            "this server plays skirmish, which your client does not have; use a client that has it",
+            false
+        )
     );
 }
 
@@ -90,7 +93,10 @@ fn a_full_server_says_so_and_takes_the_next_when_somebody_leaves() {
     let second = sim.join_bot(CABLE);
     sim.run(0.5);
     let (reason, retry) = sim.clients[second].closed.clone().expect("it is refused");
-    assert_eq!((reason.as_str(), retry), ("the server is full (1 players)", true));
+    assert_eq!(
+        (reason.as_str(), retry),
+        ("the server is full (1 of 1 seats taken); try again later", true)
+    );
     sim.room.handle_lost(ClientId(0), "it left");
     let third = sim.join_bot(CABLE);
     sim.run(0.5);

@@ -5,7 +5,7 @@ use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::random::Random;
-use phaselock::server::{ClientId, Room};
+use phaselock::server::{AnyRoom, ClientId, Room};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::input::{InputPacket, Pressed, write_input};

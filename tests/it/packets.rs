@@ -81,8 +81,8 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
                 owner: (*index == OWN).then_some(ME),
                 packed: body.pack(),
             });
-            let change = state.as_ref().map_or(Change::Gone, Change::Full);
-            assert!(writer.push::<G>(*index, &change, 1150), "there is room");
+            let change = state.map_or(Change::Gone, Change::Full);
+            assert!(writer.push::<G>(*index, &change, &[], 1150), "it fits");
         }
         self.client.handle_datagram(&writer.finish(), self.now).expect("a good packet");
     }

@@ -12,7 +12,7 @@ use phaselock::link::{Conditions, LinkConfig, PROFILES, Spread};
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::server::{ClientId, Room};
+use phaselock::server::{AnyRoom, ClientId, Room};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::input::{InputPacket, Pressed, write_input};

@@ -155,7 +155,10 @@ fn a_full_server_says_so_and_lets_in_later() {
     first.until("playing", Player::plays);
     let mut second = Player::join(server.address(), Pins::Fixed(server.fingerprint()));
     second.until("being refused", |player| player.last_reason().is_some());
-    assert_eq!(second.last_reason(), Some("the server is full (1 players)"));
+    assert_eq!(
+        second.last_reason(),
+        Some("the server is full (1 of 1 seats taken); try again later")
+    );
     first.driver.close("bye");
     second.until("playing", Player::plays);
 }

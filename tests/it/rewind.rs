@@ -12,7 +12,7 @@ use phaselock::motion::choice::Choice;
 use phaselock::motion::interpolate::TickTime;
 use phaselock::physics::{in_sight, turns};
 use phaselock::rewind::{Adjusted, Favour, Rewound};
-use phaselock::server::RoomConfig;
+use phaselock::server::{AnyRoom, RoomConfig};
 use phaselock::time::{Micros, Rates, ServerTime, Tick};
 use phaselock::wire::input::{InputPacket, VIEW_PARTS};
 use phaselock_games::skirmish::arena::Arena;

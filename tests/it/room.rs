@@ -1,7 +1,7 @@
 //! A server's room by itself: fed by hand, without clients.
 
 use phaselock::game::Game;
-use phaselock::server::{ClientId, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Rates};
 use phaselock::wire::control::{ClientMessage, ServerMessage};
@@ -31,7 +31,7 @@ fn a_client_that_is_behind_is_spared_snapshots_without_gaps_in_their_numbers() {
         let now = room.next_timeout();
         room.handle_timeout(now);
         let behind = |client| client == clients[0] && tick <= 10;
-        while let Some(output) = room.poll_output_unless(now, behind) {
+        while let Some(output) = room.poll_output_unless(now, &behind) {
             let Output::Datagram { client, bytes } = output else { continue };
             let at = usize::from(client == clients[1]);
             let mut store = Store::new(Codec::new(Rates::DEFAULT), players[at], room.tick());

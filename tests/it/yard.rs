@@ -7,11 +7,12 @@ use phaselock::fields::{Audience, Entity, Kind, Record, Values};
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::{Lingering, Told};
+use phaselock::path::SendRate;
 use phaselock::random::Random;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::{Room, Sender};
+use phaselock::snapshot::sender::Sender;
 use phaselock::snapshot::store::{Store, Version};
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock::wire::snapshot::SnapshotHeader;
@@ -254,7 +255,7 @@ impl Server {
     pub(crate) fn new(rates: Rates, bytes_per_second: u32) -> Self {
         let interval = rates.snapshot_interval();
         Self {
-            sender: Sender::new(READER, LocalTime(0), interval, bytes_per_second),
+            sender: Sender::new(READER, SendRate::new(LocalTime(0), bytes_per_second, interval)),
             truth: BTreeMap::new(),
             tick: Tick(0),
             rates,
@@ -280,15 +281,24 @@ impl Server {
         let here = |index: &&u16| scene.entities.at(**index).is_some();
         let near: Vec<_> = scene.relevant.iter().filter(here).copied().collect();
         let mut lingering = Lingering::new(self.rates);
-        let told: &[Told] = lingering.update(self.tick, &near, weigh);
-        let room = Room { packet_bytes, now: self.now() };
+        let told: &[Told] = lingering.update(self.tick, &near, |index| (0, weigh(index)));
+        let now = self.now();
         let mut packets = Vec::new();
         let (encodings, header) = (&mut self.encodings, SnapshotHeader::default());
         let history = &self.history;
-        self.sender.snapshot(encodings, &Yard, history, told, header, room, |packet| {
-            assert!(packet.len() <= packet_bytes, "{} bytes", packet.len());
-            packets.push(packet);
-        });
+        self.sender.snapshot(
+            encodings,
+            &Yard,
+            history,
+            told,
+            header,
+            now,
+            packet_bytes,
+            |packet| {
+                assert!(packet.len() <= packet_bytes, "{} bytes", packet.len());
+                packets.push(packet);
+            },
+        );
         packets
     }
 

@@ -10,10 +10,11 @@ use phaselock::fields::Record;
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::interest::Told;
+use phaselock::path::SendRate;
 use phaselock::record;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::{Room, Sender};
+use phaselock::snapshot::sender::Sender;
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::input::Ack;
@@ -249,12 +250,14 @@ impl<R: Recorded> Replay<R> {
             game: Trace(PhantomData),
             encodings: Encodings::new(Codec::with_tables(rates, tables)),
             history: History::default(),
-            sender: Sender::new(READER, LocalTime(0), APART, 1_000_000),
+            sender: Sender::new(READER, SendRate::new(LocalTime(0), 1_000_000, APART)),
             store: Store::new(Codec::with_tables(rates, tables), READER, Tick(0)),
             acks: VecDeque::new(),
             age,
             entities: Entities::default(),
-            everybody: (0..R::BODIES as u16).map(Told::always).collect(),
+            everybody: (0..R::BODIES as u16)
+                .map(|index| Told { index, generation: 0, weight: 1, near: Tick(0) })
+                .collect(),
             tick: Tick(0),
             rates,
             counts: None,
@@ -288,7 +291,6 @@ impl<R: Recorded> Replay<R> {
         }
         let sent = self.rates.time_of(self.tick).low();
         let header = SnapshotHeader { sent, ..SnapshotHeader::default() };
-        let room = Room { packet_bytes: 1150, now };
         let mut packets = Vec::new();
         let begin = std::time::Instant::now();
         self.sender.snapshot(
@@ -297,7 +299,8 @@ impl<R: Recorded> Replay<R> {
             &self.history,
             &self.everybody,
             header,
-            room,
+            now,
+            1150,
             |packet| packets.push(packet),
         );
         let mut scored = Scored { nanos: begin.elapsed().as_nanos(), ..Scored::default() };

@@ -1,43 +1,25 @@
-//! The name by which a client knows a server again: the SHA-256 digest of its certificate.
-//!
-//! Only the value and its spelling live here. Hashing needs cryptography, which this crate does
-//! without; the server and the client each compute the digest with the library their TLS uses.
+//! The name by which a client recognises a server: the SHA-256 digest of its certificate. The drivers
+//! compute it with the library of their TLS.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// What every spelled fingerprint begins with, so that a later hash can be told from this one.
+/// Beginning of every spelled fingerprint; a later hash gets another one.
 const PREFIX: &str = "sha256:";
 
 /// The SHA-256 digest of a server's end-entity certificate in DER.
 ///
-/// It is spelled `sha256:` and 64 lowercase hexadecimal digits, both in the log of the server and
-/// in the client's file of known servers, so that people can compare the two by eye. Parsing takes
-/// uppercase digits too, because other tools print them.
+/// Logs and the client's file of known servers spell it `sha256:` and 64 lowercase hexadecimal digits.
+/// Parsing takes uppercase digits too, because other tools print them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// Why a text is not a [`Fingerprint`].
+/// A text is not a [`Fingerprint`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum ParseFingerprintError {
-    /// It does not begin with the name of the hash.
-    #[error("a fingerprint begins with \"{PREFIX}\"")]
-    Prefix,
-    /// Not as many characters after the prefix as a digest has digits.
-    #[error("a fingerprint has 64 hexadecimal digits after \"{PREFIX}\", not {found}")]
-    Length {
-        /// How many characters there are.
-        found: usize,
-    },
-    /// A character that is no hexadecimal digit.
-    #[error("{found:?} is not a hexadecimal digit")]
-    Digit {
-        /// The first such character.
-        found: char,
-    },
-}
+#[error("a fingerprint is \"{PREFIX}\" and 64 hexadecimal digits")]
+pub struct ParseFingerprintError;
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,7 +28,6 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-// Thirty-two decimal numbers help nobody who reads a log or a failed assertion.
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Fingerprint({self})")
@@ -57,19 +38,14 @@ impl FromStr for Fingerprint {
     type Err = ParseFingerprintError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix(PREFIX).ok_or(ParseFingerprintError::Prefix)?;
+        let digits = text.strip_prefix(PREFIX).ok_or(ParseFingerprintError)?.as_bytes();
         let mut bytes = [0; 32];
-        let mut count = 0;
-        for (index, found) in digits.chars().enumerate() {
-            let value = found.to_digit(16).ok_or(ParseFingerprintError::Digit { found })?;
-            if let Some(byte) = bytes.get_mut(index / 2) {
-                // A hexadecimal digit is below 16, and the second of a pair shifts the first up.
-                *byte = *byte << 4 | value as u8;
-            }
-            count += 1;
+        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return Err(ParseFingerprintError);
         }
-        if count != 2 * bytes.len() {
-            return Err(ParseFingerprintError::Length { found: count });
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| ParseFingerprintError)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| ParseFingerprintError)?;
         }
         Ok(Self(bytes))
     }
@@ -89,33 +65,35 @@ mod tests {
     }
 
     #[test]
-    fn is_spelled_in_lowercase_with_its_hash_named() {
+    fn fingerprint_is_spelled_in_lowercase_behind_the_name_of_its_hash() {
         assert_eq!(counting().to_string(), COUNTING);
         assert_eq!(format!("{:?}", counting()), format!("Fingerprint({COUNTING})"));
         assert_eq!(COUNTING.parse(), Ok(counting()));
     }
 
     #[test]
-    fn takes_uppercase_digits() {
+    fn uppercase_digits_are_taken() {
         let upper = COUNTING.to_uppercase().replace("SHA256", "sha256");
         assert_eq!(upper.parse(), Ok(counting()));
     }
 
     #[test]
-    fn says_what_is_wrong() {
-        let check =
-            |text: &str, error| assert_eq!(text.parse::<Fingerprint>(), Err(error), "{text:?}");
-        check("", ParseFingerprintError::Prefix);
-        check("00", ParseFingerprintError::Prefix);
-        check("SHA256:", ParseFingerprintError::Prefix);
-        check("sha512:00", ParseFingerprintError::Prefix);
-        check("sha256:", ParseFingerprintError::Length { found: 0 });
-        check(&COUNTING[..COUNTING.len() - 1], ParseFingerprintError::Length { found: 63 });
-        check(&format!("{COUNTING}0"), ParseFingerprintError::Length { found: 65 });
-        check(&format!("{COUNTING} "), ParseFingerprintError::Digit { found: ' ' });
-        check("sha256:0g", ParseFingerprintError::Digit { found: 'g' });
-        check("sha256:+1", ParseFingerprintError::Digit { found: '+' });
-        check("sha256:é", ParseFingerprintError::Digit { found: 'é' });
+    fn malformed_fingerprints_are_refused() {
+        for text in [
+            "",
+            "00",
+            "SHA256:",
+            "sha512:00",
+            "sha256:",
+            &COUNTING[..COUNTING.len() - 1],
+            &format!("{COUNTING}0"),
+            &format!("{COUNTING} "),
+            &format!("{}g", &COUNTING[..COUNTING.len() - 1]),
+            &format!("{}+1", &COUNTING[..COUNTING.len() - 2]),
+            &format!("{}é", &COUNTING[..COUNTING.len() - 2]),
+        ] {
+            assert_eq!(text.parse::<Fingerprint>(), Err(ParseFingerprintError), "{text:?}");
+        }
     }
 
     proptest! {

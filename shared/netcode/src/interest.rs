@@ -1,8 +1,8 @@
-//! What is near to whom: a uniform grid in the plane, and what each client is told of by it.
+//! Entities near to a client: a uniform grid in the plane, and what the client is told of by it.
 //!
-//! [`Grid`] is filled once a snapshot from the positions that the game states, and asked once for each
-//! client; [`Lingering`] makes of the answers what one client is told of, so that somebody who
-//! walks along the border of what can be seen does not come and go with every snapshot.
+//! [`Grid`] is filled once a snapshot and asked once for each client. [`Lingering`] turns the answers
+//! into what one client is told of, so that an entity at the border of its view does not come and go
+//! with every snapshot.
 
 use glam::Vec2;
 
@@ -18,45 +18,34 @@ struct Place {
     at: Vec2,
 }
 
-/// Where a row of cells begins in the list of places.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    row: i32,
-    start: usize,
-}
-
-/// Entities by cell: a list sorted by row and column, without empty cells. Thereby it takes memory for
-/// each entity alone, wherever they are, and a lookup costs no more than to look at each of them,
-/// however far it reaches.
+/// Entities sorted by the row and column of their cells, without empty cells: memory is for entities
+/// alone, and a lookup costs at most a look at each of them, however far it reaches.
 ///
-/// Coordinates are in the game's unit of length. One that is not finite is nowhere: it is near to
+/// Coordinates are in the game's unit of length. An entity whose position is not finite is near to
 /// nobody.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     /// Side of a cell.
     cell: f64,
     places: Vec<Place>,
-    rows: Vec<Row>,
     everywhere: Vec<u16>,
 }
 
-/// The rounding of what decides who is inside of the circle, relative to its radius, and more.
+/// Bound of the relative rounding error of a radius.
 const ROUNDING: f64 = 1e-6;
 
-/// The cell that a coordinate is in. It grows with the coordinate, which is all that lookups need: so
-/// far out that cells cannot be counted, all is in the last one.
+/// The cell of a coordinate. It saturates far out, and grows with the coordinate, as lookups need.
 fn cell_of(coordinate: f64, cell: f64) -> i32 {
     (coordinate / cell).floor() as i32
 }
 
 impl Grid {
-    /// Forgets all and takes in these: each entity's index, and its position, or none for what is
-    /// everywhere. Lookups are quick if the side of a `cell` is about the radius that they will ask
-    /// for; one that is no positive number is taken for 1.
+    /// Replaces the content: each entity's index and position, or none for an entity that is near to
+    /// everybody. Lookups are quick if the side of a `cell` is about their radius; a side that is not
+    /// positive counts as 1.
     pub fn rebuild(&mut self, cell: f32, entities: impl IntoIterator<Item = (u16, Option<Vec2>)>) {
         self.cell = if cell > 0.0 && cell.is_finite() { f64::from(cell) } else { 1.0 };
         self.places.clear();
-        self.rows.clear();
         self.everywhere.clear();
         for (index, position) in entities {
             let Some(at) = position else {
@@ -70,37 +59,25 @@ impl Grid {
             }
         }
         self.places.sort_unstable_by_key(|place| (place.row, place.column, place.index));
-        for (start, place) in self.places.iter().enumerate() {
-            if self.rows.last().is_none_or(|row| row.row != place.row) {
-                self.rows.push(Row { row: place.row, start });
-            }
-        }
     }
 
-    /// Writes the entities into `found` that are within `radius` of `eye`, and those that are
-    /// everywhere, in the order of indices and each once.
-    pub fn near(&self, eye: Vec2, radius: f32, found: &mut Vec<u16>) {
+    /// Writes the entities within `radius` of `eye`, and those that are near to everybody, into
+    /// `found`, in the order of indices and each once.
+    ///
+    /// With a `period` the plane begins anew after it in each direction, as
+    /// [`Game::wraps`](crate::game::Game::wraps) says, and positions are from 0 up to it.
+    pub fn near(&self, eye: Vec2, radius: f32, period: Option<Vec2>, found: &mut Vec<u16>) {
         found.clear();
         found.extend_from_slice(&self.everywhere);
         if eye.is_finite() && radius >= 0.0 {
-            self.within(eye, Vec2::ZERO, f64::from(radius), found);
-        }
-        found.sort_unstable();
-        found.dedup();
-    }
-
-    /// The same in a plane without ends that begins anew after `period` in each direction, as
-    /// [`Game::wraps`](crate::game::Game::wraps) says: what is just across an edge is near. Places, and
-    /// the eye's, are from 0 up to the period.
-    pub fn near_around(&self, eye: Vec2, radius: f32, period: Vec2, found: &mut Vec<u16>) {
-        found.clear();
-        found.extend_from_slice(&self.everywhere);
-        if eye.is_finite() && period.is_finite() && radius >= 0.0 {
-            // Among an eye and its images in the neighbouring periods is the nearest to any place.
-            for (right, down) in (-1..=1).flat_map(|right| (-1..=1).map(move |down| (right, down)))
-            {
+            // The nearest to any position is among an eye and its images in the periods around it.
+            let images = if period.is_some() { -1..=1 } else { 0..=0 };
+            let period = period.unwrap_or_default();
+            for (right, down) in images.clone().flat_map(|x| images.clone().map(move |y| (x, y))) {
                 let shift = Vec2::new(right as f32, down as f32) * period;
-                self.within(eye, shift, f64::from(radius), found);
+                if shift.is_finite() {
+                    self.within(eye, shift, f64::from(radius), found);
+                }
             }
         }
         found.sort_unstable();
@@ -114,52 +91,51 @@ impl Grid {
         let span =
             |middle: f64| (cell_of(middle - reach, self.cell), cell_of(middle + reach, self.cell));
         let ((left, right), (bottom, top)) = (span(x), span(y));
-        let first = self.rows.partition_point(|row| row.row < bottom);
-        for (n, row) in self.rows.iter().enumerate().skip(first) {
-            if row.row > top {
-                break;
+        let mut places = self.places.as_slice();
+        let mut row = bottom;
+        loop {
+            let from = places.partition_point(|place| (place.row, place.column) < (row, left));
+            places = &places[from..];
+            let Some(first) = places.first().filter(|first| first.row <= top) else { return };
+            if first.row > row {
+                row = first.row;
+                continue;
             }
-            let end = self.rows.get(n + 1).map_or(self.places.len(), |next| next.start);
-            let places = &self.places[row.start..end];
-            let from = places.partition_point(|place| place.column < left);
-            for place in places[from..].iter().take_while(|place| place.column <= right) {
+            let cells = |place: &&Place| place.row == row && place.column <= right;
+            for place in places.iter().take_while(cells) {
                 // In f64 no square of an f32 overflows.
                 let (dx, dy) = (f64::from(place.at.x) - x, f64::from(place.at.y) - y);
                 if dx * dx + dy * dy <= radius * radius {
                     found.push(place.index);
                 }
             }
+            let Some(next) = row.checked_add(1) else { return };
+            row = next;
         }
     }
 }
 
-/// What a client is told of.
+/// An entity that a client is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// The entity.
+    /// Index of its slot.
     pub index: u16,
-    /// How much it matters to this client; at least 1.
+    /// Generation of the slot's tenant.
+    pub generation: u8,
+    /// Weight for this client, 1 or more.
     pub weight: u16,
-    /// When it was near last.
-    near: Tick,
+    /// Tick at which it was near last.
+    pub near: Tick,
 }
 
-impl Told {
-    /// What everybody is always told of.
-    pub fn always(index: u16) -> Self {
-        Self { index, weight: 1, near: Tick(0) }
-    }
-}
-
-/// What one client is told of: what is near, and, for [`LINGER`], what was.
+/// The entities that one client is told of: what is near, and, for [`LINGER`], what was.
 ///
-/// What *need not* be told lingers. What *must not* be told, because the game hides it from this
-/// client, does not: it is out with the same snapshot, near or not.
+/// An entity that the game hides from the client does not linger: it is left out of the same
+/// snapshot, near or not.
 #[derive(Clone, Debug)]
 pub struct Lingering {
     ticks: u64,
     told: Vec<Told>,
-    /// Working space of [`Self::update`].
     next: Vec<Told>,
 }
 
@@ -170,53 +146,42 @@ impl Lingering {
         Self { ticks, told: Vec::new(), next: Vec::new() }
     }
 
-    /// Takes what is near at `tick`, in the order of indices and each once; returns what to tell, in
-    /// the order of indices. `weigh` is called once for each entity that is near or lingers, and
-    /// states how much it matters: 0 is what must not be told, or is no more.
+    /// Takes in the indices near at `tick`, rising; returns what to tell, in the order of indices.
+    /// `weigh` is called once for each entity that is near or lingers; it returns the generation of the
+    /// slot's tenant and its weight, 0 for an entity that is hidden or gone. A slot's old tenant does
+    /// not linger in the place of a new one.
     pub fn update(
         &mut self,
         tick: Tick,
         near: &[u16],
-        mut weigh: impl FnMut(u16) -> u16,
+        mut weigh: impl FnMut(u16) -> (u8, u16),
     ) -> &[Told] {
         debug_assert!(near.windows(2).all(|pair| pair[0] < pair[1]));
         let ticks = self.ticks;
         self.next.clear();
         let next = &mut self.next;
-        let mut tell = |index: u16, near: Tick| {
-            let weight = weigh(index);
-            if weight > 0 {
-                next.push(Told { index, weight, near });
+        let mut tell = |index: u16, lingering: Option<&Told>| {
+            let (generation, weight) = weigh(index);
+            if weight > 0 && lingering.is_none_or(|told| told.generation == generation) {
+                let near = lingering.map_or(tick, |told| told.near);
+                next.push(Told { index, generation, weight, near });
             }
         };
-        let mut before = self.told.iter().peekable();
-        let lingers = |told: &Told, tell: &mut dyn FnMut(u16, Tick)| {
-            if tick.since(told.near) <= ticks {
-                tell(told.index, told.near);
-            }
-        };
+        let recent = self.told.iter().filter(|told| tick.since(told.near) <= ticks);
+        let mut before = recent.peekable();
         for &index in near {
             while let Some(told) = before.next_if(|told| told.index < index) {
-                lingers(told, &mut tell);
+                tell(told.index, Some(told));
             }
             before.next_if(|told| told.index == index);
-            tell(index, tick);
+            tell(index, None);
         }
-        for told in before {
-            lingers(told, &mut tell);
-        }
+        before.for_each(|told| tell(told.index, Some(told)));
         std::mem::swap(&mut self.told, &mut self.next);
         &self.told
     }
 
-    /// The slot has a new tenant, which must not stay for what was near before it.
-    pub fn forget(&mut self, index: u16) {
-        if let Ok(at) = self.told.binary_search_by_key(&index, |told| told.index) {
-            self.told.remove(at);
-        }
-    }
-
-    /// What [`update`](Self::update) returned last, less what was forgotten since.
+    /// The last result of [`update`](Self::update).
     pub fn told(&self) -> &[Told] {
         &self.told
     }
@@ -246,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_circle_includes_its_rim_and_what_is_everywhere() {
+    fn circle_includes_its_rim_and_what_is_everywhere() {
         let entities = [
             (7, Some(Vec2::new(3.0, 4.0))),
             (2, Some(Vec2::new(3.0, 4.01))),
@@ -257,16 +222,16 @@ mod tests {
         ];
         let mut grid = Grid::default();
         let mut found = vec![99];
-        grid.near(Vec2::ZERO, 5.0, &mut found);
+        grid.near(Vec2::ZERO, 5.0, None, &mut found);
         assert_eq!(found, [0; 0], "before it is filled");
         for cell in [0.3, 1.0, 5.0, 1e9, 0.0, -1.0, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE] {
             grid.rebuild(cell, entities);
-            grid.near(Vec2::ZERO, 5.0, &mut found);
+            grid.near(Vec2::ZERO, 5.0, None, &mut found);
             assert_eq!(found, [1, 5, 7], "cells of {cell}");
-            grid.near(Vec2::ZERO, f32::INFINITY, &mut found);
+            grid.near(Vec2::ZERO, f32::INFINITY, None, &mut found);
             assert_eq!(found, [1, 2, 5, 7]);
             for (eye, radius) in [(Vec2::NAN, 1.0), (Vec2::ZERO, -1.0), (Vec2::ZERO, f32::NAN)] {
-                grid.near(eye, radius, &mut found);
+                grid.near(eye, radius, None, &mut found);
                 assert_eq!(found, [5]);
             }
         }
@@ -291,29 +256,29 @@ mod tests {
     const PERIOD: f32 = 64.0;
 
     #[test]
-    fn who_is_near_an_edge_is_told_of_what_is_across_it() {
+    fn viewpoint_near_an_edge_finds_what_is_across_it() {
         let entities =
             [(3, Some(Vec2::new(63.0, 1.0))), (4, Some(Vec2::new(32.0, 32.0))), (9, None)];
         let mut grid = Grid::default();
-        let (mut found, period) = (Vec::new(), Vec2::splat(PERIOD));
+        let (mut found, period) = (Vec::new(), Some(Vec2::splat(PERIOD)));
         grid.rebuild(8.0, entities);
-        grid.near(Vec2::new(1.0, 63.0), 5.0, &mut found);
+        grid.near(Vec2::new(1.0, 63.0), 5.0, None, &mut found);
         assert_eq!(found, [9], "it goes around where it is said to");
-        grid.near_around(Vec2::new(1.0, 63.0), 5.0, period, &mut found);
+        grid.near(Vec2::new(1.0, 63.0), 5.0, period, &mut found);
         assert_eq!(found, [3, 9]);
-        grid.near_around(Vec2::new(1.0, 63.0), 1000.0, period, &mut found);
+        grid.near(Vec2::new(1.0, 63.0), 1000.0, period, &mut found);
         assert_eq!(found, [3, 4, 9], "each once");
-        grid.near_around(Vec2::NAN, 5.0, period, &mut found);
+        grid.near(Vec2::NAN, 5.0, period, &mut found);
         assert_eq!(found, [9]);
     }
 
     fn told(lingering: &mut Lingering, tick: u64, near: &[u16], hidden: &[u16]) -> Vec<u16> {
-        let weigh = |index| u16::from(!hidden.contains(&index));
+        let weigh = |index| (0, u16::from(!hidden.contains(&index)));
         lingering.update(Tick(tick), near, weigh).iter().map(|told| told.index).collect()
     }
 
     #[test]
-    fn what_was_near_lingers_unless_it_is_hidden() {
+    fn entities_linger_unless_they_are_hidden_or_replaced() {
         let mut lingering = Lingering::new(Rates::DEFAULT);
         assert_eq!(lingering.ticks, 30);
         assert_eq!(told(&mut lingering, 100, &[3, 8], &[]), [3, 8], "at once");
@@ -322,8 +287,7 @@ mod tests {
         assert_eq!(told(&mut lingering, 131, &[5], &[]), [1, 5, 8]);
         assert_eq!(told(&mut lingering, 132, &[5], &[5, 8]), [1], "secrets are out now");
         assert_eq!(told(&mut lingering, 133, &[], &[]), [1], "and do not come back by themselves");
-        lingering.forget(1);
-        lingering.forget(2);
+        assert_eq!(lingering.update(Tick(134), &[], |_| (1, 1)), [], "the slot has a new tenant");
         assert_eq!(lingering.told(), []);
     }
 
@@ -342,7 +306,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_grid_finds_what_looking_at_each_finds(
+        fn grid_finds_what_looking_at_each_finds(
             entities in proptest::collection::vec(
                 (0_u16..200, proptest::option::weighted(0.95, point())), 0..120),
             eyes in proptest::collection::vec((point(), coordinate()), 1..10),
@@ -352,7 +316,7 @@ mod tests {
             grid.rebuild(cell, entities.iter().copied());
             let mut found = Vec::new();
             for (eye, radius) in eyes {
-                grid.near(eye, radius, &mut found);
+                grid.near(eye, radius, None, &mut found);
                 prop_assert_eq!(&found, &brute(&entities, eye, radius));
             }
         }
@@ -372,7 +336,7 @@ mod tests {
             let mut found = Vec::new();
             for (x, y, radius) in eyes {
                 let (eye, radius) = (at(x, y), f32::from(radius));
-                grid.near_around(eye, radius, Vec2::splat(PERIOD), &mut found);
+                grid.near(eye, radius, Some(Vec2::splat(PERIOD)), &mut found);
                 prop_assert_eq!(&found, &brute_around(&entities, eye, radius));
             }
         }

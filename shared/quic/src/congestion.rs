@@ -1,22 +1,22 @@
-//! Tells quinn how much may be on its way to the peer: what a [`Window`] says.
+//! Tells quinn how much may be on its way to the peer: what a [`CongestionWindow`] says.
 
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
+use phaselock::path::{CongestionLimits, CongestionWindow};
 use phaselock::time::LocalTime;
-use phaselock::window::{Window, WindowLimits};
 use quinn::Connection;
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
 
 /// Makes [`QueueWindow`]s within these limits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueWindows(pub(crate) WindowLimits);
+pub(crate) struct QueueWindows(pub(crate) CongestionLimits);
 
 impl ControllerFactory for QueueWindows {
     fn build(self: Arc<Self>, now: Instant, _mtu: u16) -> Box<dyn Controller> {
-        let window = Window::new(self.0, LocalTime(0));
+        let window = CongestionWindow::new(self.0, LocalTime(0));
         Box::new(QueueWindow { origin: now, initial: self.0.initial, window })
     }
 }
@@ -28,7 +28,7 @@ struct QueueWindow {
     /// When its time began.
     origin: Instant,
     initial: u64,
-    window: Window,
+    window: CongestionWindow,
 }
 
 impl QueueWindow {
@@ -40,9 +40,9 @@ impl QueueWindow {
 
 /// Whether a datagram would go out at once as far as the window goes. With another controller it is
 /// not known, and taken for granted.
-pub(crate) fn has_room(connection: &Connection) -> bool {
+pub(crate) fn may_send(connection: &Connection) -> bool {
     let state = connection.congestion_state().into_any().downcast::<QueueWindow>();
-    state.map_or(true, |state| state.window.has_room())
+    state.map_or(true, |state| state.window.may_send())
 }
 
 impl Controller for QueueWindow {

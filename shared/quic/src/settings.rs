@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use phaselock::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
-use phaselock::window::WindowLimits;
+use phaselock::path::CongestionLimits;
 use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
@@ -141,7 +141,7 @@ pub(crate) fn server_config(
     crypto: QuicServerConfig,
     controller: Option<Arc<dyn ControllerFactory + Send + Sync>>,
 ) -> ServerConfig {
-    let ours = || Arc::new(QueueWindows(WindowLimits::SNAPSHOTS)) as _;
+    let ours = || Arc::new(QueueWindows(CongestionLimits::SNAPSHOTS)) as _;
     let mut transport = transport(CLIENT_ACK_DELAY, controller.unwrap_or_else(ours));
     transport
         .datagram_send_buffer_size(SERVER_DATAGRAM_SEND_BYTES)
@@ -161,7 +161,8 @@ pub(crate) fn server_config(
 
 /// The client's side of a connection.
 pub(crate) fn client_config(crypto: QuicClientConfig) -> ClientConfig {
-    let mut transport = transport(SERVER_ACK_DELAY, Arc::new(QueueWindows(WindowLimits::INPUTS)));
+    let mut transport =
+        transport(SERVER_ACK_DELAY, Arc::new(QueueWindows(CongestionLimits::INPUTS)));
     transport
         .datagram_send_buffer_size(CLIENT_DATAGRAM_SEND_BYTES)
         .datagram_receive_buffer_size(Some(CLIENT_DATAGRAM_RECEIVE_BYTES))
@@ -195,7 +196,7 @@ pub(crate) fn client_endpoint() -> EndpointConfig {
 /// as much is under way as the path carries.
 fn is_behind(connection: &Connection, buffer_bytes: usize) -> bool {
     // quinn keeps room for the head of one more datagram, whose size it does not tell.
-    connection.datagram_send_buffer_space() + 64 < buffer_bytes || !congestion::has_room(connection)
+    connection.datagram_send_buffer_space() + 64 < buffer_bytes || !congestion::may_send(connection)
 }
 
 /// Whether a snapshot to this client would have to wait.

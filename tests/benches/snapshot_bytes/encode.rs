@@ -8,10 +8,11 @@ use phaselock::game::{Bot, Game, Inputs, World, new_bot};
 use phaselock::ids::PlayerId;
 use phaselock::interest::Told;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, DATAGRAM_BYTES_MAX};
+use phaselock::path::SendRate;
 use phaselock::random::Random;
 use phaselock::snapshot::encodings::Encodings;
 use phaselock::snapshot::history::History;
-use phaselock::snapshot::sender::{Room, Sender};
+use phaselock::snapshot::sender::Sender;
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Rates, Tick};
 use phaselock::wire::counts::Counts;
@@ -48,8 +49,8 @@ struct Took {
     /// Of a client's snapshot: the median over snapshots.
     micros: f64,
     bytes: f64,
-    asked: f64,
-    made: f64,
+    lookups: f64,
+    misses: f64,
     /// Microseconds to copy a client's packets.
     copy_micros: f64,
     /// What a client's snapshot consists of.
@@ -83,28 +84,32 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
     world.snap();
     let mut random = Random::new(1);
     let mut bots: Vec<_> = (0..CROWD).map(|_| new_bot::<Open>()).collect();
-    let codec = Codec::new(rates);
-    let mut encodings = if shared { Encodings::new(codec) } else { Encodings::unshared(codec) };
+    // One for all clients, or one for each.
+    let mut encodings: Vec<_> =
+        (0..if shared { 1 } else { clients }).map(|_| Encodings::new(Codec::new(rates))).collect();
     let mut history = History::default();
     let mut peers: Vec<_> = (0..clients)
         .zip(round_trips_ms.iter().cycle())
         .map(|(player, round_trip)| Peer {
             sender: Sender::new(
                 PlayerId(player),
-                LocalTime(0),
-                rates.snapshot_interval(),
-                CLIENT_BYTES_DEFAULT,
+                SendRate::new(LocalTime(0), CLIENT_BYTES_DEFAULT, rates.snapshot_interval()),
             ),
             lag: lag(*round_trip),
             ends: Vec::new(),
         })
         .collect();
-    let told: Vec<_> = world.entities.iter().map(|slot| Told::always(slot.id.index)).collect();
+    let always = |index| Told { index, generation: 0, weight: 1, near: Tick(0) };
+    let told: Vec<_> = world.entities.iter().map(|slot| always(slot.id.index)).collect();
     // The first client reads, to tell what its packets are made of.
     let mut store = Store::<Open>::new(Codec::new(rates), PlayerId(0), Tick(0));
     let mut counts = Counts::new(<Open as Game>::Entity::KINDS);
     let (mut micros, mut copies, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
-    let mut before = encodings.asked_and_made();
+    let looked_up = |encodings: &[Encodings<Open>]| {
+        let each = encodings.iter().map(Encodings::hits_and_misses);
+        each.fold((0, 0), |sum, (hits, misses)| (sum.0 + hits + misses, sum.1 + misses))
+    };
+    let mut before = (0, 0);
     for number in 0..SETTLING + snapshots {
         for _ in 0..rates.ticks_per_snapshot() {
             step(&game, &mut world, &mut bots, &mut random);
@@ -118,15 +123,16 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
             }
         }
         if number == SETTLING {
-            before = encodings.asked_and_made();
+            before = looked_up(&encodings);
         }
         let header = SnapshotHeader { sent: now.0 as u32, ..SnapshotHeader::default() };
-        let room = Room { packet_bytes: DATAGRAM_BYTES_MAX, now };
         let mut packets = Vec::with_capacity(peers.len());
         let begin = Instant::now();
-        for peer in &mut peers {
+        for (peer, at) in peers.iter_mut().zip(0..) {
             let send = |packet| packets.push(packet);
-            peer.sender.snapshot(&mut encodings, &game, &history, &told, header, room, send);
+            let encodings = &mut encodings[if shared { 0 } else { at }];
+            let (history, most) = (&history, DATAGRAM_BYTES_MAX);
+            peer.sender.snapshot(encodings, &game, history, &told, header, now, most, send);
             peer.ends.push(peer.sender.next_seq() - 1);
         }
         let took = begin.elapsed();
@@ -149,13 +155,13 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
             bytes += packets.iter().map(Vec::len).sum::<usize>();
         }
     }
-    let (asked, made) = encodings.asked_and_made();
+    let (lookups, misses) = looked_up(&encodings);
     let each = snapshots as f64;
     Took {
         micros: median(&mut micros),
         bytes: bytes as f64 / each / f64::from(clients),
-        asked: (asked - before.0) as f64 / each,
-        made: (made - before.1) as f64 / each,
+        lookups: (lookups - before.0) as f64 / each,
+        misses: (misses - before.1) as f64 / each,
         copy_micros: median(&mut copies),
         decisions: counts.decisions() / each,
     }
@@ -237,8 +243,8 @@ pub(crate) fn run(out: &Out, seconds: f64) {
                     payload_bytes_per_s: Some(shared.bytes * hz),
                     encode_us: Some(shared.micros),
                     clients: Some(clients.into()),
-                    asked: Some(shared.asked),
-                    made: Some(shared.made),
+                    lookups: Some(shared.lookups),
+                    misses: Some(shared.misses),
                     encode_unshared_us: Some(unshared.micros),
                     floor_us: Some(bare(shared.decisions, shared.bytes)),
                     copy_us: Some(shared.copy_micros),

@@ -43,10 +43,10 @@ pub(crate) struct Row {
     pub(crate) delay_ms: Option<f64>,
     /// Clients that snapshots were packed for.
     pub(crate) clients: Option<u32>,
-    /// Encodings that were asked for, a snapshot.
-    pub(crate) asked: Option<f64>,
-    /// Encodings that were made, a snapshot.
-    pub(crate) made: Option<f64>,
+    /// Lookups of encodings a snapshot.
+    pub(crate) lookups: Option<f64>,
+    /// Lookups a snapshot that made a new encoding.
+    pub(crate) misses: Option<f64>,
     /// Microseconds of the same without sharing.
     pub(crate) encode_unshared_us: Option<f64>,
     /// Microseconds that the bare range coder takes for as many decisions of as many bits.
@@ -113,8 +113,8 @@ impl Table {
                 ("bare range coder, us", |row| number(row.floor_us, 2)),
                 ("shared/bare", |row| ratio(row.encode_us, row.floor_us)),
                 ("copy, us", |row| number(row.copy_us, 3)),
-                ("asked/snapshot", |row| number(row.asked, 0)),
-                ("made/snapshot", |row| number(row.made, 0)),
+                ("lookups/snapshot", |row| number(row.lookups, 0)),
+                ("misses/snapshot", |row| number(row.misses, 0)),
                 ("B/snapshot", |row| number(row.bytes_per_frame, 1)),
             ],
         }

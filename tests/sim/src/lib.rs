@@ -19,7 +19,7 @@ use phaselock::ids::PlayerId;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
 use phaselock::link::{Conditions, Link, LinkConfig};
 use phaselock::physics::Torus;
-use phaselock::server::{ClientId, Output as RoomOutput, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output as RoomOutput, Room, RoomConfig};
 use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::{Hello, ServerMessage, frame};
 use phaselock::wire::counts::Counts;

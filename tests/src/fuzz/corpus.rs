@@ -12,7 +12,7 @@ use phaselock::fields::Record;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::PROFILES;
-use phaselock::server::{ClientId, Output, Room};
+use phaselock::server::{AnyRoom, ClientId, Output, Room};
 use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::bits::BitWriter;
 use phaselock::wire::control::{ClientMessage, Hello, ServerMessage, Status, Welcome, frame};

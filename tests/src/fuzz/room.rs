@@ -4,7 +4,7 @@ use phaselock::fields::{Entity, Record};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::limits::{DATAGRAM_BYTES_MAX, SEATS_MAX, SNAPSHOT_PACKETS_MAX};
-use phaselock::server::{ClientId, Output, Room, RoomConfig};
+use phaselock::server::{AnyRoom, ClientId, Output, Room, RoomConfig};
 use phaselock::snapshot::store::Store;
 use phaselock::time::{LocalTime, Micros};
 use phaselock::wire::Echo;

@@ -1,4 +1,4 @@
-//! One client in the room: its clock, its inputs, what it has of the world.
+//! One client in the room: its clock, its inputs, and the states that it has.
 
 use crate::clock::offset::OffsetEstimator;
 use crate::fields::Record;
@@ -7,10 +7,10 @@ use crate::ids::PlayerId;
 use crate::inputs::{Accepted, InputBuffer};
 use crate::interest::Lingering;
 use crate::limits::{DATAGRAM_BYTES_MAX, INPUT_PACKETS_PER_TICK_MAX};
-use crate::snapshot::budget::Budget;
+use crate::path::SendRate;
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
-use crate::snapshot::sender::{NeverSent, Room, Sender};
+use crate::snapshot::sender::{NeverSent, Sender};
 use crate::time::{LocalTime, Micros, Offset, Rates, ServerTime, Tick};
 use crate::wire::input::read_input;
 use crate::wire::snapshot::{Perceived, References, SnapshotHeader};
@@ -19,71 +19,70 @@ use crate::wire::{Echo, WireError, is_of_game, mark_game};
 use super::config::RoomConfig;
 use super::view::ViewEstimate;
 
-/// Why a datagram changed nothing, or ends the session.
+/// Reason why a datagram changed nothing, or ends the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DatagramError {
     #[error(transparent)]
     Wire(#[from] WireError),
-    #[error("it came before, or too late")]
+    #[error("the packet came twice or too late")]
     Stale,
-    #[error("it is of another of this server's games")]
+    #[error("the packet belongs to another game of the rotation")]
     OtherGame,
     #[error("too many input packets")]
     TooMany,
-    /// No honest client does this: the session ends.
+    /// The session ends: no honest client does this.
     #[error(transparent)]
     NeverSent(#[from] NeverSent),
 }
 
-/// What is counted of a session.
+/// Counts of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberStats {
     /// Input packets that were read.
     pub accepted: u64,
     /// Datagrams that were refused: garbage, duplicates, stragglers, floods.
     pub refused: u64,
-    /// Input packets that were sent but did not come, as far as their numbers tell.
+    /// Input packets that were lost, by their sequence numbers.
     pub missing: u64,
-    /// Inputs that came after their tick.
+    /// Inputs that arrived after their tick.
     pub late: u64,
     /// Snapshot packets sent.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes: u64,
-    /// Entities that had no room in a snapshot, summed over all snapshots.
+    /// Entities that did not fit into a snapshot, summed over all snapshots.
     pub left_out: u64,
-    /// Bytes a second that the client's path is given at present.
+    /// Present send rate in bytes a second.
     pub rate: u32,
 }
 
-/// One client of the server: what outlives a game.
+/// One client of the server; it outlives a game.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) player: PlayerId,
     pub(super) name: String,
-    /// The games that its build knows, with their hashes.
+    /// Games of the client's build, with their hashes.
     pub(super) games: Vec<(String, u64)>,
     /// Most bytes of a datagram on this client's path.
-    pub(super) budget: usize,
-    /// When a valid input packet last came.
+    pub(super) datagram_bytes: usize,
+    /// Arrival of the last valid input packet.
     pub(super) heard_at: LocalTime,
     pub(super) stats: MemberStats,
     offset: OffsetEstimator,
-    /// What changes to the offset are told against.
+    /// Offset in the welcome; snapshots carry changes to it.
     pub(super) welcome_offset: Offset,
-    /// Some recent time on the client's clock, to complete the low bits of the next one.
+    /// A recent time on the client's clock, to complete the low bits of the next one.
     client_time: LocalTime,
-    /// Input packets that may still come; refilled every tick.
+    /// Input packets that may still arrive; refilled every tick.
     allowance: u64,
-    /// The number of the server's epoch.
     epoch: u8,
-    /// As of the beginning of the game.
-    path: Budget,
+    /// Send rate at the beginning of the game.
+    rate: SendRate,
     view: ViewEstimate,
 }
 
 impl Member {
-    /// One who has just come, and whose clock showed `client_time` when it said hello.
+    /// A newcomer whose clock showed `client_time` when it sent its hello.
     pub(super) fn new(
         player: PlayerId,
         name: String,
@@ -98,7 +97,7 @@ impl Member {
             player,
             name,
             games,
-            budget: DATAGRAM_BYTES_MAX,
+            datagram_bytes: DATAGRAM_BYTES_MAX,
             heard_at: now,
             stats: MemberStats::default(),
             offset: OffsetEstimator::default(),
@@ -106,7 +105,7 @@ impl Member {
             client_time,
             allowance: ALLOWANCE_TICKS,
             epoch,
-            path: Budget::new(now, config.client_bytes_per_second, interval),
+            rate: SendRate::new(now, config.client_bytes_per_second, interval),
             view: ViewEstimate::new(config.rates),
         }
     }
@@ -120,35 +119,32 @@ pub(super) struct Seated<I> {
     game: u8,
     inputs: InputBuffer<I>,
     sender: Sender,
-    /// Entities that it is told of, as of the newest snapshot.
+    /// Entities in the newest snapshot.
     pub(super) interest: Lingering,
-    /// Sequence number and send time (low bits, by the client's clock) of the newest input packet,
-    /// and when it came.
+    /// Newest input packet: sequence number, send time (low bits, by the client's clock), arrival.
     newest: Option<(u64, u32, LocalTime)>,
-    /// Which of the last 64 input packets came: bit `n` is the one `n` before the newest. Those before
-    /// the first count as having come.
+    /// Arrivals of the last 64 input packets: bit `n` stands for the one `n` before the newest. Those
+    /// before the first count as arrived.
     came: u64,
-    /// Echoes of packets before this one were stamped in an epoch before.
+    /// First packet that was stamped in this epoch.
     trusted_from: u64,
 }
 
-/// Ticks whose allowance of input packets may be saved up: a client that stalled for half a second
-/// sends everything at once.
+/// Ticks whose allowance of input packets may be saved up, for a client that stalls half a second.
 const ALLOWANCE_TICKS: u64 = 64;
 
 impl<I: Record> Seated<I> {
-    /// A packet counts as missing when so many after it have come: half a second at 60 Hz. Bit of
-    /// the mask.
+    /// Bit of the mask from which on a packet counts as missing: half a second at 60 Hz.
     const OVERDUE: u64 = 1 << 32;
 
-    /// Seats a member in the game of that index in the rotation.
+    /// Seats a member in the game with that index in the rotation.
     pub(super) fn new<G: Game<Input = I>>(mut member: Member, game: u8, rates: Rates) -> Self {
         // Packets are numbered anew.
         member.view.restart();
         Self {
             game,
             inputs: InputBuffer::new(G::LATE),
-            sender: Sender::with_budget(member.player, member.path.clone()),
+            sender: Sender::new(member.player, member.rate.clone()),
             interest: Lingering::new(rates),
             newest: None,
             came: u64::MAX,
@@ -157,12 +153,12 @@ impl<I: Record> Seated<I> {
         }
     }
 
-    /// The game ends; what was measured of the client's path and clock remains.
+    /// Ends the game; what was measured of the client's path and clock remains.
     pub(super) fn into_member(self) -> Member {
-        Member { path: self.sender.into_budget(), ..self.member }
+        Member { rate: self.sender.rate().clone(), ..self.member }
     }
 
-    /// Tick 0 moved: what was measured and sent before is void.
+    /// Voids what was measured and sent before tick 0 moved.
     pub(super) fn handle_epoch(&mut self, epoch: u8) {
         self.member.epoch = epoch;
         self.member.offset.clear();
@@ -171,7 +167,7 @@ impl<I: Record> Seated<I> {
         self.trusted_from = self.sender.next_seq();
     }
 
-    /// States what its player does in the tick that runs next, and what it saw; rewound by so much at most.
+    /// Adds its player's steps of the tick that runs next, with views at most `rewind_most` old.
     pub(super) fn take<G: Game<Input = I>>(
         &mut self,
         rates: Rates,
@@ -181,7 +177,7 @@ impl<I: Record> Seated<I> {
     ) {
         let (buffer, view) = (&mut self.inputs, &mut self.member.view);
         let mut seen = |at: Tick, claim| {
-            // A step that runs late may not look further back than others.
+            // A late step may not look further back than others.
             let late = rates.time_of(tick) - rates.time_of(at);
             let view = view.accept(at, claim, rewind_most - late);
             view.filter(|_| rewind_most > Micros::ZERO)
@@ -198,13 +194,13 @@ impl<I: Record> Seated<I> {
         });
     }
 
-    /// A tick passed.
+    /// Adds one tick's allowance.
     pub(super) fn refill(&mut self) {
         let most = ALLOWANCE_TICKS * INPUT_PACKETS_PER_TICK_MAX;
         self.member.allowance = (self.member.allowance + INPUT_PACKETS_PER_TICK_MAX).min(most);
     }
 
-    /// A datagram came while the world was at `tick`.
+    /// Takes in a datagram that arrived while the world was at `tick`.
     pub(super) fn handle_datagram(
         &mut self,
         bytes: &[u8],
@@ -229,8 +225,8 @@ impl<I: Record> Seated<I> {
             Some(ack) => Some(self.sender.handle_ack(now, ack)?),
             None => None,
         };
-        // Stamped in this epoch, by a client that knows of it: one that does not would take the new
-        // offset for news, and the news of the epoch for more.
+        // Echoes count if they were stamped in this epoch, by a client that knows of it: another one
+        // would take the new offset for a change, and the new epoch for a second one.
         let trusted = acked >= Some(self.trusted_from) && packet.epoch == self.member.epoch;
         let sent = LocalTime::widen(packet.sent, self.member.client_time);
         self.count(seq);
@@ -251,7 +247,7 @@ impl<I: Record> Seated<I> {
         self.member.heard_at = now;
         self.member.stats.accepted += 1;
         if packet.epoch != self.member.epoch {
-            return Ok(()); // Its ticks are of another time.
+            return Ok(()); // Its ticks belong to another epoch.
         }
         let newest = Tick::widen(packet.tick, tick);
         let mut lag = 0;
@@ -270,11 +266,11 @@ impl<I: Record> Seated<I> {
         Ok(())
     }
 
-    /// Notes that an input packet came that had not come before.
+    /// Notes the first arrival of an input packet.
     fn count(&mut self, seq: u64) {
         let near = self.newest.map_or(seq, |(newest, ..)| newest);
         if seq > near {
-            // Of a long gap most were never remembered.
+            // The mask remembers only the end of a long gap.
             let remembered = (seq - near).min(u64::from(u64::BITS));
             self.member.stats.missing += seq - near - remembered;
             for _ in 0..remembered {
@@ -289,7 +285,7 @@ impl<I: Record> Seated<I> {
         }
     }
 
-    /// Controls out the packets of the newest snapshot, to be sent now.
+    /// Packs the newest snapshot into packets that leave now.
     pub(super) fn snapshot<G: Game>(
         &mut self,
         game: &G,
@@ -319,12 +315,12 @@ impl<I: Record> Seated<I> {
             inputs: self.inputs.report(self.member.stats.missing),
             references: References::NONE,
         };
-        let room = Room { packet_bytes: self.member.budget, now };
         let told = self.interest.told();
         let stats = &mut self.member.stats;
         let tick = history.newest().map(|frame| frame.tick);
         let first = self.sender.next_seq();
-        self.sender.snapshot(encodings, game, history, told, header, room, |mut packet| {
+        let most = self.member.datagram_bytes;
+        self.sender.snapshot(encodings, game, history, told, header, now, most, |mut packet| {
             mark_game(&mut packet, self.game);
             stats.packets += 1;
             stats.bytes += packet.len() as u64;
@@ -334,6 +330,6 @@ impl<I: Record> Seated<I> {
             self.member.view.handle_sent(seq, tick.unwrap_or_default());
         }
         self.member.stats.left_out += self.sender.left_out() as u64;
-        self.member.stats.rate = self.sender.rate();
+        self.member.stats.rate = self.sender.rate().bytes_per_second();
     }
 }

@@ -1,12 +1,13 @@
-//! The room: the one true world, who is in it, and what they are told of it.
+//! The room: one world, its members, and what they are told.
 //!
-//! Feed it with `handle_*`, then drain [`Room::poll_output`]; call [`Room::handle_timeout`] when
-//! the time of [`Room::next_timeout`] has come. It reads no clock and does no I/O.
+//! A driver feeds it with `handle_*`, then drains [`AnyRoom::poll_output`], and calls
+//! [`AnyRoom::handle_timeout`] at the time of [`AnyRoom::next_timeout`]. It reads no clock and does no
+//! I/O.
 //!
 //! *Invariants:*
 //! - The world steps by the clock alone; no client can hold it up or hurry it.
-//! - Nothing that a client says is believed about state, time or identity: it says what its player
-//!   presses, what it received, and what its clock shows, and the last only affects itself.
+//! - No client is believed about state, time or identity. It states its player's inputs, the packets
+//!   that it received, and its clock, which affects only itself.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,24 +16,22 @@ use crate::game::{Bot, Game, Inputs, Late, World, new_bot};
 use crate::ids::PlayerId;
 use crate::limits::{
     CATCH_UP_TICKS_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, PLAYERS_MAX, SILENCE_MAX,
-    TEXT_BYTES_MAX,
 };
 use crate::random::Random;
 use crate::rewind::{Past, Rewind, Rewound};
 use crate::snapshot::encodings::Encodings;
 use crate::snapshot::history::History;
-use crate::time::{LocalTime, Micros, Offset, ServerTime, Tick};
-use crate::wire::control::{
-    ClientMessage, Hello, ServerMessage, Status, Welcome, clean_name, clip,
-};
+use crate::time::{LocalTime, Micros, Offset, Tick};
+use crate::wire::control::{ClientMessage, Hello, ServerMessage, Status, Welcome, clean_name};
 use crate::wire::protocol::{game_hash, wire_hash};
 use crate::wire::state::Codec;
 
+use super::any::AnyRoom;
 use super::config::RoomConfig;
 use super::interest::Interest;
 use super::member::{DatagramError, Member, MemberStats, Seated};
 use super::output::{ClientId, Output};
-use super::rotation::Rotation;
+use super::rotation::{Host, Rotation};
 use super::seating::{free_name, free_seat};
 
 #[derive(Debug)]
@@ -42,28 +41,20 @@ struct BotSeat<G: Game> {
     random: Random,
 }
 
-/// The room.
+/// One world and its members.
 #[derive(Debug)]
 pub struct Room<G: Game> {
-    config: RoomConfig,
-    /// Which of the server's games this is, modulo 256.
-    number: u8,
+    host: Host,
     game: G,
     world: World<G>,
     history: History,
     encodings: Encodings<G>,
     interest: Interest<G>,
-    /// When tick 0 would have been, had no time been lost.
-    epoch: LocalTime,
-    /// How often it moved, modulo 256.
-    epoch_number: u8,
     members: BTreeMap<ClientId, Seated<G::Input>>,
     bots: BTreeMap<PlayerId, BotSeat<G>>,
-    next_player: PlayerId,
-    outputs: VecDeque<Output>,
-    /// Who is to get the newest snapshot.
+    /// Clients that have not got the newest snapshot yet.
     due: VecDeque<ClientId>,
-    /// What everybody does in this tick; kept for its memory.
+    /// Inputs of this tick.
     inputs: Inputs<G::Input>,
 }
 
@@ -73,23 +64,14 @@ impl<G: Game> Room<G> {
         Self::open(Rotation::new(config))
     }
 
-    /// A room with those in it who wait in a lobby: server time goes on, and so do seats, names and clocks.
-    /// Whoever's build does not have the game is put out.
+    /// A room of the next game: server time goes on, and members keep seats, names and clocks. A member
+    /// whose build does not have the game is put out.
     pub fn open(rotation: Rotation) -> Self {
-        let Rotation {
-            config,
-            number,
-            tick,
-            epoch,
-            epoch_number,
-            members,
-            next_player,
-            outputs,
-            ..
-        } = rotation;
+        let Rotation { host, tick, members, bots } = rotation;
+        let config = &host.config;
         // A new game is a new world.
         let [seed, map_seed] =
-            [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(number)));
+            [config.seed, config.map_seed].map(|seed| seed.wrapping_add(u64::from(host.number)));
         let game = G::new(config.rates, map_seed);
         let mut world = World::new(seed);
         world.tick = tick;
@@ -98,9 +80,6 @@ impl<G: Game> Room<G> {
         world.past = Past::new(config.rates, Rewind { most, favour });
         game.populate(&mut world);
         let mut room = Self {
-            number,
-            epoch,
-            epoch_number,
             game,
             world,
             history: History::default(),
@@ -108,14 +87,12 @@ impl<G: Game> Room<G> {
             interest: Interest::default(),
             members: BTreeMap::new(),
             bots: BTreeMap::new(),
-            next_player,
-            outputs,
             due: VecDeque::new(),
             inputs: Inputs::default(),
-            config,
+            host,
         };
         let mut random = Random::new(seed ^ 0xb07);
-        for (player, name) in rotation.bots {
+        for (player, name) in bots {
             let seat = BotSeat { name, bot: new_bot::<G>(), random: random.fork() };
             room.bots.insert(player, seat);
             room.game.join(&mut room.world, player);
@@ -128,89 +105,29 @@ impl<G: Game> Room<G> {
             room.seat(client, member);
         }
         for (client, reason, member) in lost {
-            room.put_out(client, &reason.unwrap_or_default(), false);
-            // The others know of the seat.
+            room.host.put_out(client, &reason.unwrap_or_default(), false);
             room.broadcast(&ServerMessage::Left { player: member.player });
         }
         room.world.snap();
         room
     }
 
-    /// Ends the game; those who are in it wait for the next.
-    pub fn close_game(self) -> Rotation {
-        let members =
-            self.members.into_iter().map(|(client, seated)| (client, seated.into_member()));
-        Rotation {
-            config: self.config,
-            number: self.number.wrapping_add(1),
-            tick: self.world.tick,
-            epoch: self.epoch,
-            epoch_number: self.epoch_number,
-            members: members.collect(),
-            bots: self.bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
-            next_player: self.next_player,
-            outputs: self.outputs,
-        }
-    }
-
-    /// Whether as many rounds were played as the game is to last.
-    pub fn is_over(&self) -> bool {
-        self.config.rounds.is_some_and(|rounds| (G::KIT.rounds_played)(&self.world) >= rounds)
-    }
-
-    fn server_time(&self, now: LocalTime) -> ServerTime {
-        ServerTime((now - self.epoch).0)
-    }
-
-    /// When [`handle_timeout`](Self::handle_timeout) is due next.
-    pub fn next_timeout(&self) -> LocalTime {
-        let due = self.config.rates.time_of(self.world.tick.plus(1));
-        self.epoch + Micros(due.0)
-    }
-
-    /// Runs the ticks that are due; everybody then gets the newest snapshot, if one is due.
-    pub fn handle_timeout(&mut self, now: LocalTime) {
-        let rates = self.config.rates;
-        let due = rates.tick_at(self.server_time(now));
-        let behind = due.since(self.world.tick);
-        if behind > CATCH_UP_TICKS_MAX {
-            self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
-        }
-        let due = rates.tick_at(self.server_time(now));
-        let mut snapshot = false;
-        while self.world.tick < due {
-            self.step();
-            if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
-                self.history.push(self.world.tick, &self.world.entities);
-                let sessions = self.members.values_mut();
-                let told = sessions.map(|seated| (seated.member.player, &mut seated.interest));
-                self.interest.update(&self.game, &self.world, told);
-                snapshot = true;
-            }
-        }
-        if snapshot {
-            // Whoever has not been sent the last one yet gets this one instead.
-            self.due.clear();
-            self.due.extend(self.members.keys());
-            self.drop_silent(now);
-        }
-    }
-
-    /// The server stalled for longer than it may catch up: the world's clock stands still for the
-    /// rest, so that its time remains ticks times step.
+    /// Moves the epoch after a stall that is too long to catch up: the world's clock stands still for
+    /// the rest, so that its time remains ticks times step.
     fn lose_time(&mut self, now: LocalTime, ticks: u64) {
-        let rates = self.config.rates;
-        let due = rates.tick_at(self.server_time(now));
+        let host = &mut self.host;
+        let rates = host.config.rates;
+        let due = rates.tick_at(host.server_time(now));
         let lost = rates.time_of(due) - rates.time_of(due.minus(ticks));
         tracing::warn!(%lost, ticks, "the server stalled; the world's clock stood still");
-        self.epoch = self.epoch + lost;
-        self.epoch_number = self.epoch_number.wrapping_add(1);
-        self.config.unix_micros = self.config.unix_micros.saturating_add(lost.0);
+        host.epoch = host.epoch + lost;
+        host.epoch_number = host.epoch_number.wrapping_add(1);
+        host.config.unix_micros = host.config.unix_micros.saturating_add(lost.0);
+        let (epoch, unix_micros) = (host.epoch_number, host.config.unix_micros);
         for seated in self.members.values_mut() {
-            seated.handle_epoch(self.epoch_number);
+            seated.handle_epoch(epoch);
         }
-        let unix_micros = self.config.unix_micros;
-        self.broadcast(&ServerMessage::Epoch { epoch: self.epoch_number, unix_micros });
+        self.broadcast(&ServerMessage::Epoch { epoch, unix_micros });
     }
 
     fn step(&mut self) {
@@ -225,7 +142,7 @@ impl<G: Game> Room<G> {
         }
         let most = self.world.past.policy().most;
         for seated in self.members.values_mut() {
-            seated.take::<G>(self.config.rates, tick, most, inputs);
+            seated.take::<G>(self.host.config.rates, tick, most, inputs);
             seated.refill();
         }
         self.world.tick = tick;
@@ -239,40 +156,13 @@ impl<G: Game> Room<G> {
 
     fn drop_silent(&mut self, now: LocalTime) {
         let silent = self.members.iter().filter(|(_, s)| now - s.member.heard_at > SILENCE_MAX);
+        let secs = SILENCE_MAX.0 / 1_000_000;
+        let reason = format!(
+            "the server received nothing from your client for {secs} seconds; check your network and \
+             join again"
+        );
         for client in silent.map(|(client, _)| *client).collect::<Vec<_>>() {
-            self.close(client, "nothing was heard from you for 15 seconds", true);
-        }
-    }
-
-    /// A control message came: the body of its frame. The first must be a hello or a query.
-    pub fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
-        if self.members.contains_key(&client) {
-            match ClientMessage::parse(body) {
-                Ok(_) => self.close(client, "you have said all there is to say", false),
-                Err(error) => self.close(client, &error.to_string(), false),
-            }
-            return;
-        }
-        // Whether the builds match comes before everything that might not be readable otherwise.
-        if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
-            && wire != wire_hash()
-        {
-            let ours = env!("CARGO_PKG_VERSION");
-            let reason = format!(
-                "your version {version} and the server's version {ours} speak different protocols; \
-                 use the same version"
-            );
-            self.close(client, &reason, false);
-            return;
-        }
-        match ClientMessage::parse(body) {
-            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello),
-            Ok(ClientMessage::Query) => {
-                let status = ServerMessage::Status(self.status());
-                self.outputs.push_back(Output::Control { client, message: status });
-                self.outputs.push_back(Output::Close { client, reason: "answered".into() });
-            }
-            Err(error) => self.close(client, &error.to_string(), false),
+            self.close(client, &reason, true);
         }
     }
 
@@ -280,45 +170,163 @@ impl<G: Game> Room<G> {
         if let Err(reason) = self.check_games(&hello.games) {
             return self.close(client, &reason, false);
         }
-        if self.members.len() >= usize::from(self.config.players_max.min(PLAYERS_MAX)) {
-            let reason = format!("the server is full ({} players)", self.members.len());
+        let seats = self.host.config.players_max.min(PLAYERS_MAX);
+        if self.members.len() >= usize::from(seats) {
+            let reason =
+                format!("the server is full ({seats} of {seats} seats taken); try again later");
             return self.close(client, &reason, true);
         }
         let people =
             self.members.values().map(|seated| (seated.member.player, &*seated.member.name));
         let bots = self.bots.iter().map(|(player, seat)| (*player, &*seat.name));
         let taken = people.chain(bots);
-        let player = free_seat(taken.clone().map(|(player, _)| player), &mut self.next_player);
+        let next = &mut self.host.next_player;
+        let player = free_seat(taken.clone().map(|(player, _)| player), next);
         let wanted = clean_name(&hello.name).unwrap_or_else(|| "Player".into());
         let name = free_name(taken.map(|(_, name)| name), wanted);
-        let offset = Offset(self.server_time(now).0.saturating_sub(hello.sent.0));
+        let offset = Offset(self.host.server_time(now).0.saturating_sub(hello.sent.0));
         tracing::info!(client = client.0, %player, name, version = hello.version, "joined");
-        let welcome = self.welcome(player, offset);
-        self.outputs.push_back(Output::Control { client, message: welcome });
-        for message in self.roster() {
-            self.outputs.push_back(Output::Control { client, message });
+        let roster = self.roster();
+        let times = (now, hello.sent);
+        let (epoch, config) = (self.host.epoch_number, &self.host.config);
+        let member = Member::new(player, name.clone(), hello.games, times, offset, epoch, config);
+        self.seat(client, member);
+        for message in roster {
+            self.host.send(client, message);
         }
-        let member = Member::new(
-            player,
-            name.clone(),
-            hello.games,
-            (now, hello.sent),
-            offset,
-            self.epoch_number,
-            &self.config,
-        );
-        let seated = Seated::new::<G>(member, self.number, self.config.rates);
-        self.members.insert(client, seated);
         self.broadcast(&ServerMessage::Joined { player, name, bot: false });
-        self.game.join(&mut self.world, player);
         self.world.snap();
     }
 
-    /// A datagram came. A bad one changes nothing; one that no honest client sends ends the
-    /// seated.
-    pub fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
-        let server_time = self.server_time(now);
-        let (tick, rates) = (self.world.tick, self.config.rates);
+    /// Puts a client out and forgets it.
+    fn close(&mut self, client: ClientId, reason: &str, retry: bool) {
+        self.host.put_out(client, reason, retry);
+        self.handle_lost(client, reason);
+    }
+
+    fn broadcast(&mut self, message: &ServerMessage) {
+        for client in self.members.keys() {
+            self.host.send(*client, message.clone());
+        }
+    }
+
+    /// Lets a member of the game before in.
+    fn seat(&mut self, client: ClientId, member: Member) {
+        let player = member.player;
+        let welcome = self.welcome(player, member.welcome_offset);
+        self.host.send(client, welcome);
+        let seated = Seated::new::<G>(member, self.host.number, self.host.config.rates);
+        self.members.insert(client, seated);
+        self.game.join(&mut self.world, player);
+    }
+
+    /// Tells whether a build with these games can play this one, or the reason why not.
+    fn check_games(&self, games: &[(String, u64)]) -> Result<(), String> {
+        match games.iter().find(|(name, _)| name == G::NAME) {
+            Some((_, hash)) if *hash == game_hash::<G>() => Ok(()),
+            Some(_) => Err(format!(
+                "your client's rules of {} differ from this server's; use the server's version",
+                G::NAME
+            )),
+            None => Err(format!(
+                "this server plays {}, which your client does not have; use a client that has it",
+                G::NAME
+            )),
+        }
+    }
+
+    fn welcome(&self, player: PlayerId, offset: Offset) -> ServerMessage {
+        let Host { ref config, number, epoch_number, .. } = self.host;
+        ServerMessage::Welcome(Welcome {
+            server: config.name.clone(),
+            game: G::NAME.into(),
+            number,
+            seed: config.map_seed.wrapping_add(u64::from(number)),
+            rates: config.rates,
+            player,
+            tick: self.world.tick,
+            offset,
+            epoch: epoch_number,
+            unix_micros: config.unix_micros,
+        })
+    }
+
+    fn roster(&self) -> Vec<ServerMessage> {
+        let people = self.members.values().map(|s| (s.member.player, s.member.name.clone(), false));
+        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
+        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
+        people.chain(bots).map(joined).collect()
+    }
+
+    /// The answer to a query.
+    pub fn status(&self) -> Status {
+        Status {
+            server: self.host.config.name.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            game: G::NAME.into(),
+            players: self.members.len() as u16,
+            players_max: self.host.config.players_max,
+            bots: self.bots.len() as u16,
+            tick: self.world.tick,
+        }
+    }
+
+    /// The world.
+    pub fn world(&self) -> &World<G> {
+        &self.world
+    }
+
+    /// The world's tick.
+    pub fn tick(&self) -> Tick {
+        self.world.tick
+    }
+
+    /// Counts of a client's session.
+    pub fn member_stats(&self, client: ClientId) -> Option<MemberStats> {
+        self.members.get(&client).map(|seated| seated.member.stats)
+    }
+}
+
+impl<G: Game> AnyRoom for Room<G> {
+    fn game_name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]) {
+        if self.members.contains_key(&client) {
+            let reason = match ClientMessage::parse(body) {
+                Ok(_) => {
+                    "protocol error: your client sent an unexpected message after the hello".into()
+                }
+                Err(error) => format!("protocol error: {error}"),
+            };
+            return self.close(client, &reason, false);
+        }
+        // The builds are compared before anything that another build might not be able to read.
+        if let Ok((wire, version)) = ClientMessage::parse_hello_head(body)
+            && wire != wire_hash()
+        {
+            let ours = env!("CARGO_PKG_VERSION");
+            let reason = format!(
+                "your version {version} and the server's version {ours} have different protocols; \
+                 use the same version"
+            );
+            return self.close(client, &reason, false);
+        }
+        match ClientMessage::parse(body) {
+            Ok(ClientMessage::Hello(hello)) => self.handle_hello(now, client, hello),
+            Ok(ClientMessage::Query) => {
+                let status = ServerMessage::Status(self.status());
+                self.host.send(client, status);
+                self.host.outputs.push_back(Output::Close { client, reason: "answered".into() });
+            }
+            Err(error) => self.close(client, &format!("protocol error: {error}"), false),
+        }
+    }
+
+    fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]) {
+        let server_time = self.host.server_time(now);
+        let (tick, rates) = (self.world.tick, self.host.config.rates);
         let Some(seated) = self.members.get_mut(&client) else { return };
         match seated.handle_datagram(bytes, now, server_time, tick, rates) {
             Ok(()) => {}
@@ -330,152 +338,96 @@ impl<G: Game> Room<G> {
         }
     }
 
-    /// The client's path carries datagrams of at most so many bytes.
-    pub fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
+    fn handle_path(&mut self, client: ClientId, bytes_max: usize) {
         if let Some(seated) = self.members.get_mut(&client) {
-            seated.member.budget = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
+            seated.member.datagram_bytes = bytes_max.clamp(DATAGRAM_BYTES_MIN, DATAGRAM_BYTES_MAX);
         }
     }
 
-    /// The connection is gone; `reason` is for the log.
-    pub fn handle_lost(&mut self, client: ClientId, reason: &str) {
-        let Some(seated) = self.members.remove(&client) else { return };
-        let stats = seated.member.stats;
-        tracing::info!(client = client.0, player = %seated.member.player, name = seated.member.name, reason, ?stats, "left");
-        self.game.leave(&mut self.world, seated.member.player);
-        self.broadcast(&ServerMessage::Left { player: seated.member.player });
+    fn handle_lost(&mut self, client: ClientId, reason: &str) {
+        let Some(Seated { member, .. }) = self.members.remove(&client) else { return };
+        let Member { player, name, stats, .. } = member;
+        tracing::info!(client = client.0, %player, name, reason, ?stats, "left");
+        self.game.leave(&mut self.world, player);
+        self.broadcast(&ServerMessage::Left { player });
     }
 
-    /// Tells a client why it is put out or refused, and forgets it.
-    fn close(&mut self, client: ClientId, reason: &str, retry: bool) {
-        self.put_out(client, reason, retry);
-        self.handle_lost(client, reason);
+    fn handle_timeout(&mut self, now: LocalTime) {
+        let rates = self.host.config.rates;
+        let due = rates.tick_at(self.host.server_time(now));
+        let behind = due.since(self.world.tick);
+        if behind > CATCH_UP_TICKS_MAX {
+            self.lose_time(now, behind - CATCH_UP_TICKS_MAX);
+        }
+        let due = rates.tick_at(self.host.server_time(now));
+        let mut snapshot = false;
+        while self.world.tick < due {
+            self.step();
+            if self.world.tick.0.is_multiple_of(rates.ticks_per_snapshot()) {
+                self.history.push(self.world.tick, &self.world.entities);
+                let sessions = self.members.values_mut();
+                let told = sessions.map(|seated| (seated.member.player, &mut seated.interest));
+                self.interest.update(&self.game, &self.world, told);
+                snapshot = true;
+            }
+        }
+        if snapshot {
+            // A client that has not been sent the last one yet gets this one instead.
+            self.due.clear();
+            self.due.extend(self.members.keys());
+            self.drop_silent(now);
+        }
     }
 
-    fn put_out(&mut self, client: ClientId, reason: &str, retry: bool) {
-        tracing::debug!(client = client.0, reason, "closing");
-        let reason = clip(reason, TEXT_BYTES_MAX).to_owned();
-        let message = ServerMessage::Closed { reason: reason.clone(), retry };
-        self.outputs.push_back(Output::Control { client, message });
-        self.outputs.push_back(Output::Close { client, reason });
+    fn next_timeout(&self) -> LocalTime {
+        let due = self.host.config.rates.time_of(self.world.tick.plus(1));
+        self.host.epoch + Micros(due.0)
     }
 
-    /// Tells everybody why the server ends.
-    pub fn shutdown(&mut self, reason: &str) {
+    fn shutdown(&mut self, reason: &str) {
         for client in self.members.keys().copied().collect::<Vec<_>>() {
             self.close(client, reason, true);
         }
     }
 
-    fn broadcast(&mut self, message: &ServerMessage) {
-        for client in self.members.keys() {
-            let message = message.clone();
-            self.outputs.push_back(Output::Control { client: *client, message });
-        }
-    }
-
-    /// Lets somebody in who was in the game before.
-    fn seat(&mut self, client: ClientId, member: Member) {
-        let (player, offset) = (member.player, member.welcome_offset);
-        let welcome = self.welcome(player, offset);
-        self.outputs.push_back(Output::Control { client, message: welcome });
-        let seated = Seated::new::<G>(member, self.number, self.config.rates);
-        self.members.insert(client, seated);
-        self.game.join(&mut self.world, player);
-    }
-
-    /// Whether a build that knows these games can play this one.
-    fn check_games(&self, games: &[(String, u64)]) -> Result<(), String> {
-        match games.iter().find(|(name, _)| name == G::NAME) {
-            Some((_, hash)) if *hash == game_hash::<G>() => Ok(()),
-            Some(_) => Err(format!("your build's rules of {} differ from this server's", G::NAME)),
-            None => Err(format!("this server plays {}, which your build lacks", G::NAME)),
-        }
-    }
-
-    fn welcome(&self, player: PlayerId, offset: Offset) -> ServerMessage {
-        ServerMessage::Welcome(Welcome {
-            server: self.config.name.clone(),
-            game: G::NAME.into(),
-            number: self.number,
-            seed: self.config.map_seed.wrapping_add(u64::from(self.number)),
-            rates: self.config.rates,
-            player,
-            tick: self.world.tick,
-            offset,
-            epoch: self.epoch_number,
-            unix_micros: self.config.unix_micros,
-        })
-    }
-
-    fn roster(&self) -> Vec<ServerMessage> {
-        let people = self.members.values().map(|s| (s.member.player, s.member.name.clone(), false));
-        let bots = self.bots.iter().map(|(player, seat)| (*player, seat.name.clone(), true));
-        let joined = |(player, name, bot)| ServerMessage::Joined { player, name, bot };
-        people.chain(bots).map(joined).collect()
-    }
-
-    /// The next thing to do. A client's snapshot is packed here, so that the time that is stamped on
-    /// it is the time at which it leaves, however long the tick and the other snapshots took.
-    pub fn poll_output(&mut self, now: LocalTime) -> Option<Output> {
-        self.poll_output_unless(now, |_| false)
-    }
-
-    /// The same, but a client that is `behind` goes without its snapshot. That is asked before it is
-    /// packed: a packet that has a number but is never sent would look lost to the client, and what
-    /// is reported but once, as the worst input, would be lost indeed.
-    pub fn poll_output_unless(
+    fn poll_output_unless(
         &mut self,
         now: LocalTime,
-        behind: impl Fn(ClientId) -> bool,
+        behind: &dyn Fn(ClientId) -> bool,
     ) -> Option<Output> {
-        while self.outputs.is_empty() {
+        while self.host.outputs.is_empty() {
             let client = self.due.pop_front()?;
             if behind(client) {
                 continue;
             }
-            let server_time = self.server_time(now);
+            let server_time = self.host.server_time(now);
             let Some(seated) = self.members.get_mut(&client) else { continue };
             let (game, encodings) = (&self.game, &mut self.encodings);
-            let outputs = &mut self.outputs;
+            let outputs = &mut self.host.outputs;
             seated.snapshot(game, encodings, &self.history, now, server_time, |bytes| {
                 outputs.push_back(Output::Datagram { client, bytes });
             });
         }
-        self.outputs.pop_front()
+        self.host.outputs.pop_front()
     }
 
-    /// The next shot that was tested against the past, for whoever wants to know; of those that nobody asked
-    /// for only the last are kept.
-    pub fn poll_rewound(&mut self) -> Option<Rewound> {
+    fn poll_rewound(&mut self) -> Option<Rewound> {
         self.world.past.poll_rewound()
     }
 
-    /// How the server is.
-    pub fn status(&self) -> Status {
-        Status {
-            server: self.config.name.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            game: G::NAME.into(),
-            players: self.members.len() as u16,
-            players_max: self.config.players_max,
-            bots: self.bots.len() as u16,
-            tick: self.world.tick,
+    fn is_over(&self) -> bool {
+        let rounds = self.host.config.rounds;
+        rounds.is_some_and(|rounds| (G::KIT.rounds_played)(&self.world) >= rounds)
+    }
+
+    fn close_game(self: Box<Self>) -> Rotation {
+        let Self { host, world, members, bots, .. } = *self;
+        let members = members.into_iter().map(|(client, seated)| (client, seated.into_member()));
+        Rotation {
+            host: Host { number: host.number.wrapping_add(1), ..host },
+            tick: world.tick,
+            members: members.collect(),
+            bots: bots.into_iter().map(|(player, seat)| (player, seat.name)).collect(),
         }
-    }
-
-    /// The world, to look at.
-    pub fn world(&self) -> &World<G> {
-        &self.world
-    }
-
-    /// The world's tick.
-    pub fn tick(&self) -> Tick {
-        self.world.tick
-    }
-
-    /// What was counted of a client.
-    pub fn member_stats(&self, client: ClientId) -> Option<MemberStats> {
-        self.members.get(&client).map(|seated| seated.member.stats)
     }
 }

@@ -1,10 +1,9 @@
 //! Encodings of the newest snapshot's entities, made once for all clients that have the same older
 //! states.
 //!
-//! An encoding depends on an entity's state, on the references that it is coded from, and on whether
-//! the reader owns it, and on nothing else that differs between clients. What is shared are its
-//! decisions with their likelihoods; each client's packet then is one pass of the range coder over
-//! them, whatever else is in it.
+//! An encoding depends on an entity's state, on its references, and on whether the reader owns it. It
+//! is kept as decisions with their likelihoods; each client's packet then is one pass of the range
+//! coder over them.
 
 #![expect(clippy::disallowed_types, reason = "nothing depends on the order of the map")]
 
@@ -21,7 +20,7 @@ use crate::wire::range::{Recorder, Symbol};
 use crate::wire::snapshot::{Encoding, References, digest};
 use crate::wire::state::Codec;
 
-/// Index, references and whether the reader is the owner, in one number that is well spread.
+/// Index, references and ownership in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key(u64);
 
@@ -32,7 +31,7 @@ impl Key {
     }
 }
 
-/// Multiplies: keys are no secret, and nobody but the server makes them.
+/// Hasher of keys, which need not withstand an attacker: only the server makes them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spread(u64);
 
@@ -54,59 +53,55 @@ impl Hasher for Spread {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Kept {
-    encoding: Encoding,
-    from: usize,
-    to: usize,
+/// The newest snapshot and the data that encodings of it depend on.
+#[derive(Debug)]
+pub(crate) struct Source<'a, G> {
+    pub(crate) game: &'a G,
+    pub(crate) history: &'a History,
+    pub(crate) frame: &'a Frame,
 }
 
-/// The encodings. Its memory grows to what one snapshot takes and is used again for the next.
+/// An encoding, and the place of its decisions in [`Encodings::symbols`].
+pub(crate) type Placed = (Encoding, (usize, usize));
+
+/// The encodings of one snapshot. The memory is used again for the next one.
 #[derive(Debug)]
 pub struct Encodings<G> {
     codec: Codec<G>,
-    /// The number of the snapshot that they are of.
+    /// Number of the snapshot.
     frame: u64,
-    kept: HashMap<Key, Kept, BuildHasherDefault<Spread>>,
+    kept: HashMap<Key, Placed, BuildHasherDefault<Spread>>,
     symbols: Vec<Symbol>,
-    /// Whether they are kept; without, each is made anew, to measure what sharing is worth.
-    shared: bool,
-    asked: u64,
-    made: u64,
+    hits: u64,
+    misses: u64,
 }
 
 impl<G: Game> Encodings<G> {
-    /// None yet.
+    /// No encodings yet.
     pub fn new(codec: Codec<G>) -> Self {
         Self {
             codec,
             frame: u64::MAX,
             kept: HashMap::default(),
             symbols: Vec::new(),
-            shared: true,
-            asked: 0,
-            made: 0,
+            hits: 0,
+            misses: 0,
         }
     }
 
-    /// The same, but nothing is shared: for measuring.
-    pub fn unshared(codec: Codec<G>) -> Self {
-        Self { shared: false, ..Self::new(codec) }
-    }
-
-    /// What they are made with.
+    /// The codec that makes them.
     pub fn codec(&self) -> &Codec<G> {
         &self.codec
     }
 
-    /// How many were asked for and how many had to be made, so far.
-    pub fn asked_and_made(&self) -> (u64, u64) {
-        (self.asked, self.made)
+    /// Requests so far that an existing encoding served, and those that made a new one.
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        (self.hits, self.misses)
     }
 
-    /// From here on it is about the newest snapshot.
+    /// Forgets the encodings of another snapshot.
     pub(crate) fn begin(&mut self, frame: &Frame) {
-        if self.frame != frame.number || !self.shared {
+        if self.frame != frame.number {
             self.frame = frame.number;
             self.kept.clear();
             self.symbols.clear();
@@ -114,28 +109,24 @@ impl<G: Game> Encodings<G> {
     }
 
     /// The decisions of an encoding.
-    pub(crate) fn symbols(&self, range: (usize, usize)) -> &[Symbol] {
-        &self.symbols[range.0..range.1]
+    pub(crate) fn symbols(&self, (from, to): (usize, usize)) -> &[Symbol] {
+        &self.symbols[from..to]
     }
 
-    /// How an entity of the newest snapshot is coded for one who has the `references`, which are all of
-    /// the same entity, and where its decisions are.
+    /// The encoding of an entity for a client that has the `references`, all of the same entity.
     pub(crate) fn get(
         &mut self,
-        game: &G,
-        history: &History,
-        frame: &Frame,
+        source: &Source<'_, G>,
         index: u16,
         references: References,
         own: bool,
-    ) -> Option<(Encoding, (usize, usize))> {
-        self.asked += 1;
+    ) -> Option<Placed> {
         let key = Key::new(index, references, own);
-        if self.shared
-            && let Some(kept) = self.kept.get(&key)
-        {
-            return Some((kept.encoding, (kept.from, kept.to)));
+        if let Some(kept) = self.kept.get(&key) {
+            self.hits += 1;
+            return Some(*kept);
         }
+        let Source { game, history, frame } = source;
         let state = frame.get(index)?;
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
         let mut past = Past::default();
@@ -146,7 +137,7 @@ impl<G: Game> Encodings<G> {
         if past.len == 0 {
             return None;
         }
-        self.made += 1;
+        self.misses += 1;
         let mut shown = State { packed: without_hidden(fields, own, &state.packed), ..*state };
         let activity = past.activity(fields);
         let from = self.symbols.len();
@@ -160,10 +151,8 @@ impl<G: Game> Encodings<G> {
         }
         let digest = digest(index, Some(&shown));
         let encoding = Encoding { kind: state.kind, activity, extrapolated, cost, digest };
-        let to = self.symbols.len();
-        if self.shared {
-            self.kept.insert(key, Kept { encoding, from, to });
-        }
-        Some((encoding, (from, to)))
+        let placed = (encoding, (from, self.symbols.len()));
+        self.kept.insert(key, placed);
+        Some(placed)
     }
 }

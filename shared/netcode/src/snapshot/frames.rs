@@ -1,16 +1,15 @@
 //! Sets of snapshots, by number.
 
-/// Which of the last 128 snapshots: what a client has of one entity. At 30 snapshots a second four
-/// seconds, at 128 one.
+/// A set of the last 128 snapshots, which are four seconds at 30 Hz and one at 128 Hz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frames {
     newest: u64,
-    /// Bit `n` is the one `n` before the newest.
+    /// Bit `n` stands for the snapshot `n` before the newest.
     bits: u128,
 }
 
 impl Frames {
-    /// Adds a snapshot; one that is too old is left out.
+    /// Adds a snapshot, unless it is too old.
     pub(crate) fn insert(&mut self, number: u64) {
         if self.bits == 0 {
             self.newest = number;
@@ -26,19 +25,17 @@ impl Frames {
         }
     }
 
-    /// Whether it is there.
     pub(crate) fn contains(&self, number: u64) -> bool {
         number <= self.newest
             && self.newest - number < 128
             && self.bits >> (self.newest - number) & 1 == 1
     }
 
-    /// The newest one.
     pub(crate) fn newest(&self) -> Option<u64> {
         (self.bits != 0).then_some(self.newest)
     }
 
-    /// The newest one that is `number` or older.
+    /// The newest snapshot that is `number` or older.
     pub(crate) fn at_most(&self, number: u64) -> Option<u64> {
         if number >= self.newest {
             return self.newest();
@@ -60,7 +57,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_set_of_the_last_128(numbers in prop::collection::vec(0..400_u64, 0..60), asked in 0..500_u64) {
+        fn frames_are_the_set_of_the_last_128(numbers in prop::collection::vec(0..400_u64, 0..60), asked in 0..500_u64) {
             let mut frames = Frames::default();
             let mut set = BTreeSet::new();
             for number in numbers {

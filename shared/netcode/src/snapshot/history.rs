@@ -12,9 +12,9 @@ use crate::wire::fields::without_hidden;
 /// The world at one tick, in the order of indices.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Which snapshot it is: one more than the one before.
+    /// Number of the snapshot, one more than the one before.
     pub number: u64,
-    /// The tick.
+    /// Tick of the states.
     pub tick: Tick,
     states: Vec<(u16, State)>,
 }
@@ -32,19 +32,19 @@ impl Frame {
     }
 }
 
-/// The frames that baselines may be taken from: those of the last [`BASELINE_AGE_TICKS_MAX`] ticks.
+/// The frames that can be baselines: those of the last [`BASELINE_AGE_TICKS_MAX`] ticks.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     frames: VecDeque<Frame>,
-    /// A frame that was forgotten, for its memory.
+    /// Memory of a forgotten frame.
     spare: Vec<(u16, State)>,
     next: u64,
-    /// For each index the number of the frame in which it last changed: what all may see, and anything.
+    /// For each index the number of the frame of its last change: of what all may see, and of anything.
     changed: Vec<[u64; 2]>,
 }
 
 impl History {
-    /// Remembers the world at a tick later than all before.
+    /// Adds the world at a tick later than all before.
     pub fn push<E: Entity>(&mut self, tick: Tick, entities: &Entities<E>) {
         debug_assert!(self.newest().is_none_or(|frame| frame.tick < tick));
         while self.frames.front().is_some_and(|f| tick.since(f.tick) > BASELINE_AGE_TICKS_MAX) {
@@ -89,20 +89,19 @@ impl History {
         self.frames.back()
     }
 
-    /// The frame of a number, if it is not forgotten.
+    /// The frame of a number, unless it is forgotten.
     pub(crate) fn numbered(&self, number: u64) -> Option<&Frame> {
         let first = self.frames.front()?.number;
         self.frames.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
 
-    /// The number of the frame in which an entity last changed, came or went.
-    /// Its owner sees changes that others do not.
+    /// Number of the frame in which an entity last changed, came or went; its owner sees more changes.
     pub(crate) fn changed(&self, index: u16, own: bool) -> u64 {
         let place = self.changed.get(usize::from(index));
         place.map_or(0, |[shown, all]| if own { *all } else { *shown })
     }
 
-    /// The frame of a tick, if it is not forgotten.
+    /// The frame of a tick, unless it is forgotten.
     pub fn at(&self, tick: Tick) -> Option<&Frame> {
         let at = self.frames.binary_search_by_key(&tick, |frame| frame.tick).ok()?;
         Some(&self.frames[at])

@@ -1,20 +1,18 @@
-//! Delta snapshots: what the server keeps of the world's past ([`history`]), what it knows of each
-//! client and sends it ([`sender`]), how that is coded once for all clients that have the same
-//! ([`encodings`]), what goes first ([`priority`]) and how much of it ([`budget`]), and what a client
-//! keeps ([`store`]).
+//! Delta snapshots: the server's memory of the world ([`history`]), its knowledge of each client
+//! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities ([`priority`]), and
+//! the states that a client keeps ([`store`]).
 //!
-//! The server codes each entity as what it has that could not be expected from older states of it,
-//! which the client acknowledged. Packets are acknowledged one by one, so any pattern of loss,
-//! duplication and reordering ends in the server's state: an acknowledged state is one that the client
-//! has, and everything not acknowledged is sent again with every snapshot that has room.
+//! The server codes each entity as its difference from what is extrapolated from older states, which
+//! the client acknowledged. Packets are acknowledged one by one, so any pattern of loss, duplication
+//! and reordering ends in the server's state: an acknowledged state is one that the client has, and
+//! all others are sent again with every snapshot that has bytes for them.
 //!
 //! *Invariants:*
 //! - What is sent depends on what the client acknowledged, never on what it was merely sent.
-//! - Of what a client may not know nothing is sent. That its slot is taken shows in the indices of
-//!   others.
+//! - Nothing is sent of an entity that a client may not know. That its slot is taken shows in the
+//!   indices of others.
 //! - No coder has a memory from one packet to the next.
 
-pub mod budget;
 pub mod encodings;
 mod frames;
 pub mod history;
@@ -27,16 +25,16 @@ use crate::fields::{Entity, Packed};
 use crate::game::Slot;
 use crate::ids::{EntityId, PlayerId};
 
-/// An entity's state as the wire knows it, apart from its index.
+/// An entity's state as the wire has it, without its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The slot's tenant.
+    /// Generation of the slot's tenant.
     pub generation: u8,
     /// Index into the game's kinds.
     pub kind: u8,
-    /// The player it belongs to. Never changes during an entity's life.
+    /// The player who owns it; never changes during an entity's life.
     pub owner: Option<PlayerId>,
-    /// Its fields.
+    /// Field values.
     pub packed: Packed,
 }
 
@@ -51,7 +49,7 @@ impl State {
         }
     }
 
-    /// The reverse.
+    /// The entity in the world, in the slot `index`.
     pub fn to_slot<E: Entity>(&self, index: u16) -> Slot<E> {
         Slot {
             id: EntityId { index, generation: self.generation },
@@ -60,7 +58,7 @@ impl State {
         }
     }
 
-    /// Whether the two are states of the same entity.
+    /// Tells whether both are states of the same entity.
     pub fn same_entity(&self, other: &Self) -> bool {
         (self.generation, self.kind, self.owner) == (other.generation, other.kind, other.owner)
     }

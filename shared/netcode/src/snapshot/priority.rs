@@ -1,9 +1,9 @@
-//! Which entities go first when a snapshot has no room for all: one client's priority accumulators.
+//! The order of entities when not all fit into a snapshot: one client's priority accumulators.
 //!
-//! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): with every snapshot an
-//! entity's weight is added to what it has accumulated, the greatest sums are sent, and what was
-//! sent starts again from nothing. What is important is thereby sent more often, and what is
-//! unimportant still is sent ([`unsent_snapshots_max`]).
+//! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): each snapshot adds an
+//! entity's weight to its sum, the greatest sums are sent, and a sum that was sent starts again from
+//! nothing. Important entities are sent more often, and no relevant one starves; the tests prove the
+//! bound.
 //!
 //! For each snapshot: [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
 //! entity that may be sent, [`urgent`](Priorities::urgent) for each that the client must be told is
@@ -12,18 +12,18 @@
 //!
 //! *Invariants:*
 //! - The order depends on the calls alone: sums, then indices.
-//! - Of what is not relevant nothing is remembered, so that nobody who comes back is first for what
-//!   was true before, and a loss that is noticed late brings nothing back.
+//! - Nothing is remembered of an entity that is not relevant, so that its old sum does not put it
+//!   first when it returns, and a loss that is noticed late brings nothing back.
 
 use crate::limits::ENTITIES_MAX;
 
-/// What an entity had accumulated when it was sent: to be kept until it is known whether the packet
-/// arrived. It can be neither copied nor made, so that a loss restores it once.
+/// The sum that an entity had when it was sent, to be kept until the packet's fate is known. It can be
+/// neither copied nor made, so that a loss restores it once.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "without it a loss cannot be made up for"]
 pub struct Owed {
     weights: u32,
-    /// In which snapshot the entity became relevant.
+    /// Snapshot in which the entity became relevant.
     since: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct Owed {
 struct Entry {
     /// Sum of the weights since it was sent.
     fresh: u32,
-    /// What losses gave back since it was sent.
+    /// Sum that losses gave back since it was sent.
     restored: u32,
     /// The last snapshot in which it was relevant or urgent, and the first of those in a row.
     seen: u32,
@@ -39,16 +39,14 @@ struct Entry {
     urgent: bool,
 }
 
-/// One client's accumulators. Takes 20 bytes for each index up to the greatest one in use, and twice 8
-/// for each relevant entity.
+/// One client's accumulators: 20 bytes for each index up to the greatest one in use, and twice 8 for
+/// each relevant entity.
 #[derive(Clone, Debug)]
 pub struct Priorities {
     entries: Vec<Entry>,
-    /// Counts snapshots; it wraps after a year at the fastest rate, and is only compared for equality.
+    /// Number of the snapshot; wraps, and is only compared for equality.
     snapshot: u32,
-    /// What may be sent in this snapshot.
     listed: Vec<u16>,
-    /// Working space of [`Self::order`].
     keys: Vec<u64>,
 }
 
@@ -60,22 +58,22 @@ impl Default for Priorities {
 }
 
 impl Priorities {
-    /// Starts the next snapshot. What was relevant in the last one and is not named again before the
-    /// one after this begins is forgotten.
+    /// Starts the next snapshot. Entities of the last one that are not named again before the one
+    /// after this are forgotten.
     pub fn begin(&mut self) {
         self.snapshot = self.snapshot.wrapping_add(1);
         self.listed.clear();
     }
 
-    /// The entity may be sent with this snapshot; `weight`, in any unit and taken for at least 1, is
-    /// added to its sum. A second call for the same snapshot does nothing.
+    /// Lists an entity that may be sent, and adds its `weight`, at least 1, to its sum. A second call
+    /// for the same snapshot does nothing.
     pub fn relevant(&mut self, index: u16, weight: u16) {
         self.list(index, weight.max(1), false);
     }
 
-    /// The client must be told that the entity is gone. Goes before all that is merely relevant, and in
-    /// turn with its like. Takes the entity's relevance, and what it accumulated by that. To be
-    /// called for what is not under way already, for it takes room from all others.
+    /// Lists an entity of which the client must be told that it is gone. It goes before all that is
+    /// merely relevant, loses its relevance and its sum, and takes bytes from all others: call this
+    /// only while no such word is under way.
     pub fn urgent(&mut self, index: u16) {
         self.list(index, 1, true);
     }
@@ -105,8 +103,7 @@ impl Priorities {
     }
 
     /// Writes the indices of this snapshot's entities into `due`, at most `most` of them: the urgent
-    /// ones first, then by sum, greatest first, then by index. `most` should be as many as could
-    /// have room; sorting costs the more the greater it is.
+    /// ones first, then by sum, greatest first, then by index.
     pub fn order(&mut self, most: usize, due: &mut Vec<u16>) {
         self.keys.clear();
         self.keys.extend(self.listed.iter().map(|&index| {
@@ -123,18 +120,17 @@ impl Priorities {
         due.extend(self.keys.iter().map(|key| *key as u16));
     }
 
-    /// Whether the client must be told in this snapshot that the entity is gone.
+    /// Tells whether the client must be told in this snapshot that the entity is gone.
     pub fn is_urgent(&self, index: u16) -> bool {
         let entry = self.entries.get(usize::from(index));
         entry.is_some_and(|entry| entry.urgent && entry.seen == self.snapshot)
     }
 
-    /// The entity was sent; its sum starts again from nothing.
+    /// Takes in that the entity was sent; its sum starts again from nothing.
     ///
-    /// What it is owed if that is lost are the weights since it was sent before, without what losses
-    /// had given back meanwhile. Were all given back again and again, then on a path that loses
-    /// whatever goes first, the same entities would go first for ever, since with each snapshot
-    /// their sums would grow as fast as those that wait.
+    /// A loss later gives back the weights since the entity was sent before, without what losses gave
+    /// back meanwhile. Else, on a path that loses whatever goes first, the same entities would go
+    /// first for ever: their sums would grow as fast as those that wait.
     pub fn sent(&mut self, index: u16) -> Owed {
         let Some(entry) = self.entries.get_mut(usize::from(index)) else {
             return Owed { weights: 0, since: 0 };
@@ -144,8 +140,7 @@ impl Priorities {
         owed
     }
 
-    /// What was sent did not arrive: it gets back what it had, besides what it has accumulated since.
-    /// Nothing, if it was not relevant all the time since.
+    /// Gives back the sum of a packet that did not arrive, if the entity was relevant ever since.
     pub fn lost(&mut self, index: u16, owed: Owed) {
         let Some(entry) = self.entries.get_mut(usize::from(index)) else { return };
         let still = entry.seen == self.snapshot || entry.seen == self.snapshot.wrapping_sub(1);
@@ -155,62 +150,48 @@ impl Priorities {
     }
 }
 
-/// For how many snapshots in a row something relevant may go unsent: when at most `entities` (N) are
-/// relevant at a time, weights are between 1 and `weight_max` (W), however they change, each snapshot sends
-/// at least `room` (k) of what is relevant, in the [order](Priorities::order), and nothing is lost:
-/// B = 2 (N - 1) (W + 1) / k.
-///
-/// Proof: let x go unsent in the snapshots 1 to T. In snapshot t its sum is t or more, so those (N - 1)
-/// at most that go before it have t or more each, k times a snapshot. The first time that one goes
-/// before x it may live on what it had before; that is N - 1 times. Each other time, of which there
-/// are kT - (N - 1), it spends t of the weights that it got since its last time. The spending is
-/// least if these times are the first, and then (kT - (N - 1))^2 / 2k; what was got is (N - 1) W T. With
-/// r = (N - 1) / k therefore (T - r)^2 <= 2 r W T, so T <= r + r W + sqrt((r W)^2 + 2 r^2 W), which is
-/// at most 2 r (W + 1). Sums that saturate do no harm, because B is less than that for any arguments.
-///
-/// The bound is tight within a factor of 2 (1 + 1 / W): if x alone weighs 1 and all others W, they go in
-/// turn, each with a sum of r W, and x waits until it has as much.
-///
-/// With losses, whichever they be, no more than B' = 2 ((N - 1) (2 W + 1) + L) / k snapshots pass until
-/// x is *transmitted*: for weights may be spent twice, once more after a loss, and L, the losses
-/// noticed meanwhile of what was sent before, lets so many more live on what they had before
-/// ([`unsent_snapshots_max_lossy`]).
-///
-/// Urgent entities come before all that: n of them sent make it n / k snapshots more, where k then
-/// counts the room for them too.
-pub const fn unsent_snapshots_max(entities: u16, weight_max: u16, room: u16) -> u32 {
-    let others = entities.saturating_sub(1) as u64;
-    (2 * others * (weight_max as u64 + 1) / at_least_1(room)) as u32
-}
-
-/// The same where anything may be lost, of which `losses` (L) are noticed during the wait and concern
-/// what was sent before it: at most what was under way then. See [`unsent_snapshots_max`].
-pub const fn unsent_snapshots_max_lossy(
-    entities: u16,
-    weight_max: u16,
-    room: u16,
-    losses: u32,
-) -> u64 {
-    let others = entities.saturating_sub(1) as u64;
-    2 * (others * (2 * weight_max as u64 + 1) + losses as u64) / at_least_1(room)
-}
-
-const fn at_least_1(room: u16) -> u64 {
-    if room == 0 { 1 } else { room as u64 }
-}
-
-const _: () = {
-    let bound = 2 * (ENTITIES_MAX as u64 - 1) * (u16::MAX as u64 + 1);
-    assert!(bound < u32::MAX as u64, "the proof needs sums that reach the bound");
-    // The index takes the low 16 bits of a key, and the sum 32.
-    assert!(ENTITIES_MAX as u32 <= 1 << 16);
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::Random;
     use proptest::prelude::*;
+
+    /// Most snapshots in a row that something relevant goes unsent. N = `entities` are relevant at a
+    /// time at most, weights are 1 to W = `weight_max`, however they change, and each snapshot sends
+    /// k = `sent` or more of what is relevant, in the [order](Priorities::order). Without losses the
+    /// bound is B = 2 (N - 1) (W + 1) / k.
+    ///
+    /// Proof: let x go unsent in the snapshots 1 to T. In snapshot t its sum is t or more, so those
+    /// N - 1 at most that go before it have t or more each, k times a snapshot. The first time that
+    /// one goes before x it may live on what it had before; that is N - 1 times. Each other time, of
+    /// which there are kT - (N - 1), it spends t of the weights that it got since its last time. The
+    /// spending is least if these times are the first, and then (kT - (N - 1))^2 / 2k; what was got is
+    /// (N - 1) W T. With r = (N - 1) / k therefore (T - r)^2 <= 2 r W T, so
+    /// T <= r + r W + sqrt((r W)^2 + 2 r^2 W), which is at most 2 r (W + 1). Sums that saturate do no
+    /// harm, because B is less than that for any arguments.
+    ///
+    /// The bound is tight within a factor of 2 (1 + 1 / W): if x alone weighs 1 and all others W, they
+    /// go in turn, each with a sum of r W, and x waits until it has as much.
+    ///
+    /// With losses, whichever they be, at most B' = 2 ((N - 1) (2 W + 1) + L) / k snapshots pass until
+    /// x is *transmitted*: weights may be spent once more after a loss, and L = `losses`, those noticed
+    /// meanwhile of what was sent before, lets so many more live on what they had before.
+    ///
+    /// Urgent entities come before all that: n of them make it n / k snapshots more, where k then
+    /// counts them too.
+    fn unsent_snapshots_max(entities: u16, weight_max: u16, sent: u16, losses: Option<u32>) -> u64 {
+        let (others, weight) = (u64::from(entities - 1), u64::from(weight_max));
+        let spent = match losses {
+            None => others * (weight + 1),
+            Some(losses) => others * (2 * weight + 1) + u64::from(losses),
+        };
+        2 * spent / u64::from(sent)
+    }
+
+    const _: () = {
+        let bound = 2 * (ENTITIES_MAX as u64 - 1) * (u16::MAX as u64 + 1);
+        assert!(bound < u32::MAX as u64, "the proof needs sums that reach the bound");
+    };
 
     fn order(priorities: &mut Priorities) -> Vec<u16> {
         let mut due = Vec::new();
@@ -397,12 +378,8 @@ mod tests {
             // Snapshots that it went unsent so far, this one among them.
             longest = waited.iter().copied().fold(longest, u32::max);
         }
-        let bound = if play.loss == 0.0 {
-            u64::from(unsent_snapshots_max(play.entities, play.weight_max, play.room))
-        } else {
-            let losses = (most_sent * (play.notice + 1)) as u32;
-            unsent_snapshots_max_lossy(play.entities, play.weight_max, play.room, losses)
-        };
+        let losses = (play.loss > 0.0).then_some((most_sent * (play.notice + 1)) as u32);
+        let bound = unsent_snapshots_max(play.entities, play.weight_max, play.room, losses);
         (longest, bound)
     }
 

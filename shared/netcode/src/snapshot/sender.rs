@@ -1,18 +1,12 @@
-//! What the server knows of one client: which states it has, which packets are on their way, and
-//! what is to go out next.
-
-#![expect(
-    clippy::too_many_arguments,
-    reason = "a snapshot is made of the world's, the room's and the client's"
-)]
+//! The server's knowledge of one client: the states that it has, the packets under way, and what goes
+//! out next.
 
 use std::collections::VecDeque;
 
 use super::State;
-use super::budget::Budget;
-use super::encodings::Encodings;
+use super::encodings::{Encodings, Source};
 use super::frames::Frames;
-use super::history::{Frame, History};
+use super::history::History;
 use super::priority::{Owed, Priorities};
 use super::track::Track;
 use crate::fields::Entity;
@@ -22,17 +16,18 @@ use crate::interest::Told;
 use crate::limits::{
     BASELINE_AGE_TICKS_MAX, DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
 };
+use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
 use crate::wire::input::Ack;
-use crate::wire::snapshot::{Change, Encoding, References, SnapshotHeader, SnapshotWriter};
+use crate::wire::snapshot::{Change, References, SnapshotHeader, SnapshotWriter};
 use crate::wire::state::Codec;
 
-/// What a packet said of an entity.
+/// A packet's word of an entity.
 #[derive(Debug)]
 enum Said {
-    /// What it is owed if that is lost; none once it got it.
+    /// Present; with the sum that a loss gives back.
     There(Option<Owed>),
     /// Gone, or hidden.
     Away,
@@ -56,7 +51,7 @@ struct SentPacket {
 }
 
 impl SentPacket {
-    /// What it said has to be said again: it is lost, or nothing will ever be known of it.
+    /// Puts its content back in line: the packet is lost, or its fate will never be known.
     fn take_back(&mut self, tracks: &mut [Track], priorities: &mut Priorities) {
         for (index, said) in &mut self.entities {
             match said {
@@ -77,19 +72,18 @@ impl SentPacket {
 
 /// A client acknowledged a packet that was never sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it acknowledged a packet that was never sent")]
+#[error("protocol error: the client acknowledged a packet that was never sent")]
 pub struct NeverSent;
 
-/// A packet counts as lost when one sent so many later has arrived, as QUIC has it (RFC 9002,
-/// 6.1.1): what is overtaken by fewer was only reordered.
+/// Packets by which an arrival must overtake a packet for that to count as lost (RFC 9002, 6.1.1).
 const REORDERED_MAX: u64 = 3;
 
-/// How many snapshots before the baseline the other references are, if the client has them. Near ones
-/// tell what an entity does now, far ones how fast to a fraction of a step. Found by trying, on bodies
-/// that fly and tumble and on cubes that fall and pile up.
+/// Snapshots from the baseline back to the other references, if the client has them. Near ones tell
+/// the present motion, far ones its rate to a fraction of a step. Found by trying, on bodies that fly
+/// and tumble and on cubes that fall and pile up.
 const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
 
-/// Packs snapshots for one client.
+/// Packer of one client's snapshots.
 #[derive(Debug)]
 pub struct Sender {
     reader: PlayerId,
@@ -97,15 +91,14 @@ pub struct Sender {
     tracks: Vec<Track>,
     sent: VecDeque<SentPacket>,
     priorities: Priorities,
-    budget: Budget,
-    /// The first packet that arrived, as far as was known when the first one was heard of.
+    rate: SendRate,
+    /// First packet that arrived, as of the first acknowledgement.
     heard_from: Option<u64>,
-    /// Of which snapshots any packet arrived.
+    /// Snapshots of which any packet arrived.
     arrived: Frames,
-    /// The entity that the next snapshot starts with: if the last one took several packets, what came in
-    /// the last of them, so that no regular loss always hits the same entities.
+    /// Entity that the next snapshot starts with: the first of the last packet, if there were several,
+    /// so that no regular loss always hits the same entities.
     cursor: u16,
-    /// How many relevant entities had no room in the newest snapshot.
     left_out: usize,
     space: Space,
 }
@@ -116,63 +109,43 @@ struct Space {
     due: Vec<u16>,
     chosen: Vec<Chosen>,
     packets: Vec<Packed>,
-    /// Of packets that turned out not to fit.
+    /// Buffers of packets that did not fit.
     buffers: Vec<Vec<u8>>,
     lists: Vec<Vec<(u16, Said)>>,
 }
 
-/// An entity of a snapshot with how it is coded.
+/// An entity of a snapshot, its coding, and the place of its decisions.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     index: u16,
-    how: How,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum How {
-    Known { references: References, encoding: Encoding, symbols: (usize, usize) },
-    Full(State),
-    Gone,
-    Hidden,
+    change: Change,
+    symbols: (usize, usize),
 }
 
 #[derive(Debug)]
 struct Packed {
     bytes: Vec<u8>,
-    /// How many of the chosen are in it.
+    /// Number of the chosen entities in it.
     count: usize,
 }
 
-/// What a snapshot may take.
+/// Most bytes of one packet, and of all of a snapshot.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
-    /// Bytes of one packet at most.
-    pub packet_bytes: usize,
-    /// When it is.
-    pub now: LocalTime,
+struct Size {
+    packet: usize,
+    snapshot: usize,
 }
 
 impl Sender {
-    /// For a client that has nothing yet, and gets a snapshot each `interval` and no more than
-    /// `bytes_per_second` of them.
-    pub fn new(reader: PlayerId, now: LocalTime, interval: Micros, bytes_per_second: u32) -> Self {
-        Self::with_budget(reader, Budget::new(now, bytes_per_second, interval))
-    }
-
-    /// What was learnt of the client's path.
-    pub fn into_budget(self) -> Budget {
-        self.budget
-    }
-
-    /// For a client that has nothing yet, on a path of which something is known.
-    pub fn with_budget(reader: PlayerId, budget: Budget) -> Self {
+    /// The sender for a client that has nothing yet.
+    pub fn new(reader: PlayerId, rate: SendRate) -> Self {
         Self {
             reader,
             next_seq: 0,
             tracks: Vec::new(),
             sent: VecDeque::new(),
             priorities: Priorities::default(),
-            budget,
+            rate,
             heard_from: None,
             arrived: Frames::default(),
             cursor: 0,
@@ -181,27 +154,27 @@ impl Sender {
         }
     }
 
-    /// The sequence number that the next packet gets.
+    /// Sequence number of the next packet.
     pub fn next_seq(&self) -> u64 {
         self.next_seq
     }
 
-    /// Bytes a second that the path is given at present.
-    pub fn rate(&self) -> u32 {
-        self.budget.rate()
+    /// The rate at which the client's path is used.
+    pub fn rate(&self) -> &SendRate {
+        &self.rate
     }
 
-    /// How many relevant entities had no room in the newest snapshot.
+    /// Number of relevant entities that did not fit into the newest snapshot.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// A round trip was measured.
+    /// Takes in a measured round trip.
     pub fn handle_round_trip(&mut self, now: LocalTime, round_trip: Micros) {
-        self.budget.handle_round_trip(now, round_trip);
+        self.rate.handle_round_trip(now, round_trip);
     }
 
-    /// Notes which packets arrived; returns the newest one's sequence number.
+    /// Takes in an acknowledgement; returns the sequence number of its newest packet.
     pub fn handle_ack(&mut self, now: LocalTime, ack: Ack) -> Result<u64, NeverSent> {
         // The sequence number nearest to the next one that has these low bits.
         let ahead = i64::from(ack.newest.wrapping_sub(self.next_seq as u16) as i16);
@@ -229,8 +202,8 @@ impl Sender {
         let packet = &mut self.sent[at];
         match std::mem::replace(&mut packet.fate, Fate::Arrived) {
             Fate::Arrived => return,
-            Fate::Unknown => self.budget.handle_acked(now, packet.at, packet.bytes),
-            Fate::Lost => {} // What that meant is done.
+            Fate::Unknown => self.rate.handle_acked(now, packet.at, packet.bytes),
+            Fate::Lost => {} // The loss is dealt with.
         }
         self.arrived.insert(packet.frame);
         let frame = packet.frame;
@@ -239,7 +212,7 @@ impl Sender {
             let Some(track) = self.tracks.get_mut(usize::from(index)) else { continue };
             match said {
                 Said::There(_) => track.acked.insert(frame),
-                // Unless it was sent as being there again since.
+                // Unless it was sent as present since.
                 Said::Away => {
                     if track.there.is_some_and(|there| there < frame) {
                         track.there = None;
@@ -248,13 +221,12 @@ impl Sender {
                 }
             }
         }
-        // What it said does not matter any more.
         self.space.lists.push(entities);
     }
 
-    /// What was sent long enough before a packet that arrived is lost, unless it arrived too.
+    /// Declares packets lost that were sent long enough before one that arrived.
     fn lose(&mut self, now: LocalTime, newest: u64) {
-        // What came before the first that counts may have come before its reader was there.
+        // Earlier packets may have arrived before their reader was ready.
         let first = self.sent.iter().find(|packet| packet.fate == Fate::Arrived);
         let heard_from = *self.heard_from.get_or_insert(first.map_or(newest, |packet| packet.seq));
         let end = self.sent.partition_point(|packet| packet.seq + REORDERED_MAX <= newest);
@@ -264,15 +236,16 @@ impl Sender {
             }
             packet.fate = Fate::Lost;
             if packet.seq > heard_from {
-                self.budget.handle_lost(now, packet.at);
+                self.rate.handle_lost(now, packet.at);
             }
             packet.take_back(&mut self.tracks, &mut self.priorities);
         }
     }
 
-    /// Controls out the packets of the newest snapshot in `history`, with as much as there is room for of
-    /// what is `relevant`, in the order of indices. `header` is the same for all but its sequence number
-    /// and references. There is always one, however little is in it: it carries the clock.
+    /// Packs the newest snapshot in `history` into packets of at most `packet_bytes`: as much as fits of
+    /// what is `relevant`, which is in the order of indices. `header` lacks its sequence number and
+    /// references. At least one packet goes out, however little is in it: it carries the clock.
+    #[expect(clippy::too_many_arguments, reason = "a snapshot depends on all of this")]
     pub fn snapshot<G: Game>(
         &mut self,
         encodings: &mut Encodings<G>,
@@ -280,22 +253,23 @@ impl Sender {
         history: &History,
         relevant: &[Told],
         header: SnapshotHeader,
-        room: Room,
+        now: LocalTime,
+        packet_bytes: usize,
         mut send: impl FnMut(Vec<u8>),
     ) {
         let Some(frame) = history.newest() else { return };
+        let source = Source { game, history, frame };
         encodings.begin(frame);
         self.priorities.begin();
-        self.enlist(encodings.codec(), history, frame, relevant);
-        let references = self.references::<G>(history, frame);
+        self.enlist(encodings.codec(), &source, relevant);
+        let references = self.references(&source);
         let header = SnapshotHeader { tick: frame.tick, references, ..header };
-        let bytes = self.budget.available(room.now);
+        let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = std::mem::take(&mut self.space);
-        let listed =
-            self.choose(&mut space, encodings, game, history, frame, references, room, bytes);
-        // What was chosen was guessed to fit. If it does not, what matters least stays behind.
+        let listed = self.choose(&mut space, encodings, &source, references, size);
+        // The choice was a guess. While it does not fit, the least important entities stay behind.
         loop {
-            let packed = self.pack(&mut space, encodings, header, room, bytes);
+            let packed = self.pack(&mut space, encodings, header, size);
             if packed == space.chosen.len() {
                 break;
             }
@@ -303,7 +277,7 @@ impl Sender {
             let keep = space.chosen.len() - over;
             space.due.truncate(keep);
             let due = &space.due;
-            // The chosen are in the order of indices, what is due in that of priorities.
+            // The chosen are in the order of indices, the due in that of priorities.
             space.chosen.retain(|chosen| due.contains(&chosen.index));
         }
         self.left_out = listed - space.chosen.len();
@@ -319,13 +293,13 @@ impl Sender {
             entities.extend(chosen.by_ref().take(packet.count).map(|chosen| {
                 let track = &mut self.tracks[usize::from(chosen.index)];
                 let owed = self.priorities.sent(chosen.index);
-                let said = match chosen.how {
-                    How::Known { .. } | How::Full(_) => {
+                let said = match chosen.change {
+                    Change::Known(..) | Change::Full(_) => {
                         track.there = Some(frame.number);
                         track.leaving = false;
                         Said::There(Some(owed))
                     }
-                    How::Gone | How::Hidden => {
+                    Change::Gone | Change::Hidden => {
                         track.leaving = true;
                         track.away = Some(frame.number);
                         Said::Away
@@ -336,12 +310,11 @@ impl Sender {
             if self.sent.len() == SENT_PACKETS_MAX
                 && let Some(mut forgotten) = self.sent.pop_front()
             {
-                // Else what it said to be gone would count as under way for ever.
+                // Else its word that an entity is gone would count as under way for ever.
                 if forgotten.fate == Fate::Unknown {
                     forgotten.take_back(&mut self.tracks, &mut self.priorities);
                 }
                 forgotten.entities.clear();
-                // It has none if it had arrived.
                 if forgotten.entities.capacity() > 0 {
                     space.lists.push(forgotten.entities);
                 }
@@ -352,27 +325,21 @@ impl Sender {
             self.sent.push_back(SentPacket {
                 seq,
                 frame,
-                at: room.now,
+                at: now,
                 bytes,
                 fate: Fate::Unknown,
                 entities,
             });
-            self.budget.handle_sent(room.now, bytes);
+            self.rate.handle_sent(now, bytes);
             send(packet.bytes);
         }
         drop(chosen);
         self.space = space;
     }
 
-    /// Tells the priorities what there is to send: what is relevant, and what the client may believe
-    /// to be there but may not see, or is no more.
-    fn enlist<G: Game>(
-        &mut self,
-        codec: &Codec<G>,
-        history: &History,
-        frame: &Frame,
-        relevant: &[Told],
-    ) {
+    /// Lists what there is to send: what is relevant, and what the client may believe to be present
+    /// but may not see, or is gone.
+    fn enlist<G: Game>(&mut self, codec: &Codec<G>, source: &Source<'_, G>, relevant: &[Told]) {
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
         if self.tracks.len() < last {
             self.tracks.resize(last, Track::default());
@@ -380,10 +347,10 @@ impl Sender {
         let mut relevant = relevant.iter().peekable();
         for (track, index) in self.tracks.iter_mut().zip(0..) {
             if let Some(told) = relevant.next_if(|told| told.index == index)
-                && let Some(state) = frame.get(index)
+                && let Some(state) = source.frame.get(index)
             {
                 let own = state.owner == Some(self.reader);
-                if !track.knows(codec, history, frame, index, state, own) {
+                if !track.knows(codec, source, index, state, own) {
                     self.priorities.relevant(index, told.weight);
                 }
             } else if track.there.is_some() && !track.leaving {
@@ -392,9 +359,9 @@ impl Sender {
         }
     }
 
-    /// The older states that most entities are coded from: the newest snapshot that arrived, and some
-    /// before it.
-    fn references<G: Game>(&self, history: &History, frame: &Frame) -> References {
+    /// The references of most entities: the newest snapshot that arrived, and some before it.
+    fn references<G: Game>(&self, source: &Source<'_, G>) -> References {
+        let (history, frame) = (source.history, source.frame);
         let mut references = References::NONE;
         let age = |number: u64| {
             let age = frame.tick.since(history.numbered(number)?.tick);
@@ -420,16 +387,16 @@ impl Sender {
         references
     }
 
-    /// Those that an entity is coded from: of the packet's the ones that the client has of it, or from
-    /// the newest that it has on.
-    fn own_references(
+    /// The references of one entity: the newest state that the client has, and those of the packet's
+    /// before it that the client has.
+    fn own_references<G: Game>(
         &self,
-        history: &History,
-        frame: &Frame,
+        source: &Source<'_, G>,
         packet: References,
         index: u16,
         state: &State,
     ) -> References {
+        let (history, frame) = (source.history, source.frame);
         let mut own = References::NONE;
         let Some(track) = self.tracks.get(usize::from(index)) else { return own };
         let Some(newest) = track.acked.newest() else { return own };
@@ -452,28 +419,25 @@ impl Sender {
         own
     }
 
-    /// Chooses what goes out, in the order of indices from the cursor on.
+    /// Chooses what goes out, in the order of indices from the cursor on; returns the number of entities
+    /// that were listed.
     fn choose<G: Game>(
         &mut self,
         space: &mut Space,
         encodings: &mut Encodings<G>,
-        game: &G,
-        history: &History,
-        frame: &Frame,
+        source: &Source<'_, G>,
         references: References,
-        room: Room,
-        bytes: usize,
+        size: Size,
     ) -> usize {
         space.chosen.clear();
         self.priorities.order(self.tracks.len(), &mut space.due);
         let listed = space.due.len();
-        let most = bytes.min(SNAPSHOT_PACKETS_MAX * room.packet_bytes) as u64 * 8 * 1024;
+        let most = size.snapshot.min(SNAPSHOT_PACKETS_MAX * size.packet) as u64 * 8 * 1024;
         let mut cost = 0;
         for &index in &space.due {
-            let chosen =
-                Chosen { index, how: self.how(encodings, game, history, frame, references, index) };
+            let chosen = self.coded(encodings, source, references, index);
             cost += chosen.cost::<G>();
-            // One at least, or a large one would wait for ever.
+            // At least one, or a large entity would wait for ever.
             if cost > most && !space.chosen.is_empty() {
                 break;
             }
@@ -484,75 +448,66 @@ impl Sender {
         listed
     }
 
-    /// How to take back what the client was told of: that it is gone is only for who saw it to its end.
-    fn away(&self, history: &History, frame: &Frame, index: u16) -> How {
+    /// The word that takes an entity back: only a client that saw it to its end is told that it is gone.
+    fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
+        let (history, frame) = (source.history, source.frame);
         let there = self.tracks.get(usize::from(index)).and_then(|track| track.there);
         let told = there.and_then(|number| history.numbered(number)?.get(index));
         let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
         let to_the_end = there.is_some_and(|number| number + 1 == frame.number);
-        if to_the_end && !lives { How::Gone } else { How::Hidden }
+        if to_the_end && !lives { Change::Gone } else { Change::Hidden }
     }
 
-    fn how<G: Game>(
+    fn coded<G: Game>(
         &self,
         encodings: &mut Encodings<G>,
-        game: &G,
-        history: &History,
-        frame: &Frame,
+        source: &Source<'_, G>,
         references: References,
         index: u16,
-    ) -> How {
-        // What is due but was not to be told is what must be taken back.
+    ) -> Chosen {
+        let whole = |change| Chosen { index, change, symbols: (0, 0) };
         if self.priorities.is_urgent(index) {
-            return self.away(history, frame, index);
+            return whole(self.away(source, index));
         }
-        let Some(state) = frame.get(index) else { return How::Gone };
+        let Some(state) = source.frame.get(index) else { return whole(Change::Gone) };
         let own = state.owner == Some(self.reader);
-        let references = self.own_references(history, frame, references, index, state);
-        match encodings.get(game, history, frame, index, references, own) {
-            Some((encoding, symbols)) => How::Known { references, encoding, symbols },
+        let references = self.own_references(source, references, index, state);
+        match encodings.get(source, index, references, own) {
+            Some((encoding, symbols)) => {
+                Chosen { index, change: Change::Known(references, encoding), symbols }
+            }
             None => {
                 let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
-                How::Full(State { packed: without_hidden(fields, own, &state.packed), ..*state })
+                let packed = without_hidden(fields, own, &state.packed);
+                whole(Change::Full(State { packed, ..*state }))
             }
         }
     }
 
-    /// Writes the chosen into packets; returns how many had room.
+    /// Writes the chosen into packets; returns the number of those that fit.
     fn pack<G: Game>(
         &self,
         space: &mut Space,
         encodings: &Encodings<G>,
         header: SnapshotHeader,
-        room: Room,
-        bytes: usize,
+        size: Size,
     ) -> usize {
         space.buffers.extend(space.packets.drain(..).map(|packed| packed.bytes));
         let mut left = space.chosen.as_slice();
-        let mut bytes_left = bytes;
+        let mut remaining = size.snapshot;
         while space.packets.len() < SNAPSHOT_PACKETS_MAX
-            && (space.packets.is_empty() || !left.is_empty() && bytes_left > HEADER_BYTES)
+            && (space.packets.is_empty() || !left.is_empty() && remaining > HEADER_BYTES)
         {
             let seq = (self.next_seq + space.packets.len() as u64) as u16;
             let header = SnapshotHeader { seq, ..header };
-            let buffer =
-                space.buffers.pop().unwrap_or_else(|| Vec::with_capacity(room.packet_bytes));
+            let buffer = space.buffers.pop().unwrap_or_else(|| Vec::with_capacity(size.packet));
             let mut writer = SnapshotWriter::new(encodings.codec(), header, self.reader, buffer);
             let first = space.packets.is_empty();
-            let most = if first { bytes_left.max(PACKET_BYTES_MIN) } else { bytes_left };
-            let most = most.min(room.packet_bytes);
+            let most = if first { remaining.max(PACKET_BYTES_MIN) } else { remaining };
+            let most = most.min(size.packet);
             for chosen in left {
-                let change = match &chosen.how {
-                    How::Known { references, encoding, symbols } => Change::Known {
-                        references: *references,
-                        encoding: *encoding,
-                        symbols: encodings.symbols(*symbols),
-                    },
-                    How::Full(state) => Change::Full(state),
-                    How::Gone => Change::Gone,
-                    How::Hidden => Change::Hidden,
-                };
-                if !writer.push::<G>(chosen.index, &change, most) {
+                let symbols = encodings.symbols(chosen.symbols);
+                if !writer.push::<G>(chosen.index, &chosen.change, symbols, most) {
                     break;
                 }
             }
@@ -561,7 +516,7 @@ impl Sender {
                 break;
             }
             let packet = writer.finish();
-            bytes_left = bytes_left.saturating_sub(packet.len());
+            remaining = remaining.saturating_sub(packet.len());
             left = &left[count..];
             space.packets.push(Packed { bytes: packet, count });
             if count == 0 {
@@ -572,22 +527,22 @@ impl Sender {
     }
 }
 
-/// A packet with less room than its header takes is not begun. Measured: 24 to 40.
+/// Fewest bytes for which a packet is begun. Headers were measured to take 24 to 40.
 const HEADER_BYTES: usize = 48;
-/// However small the budget, a header and one whole entity go out.
+/// Bytes that the first packet may always take: a header and one whole entity.
 const PACKET_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
 
 impl Chosen {
-    /// What it is guessed to take, in 1/1024 bit: its fields, and what usually goes with them.
+    /// Estimated cost in 1/1024 bit: the fields, and what usually goes with them.
     fn cost<G: Game>(&self) -> u64 {
-        match &self.how {
-            How::Known { encoding, .. } => u64::from(encoding.cost) + 1024,
-            How::Full(state) => {
+        match &self.change {
+            Change::Known(_, encoding) => u64::from(encoding.cost) + 1024,
+            Change::Full(state) => {
                 let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
                 let bits: u32 = fields.iter().map(|field| field.bits).sum();
                 u64::from(bits + 40) * 1024
             }
-            How::Gone | How::Hidden => 12 * 1024,
+            Change::Gone | Change::Hidden => 12 * 1024,
         }
     }
 }

@@ -1,38 +1,34 @@
-//! What the server knows of one entity at one client.
+//! The server's knowledge of one entity at one client.
 
 use super::State;
+use super::encodings::Source;
 use super::frames::Frames;
-use super::history::{Frame, History};
 use crate::game::Game;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::wire::state::Codec;
 
-/// What is known of one entity's presence at the client.
+/// Presence of one entity at the client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Track {
-    /// Of which snapshots the client has its state, as far as it acknowledged them.
+    /// Snapshots of which the client acknowledged its state.
     pub(super) acked: Frames,
-    /// The newest snapshot in which it was sent as being there; none if the client knows that it is
-    /// not.
+    /// Newest snapshot in which it was sent as present; none if the client knows that it is not.
     pub(super) there: Option<u64>,
-    /// Whether word that it is gone is on its way.
+    /// The word that it is gone is under way.
     pub(super) leaving: bool,
-    /// The newest snapshot in which it was sent as being away.
+    /// Newest snapshot in which it was sent as gone or hidden.
     pub(super) away: Option<u64>,
 }
 
-/// Ticks after which what has not changed is sent again all the same, so that there is always a
-/// baseline.
+/// Ticks after which an unchanged entity is sent again, so that there is always a baseline.
 const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
 
 impl Track {
-    /// Whether the client knows all that there is to know: the newest state that it has is the present
-    /// one, and for want of another it stays so.
+    /// Tells whether the newest state at the client is the present one, and stays so without another.
     pub(super) fn knows<G: Game>(
         &self,
         codec: &Codec<G>,
-        history: &History,
-        frame: &Frame,
+        source: &Source<'_, G>,
         index: u16,
         state: &State,
         own: bool,
@@ -40,7 +36,8 @@ impl Track {
         if !codec.is_stepwise(state.kind) || self.there.is_none() || self.leaving {
             return false;
         }
-        // What it had before it was told that the entity is away is not what it has now.
+        let (history, frame) = (source.history, source.frame);
+        // States from before the client was told that the entity is away do not count.
         let since = history.changed(index, own).max(self.away.map_or(0, |away| away + 1));
         let newest = self.acked.newest().filter(|newest| *newest >= since);
         let then = newest.and_then(|newest| history.numbered(newest));

@@ -1,33 +1,29 @@
 //! Bits into bytes and back, lowest bit first.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "taking numbers apart is what this is for; everybody else is spared the casts"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
 use super::error::WireError;
 
-/// Writes bits to a growing buffer.
+/// Writer of bits to a growing buffer.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits written so far.
+    /// Number of bits.
     len: usize,
 }
 
 impl BitWriter {
-    /// An empty one.
+    /// An empty writer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes that the bits so far fill.
+    /// Number of bytes, the last of which may be partly used.
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Bits so far.
+    /// Number of bits.
     pub fn bit_len(&self) -> usize {
         self.len
     }
@@ -47,14 +43,14 @@ impl BitWriter {
             if at == 0 {
                 self.bytes.push(0);
             }
-            let room = (8 - at).min(left);
-            let part = (value & ((1 << room) - 1)) as u8;
+            let bits = (8 - at).min(left);
+            let part = (value & ((1 << bits) - 1)) as u8;
             if let Some(last) = self.bytes.last_mut() {
                 *last |= part << at;
             }
-            value = value.checked_shr(room).unwrap_or(0);
-            self.len += room as usize;
-            left -= room;
+            value = value.checked_shr(bits).unwrap_or(0);
+            self.len += bits as usize;
+            left -= bits;
         }
     }
 
@@ -63,8 +59,8 @@ impl BitWriter {
         self.bits(u64::from(value), 1);
     }
 
-    /// Writes a whole number, small ones in few bits: Exp-Golomb code of the given order, at most
-    /// 2 * 32 - order bits.
+    /// Writes a number as an Exp-Golomb code of the given order: small ones in few bits, any in at most
+    /// 2 * 32 - order.
     pub fn golomb(&mut self, value: u32, order: u32) {
         let shifted = (u64::from(value) >> order) + 1;
         let width = 63 - shifted.leading_zeros();
@@ -74,7 +70,7 @@ impl BitWriter {
         self.bits(u64::from(value) & ((1 << order) - 1), order);
     }
 
-    /// Appends what another wrote.
+    /// Appends the bits of another writer.
     pub fn append(&mut self, other: &Self) {
         let mut left = other.len;
         for byte in &other.bytes {
@@ -85,7 +81,7 @@ impl BitWriter {
     }
 }
 
-/// Reads bits from a buffer that may be anything.
+/// Reader of bits from a buffer that may be anything.
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
@@ -93,12 +89,12 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// Starts at the first bit.
+    /// A reader at the first bit.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// Bits not yet read.
+    /// Number of bits not yet read.
     pub fn left(&self) -> usize {
         self.bytes.len() * 8 - self.at
     }
@@ -112,31 +108,18 @@ impl<'a> BitReader<'a> {
         let mut done = 0;
         while done < count {
             let at = (self.at % 8) as u32;
-            let room = (8 - at).min(count - done);
-            let part = u64::from(self.bytes[self.at / 8] >> at) & ((1 << room) - 1);
+            let bits = (8 - at).min(count - done);
+            let part = u64::from(self.bytes[self.at / 8] >> at) & ((1 << bits) - 1);
             value |= part << done;
-            done += room;
-            self.at += room as usize;
+            done += bits;
+            self.at += bits as usize;
         }
         Ok(value)
     }
 
-    /// Reads `count` bits, at most 32.
-    pub fn u32(&mut self, count: u32) -> Result<u32, WireError> {
-        debug_assert!(count <= 32);
-        Ok(self.bits(count)? as u32)
-    }
-
-    /// Reads `count` bits, at most 16.
-    pub fn u16(&mut self, count: u32) -> Result<u16, WireError> {
-        debug_assert!(count <= 16);
-        Ok(self.bits(count)? as u16)
-    }
-
-    /// Reads `count` bits, at most 8.
-    pub fn u8(&mut self, count: u32) -> Result<u8, WireError> {
-        debug_assert!(count <= 8);
-        Ok(self.bits(count)? as u8)
+    /// Reads a number of `count` bits, as many as its type has or fewer.
+    pub fn number<T: TryFrom<u64>>(&mut self, count: u32) -> Result<T, WireError> {
+        T::try_from(self.bits(count)?).map_err(|_| WireError::Range("number"))
     }
 
     /// Reads one bit.
@@ -158,7 +141,7 @@ impl<'a> BitReader<'a> {
         u32::try_from(value).map_err(|_| WireError::Range("Exp-Golomb code"))
     }
 
-    /// Nothing but zero bits up to the next whole byte may follow.
+    /// Ends reading: only zero bits up to the next whole byte may follow.
     pub fn finish(mut self) -> Result<(), WireError> {
         let left = self.left();
         if left >= 8 || self.bits(left as u32)? != 0 {
@@ -168,7 +151,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Signed to unsigned, so that numbers near 0 stay small: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+/// Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
 pub fn zigzag(value: i32) -> u32 {
     ((value << 1) ^ (value >> 31)) as u32
 }
@@ -185,7 +168,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(items in prop::collection::vec((any::<u64>(), 1..=64_u32, any::<u32>(), 0..20_u32, any::<i32>()), 0..40)) {
+        fn written_numbers_are_read(items in prop::collection::vec((any::<u64>(), 1..=64_u32, any::<u32>(), 0..20_u32, any::<i32>()), 0..40)) {
             let mut writer = BitWriter::new();
             writer.flag(true);
             for &(value, count, number, order, signed) in &items {

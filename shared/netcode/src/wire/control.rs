@@ -332,7 +332,7 @@ mod tests {
         #[test]
         fn a_truncated_hello_is_refused(cut in 0..29_usize) {
             let body = &frame(&ClientMessage::Hello(hello())).unwrap()[2..];
-            prop_assert!(ClientMessage::parse(&body[..cut]).is_err());
+            prop_assert!(ClientMessage::parse(&body[..cut.min(body.len() - 1)]).is_err());
         }
     }
 }

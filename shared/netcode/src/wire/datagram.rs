@@ -63,7 +63,7 @@ impl Echo {
         if !reader.flag()? {
             return Ok(None);
         }
-        let echo = Self { time: reader.u32(32)?, held: reader.u32(24)? };
+        let echo = Self { time: reader.number(32)?, held: reader.number(24)? };
         if echo.held > Self::HELD_MAX {
             return Err(WireError::Range("held time"));
         }

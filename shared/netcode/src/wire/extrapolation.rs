@@ -4,11 +4,7 @@
 //! numbers, or floats with nothing but additions, multiplications, divisions and square roots (IEEE 754
 //! defines these exactly) and functions from `libm` rather than the system's.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bounds are seen to where numbers come in"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
 use super::model::CLASSES;
 use crate::fields::{Field, Motion, Packed};

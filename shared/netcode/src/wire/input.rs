@@ -108,21 +108,21 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
 /// Reads a packet that may be anything.
 pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> {
     let mut reader = BitReader::new(bytes);
-    let kind = kind_of(reader.u8(8)?);
+    let kind = kind_of(reader.number(8)?);
     if kind != INPUT_KIND {
         return Err(WireError::Kind(kind));
     }
-    let seq = reader.u16(16)?;
+    let seq = reader.number(16)?;
     let ack = if reader.flag()? {
-        Some(Ack { newest: reader.u16(16)?, mask: reader.u32(32)? })
+        Some(Ack { newest: reader.number(16)?, mask: reader.number(32)? })
     } else {
         None
     };
-    let sent = reader.u32(32)?;
+    let sent = reader.number(32)?;
     let echo = Echo::read(&mut reader)?;
-    let epoch = reader.u8(8)?;
-    let tick = reader.u16(16)?;
-    let count = usize::from(reader.u8(7)?);
+    let epoch = reader.number(8)?;
+    let tick = reader.number(16)?;
+    let count: usize = reader.number(7)?;
     // Each input takes two bits or more, so this allocates in proportion to what is there.
     if count > PACKET_INPUTS_MAX || count > reader.left() {
         return Err(WireError::Range("count of inputs"));
@@ -135,7 +135,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
         } else if at == 0 {
             return Err(WireError::Range("first input"));
         }
-        let lag = if at == 0 || reader.flag()? { Some(reader.u16(16)?) } else { None };
+        let lag = if at == 0 || reader.flag()? { Some(reader.number(16)?) } else { None };
         inputs.push(Pressed { input: I::unpack(&newer), lag });
     }
     reader.finish()?;

@@ -6,13 +6,9 @@
 //! ([`Counts`](super::counts::Counts)); a client and a server never adapt them, so there is nothing between the two that a lost
 //! packet could put out of step. They are part of the game's hash.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bounds are seen to where numbers come in"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use super::hash::fnv1a;
 use super::range::{Coder, EVEN, Level};
@@ -249,57 +245,28 @@ pub(super) fn len(kinds: &[usize]) -> usize {
         }
 }
 
-/// Tables that many may look in, without a copy for each.
-#[derive(Clone, Debug)]
-enum Held {
-    Included(&'static Tables),
-    Shared(Arc<Tables>),
-}
-
-impl std::ops::Deref for Held {
-    type Target = Tables;
-
-    fn deref(&self) -> &Tables {
-        match self {
-            Self::Included(tables) => tables,
-            Self::Shared(tables) => tables,
-        }
-    }
-}
-
-/// Where a game's decisions look, and the tables that they look in.
-#[derive(Clone, Debug)]
+/// Tables of a game, and the places of its decisions in them.
+#[derive(Debug)]
 pub struct Layout {
-    tables: Held,
-    /// For each kind the start of its entity's decisions.
+    tables: Cow<'static, Tables>,
+    /// Start of the decisions of each kind's entity.
     kinds: Vec<usize>,
 }
 
 impl Layout {
-    /// Of a game's kinds in its tables. Tables for other kinds are as good as none: the general ones then
-    /// serve for every field.
-    pub fn new(tables: &'static Tables, kinds: &[Kind]) -> Self {
-        Self::holding(Held::Included(tables), kinds)
-    }
-
-    /// The same in tables of one's own.
-    pub fn of(tables: Tables, kinds: &[Kind]) -> Self {
-        Self::holding(Held::Shared(Arc::new(tables)), kinds)
-    }
-
-    fn holding(tables: Held, kinds: &[Kind]) -> Self {
+    /// A game's kinds in its tables; if these were made for other kinds, in the general ones.
+    pub fn new(tables: Cow<'static, Tables>, kinds: &[Kind]) -> Self {
         let fields: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
-        let fit = tables.fit(kinds);
-        let tables =
-            if fit { tables } else { Held::Shared(Arc::new(Tables::general().spread(&fields))) };
-        let mut start = HEADER;
-        let starts = kinds.iter().map(|kind| {
-            let here = start;
-            start += ENTITY + kind.fields.len() * FIELD;
-            here
+        let tables = match tables {
+            fit if fit.fit(kinds) => fit,
+            _ => Cow::Owned(Tables::general().spread(&fields)),
+        };
+        let starts = fields.iter().scan(HEADER, |start, fields| {
+            let here = *start;
+            *start += ENTITY + fields * FIELD;
+            Some(here)
         });
-        let starts = starts.collect();
-        Self { tables, kinds: starts }
+        Self { tables, kinds: starts.collect() }
     }
 
     /// The likelihoods.
@@ -307,7 +274,7 @@ impl Layout {
         &self.tables.levels
     }
 
-    /// Tells the tables apart.
+    /// Digest of the tables.
     pub fn digest(&self) -> u64 {
         self.tables.digest
     }

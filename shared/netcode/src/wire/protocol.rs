@@ -1,5 +1,7 @@
 //! What a build speaks: hashes that tell mismatched builds apart before they misread each other.
 
+use std::borrow::Cow;
+
 use super::hash::fnv1a;
 use super::model::Layout;
 use crate::fields::{Audience, Entity, Kind, Motion, Record};
@@ -38,7 +40,7 @@ pub fn game_hash<G: Game>() -> u64 {
 /// What a game's packets and predictions depend on, as text: a line for the game, one for each
 /// record, one for each field.
 pub fn game_text<G: Game>() -> String {
-    let tables = Layout::new((G::KIT.coding.tables)(), G::Entity::KINDS).digest();
+    let tables = Layout::new(Cow::Borrowed((G::KIT.coding.tables)()), G::Entity::KINDS).digest();
     let mut text = format!("game {} {}\ntables {tables:016x}\n", G::NAME, G::RULES_VERSION);
     let input = Kind { name: G::Input::NAME, fields: G::Input::FIELDS };
     for kind in std::iter::once(&input).chain(G::Entity::KINDS) {

@@ -1,17 +1,13 @@
 //! A binary range coder: decisions of known likelihood into as few bytes as they take.
 //!
-//! It is Martin's range coder (1979) over bits, as LZMA has it, with 56 bits of state instead of 32,
-//! so that next to nothing is lost to rounding. The reader takes zero bytes for what is beyond the end,
-//! so the writer leaves them out.
+//! This is Martin's range coder (1979) over bits, as in LZMA, with 56 bits of state instead of 32, so
+//! that next to nothing is lost to rounding. The reader takes zero bytes for what is beyond the end, so
+//! the writer leaves them out.
 //!
 //! A likelihood is a [`Level`]: 256 of them, evenly apart in log-odds. A step of 1/16 costs at
 //! most a ten-thousandth of a bit against the exact likelihood.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bounds are seen to where numbers come in"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
 use super::error::WireError;
 
@@ -21,26 +17,27 @@ pub type Level = u8;
 /// As likely as not.
 pub const EVEN: Level = 128;
 
-/// Something that is told decisions, or tells them: the one code for a format's writing, reading,
-/// measuring and training.
+/// Writer, reader, meter or counter of decisions: one description of a format serves all four.
 pub trait Coder {
-    /// A decision that is as likely as the tables have it in `context`. A writer takes `yes` and
-    /// returns it; a reader ignores it and returns what was written.
+    /// Codes a decision with the likelihood of its `context` in the tables. A writer returns `yes`; a
+    /// reader ignores it and returns what was written.
     fn bit(&mut self, context: usize, yes: bool) -> bool;
 
-    /// A decision that is as likely as not.
+    /// Codes a decision that is as likely as not.
     fn even(&mut self, yes: bool) -> bool;
 
-    /// The low `count` bits (at most 32) of a number that can be anything, highest first.
+    /// Codes the low `count` bits (at most 32) of any number, highest first.
     fn raw(&mut self, value: u32, count: u32) -> u32 {
         (0..count).rev().fold(0, |read, at| read << 1 | u32::from(self.even(value >> at & 1 == 1)))
     }
 }
 
-/// For each level its likelihood in 1/65536, and what its yes and no cost in 1/1024 bit, rounded
-/// up.
+/// Levels in numbers.
+#[derive(Debug)]
 struct Scale {
+    /// In 1/65536.
     likelihood: [u16; 256],
+    /// Costs of no and yes in 1/1024 bit, rounded up.
     cost: [[u16; 2]; 256],
 }
 
@@ -59,23 +56,23 @@ fn scale() -> &'static Scale {
     &SCALE
 }
 
-/// The level nearest to `yes` out of `all` times.
+/// The level nearest to the likelihood `yes / all`.
 pub fn level_of(yes: f64, all: f64) -> Level {
     let odds = (yes.max(1e-9)) / (all - yes).max(1e-9);
     (128.0 + 16.0 * libm::log(odds)).round().clamp(1.0, 255.0) as Level
 }
 
-/// What a decision costs in 1/1024 bit.
+/// Cost of a decision in 1/1024 bit.
 pub fn cost(level: Level, yes: bool) -> u32 {
     u32::from(scale().cost[usize::from(level)][usize::from(yes)])
 }
 
-/// A decision with its likelihood: what stays of one when it is to be written more than once.
+/// A decision with its likelihood, to be written more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol(u16);
 
 impl Symbol {
-    /// A decision.
+    /// A decision and its likelihood.
     pub fn new(level: Level, yes: bool) -> Self {
         Self(u16::from(level) << 1 | u16::from(yes))
     }
@@ -88,46 +85,36 @@ impl Symbol {
         self.0 & 1 == 1
     }
 
-    /// What it costs in 1/1024 bit.
+    /// Cost in 1/1024 bit.
     pub fn cost(self) -> u32 {
         cost(self.level(), self.yes())
     }
 }
 
-/// The range after each decision has at least so many bits, so that likelihoods in 1/65536 hardly
-/// round.
+/// Fewest bits of the range after a decision, so that likelihoods in 1/65536 hardly round.
 const RANGE_BITS_MIN: u32 = 48;
-/// The state has so many.
+/// Bits of the state.
 const STATE_BITS: u32 = 56;
 const STATE_MASK: u64 = (1 << STATE_BITS) - 1;
 
-/// Writes decisions behind the bytes of a buffer.
+/// Writer of decisions behind the bytes of a buffer.
 #[derive(Debug)]
 pub struct RangeWriter<'t> {
     levels: &'t [Level],
-    scale: ScaleRef,
+    scale: &'static Scale,
     bytes: Vec<u8>,
-    /// Where its own bytes start.
+    /// Start of its own bytes.
     start: usize,
     low: u64,
     range: u64,
 }
 
-#[derive(Clone, Copy)]
-struct ScaleRef(&'static Scale);
-
-impl std::fmt::Debug for ScaleRef {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scale")
-    }
-}
-
 impl<'t> RangeWriter<'t> {
-    /// Writes behind `bytes`, by the likelihoods in `levels`.
+    /// A writer behind `bytes` with the likelihoods in `levels`.
     pub fn new(levels: &'t [Level], bytes: Vec<u8>) -> Self {
         let start = bytes.len();
         let range = 1 << STATE_BITS;
-        Self { levels, scale: ScaleRef(scale()), bytes, start, low: 0, range }
+        Self { levels, scale: scale(), bytes, start, low: 0, range }
     }
 
     /// Writes a decision.
@@ -138,7 +125,7 @@ impl<'t> RangeWriter<'t> {
 
     #[inline]
     fn decide(&mut self, level: Level, yes: bool) {
-        let likelihood = u64::from(self.scale.0.likelihood[usize::from(level)]);
+        let likelihood = u64::from(self.scale.likelihood[usize::from(level)]);
         let split = (self.range >> 16) * likelihood;
         if yes {
             self.range = split;
@@ -152,7 +139,7 @@ impl<'t> RangeWriter<'t> {
         }
     }
 
-    /// Moves the highest byte of the state out; what overflowed goes to the bytes before.
+    /// Moves the highest byte of the state out; an overflow carries into the bytes before.
     fn emit(&mut self) {
         self.carry();
         self.bytes.push((self.low >> RANGE_BITS_MIN) as u8);
@@ -171,9 +158,9 @@ impl<'t> RangeWriter<'t> {
         }
     }
 
-    /// The bytes, as few as tell all decisions.
+    /// The shortest bytes with all decisions.
     pub fn finish(mut self) -> Vec<u8> {
-        // Of all numbers in the range the one with the most zeros at its end.
+        // The number of the range with the most zeros at its end.
         let last = self.low + self.range - 1;
         let zeros = (0..=STATE_BITS).rev().find(|zeros| {
             let number = last >> zeros << zeros;
@@ -204,12 +191,11 @@ impl Coder for RangeWriter<'_> {
     }
 }
 
-/// Reads decisions from bytes that may be anything: it never fails, and makes something of all of
-/// them.
+/// Reader of decisions from bytes that may be anything; it never fails.
 #[derive(Debug)]
 pub struct RangeReader<'t> {
     levels: &'t [Level],
-    scale: ScaleRef,
+    scale: &'static Scale,
     bytes: &'t [u8],
     at: usize,
     code: u64,
@@ -217,10 +203,10 @@ pub struct RangeReader<'t> {
 }
 
 impl<'t> RangeReader<'t> {
-    /// Reads what a writer with the same likelihoods wrote.
+    /// A reader with the likelihoods of the writer.
     pub fn new(levels: &'t [Level], bytes: &'t [u8]) -> Self {
         let range = 1 << STATE_BITS;
-        let mut reader = Self { levels, scale: ScaleRef(scale()), bytes, at: 0, code: 0, range };
+        let mut reader = Self { levels, scale: scale(), bytes, at: 0, code: 0, range };
         for _ in 0..STATE_BITS / 8 {
             reader.pull();
         }
@@ -234,7 +220,7 @@ impl<'t> RangeReader<'t> {
 
     #[inline]
     fn decide(&mut self, level: Level) -> bool {
-        let likelihood = u64::from(self.scale.0.likelihood[usize::from(level)]);
+        let likelihood = u64::from(self.scale.likelihood[usize::from(level)]);
         let split = (self.range >> 16) * likelihood;
         let yes = self.code < split;
         if yes {
@@ -250,7 +236,7 @@ impl<'t> RangeReader<'t> {
         yes
     }
 
-    /// Nothing may follow, and what could have been left out must be.
+    /// Ends reading: no byte may follow, and the last must not be zero.
     pub fn finish(self) -> Result<(), WireError> {
         if self.at < self.bytes.len() || self.bytes.last() == Some(&0) {
             return Err(WireError::Trailing);
@@ -269,17 +255,17 @@ impl Coder for RangeReader<'_> {
     }
 }
 
-/// Collects decisions, to be written later, and adds up what they cost.
+/// Collector of decisions to be written later, and of their cost.
 #[derive(Debug)]
 pub struct Recorder<'t> {
     levels: &'t [Level],
     symbols: &'t mut Vec<Symbol>,
-    /// In 1/1024 bit.
+    /// Cost in 1/1024 bit.
     pub cost: u32,
 }
 
 impl<'t> Recorder<'t> {
-    /// Appends to `symbols`.
+    /// A collector that appends to `symbols`.
     pub fn new(levels: &'t [Level], symbols: &'t mut Vec<Symbol>) -> Self {
         Self { levels, symbols, cost: 0 }
     }

@@ -1,11 +1,7 @@
 //! The snapshot packet, from the server to a client: timing, and entities, each against a state
 //! of it that the client acknowledged. A snapshot may take several packets; each is useful alone.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bounds are seen to where numbers come in"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
 mod references;
 #[cfg(test)]
@@ -165,23 +161,16 @@ fn signed<C: Coder>(coder: &mut C, which: Number, value: i32) -> i32 {
     unzigzag(number(coder, which, zigzag(value)))
 }
 
-/// What a packet says of one entity.
+/// A packet's word of one entity.
 #[derive(Clone, Copy, Debug)]
-pub enum Change<'a> {
-    /// What it has become since states that the reader has.
-    Known {
-        /// Which.
-        references: References,
-        /// How it is coded.
-        encoding: Encoding,
-        /// Its fields' decisions, if it is not as extrapolated.
-        symbols: &'a [Symbol],
-    },
-    /// All of its state.
-    Full(&'a State),
-    /// It is no more.
+pub enum Change {
+    /// Difference from states that the reader has.
+    Known(References, Encoding),
+    /// The whole state.
+    Full(State),
+    /// Its end.
     Gone,
-    /// It may not be seen any more.
+    /// The reader may not see it any more.
     Hidden,
 }
 
@@ -246,7 +235,7 @@ impl Progress {
     }
 
     /// Whether an entity may follow: indices go around at most once.
-    fn has_room_for(&self, gap: u32) -> bool {
+    fn may_follow(&self, gap: u32) -> bool {
         let turned = if self.count == 0 { 0 } else { self.turned.saturating_add(gap) };
         self.count < PACKET_ENTITIES_MAX
             && gap < u32::from(ENTITIES_MAX)
@@ -285,7 +274,7 @@ impl Coder for Meter<'_> {
 /// last byte.
 const END_BITS: u32 = 12 + CHECK_BITS + 8;
 
-/// Fills one packet up to a budget.
+/// Writer of one packet.
 #[derive(Debug)]
 pub struct SnapshotWriter<'l> {
     layout: &'l Layout,
@@ -320,31 +309,35 @@ impl<'l> SnapshotWriter<'l> {
         Self { layout, coder, cost: meter.cost, references, progress, reader }
     }
 
-    /// Adds an entity if the packet then has at most `budget` bytes. Indices must rise, but may go around
-    /// once.
-    pub fn push<G: Game>(&mut self, index: u16, change: &Change<'_>, budget: usize) -> bool {
-        if !self.progress.has_room_for(self.progress.gap_to(index)) {
+    /// Adds an entity, with its fields' decisions if it is [`Change::Known`], unless the packet then has
+    /// more than `bytes_max`. Indices must rise, but may go around once.
+    pub fn push<G: Game>(
+        &mut self,
+        index: u16,
+        change: &Change,
+        symbols: &[Symbol],
+        bytes_max: usize,
+    ) -> bool {
+        if !self.progress.may_follow(self.progress.gap_to(index)) {
             return false;
         }
         let mut meter = Meter { levels: self.layout.levels(), cost: 0 };
         let mut progress = self.progress;
         self.entity::<G, _>(&mut meter, &mut progress, index, change);
         let fields = match change {
-            Change::Known { encoding, .. } => encoding.cost,
+            Change::Known(_, encoding) => encoding.cost,
             _ => 0,
         };
         let cost = self.cost + meter.cost + fields;
-        if cost.div_ceil(1024) + END_BITS > budget as u32 * 8 {
+        if cost.div_ceil(1024) + END_BITS > bytes_max as u32 * 8 {
             return false;
         }
         // The borrow checker cannot see that the coder is apart from the rest.
         let mut coder = std::mem::replace(&mut self.coder, RangeWriter::new(&[], Vec::new()));
         let mut progress = self.progress;
         self.entity::<G, _>(&mut coder, &mut progress, index, change);
-        if let Change::Known { symbols, .. } = change {
-            for symbol in *symbols {
-                coder.symbol(*symbol);
-            }
+        for symbol in symbols {
+            coder.symbol(*symbol);
         }
         self.coder = coder;
         self.progress = progress;
@@ -358,12 +351,12 @@ impl<'l> SnapshotWriter<'l> {
         coder: &mut C,
         progress: &mut Progress,
         index: u16,
-        change: &Change<'_>,
+        change: &Change,
     ) {
         plain(coder, Plain::More, true);
         gap(coder, progress.gap, progress.gap_to(index));
         let sum = match change {
-            Change::Known { references, encoding, .. } => {
+            Change::Known(references, encoding) => {
                 plain(coder, Plain::Known, true);
                 let mut references = *references;
                 let _ = own_references(coder, self.references, progress.usual, &mut references);
@@ -382,7 +375,7 @@ impl<'l> SnapshotWriter<'l> {
             Change::Full(state) => {
                 plain(coder, Plain::Known, false);
                 plain(coder, Plain::There, true);
-                let mut state = **state;
+                let mut state = *state;
                 let _ = code_full::<G, C>(coder, &mut state, self.reader);
                 digest(index, Some(&state))
             }
@@ -522,7 +515,7 @@ fn read_from<'s, G: Game, C: Coder>(
     let mut progress = Progress::default();
     while plain(coder, Plain::More, false) {
         let gap = gap(coder, progress.gap, 0);
-        if !progress.has_room_for(gap) {
+        if !progress.may_follow(gap) {
             return Err(WireError::Range("entity's index"));
         }
         let index = ((u32::from(progress.next) + gap) % u32::from(ENTITIES_MAX)) as u16;

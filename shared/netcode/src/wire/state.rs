@@ -1,5 +1,6 @@
 //! An entity's state, as what it has that was not to be expected.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::extrapolation::{
@@ -22,18 +23,6 @@ pub struct Codec<G> {
     /// states.
     stepwise: Vec<bool>,
     game: PhantomData<fn() -> G>,
-}
-
-// Derived, it would ask for games that can be cloned.
-impl<G> Clone for Codec<G> {
-    fn clone(&self) -> Self {
-        Self {
-            rates: self.rates,
-            layout: self.layout.clone(),
-            stepwise: self.stepwise.clone(),
-            game: PhantomData,
-        }
-    }
 }
 
 /// Surprises so far while a state is coded.
@@ -68,15 +57,16 @@ impl Surprises {
 impl<G: Game> Codec<G> {
     /// For a game at these rates.
     pub fn new(rates: Rates) -> Self {
-        Self::with_layout(rates, Layout::new((G::KIT.coding.tables)(), G::Entity::KINDS))
+        Self::holding(rates, Cow::Borrowed((G::KIT.coding.tables)()))
     }
 
     /// With other tables than the game's: to measure what they are worth.
     pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
-        Self::with_layout(rates, Layout::of(tables.clone(), G::Entity::KINDS))
+        Self::holding(rates, Cow::Owned(tables.clone()))
     }
 
-    fn with_layout(rates: Rates, layout: Layout) -> Self {
+    fn holding(rates: Rates, tables: Cow<'static, Tables>) -> Self {
+        let layout = Layout::new(tables, G::Entity::KINDS);
         let stepwise = G::Entity::KINDS.iter().map(|kind| {
             kind.fields.iter().all(|field| {
                 field.motion == Motion::Step && field.moved_by.is_none() && field.drift == 0.0

@@ -17,6 +17,10 @@ use super::newcomers::Newcomer;
 use crate::framing::read_frame;
 use crate::settings;
 
+/// Reason for closing a connection whose client is too slow.
+pub(super) const TOO_SLOW: &str =
+    "your client does not read the server's messages; check your network and join again";
+
 /// Application error code of every orderly close; the reason is in the text.
 const CLOSED: VarInt = VarInt::from_u32(0);
 /// A newcomer has so long to say hello.
@@ -208,7 +212,7 @@ async fn write(
                     Ok(Ok(())) => {}
                     Ok(Err(_)) => return,
                     Err(_) => {
-                        connection.close(CLOSED, b"you do not read what the server says");
+                        connection.close(CLOSED, TOO_SLOW.as_bytes());
                         return;
                     }
                 }

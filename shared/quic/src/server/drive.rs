@@ -8,7 +8,7 @@ use std::sync::Arc;
 use phaselock::server::{AnyRoom, ClientId, Output, Rotation};
 use tokio::sync::mpsc;
 
-use super::connection::Peer;
+use super::connection::{Peer, TOO_SLOW};
 use super::events::Event;
 use crate::clock::Clock;
 
@@ -111,7 +111,7 @@ impl Driver {
                 Output::Control { client, message } => {
                     let Some(peer) = peers.get(&client) else { continue };
                     if peer.send(message).is_err() {
-                        peer.close("you do not read what the server says");
+                        peer.close(TOO_SLOW);
                         peers.remove(&client);
                         room.handle_lost(client, "it does not read");
                     }

@@ -1,11 +1,7 @@
 //! Which older states of an entity a packet builds on: their ages, for the packet as a whole and for
 //! entities that have others.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bounds are seen to where numbers come in"
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
 use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::wire::WireError;

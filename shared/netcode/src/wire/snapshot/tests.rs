@@ -165,16 +165,15 @@ fn write(
     for (index, say) in said {
         let mut symbols = Vec::new();
         let change = match say {
-            Say::Known(references, state) => Change::Known {
-                references: *references,
-                encoding: encode(&codec, had, *index, *references, state, &mut symbols),
-                symbols: &symbols,
-            },
-            Say::Full(state) => Change::Full(state),
+            Say::Known(references, state) => {
+                let encoding = encode(&codec, had, *index, *references, state, &mut symbols);
+                Change::Known(*references, encoding)
+            }
+            Say::Full(state) => Change::Full(*state),
             Say::Gone => Change::Gone,
             Say::Hidden => Change::Hidden,
         };
-        if !writer.push::<Balls>(*index, &change, budget) {
+        if !writer.push::<Balls>(*index, &change, &symbols, budget) {
             break;
         }
     }

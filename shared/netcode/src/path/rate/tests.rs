@@ -1,4 +1,4 @@
-//! Budgets over simulated paths, in virtual time.
+//! Send rates over simulated paths, in virtual time.
 
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl Seen {
 /// A server that sends snapshots, and a client that acknowledges them 60 times a second.
 struct Path {
     now: LocalTime,
-    budget: Budget,
+    rate: SendRate,
     down: Link<Packet>,
     up: Link<Ack>,
     seq: u64,
@@ -73,7 +73,7 @@ impl Path {
         let conditions: Conditions = conditions.parse().unwrap();
         Self {
             now: LocalTime(0),
-            budget: Budget::new(LocalTime(0), MOST, INTERVAL),
+            rate: SendRate::new(LocalTime(0), MOST, INTERVAL),
             down: Link::new(conditions.down, 2 * seed),
             up: Link::new(conditions.up, 2 * seed + 1),
             seq: 0,
@@ -90,8 +90,8 @@ impl Path {
         let mut seen = Seen { millis: secs * 1000, least_rate: u32::MAX, ..Seen::default() };
         for _ in 0..secs * 1000 {
             self.now = self.now + Micros(1000);
-            if let Some((rate, room)) = &mut self.policer {
-                *room = (*room + *rate).min(3_000_000);
+            if let Some((rate, tokens)) = &mut self.policer {
+                *tokens = (*tokens + *rate).min(3_000_000);
             }
             self.receive(&mut seen);
             self.acknowledge();
@@ -99,8 +99,8 @@ impl Path {
             if due(self.now) != due(self.now - Micros(1000)) {
                 self.snapshot(&mut seen);
             }
-            seen.least_rate = seen.least_rate.min(self.budget.rate());
-            seen.most_rate = seen.most_rate.max(self.budget.rate());
+            seen.least_rate = seen.least_rate.min(self.rate.bytes_per_second());
+            seen.most_rate = seen.most_rate.max(self.rate.bytes_per_second());
         }
         seen
     }
@@ -111,14 +111,14 @@ impl Path {
     }
 
     fn passes(&mut self, bytes: usize) -> bool {
-        let Some((_, room)) = &mut self.policer else { return true };
-        let passes = *room >= bytes as u64 * 1000;
-        *room -= if passes { bytes as u64 * 1000 } else { 0 };
+        let Some((_, tokens)) = &mut self.policer else { return true };
+        let passes = *tokens >= bytes as u64 * 1000;
+        *tokens -= if passes { bytes as u64 * 1000 } else { 0 };
         passes
     }
 
     fn snapshot(&mut self, seen: &mut Seen) {
-        let available = self.budget.available(self.now);
+        let available = self.rate.available(self.now);
         assert!(available >= SNAPSHOT_BYTES_MIN, "{available} at {:?}", self.now);
         let mut left = available.min((self.wanted / 30) as usize);
         self.snapshots.push((self.now, left));
@@ -127,7 +127,7 @@ impl Path {
             left -= bytes;
             let packet = Packet { seq: self.seq, sent: self.now, bytes };
             self.seq += 1;
-            self.budget.handle_sent(self.now, bytes);
+            self.rate.handle_sent(self.now, bytes);
             self.under_way.push_back(packet);
             if self.passes(bytes) {
                 self.down.send(self.now, bytes, packet);
@@ -168,9 +168,9 @@ impl Path {
             self.up.send(self.now, 60, Ack { held, ..ack });
         }
         while let Some(ack) = self.up.poll(self.now) {
-            self.budget.handle_round_trip(self.now, self.now - ack.echo - ack.held);
+            self.rate.handle_round_trip(self.now, self.now - ack.echo - ack.held);
             let now = self.now;
-            let budget = &mut self.budget;
+            let rate = &mut self.rate;
             self.under_way.retain(|packet| {
                 let has = match ack.newest.checked_sub(packet.seq) {
                     Some(0) => true,
@@ -178,14 +178,14 @@ impl Path {
                     _ => false,
                 };
                 if has {
-                    budget.handle_acked(now, packet.sent, packet.bytes);
+                    rate.handle_acked(now, packet.sent, packet.bytes);
                 }
                 !has
             });
             while let Some(packet) = self.under_way.front()
                 && packet.seq + 12 < ack.newest
             {
-                self.budget.handle_lost(now, packet.sent);
+                self.rate.handle_lost(now, packet.sent);
                 self.under_way.pop_front();
             }
         }
@@ -199,7 +199,7 @@ fn capacity(bits: u64) -> f64 {
 }
 
 #[test]
-fn losses_without_a_queue_do_not_starve() {
+fn clients_with_losses_and_no_queue_do_not_starve() {
     for (conditions, least) in [
         ("delay=100ms,jitter=10ms,loss=5%", 0.9),
         ("delay=100ms,jitter=10ms,loss=5%,burst=2", 0.8),
@@ -226,7 +226,7 @@ fn losses_without_a_queue_do_not_starve() {
 }
 
 #[test]
-fn a_narrow_path_is_found_and_its_queue_kept_short() {
+fn narrow_path_is_found_and_its_queue_kept_short() {
     for (conditions, bits) in [
         ("delay=50ms,rate=256kbit", 256_000),
         ("delay=50ms,rate=128kbit", 128_000),
@@ -253,7 +253,7 @@ fn a_narrow_path_is_found_and_its_queue_kept_short() {
 }
 
 #[test]
-fn what_is_dropped_without_a_queue_is_soon_not_sent() {
+fn rate_falls_to_what_a_policer_lets_pass() {
     for (conditions, rate) in [
         ("delay=50ms", 32_000),
         ("delay=120ms,jitter=20ms", 60_000),
@@ -273,12 +273,12 @@ fn what_is_dropped_without_a_queue_is_soon_not_sent() {
 }
 
 #[test]
-fn it_grows_when_a_path_opens_and_shrinks_when_it_closes() {
+fn rate_grows_when_a_path_opens_and_shrinks_when_it_closes() {
     let mut path = Path::new("delay=50ms,rate=256kbit; 30s: rate=20Mbit; 60s: rate=256kbit", 1);
     let narrow = path.run(30);
     assert!(narrow.most_rate < 60_000);
     path.run(20);
-    assert_eq!(path.budget.rate(), MOST, "within 20 s");
+    assert_eq!(path.rate.bytes_per_second(), MOST, "within 20 s");
     path.run(10 + 8);
     let closed = path.run(10);
     assert!(f64::from(closed.most_rate) < 1.3 * capacity(256_000), "{closed:?}");
@@ -286,7 +286,7 @@ fn it_grows_when_a_path_opens_and_shrinks_when_it_closes() {
 }
 
 #[test]
-fn a_longer_route_is_no_queue_for_long() {
+fn longer_route_counts_as_a_queue_for_a_moment_only() {
     for more in [120, 250, 500, 900] {
         let mut path = Path::new(&format!("delay=20ms; 20s: delay={more}ms; 50s: delay=20ms"), 1);
         path.run(20);
@@ -300,7 +300,7 @@ fn a_longer_route_is_no_queue_for_long() {
 }
 
 #[test]
-fn an_outage_is_no_congestion() {
+fn outage_is_no_congestion() {
     for millis in [400, 1500, 5000, 12_000] {
         let end = 20_000 + millis;
         let times = format!("delay=50ms; 20s: loss=100%; {end}ms: loss=0%");
@@ -308,46 +308,46 @@ fn an_outage_is_no_congestion() {
         path.run(20);
         path.run(millis / 1000);
         if millis >= 5000 {
-            assert!(path.budget.rate() < MOST / 4, "nothing is heard");
+            assert!(path.rate.bytes_per_second() < MOST / 4, "nothing is heard");
         }
         path.run(9);
-        assert_eq!(path.budget.rate(), MOST, "{millis} ms");
+        assert_eq!(path.rate.bytes_per_second(), MOST, "{millis} ms");
     }
 }
 
 #[test]
-fn what_is_not_used_does_not_grow() {
+fn unused_rate_does_not_grow() {
     let mut path = Path::new("delay=50ms,rate=512kbit", 1);
     path.wanted = 20_000;
     path.run(30);
-    assert!(path.budget.rate() <= 42_000);
+    assert!(path.rate.bytes_per_second() <= 42_000);
     path.wanted = u64::from(MOST);
     let seen = path.run(10);
     assert!(seen.longest < Micros::from_ms(400), "{seen:?}");
 }
 
 #[test]
-fn a_newcomer_may_take_a_few_packets_once() {
-    let mut budget = Budget::new(LocalTime(0), MOST, INTERVAL);
+fn newcomer_may_take_a_few_packets_once() {
+    let mut rate = SendRate::new(LocalTime(0), MOST, INTERVAL);
     let burst = SNAPSHOT_BURST_BYTES - SNAPSHOT_BYTES_MIN;
-    assert_eq!(budget.available(LocalTime(0)), burst);
-    assert_eq!(budget.available(LocalTime(500_000)), burst, "it waits");
-    budget.handle_sent(LocalTime(500_000), burst);
-    assert_eq!(budget.available(LocalTime(500_000)), 0, "snapshots come faster than stated");
-    assert!((999..1001).contains(&budget.available(LocalTime(533_333))));
+    assert_eq!(rate.available(LocalTime(0)), burst);
+    assert_eq!(rate.available(LocalTime(500_000)), burst, "it waits");
+    rate.handle_sent(LocalTime(500_000), burst);
+    assert_eq!(rate.available(LocalTime(500_000)), 0, "snapshots come faster than stated");
+    assert!((999..1001).contains(&rate.available(LocalTime(533_333))));
 }
 
 #[test]
-fn no_input_is_too_strange() {
+fn rate_survives_impossible_times_and_sizes() {
     let times = [LocalTime(i64::MIN), LocalTime(0), LocalTime(i64::MAX), LocalTime(5)];
     for (most, interval) in [(0, 0), (u32::MAX, i64::MAX), (u32::MAX, 1), (1, -5)] {
-        let mut budget = Budget::new(LocalTime(0), most, Micros(interval));
+        let mut rate = SendRate::new(LocalTime(0), most, Micros(interval));
         for (now, sent) in times.iter().flat_map(|a| times.iter().map(move |b| (*a, *b))) {
-            budget.handle_sent(now, usize::MAX);
-            budget.handle_acked(now, sent, usize::MAX);
-            budget.handle_lost(now, sent);
-            budget.handle_round_trip(now, Micros(sent.0));
-            budget.available(now);
+            rate.handle_sent(now, usize::MAX);
+            rate.handle_acked(now, sent, usize::MAX);
+            rate.handle_lost(now, sent);
+            rate.handle_round_trip(now, Micros(sent.0));
+            rate.available(now);
         }
     }
 }
@@ -365,7 +365,7 @@ proptest! {
             "delay={delay}ms,jitter={jitter}ms,loss={loss}%,burst={burst},rate={rate}kbit; \
              {widens}s: rate=20Mbit; {}s: rate={rate}kbit", 2 * widens);
         let mut path = Path::new(&conditions, seed >> 1);
-        path.budget = Budget::new(LocalTime(0), most, INTERVAL);
+        path.rate = SendRate::new(LocalTime(0), most, INTERVAL);
         path.wanted = wanted;
         // Also asserts that each snapshot has its least.
         let seen = path.run(20);

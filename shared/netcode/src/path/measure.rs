@@ -1,20 +1,21 @@
-//! What a budget is judged by: bytes of the last second, and round trips against their minimum.
+//! Measurements that a send rate is decided by: bytes of the last second, and round trips against
+//! their minimum.
 
 use crate::time::{LocalTime, Micros};
 
 /// Bytes over the last second, in slots of an eighth of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
-    /// The slot of the first bytes: before it there was nothing to count.
+    /// Slot of the first bytes.
     began: Option<i64>,
-    /// The slot that is being filled, counted from time 0.
+    /// Slot that is being filled, counted from time 0.
     slot: i64,
     bytes: [u64; Self::SLOTS as usize + 1],
 }
 
 impl Meter {
     const SLOTS: i64 = 8;
-    /// What a slot holds at most, so that sums do not overflow: far more than any rate.
+    /// Most bytes of a slot, so that sums do not overflow: far more than any rate.
     const BYTES_MAX: u64 = 1 << 32;
     const SLOT_MICROS: i64 = 1_000_000 / Self::SLOTS;
 
@@ -52,8 +53,8 @@ impl Meter {
     }
 }
 
-/// The least value of the last one to two halves of a window: what is older is forgotten, as LEDBAT does
-/// with its base delay (RFC 6817, 2.4.2).
+/// Least value of the last one to two halves of a window; older ones are forgotten, as LEDBAT does with
+/// its base delay (RFC 6817, 2.4.2).
 #[derive(Clone, Copy, Debug)]
 struct WindowMin {
     half: Micros,
@@ -84,11 +85,11 @@ impl WindowMin {
     }
 }
 
-/// Longer ones count as this.
+/// Longer round trips count as this.
 const ROUND_TRIP_MAX: Micros = Micros::from_ms(60_000);
 
-/// The most that arrived in a second, over the last 5 to 10 (BBR's filter of the bottleneck's rate, Cardwell
-/// et al., ACM Queue 2016).
+/// Most bytes that arrived in a second, over the last 5 to 10 (BBR's filter of the bottleneck's rate,
+/// Cardwell et al., ACM Queue 2016).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Best(WindowMin);
 
@@ -106,7 +107,7 @@ impl Best {
     }
 }
 
-/// Round trips: how much longer than the shortest they are of late.
+/// Recent round trips against the shortest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
     base: WindowMin,
@@ -115,10 +116,10 @@ pub(super) struct RoundTrips {
     spread: Micros,
 }
 
-/// Half of the time over which the shortest round trip counts as that of an empty path.
+/// Half of the time for which the shortest round trip counts as an empty path's.
 const BASE_HALF: Micros = Micros::from_ms(5000);
-/// Half of the time over which the shortest is the present one, so that jitter is no queue (RFC 6817
-/// calls that the current filter). Three snapshots at 30 Hz; arbitrary.
+/// Half of the time for which the shortest counts as the present one, so that jitter is no queue (the
+/// current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.
 const RECENT_HALF: Micros = Micros::from_ms(150);
 
 impl RoundTrips {
@@ -144,22 +145,20 @@ impl RoundTrips {
         self.recent.update(now, round_trip);
     }
 
-    /// The present round trip.
     pub(super) fn recent(&self) -> Micros {
         self.recent.get().unwrap_or_default()
     }
 
-    /// By how much it exceeds the shortest one.
+    /// Excess of the present round trip over the shortest.
     pub(super) fn queue(&self) -> Micros {
         self.recent() - self.base.get().unwrap_or_default()
     }
 
-    /// The mean deviation.
     pub(super) fn spread(&self) -> Micros {
         self.spread
     }
 
-    /// From now on the present round trip is that of an empty path.
+    /// Takes the present round trip for an empty path's.
     pub(super) fn rebase(&mut self, now: LocalTime) {
         let recent = self.recent();
         self.base = WindowMin::new(BASE_HALF);
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_meter_counts_the_last_second() {
+    fn meter_counts_the_last_second() {
         let mut meter = Meter::new(LocalTime(-300_000));
         for ms in -300..5000 {
             meter.add(LocalTime(ms * 1000), 7);
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimum_is_forgotten_within_its_window() {
+    fn minimum_is_forgotten_within_its_window() {
         let mut least = WindowMin::new(Micros(100));
         least.update(LocalTime(50), Micros(3));
         for now in 51..250 {
