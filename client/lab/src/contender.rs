@@ -46,6 +46,14 @@ impl Contender {
         }
     }
 
+    /// The extrapolator and the interpolator of a combination.
+    pub fn waypoints(self) -> Option<(Extrapolator, Joining)> {
+        match self {
+            Self::Waypoints(extrapolator, joining) => Some((extrapolator, joining)),
+            Self::Newest | Self::Method(_) => None,
+        }
+    }
+
     /// A new one; what is combined extrapolates so many seconds beyond the newest state.
     pub fn make(self, horizon: f64) -> Box<dyn Method> {
         match self {

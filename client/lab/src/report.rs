@@ -27,6 +27,11 @@ pub fn figure(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
+/// Several numbers, with commas between.
+pub(super) fn figures(values: &[f64]) -> String {
+    values.iter().map(|value| figure(*value)).collect::<Vec<_>>().join(", ")
+}
+
 /// To thousandths: what was asked for, not what was measured.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3

@@ -40,7 +40,7 @@ impl Shape {
         &[Self::Accelerated, Self::Zigzag, Self::Smooth, Self::Sine, Self::Logarithm];
 
     /// What to call it.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Accelerated => "accelerated",
             Self::Zigzag => "zigzag",
