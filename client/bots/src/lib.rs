@@ -11,8 +11,8 @@ use phaselock_quic::client::{Driver, Options};
 use phaselock_quic::clock::Clock;
 pub use report::{LockTimer, Report, Summary};
 
-/// Everything is measured from so long after a game began: by then the clock must have locked, and lead
-/// and delay must have settled.
+/// Everything is measured from so long after a game began: by then the clock must have locked,
+/// and lead and delay must have settled.
 const SETTLED: Micros = Micros::from_ms(2000);
 
 /// A bot's stay in one game.
@@ -25,8 +25,8 @@ struct Stay {
     settled: Option<(LocalTime, Stats)>,
 }
 
-/// Joins, plays for a while, leaves, and reports. The bot's whims follow from `seed`, and its own motion
-/// goes into `files`.
+/// Joins, plays for a while, leaves, and reports. The bot's whims follow from `seed`, and its own
+/// motion goes into `files`.
 pub async fn run(
     options: Options,
     config: SessionConfig,

@@ -18,7 +18,8 @@ pub struct LockTimer {
 }
 
 impl LockTimer {
-    /// A clock is locked from when its error stays within this for [`LOCKED_FOR`](Self::LOCKED_FOR).
+    /// A clock is locked from when its error stays within this for
+    /// [`LOCKED_FOR`](Self::LOCKED_FOR).
     pub const WITHIN: Micros = Micros::from_ms(3);
     /// See [`WITHIN`](Self::WITHIN).
     pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
@@ -185,14 +186,15 @@ pub struct Summary {
     pub late_inputs_per_million: f64,
     /// Predictions that the server contradicted, of ticks played.
     pub mispredictions_per_million: f64,
-    /// Seconds from the first try to join until the clock was locked ([`LockTimer`]); the longest of
-    /// several bots, and none if one of them never was.
+    /// Seconds from the first try to join until the clock was locked ([`LockTimer`]); the longest
+    /// of several bots, and none if one of them never was.
     pub lock_s: Option<f64>,
     /// How far ahead of the server inputs were sent, in ticks.
     pub lead_ticks_mean: f64,
     /// How far behind the server others were shown, in milliseconds.
     pub delay_ms_mean: f64,
-    /// Of the pictures that a bot looks at, one a tick, how many lacked a later state to move towards.
+    /// Of the pictures that a bot looks at, one a tick, how many lacked a later state to move
+    /// towards.
     pub underruns_per_million: f64,
     /// Times that a bot lost the game without wanting to.
     pub disconnects: u32,

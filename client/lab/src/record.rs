@@ -1,7 +1,8 @@
-//! Recordings of play as files: the own player's motion, one line for each tick that the server confirmed.
+//! Recordings of play as files: the own player's motion, one line for each tick that the server
+//! confirmed.
 //!
-//! Each game of a run has a file of its own: `FILE`, then `FILE-2` and so on, the number before the extension.
-//! What they look like, and how they are read, is in [`lab::file`](crate::file).
+//! Each game of a run has a file of its own: `FILE`, then `FILE-2` and so on, the number before
+//! the extension. What they look like, and how they are read, is in [`lab::file`](crate::file).
 
 #[cfg(test)]
 mod tests;
@@ -52,9 +53,9 @@ pub enum RecordError {
     },
 }
 
-/// A file for recorded motion, and its successors. The first one is opened beforehand, so that a path that
-/// cannot be written is known before anything else happens; what is in a file is lost only when the first
-/// line is recorded.
+/// A file for recorded motion, and its successors. The first one is opened beforehand, so that a
+/// path that cannot be written is known before anything else happens; what is in a file is lost
+/// only when the first line is recorded.
 #[derive(Debug)]
 pub struct MotionFiles {
     path: PathBuf,
@@ -133,8 +134,8 @@ impl MotionFiles {
         }
     }
 
-    /// Takes down what a session recorded ([`Session::record_motion`]), and writes it when that is due. After
-    /// an error nothing more is recorded of this game.
+    /// Takes down what a session recorded ([`Session::record_motion`]), and writes it when that
+    /// is due. After an error nothing more is recorded of this game.
     pub fn take_from(&mut self, session: &mut Session, now: LocalTime) -> Result<(), RecordError> {
         while let Some(motion) = session.poll_motion() {
             if self.stay.replace(motion.stay).is_some_and(|stay| stay != motion.stay) {

@@ -1,13 +1,13 @@
-//! The evaluation of the thesis, repeated: its filters, its section 2.3.1 and its section 4.3, beside
-//! its tables.
+//! The evaluation of the thesis, repeated: its filters, its section 2.3.1 and its section 4.3,
+//! beside its tables.
 //!
-//! The thesis's curves and settings are lost: ratios and orders count. The page says of each finding
-//! of the thesis whether it holds here.
+//! The thesis's curves and settings are lost: ratios and orders count. The page says of each
+//! finding of the thesis whether it holds here.
 //!
-//! The thesis leaves two things open that decide much, so both are measured. *The clock*: a state has
-//! the time at which it was sent (both sides share a clock), or that of its arrival. *The filters*: as
-//! its Table 1 prints them, where Catmull-Rom takes steps for equal whatever the spacing and
-//! Richardson goes on from the position before the newest, or mended.
+//! The thesis leaves two things open that decide much, so both are measured. *The clock*: a state
+//! has the time at which it was sent (both sides share a clock), or that of its arrival. *The
+//! filters*: as its Table 1 prints them, where Catmull-Rom takes steps for equal whatever the
+//! spacing and Richardson goes on from the position before the newest, or mended.
 
 mod claims;
 mod findings;
@@ -188,8 +188,9 @@ const FUNCTIONS: [Shape; 2] = [Shape::Sine, Shape::Logarithm];
 /// Distances between the known points of a function: the thesis's 1, and to either side.
 const SPACINGS: [f64; 3] = [0.5, 1.0, 1.5];
 
-/// Section 2.3.1: a function is known at once at points `spacing` units apart. The error, in units, is
-/// the mean over hundredths of a unit up to 3 pi (equation 2.16), from the third known point on.
+/// Section 2.3.1: a function is known at once at points `spacing` units apart. The error, in
+/// units, is the mean over hundredths of a unit up to 3 pi (equation 2.16), from the third known
+/// point on.
 fn scheme(function: Shape, spacing: f64, contender: Contender) -> Scores {
     let secs = 3.0 * PI * UNIT_SECS;
     let points = (0..=(secs * 1e3) as u32).map(|step| {
@@ -240,7 +241,8 @@ pub fn strokes_plan(stamps: Stamps, seed: u64) -> Plan {
     plan
 }
 
-/// Pictures of the paths, and of the errors as in the thesis's figures 17 to 22, by the first reading.
+/// Pictures of the paths, and of the errors as in the thesis's figures 17 to 22, by the first
+/// reading.
 pub fn pictures(measured: &Measured, seed: u64) -> Vec<(String, String)> {
     let straight = PRINTED.map(|filter| Contender::Waypoints(filter, Joining::Linear));
     let round = Contender::Waypoints(PRINTED[0], Joining::CatmullRom);

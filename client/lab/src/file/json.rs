@@ -1,7 +1,7 @@
 //! Motion files of JSON.
 //!
-//! Numbers are read from the text itself, which serde_json hands on as it stands: so that their place in the
-//! file is known, and that they are judged as those of other files are.
+//! Numbers are read from the text itself, which serde_json hands on as it stands: so that their
+//! place in the file is known, and that they are judged as those of other files are.
 
 use std::fmt;
 
@@ -119,7 +119,8 @@ impl<'t> Points<'t, '_> {
     }
 }
 
-/// Time, x and y of an element, as they are written, and how many of its units of time make a second.
+/// Time, x and y of an element, as they are written, and how many of its units of time make a
+/// second.
 struct Parts;
 
 impl<'t> Visitor<'t> for Parts {

@@ -224,7 +224,8 @@ impl Page {
     /// Cuts off what follows, until [`Self::unclip`], outside of an area.
     pub(super) fn clip(&mut self, area: Area) {
         let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
-        // An inner picture clips without an id, which could clash with another picture's on the same web page.
+        // An inner picture clips without an id, which could clash with another picture's on the
+        // same web page.
         self.add(format_args!(
             "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"{x} {y} {width} {height}\" overflow=\"hidden\">"
@@ -309,7 +310,8 @@ impl Page {
         self.add(format_args!("</g>"));
     }
 
-    /// Rings for updates that came and crosses for those that were lost, the smaller the denser they are.
+    /// Rings for updates that came and crosses for those that were lost, the smaller the denser
+    /// they are.
     pub(super) fn updates(&mut self, came: &[[f64; 2]], lost: &[[f64; 2]]) {
         let walked: f64 = came.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
         let apart = if came.len() > 1 { walked / (came.len() - 1) as f64 } else { f64::MAX };
@@ -387,10 +389,10 @@ impl Page {
         let (width, height, body) = (Px(self.width), Px(self.end + MARGIN / 2.0), self.body);
         let (title, description) = (Escaped(title), Escaped(description));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" fill=\"none\">\n\
-             <title>{title}</title>\n<desc>{description}</desc>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n{body}</svg>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" \
+             height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" \
+             fill=\"none\">\n<title>{title}</title>\n<desc>{description}</desc>\n<rect \
+             width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n{body}</svg>\n"
         )
     }
 }
@@ -435,8 +437,9 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about twelve; the phase,
-/// of 0 to 1, shifts them, so that the markers of curves that run together do not cover each other.
+/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about
+/// twelve; the phase, of 0 to 1, shifts them, so that the markers of curves that run together do
+/// not cover each other.
 fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     let on_page = |point: [f64; 2]| point.iter().all(|part| (0.0..=2.0 * WIDTH).contains(part));
     let steps = || {
@@ -459,8 +462,8 @@ fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     places
 }
 
-/// A text in lines of about this width: without the font at hand, a letter is taken to be half as wide as the
-/// text is high, which is about the mean of Helvetica's.
+/// A text in lines of about this width: without the font at hand, a letter is taken to be half as
+/// wide as the text is high, which is about the mean of Helvetica's.
 pub(super) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let letters = ((width / (size * 0.5)) as usize).max(4);
     let mut lines = Vec::new();

@@ -1,17 +1,9 @@
-//! Claims of the thesis's section 4.3 as a table: the text, the paths, and the test of one seed.
+//! Claims of the thesis's section 4.3 as a table, and how one seed answers them.
 //!
 //! A test gives *margins*, all above 0 where the claim holds: logarithms of ratios of errors.
 
 use super::sample::{Axis, Case, Run, deviation, every, greatest, least, mean, range};
-use super::{HISTORIES, LATENCIES_MS, PATHS};
-
-/// Errors are about alike below this difference: the thesis calls 15 % not much. Arbitrary.
-const ALIKE: f64 = 0.20;
-/// Errors that differ by less than 1 % neither rise nor fall. Arbitrary.
-const SAME: f64 = 1.01;
-/// Errors are widespread from this multiple of the least on. The thesis says so of 50 to 250 pixels.
-/// Arbitrary.
-const WIDE: f64 = 3.0;
+use super::{LATENCIES_MS, PATHS, STROKES};
 
 /// The answer of one seed.
 #[derive(Clone, Debug, Default)]
@@ -22,16 +14,10 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The claim that each ratio is above 1.
-    pub(super) fn above(ratios: impl Into<Vec<f64>>) -> Self {
-        Self::above_times(1.0, ratios)
-    }
-
-    /// The claim that each ratio is above a bound.
-    pub(super) fn above_times(bound: f64, ratios: impl Into<Vec<f64>>) -> Self {
-        let numbers = ratios.into();
-        let margins = numbers.iter().map(|ratio| (ratio / bound).ln()).collect();
-        Self { margins, numbers }
+    /// The claim that each number is above a bound.
+    pub(super) fn above(bound: f64, numbers: impl Into<Vec<f64>>) -> Self {
+        let numbers = numbers.into();
+        Self { margins: logs(numbers.iter().map(|number| number / bound)), numbers }
     }
 
     /// The same claim, shown by other numbers.
@@ -46,95 +32,173 @@ impl Outcome {
     }
 }
 
-/// The margins of a claim about four errors.
-type OfFour = fn(&[f64]) -> Vec<f64>;
+fn logs(ratios: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    ratios.into_iter().map(f64::ln).collect()
+}
 
-/// How a claim is tested.
+/// A statistic with its name.
+type Statistic = (&'static str, fn(&[f64]) -> f64);
+
+const MEANS: Statistic = ("errors", mean);
+const DEVIATIONS: Statistic = ("standard deviations", deviation);
+const RANGES: Statistic = ("greatest to least", range);
+
+/// The margins of a claim about some errors.
+type Margins = fn(&[f64]) -> Vec<f64>;
+
+/// A test of a claim on one path by one reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
-    /// By the mean errors of the four extrapolators over some runs.
-    Four(fn(&Run) -> bool, OfFour),
-    By(fn(Case<'_>) -> Outcome),
+    /// A claim about the four extrapolators' errors over some runs.
+    Four(fn(&Run) -> bool, Margins),
+    /// A bound on one extrapolator's error as a multiple of another's.
+    Ratio(usize, usize, f64),
+    /// A claim about a statistic at each value of a parameter.
+    Along(Axis, Statistic, Margins),
+    /// The claim that statistics of some runs are greater by Catmull-Rom interpolation than by
+    /// linear.
+    Rounder(fn(&Run) -> bool, &'static [fn(&[f64]) -> f64]),
+    /// Any other claim, with a description of its numbers.
+    By(&'static str, fn(Case<'_>) -> Outcome),
 }
 
-/// A claim; it must hold on each of its paths.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
-    pub(super) section: &'static str,
-    pub(super) text: &'static str,
+impl Test {
     /// Description of the numbers.
-    pub(super) numbers: &'static str,
-    paths: &'static [&'static str],
-    test: Test,
-}
-
-impl Claim {
-    const fn new(
-        text: &'static str,
-        numbers: &'static str,
-        paths: &'static [&'static str],
-        test: Test,
-    ) -> Self {
-        Self { section: "4.3.7", text, numbers, paths, test }
+    pub(super) fn label(self) -> String {
+        match self {
+            Self::Four(..) => "quadratic, Richardson and Catmull-Rom to linear".into(),
+            Self::Ratio(of, to, _) => format!("{} to {}", super::NAMES[of], super::NAMES[to]),
+            Self::Along(axis, (statistic, _), _) => format!("{statistic} by {}", axis.name()),
+            Self::Rounder(_, [_]) => "Catmull-Rom's errors to linear's".into(),
+            Self::Rounder(..) => "Catmull-Rom's mean and standard deviation to linear's".into(),
+            Self::By(label, _) => label.into(),
+        }
     }
 
-    /// The answer on all of the claim's paths.
-    pub(super) fn ask(&self, case: Case<'_>) -> Outcome {
-        let answers = self.paths.iter().map(|path| match self.test {
-            Test::By(test) => test(case.on(path)),
-            Test::Four(which, margins) => {
-                let errors = case.on(path).four(mean, which);
+    pub(super) fn ask(self, case: Case<'_>) -> Outcome {
+        match self {
+            Self::Four(which, margins) => {
+                let errors = case.four(mean, which);
                 Outcome { margins: margins(&errors), numbers: to_linear(errors) }
             }
-        });
-        answers.reduce(Outcome::and).unwrap_or_default()
+            Self::Ratio(of, to, bound) => {
+                let errors = case.four(mean, every);
+                Outcome::above(bound, [errors[of] / errors[to]])
+            }
+            Self::Along(axis, (_, statistic), margins) => {
+                let numbers = case.along(axis, statistic);
+                Outcome { margins: margins(&numbers), numbers }
+            }
+            Self::Rounder(which, statistics) => {
+                let ratios = statistics.iter().map(|of| rounded(case, *of, which));
+                Outcome::above(1.0, ratios.collect::<Vec<_>>())
+            }
+            Self::By(_, test) => test(case),
+        }
     }
 }
 
-pub(super) const ACCELERATED: &str = PATHS[0].name();
-pub(super) const ZIGZAG: &str = PATHS[1].name();
-pub(super) const SMOOTH: &str = PATHS[2].name();
-/// All paths, and those without corners.
-pub(super) const ALL: &[&str] = &[ACCELERATED, ZIGZAG, SMOOTH];
-pub(super) const EVEN: &[&str] = &[ACCELERATED, SMOOTH];
+/// Some paths, with a name for all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paths(pub(super) &'static str, pub(super) &'static [&'static str]);
+
+const A: &str = PATHS[0].name();
+const Z: &str = PATHS[1].name();
+const S: &str = PATHS[2].name();
+pub(super) const ACCELERATED: Paths = Paths("Accelerated", &[A]);
+pub(super) const ZIGZAG: Paths = Paths("Zigzag", &[Z]);
+pub(super) const SMOOTH: Paths = Paths("Smooth", &[S]);
+/// Paths without corners.
+pub(super) const EVEN: Paths = Paths("Accelerated and smooth", &[A, S]);
+pub(super) const ALL: Paths = Paths("Each path", &[A, Z, S]);
+/// Claims that compare paths.
+const OVER_ALL: Paths = Paths("All paths", &[A]);
+pub(super) const SHORT: Paths = Paths("Zigzag with strokes of 0.15 s", &[STROKES[0].0]);
+pub(super) const LONG: Paths = Paths("Zigzag with strokes of half a second", &[STROKES[2].0]);
+
+/// A claim, which must hold on each of its paths.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim(pub(super) Paths, pub(super) &'static str, pub(super) Test);
+
+impl Claim {
+    /// The answer on all of the claim's paths.
+    pub(super) fn ask(self, case: Case<'_>) -> Outcome {
+        let Self(Paths(_, paths), _, test) = self;
+        let answers = paths.iter().map(|path| test.ask(case.on(path)));
+        answers.reduce(Outcome::and).unwrap_or_default()
+    }
+
+    pub(super) fn text(self) -> String {
+        format!("{}: {}", self.0.0, self.1)
+    }
+}
+
 /// Indices of extrapolators.
 pub(super) const LINEAR: usize = 0;
 pub(super) const QUADRATIC: usize = 1;
 pub(super) const RICHARDSON: usize = 2;
 pub(super) const CATMULL_ROM: usize = 3;
-/// Indices into [`HISTORIES`]: none, the last interval alone, the longest.
-const NONE: usize = 0;
-const LAST: usize = 1;
-const LONGEST: usize = HISTORIES.len() - 1;
 
 /// Ratios of the other errors to that of linear.
 pub(super) fn to_linear(errors: [f64; 4]) -> Vec<f64> {
     errors[1..].iter().map(|error| error / errors[LINEAR]).collect()
 }
 
-/// The claim that one error is the least.
-pub(super) fn is_least(errors: &[f64], at: usize) -> Vec<f64> {
+fn is_least(errors: &[f64], at: usize) -> Vec<f64> {
     let others = errors.iter().enumerate().filter(|(other, _)| *other != at);
-    others.map(|(_, error)| (error / errors[at]).ln()).collect()
+    logs(others.map(|(_, error)| error / errors[at]))
 }
 
-/// The claim that one error is the greatest.
-pub(super) fn is_greatest(errors: &[f64], at: usize) -> Vec<f64> {
+fn is_greatest(errors: &[f64], at: usize) -> Vec<f64> {
     is_least(errors, at).into_iter().map(|margin| -margin).collect()
 }
 
+pub(super) fn linear_is_least(errors: &[f64]) -> Vec<f64> {
+    is_least(errors, LINEAR)
+}
+
+pub(super) fn linear_is_greatest(errors: &[f64]) -> Vec<f64> {
+    is_greatest(errors, LINEAR)
+}
+
+fn catmull_rom_is_greatest(errors: &[f64]) -> Vec<f64> {
+    is_greatest(errors, CATMULL_ROM)
+}
+
+/// Within 20 %: the thesis calls 15 % not much. Arbitrary.
 fn are_alike(errors: &[f64]) -> Vec<f64> {
-    vec![(1.0 + ALIKE).ln() - range(errors).ln()]
+    vec![1.20_f64.ln() - range(errors).ln()]
 }
 
 fn rise(values: &[f64]) -> Vec<f64> {
-    values.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect()
+    logs(values.windows(2).map(|pair| pair[1] / pair[0]))
 }
 
-/// The claim that a statistic rises with a parameter.
-fn rises(case: Case<'_>, axis: Axis, of: fn(&[f64]) -> f64) -> Outcome {
-    let numbers = case.along(axis, of);
-    Outcome { margins: rise(&numbers), numbers }
+/// Three times at least: the thesis says so of 50 to 250 pixels. Arbitrary.
+fn are_wide(ranges: &[f64]) -> Vec<f64> {
+    logs(ranges.iter().map(|range| range / 3.0))
+}
+
+/// Errors that differ by less than 1 % neither rise nor fall. Arbitrary.
+const SAME: f64 = 1.01;
+
+/// Errors by history: with none, by the last interval alone, by more, and by most.
+fn some_is_worse(errors: &[f64]) -> Vec<f64> {
+    let &[none, .., longest] = errors else { return Vec::new() };
+    let most = greatest(&errors[1..errors.len() - 1]) / SAME;
+    logs([most / none, most / longest])
+}
+
+fn more_hardly_helps(errors: &[f64]) -> Vec<f64> {
+    logs([least(&errors[2..]) / (0.95 * errors[1])])
+}
+
+fn last_is_best(errors: &[f64]) -> Vec<f64> {
+    logs(errors[2..].iter().map(|error| error / (errors[1] * SAME)))
+}
+
+fn longest_is_better(errors: &[f64]) -> Vec<f64> {
+    logs([errors[1] / (errors[errors.len() - 1] * SAME)])
 }
 
 /// Errors of Catmull-Rom interpolation as a multiple of those of linear.
@@ -143,246 +207,163 @@ pub(super) fn rounded(case: Case<'_>, of: fn(&[f64]) -> f64, which: impl Fn(&Run
     rounded / straight
 }
 
-const TO_LINEAR: &str = "quadratic, Richardson and Catmull-Rom to linear";
+fn at_least_latency(run: &Run) -> bool {
+    run.is_at(Latency, 0)
+}
 
-/// Claims of section 4.3 that can be counted. The first seven are about the thesis's tables, and hold
-/// of the thesis's own numbers.
+fn at_most_latency(run: &Run) -> bool {
+    run.is_at(Latency, LATENCIES_MS.len() - 1)
+}
+
+use Axis::{History, Jitter, Latency};
+use Test::{Along, By, Four, Rounder};
+
+/// Claims of section 4.3 that can be counted. The first seven are about the thesis's tables, and
+/// hold of the thesis's own numbers.
 pub(super) const CLAIMS: [Claim; 25] = [
-    Claim::new(
-        "Accelerated: linear extrapolation has the least error.",
-        TO_LINEAR,
-        &[ACCELERATED],
-        Test::Four(every, |errors| is_least(errors, LINEAR)),
+    Claim(ACCELERATED, "linear extrapolation has the least error", Four(every, linear_is_least)),
+    Claim(ACCELERATED, "the four are about alike (within 20 %)", Four(every, are_alike)),
+    Claim(ZIGZAG, "linear extrapolation has the least error", Four(every, linear_is_least)),
+    Claim(ZIGZAG, "Catmull-Rom has the greatest", Four(every, catmull_rom_is_greatest)),
+    Claim(
+        ZIGZAG,
+        "Catmull-Rom's is about twice that of linear (1.5 times at least)",
+        Four(every, |errors| logs([errors[CATMULL_ROM] / (1.5 * errors[LINEAR])])),
     ),
-    Claim::new(
-        "Accelerated: the four are about alike (within 20 %).",
-        TO_LINEAR,
-        &[ACCELERATED],
-        Test::Four(every, are_alike),
+    Claim(
+        SMOOTH,
+        "Richardson has the least error",
+        Four(every, |errors| is_least(errors, RICHARDSON)),
     ),
-    Claim::new(
-        "Zigzag: linear extrapolation has the least error.",
-        TO_LINEAR,
-        &[ZIGZAG],
-        Test::Four(every, |errors| is_least(errors, LINEAR)),
-    ),
-    Claim::new(
-        "Zigzag: Catmull-Rom has the greatest.",
-        TO_LINEAR,
-        &[ZIGZAG],
-        Test::Four(every, |errors| is_greatest(errors, CATMULL_ROM)),
-    ),
-    Claim::new(
-        "Zigzag: Catmull-Rom's is about twice that of linear (1.5 times at least).",
-        TO_LINEAR,
-        &[ZIGZAG],
-        Test::Four(every, |errors| vec![(errors[CATMULL_ROM] / (1.5 * errors[LINEAR])).ln()]),
-    ),
-    Claim::new(
-        "Smooth: Richardson has the least error.",
-        TO_LINEAR,
-        &[SMOOTH],
-        Test::Four(every, |errors| is_least(errors, RICHARDSON)),
-    ),
-    Claim::new(
-        "Smooth: the four are about alike (within 20 %).",
-        TO_LINEAR,
-        &[SMOOTH],
-        Test::Four(every, are_alike),
-    ),
-    Claim::new(
-        "Over all three paths, linear extrapolation is the best.",
-        TO_LINEAR,
-        &[ACCELERATED],
-        Test::By(|case| {
+    Claim(SMOOTH, "the four are about alike (within 20 %)", Four(every, are_alike)),
+    Claim(
+        OVER_ALL,
+        "linear extrapolation is the best",
+        By("quadratic, Richardson and Catmull-Rom to linear", |case| {
             let mut means = [1.0_f64; 4];
-            for path in ALL {
+            for path in ALL.1 {
                 let errors = case.on(path).four(mean, every);
                 for (mean, error) in means.iter_mut().zip(errors) {
                     *mean *= (error / errors[LINEAR]).cbrt();
                 }
             }
-            Outcome { margins: is_least(&means, LINEAR), numbers: means[1..].to_vec() }
+            Outcome { margins: linear_is_least(&means), numbers: means[1..].to_vec() }
         }),
     ),
-    Claim::new(
-        "Accelerated: the error rises with the latency.",
-        "errors by latency",
-        &[ACCELERATED],
-        Test::By(|case| rises(case, Axis::Latency, mean)),
+    Claim(ACCELERATED, "the error rises with the latency", Along(Latency, MEANS, rise)),
+    Claim(EVEN, "the error rises with the jitter", Along(Jitter, MEANS, rise)),
+    Claim(
+        ACCELERATED,
+        "errors are spread most widely without jitter",
+        Along(Jitter, DEVIATIONS, |spreads| is_greatest(spreads, 0)),
     ),
-    Claim::new(
-        "Accelerated and smooth: the error rises with the jitter.",
-        "errors by jitter, path by path",
-        EVEN,
-        Test::By(|case| rises(case, Axis::Jitter, mean)),
+    Claim(
+        ZIGZAG,
+        "at small latencies the four are about alike (within 20 %)",
+        Four(at_least_latency, are_alike),
     ),
-    Claim::new(
-        "Accelerated: errors are spread most widely without jitter.",
-        "standard deviations by jitter",
-        &[ACCELERATED],
-        Test::By(|case| {
-            let spreads = case.along(Axis::Jitter, deviation);
-            Outcome { margins: is_greatest(&spreads, 0), numbers: spreads }
-        }),
+    Claim(
+        ZIGZAG,
+        "the greater the latency, the wider errors are spread",
+        Along(Latency, DEVIATIONS, rise),
     ),
-    Claim::new(
-        "Zigzag: at small latencies the four are about alike (within 20 %).",
-        TO_LINEAR,
-        &[ZIGZAG],
-        Test::Four(|run| run.is_at(Axis::Latency, 0), are_alike),
+    Claim(
+        ZIGZAG,
+        "at each jitter errors are spread widely (the greatest is three times the least)",
+        Along(Jitter, RANGES, are_wide),
     ),
-    Claim::new(
-        "Zigzag: the greater the latency, the wider errors are spread.",
-        "standard deviations by latency",
-        &[ZIGZAG],
-        Test::By(|case| rises(case, Axis::Latency, deviation)),
-    ),
-    Claim::new(
-        "Zigzag: at each jitter errors are spread widely (the greatest is three times the least).",
-        "greatest to least by jitter",
-        &[ZIGZAG],
-        Test::By(|case| Outcome::above_times(WIDE, case.along(Axis::Jitter, range))),
-    ),
-    Claim::new(
-        "Smooth: at low latency Catmull-Rom extrapolation is the most gathered.",
-        "standard deviations by extrapolator",
-        &[SMOOTH],
-        Test::By(|case| {
-            let spreads = case.four(deviation, |run| run.is_at(Axis::Latency, 0));
+    Claim(
+        SMOOTH,
+        "at low latency Catmull-Rom extrapolation is the most gathered",
+        By("standard deviations by extrapolator", |case| {
+            let spreads = case.four(deviation, at_least_latency);
             Outcome { margins: is_least(&spreads, CATMULL_ROM), numbers: spreads.into() }
         }),
     ),
-    Claim::new(
-        "Smooth: at great latencies Catmull-Rom extrapolation has the greatest error.",
-        TO_LINEAR,
-        &[SMOOTH],
-        Test::Four(
-            |run| run.is_at(Axis::Latency, LATENCIES_MS.len() - 1),
-            |errors| is_greatest(errors, CATMULL_ROM),
-        ),
+    Claim(
+        SMOOTH,
+        "at great latencies Catmull-Rom extrapolation has the greatest error",
+        Four(at_most_latency, catmull_rom_is_greatest),
     ),
-    Claim {
-        section: "4.3.2",
-        ..Claim::new(
-            "Catmull-Rom interpolation is smoother than linear, on each path.",
-            "jerks to those of linear, by path",
-            ALL,
-            Test::By(|case| {
-                let ratio = case.jerk_ratio();
-                Outcome::above([ratio.recip()]).by([ratio])
-            }),
-        )
-    },
-    Claim::new(
-        "Linear interpolation is nearer than Catmull-Rom, on each path.",
-        "Catmull-Rom's errors to linear's, by path",
+    Claim(
         ALL,
-        Test::By(|case| Outcome::above([rounded(case, mean, every)])),
-    ),
-    Claim::new(
-        "Smooth: linear interpolation is nearer at each latency, each jitter and each history.",
-        "Catmull-Rom's errors to linear's, by latency, by jitter, by history",
-        &[SMOOTH],
-        Test::By(|case| {
-            let values = |axis: Axis| (0..axis.values()).map(move |value| (axis, value));
-            let errors = Axis::ALL
-                .into_iter()
-                .flat_map(values)
-                .map(|(axis, value)| rounded(case, mean, |run| run.is_at(axis, value)));
-            Outcome::above(errors.collect::<Vec<_>>())
+        "Catmull-Rom interpolation is smoother than linear (4.3.2)",
+        By("jerks to those of linear", |case| {
+            let ratio = case.jerk_ratio();
+            Outcome::above(1.0, [ratio.recip()]).by([ratio])
         }),
     ),
-    Claim::new(
-        "Accelerated and smooth: Catmull-Rom interpolation does badly without jitter.",
-        "Catmull-Rom's errors to linear's without jitter and with it, path by path",
+    Claim(ALL, "linear interpolation is nearer than Catmull-Rom", Rounder(every, &[mean])),
+    Claim(
+        SMOOTH,
+        "linear interpolation is nearer at each latency, each jitter and each history",
+        By("Catmull-Rom's errors to linear's", |case| {
+            let values = |axis: Axis| (0..axis.values()).map(move |value| (axis, value));
+            let cells = [Latency, Jitter, History].into_iter().flat_map(values);
+            let ratio = |(axis, value)| rounded(case, mean, |run| run.is_at(axis, value));
+            Outcome::above(1.0, cells.map(ratio).collect::<Vec<_>>())
+        }),
+    ),
+    Claim(
         EVEN,
-        Test::By(|case| {
-            // Worse than linear, and worse than with jitter.
+        "without jitter Catmull-Rom interpolation does badly, and worse than with it",
+        By("Catmull-Rom's errors to linear's without jitter and with it", |case| {
             let still = rounded(case, mean, Run::is_still);
             let other = rounded(case, mean, |run| !run.is_still());
-            Outcome::above([still, still / other]).by([still, other])
+            Outcome::above(1.0, [still, still / other]).by([still, other])
         }),
     ),
-    Claim::new(
-        "Smooth: without jitter the errors of linear interpolation are lower and less widespread.",
-        "Catmull-Rom's mean and standard deviation to linear's",
-        &[SMOOTH],
-        Test::By(|case| {
-            Outcome::above([mean, deviation].map(|of| rounded(case, of, Run::is_still)))
-        }),
+    Claim(
+        SMOOTH,
+        "without jitter the errors of linear interpolation are lower and less widespread",
+        Rounder(Run::is_still, &[mean, deviation]),
     ),
-    Claim::new(
-        "Zigzag: Catmull-Rom interpolation makes for bad results: errors are greater and more \
-         widespread, and Catmull-Rom extrapolation compares worse.",
-        "Catmull-Rom interpolation's mean and standard deviation to linear's; Catmull-Rom \
-         extrapolation's errors to linear's by either interpolation",
-        &[ZIGZAG],
-        Test::By(|case| {
-            let [linear, catmull_rom] = [LINEAR, CATMULL_ROM].map(|of| {
-                let filter = case.reading.filters[of];
-                case.two(mean, |run| run.extrapolator == filter)
-            });
-            let compared = [0, 1].map(|joining| catmull_rom[joining] / linear[joining]);
-            Outcome::above([mean, deviation].map(|of| rounded(case, of, every)))
-                .and(Outcome::above([compared[1] / compared[0]]).by(compared))
-        }),
+    Claim(
+        ZIGZAG,
+        "Catmull-Rom interpolation makes errors greater and more widespread, and Catmull-Rom \
+         extrapolation compares worse",
+        By(
+            "Catmull-Rom interpolation's mean and standard deviation to linear's; Catmull-Rom \
+             extrapolation's errors to linear's by either interpolation",
+            |case| {
+                let [linear, catmull_rom] = [LINEAR, CATMULL_ROM].map(|of| {
+                    let filter = case.reading.filters[of];
+                    case.two(mean, |run| run.extrapolator == filter)
+                });
+                let compared = [0, 1].map(|joining| catmull_rom[joining] / linear[joining]);
+                Rounder(every, &[mean, deviation])
+                    .ask(case)
+                    .and(Outcome::above(1.0, [compared[1] / compared[0]]).by(compared))
+            },
+        ),
     ),
-    Claim::new(
-        "Zigzag: the error is small with no history, greater with some, less again with more.",
-        "errors by history",
-        &[ZIGZAG],
-        Test::By(|case| {
-            let errors = case.along(Axis::History, mean);
-            let most = greatest(&errors[LAST..LONGEST]) / SAME;
-            Outcome::above([most / errors[NONE], most / errors[LONGEST]]).by(errors)
-        }),
+    Claim(
+        ZIGZAG,
+        "the error is small with no history, greater with some, less again with more",
+        Along(History, MEANS, some_is_worse),
     ),
-    Claim::new(
-        "Smooth: averaging more than the last interval helps by less than 5 %.",
-        "errors by history",
-        &[SMOOTH],
-        Test::By(|case| {
-            let errors = case.along(Axis::History, mean);
-            let best = least(&errors[LAST + 1..]);
-            Outcome::above([best / (0.95 * errors[LAST])]).by(errors)
-        }),
+    Claim(
+        SMOOTH,
+        "averaging more than the last interval helps by less than 5 %",
+        Along(History, MEANS, more_hardly_helps),
     ),
-    Claim::new(
-        "The time history matters less on the smooth path than on the accelerated.",
-        "greatest to least by history, accelerated and smooth",
-        &[ACCELERATED],
-        Test::By(|case| {
-            let path = |path| range(&case.on(path).along(Axis::History, mean));
-            let ranges = [path(ACCELERATED), path(SMOOTH)];
-            Outcome::above([(ranges[0] - 1.0) / (ranges[1] - 1.0)]).by(ranges)
+    Claim(
+        OVER_ALL,
+        "the time history matters less on the smooth path than on the accelerated",
+        By("greatest to least by history, accelerated and smooth", |case| {
+            let ranges = [A, S].map(|path| range(&case.on(path).along(History, mean)));
+            Outcome::above(1.0, [(ranges[0] - 1.0) / (ranges[1] - 1.0)]).by(ranges)
         }),
     ),
 ];
 
-/// Two claims that contradict each other: on the accelerated path the last interval alone is best (of
-/// figure 17), and a longer history is better (of the three paths).
-pub(super) const CONTRADICTED: [Claim; 2] = [
-    Claim::new(
-        "the last alone",
-        "errors by history",
-        &[ACCELERATED],
-        Test::By(|case| {
-            let errors = case.along(Axis::History, mean);
-            let ratios = errors[LAST + 1..].iter().map(|error| error / (errors[LAST] * SAME));
-            Outcome::above(ratios.collect::<Vec<_>>()).by(errors)
-        }),
-    ),
-    Claim::new(
-        "longer",
-        "errors by history",
-        &[ACCELERATED],
-        Test::By(|case| {
-            let errors = case.along(Axis::History, mean);
-            Outcome::above([errors[LAST] / (errors[LONGEST] * SAME)]).by(errors)
-        }),
-    ),
+/// Two claims that contradict each other: of figure 17, and of the three paths.
+pub(super) const CONTRADICTED: [(Claim, &str); 2] = [
+    (Claim(ACCELERATED, QUESTION, Along(History, MEANS, last_is_best)), "the last alone"),
+    (Claim(ACCELERATED, QUESTION, Along(History, MEANS, longest_is_better)), "longer"),
 ];
+const QUESTION: &str = "which time history is best? The thesis says the last interval alone (of \
+                        figure 17), and a longer one (of the three paths)";
 
 #[cfg(test)]
 mod tests {
@@ -392,10 +373,12 @@ mod tests {
     #[test]
     fn claims_about_the_tables_hold_in_the_tables() {
         for claim in &CLAIMS[..7] {
-            let Test::Four(_, margins) = claim.test else { panic!("{} is of four", claim.text) };
-            let path = PATHS.iter().position(|path| [path.name()] == claim.paths);
-            let errors = TABLES[path.expect("a path of the thesis")];
-            assert!(margins(&errors).iter().all(|margin| *margin > 0.0), "{}", claim.text);
+            let Claim(Paths(_, [path]), text, Four(_, margins)) = claim else {
+                panic!("{claim:?} is of four")
+            };
+            let table = PATHS.iter().position(|known| known.name() == *path);
+            let errors = TABLES[table.expect("a path of the thesis")];
+            assert!(margins(&errors).iter().all(|margin| *margin > 0.0), "{text}");
         }
     }
 

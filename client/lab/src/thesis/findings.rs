@@ -9,8 +9,8 @@ use super::claims::{CLAIMS, CONTRADICTED, Claim, Outcome};
 use super::sample::Sample;
 use super::{FUNCTIONS, Measured, PATHS, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
 
-/// Standard errors from 0 beyond which a mean over the seeds is not chance: in one of eighty cases it
-/// is (Student's t for 11 degrees of freedom). There are some hundred verdicts.
+/// Standard errors from 0 beyond which a mean over the seeds is not chance: in one of eighty
+/// cases it is (Student's t for 11 degrees of freedom). There are some hundred verdicts.
 pub(super) const SURE: f64 = 3.0;
 
 /// The answer of all seeds together.
@@ -67,7 +67,7 @@ pub struct Finding {
     /// Section of the thesis.
     pub section: &'static str,
     /// The finding in our words.
-    pub text: &'static str,
+    pub text: String,
     /// Verdicts, one for each reading; a single one where no network is involved.
     pub verdicts: Vec<Verdict>,
     /// The measurements behind the verdicts.
@@ -77,11 +77,11 @@ pub struct Finding {
 /// All findings that are tested: those of section 2.3.1, then those of section 4.3.
 pub fn findings(measured: &Measured) -> Vec<Finding> {
     let seeds = measured.seeds();
-    let networked = CLAIMS.iter().map(|claim| of_claim(claim, &seeds));
+    let networked = CLAIMS.into_iter().map(|claim| of_claim(claim, &seeds));
     of_schemes().into_iter().chain(networked).collect()
 }
 
-fn ask(seeds: &[Sample], reading: Reading, claim: &Claim) -> Vec<Outcome> {
+fn ask(seeds: &[Sample], reading: Reading, claim: Claim) -> Vec<Outcome> {
     seeds.iter().map(|seed| claim.ask(seed.case(PATHS[0].name(), reading))).collect()
 }
 
@@ -93,14 +93,14 @@ pub(super) fn numbers_of(outcomes: &[Outcome]) -> String {
     figures(&means.collect::<Vec<_>>())
 }
 
-fn of_claim(claim: &Claim, seeds: &[Sample]) -> Finding {
+fn of_claim(claim: Claim, seeds: &[Sample]) -> Finding {
     let outcomes = READINGS.map(|reading| ask(seeds, reading, claim));
     let numbers = outcomes.each_ref().map(|outcomes| numbers_of(outcomes));
     Finding {
-        section: claim.section,
-        text: claim.text,
+        section: "4.3.7",
+        text: claim.text(),
         verdicts: outcomes.iter().map(|outcomes| Verdict::of(outcomes)).collect(),
-        numbers: format!("{}: {}", claim.numbers, numbers.join("; ")),
+        numbers: format!("{}: {}", claim.2.label(), numbers.join("; ")),
     }
 }
 
@@ -108,23 +108,18 @@ fn of_claim(claim: &Claim, seeds: &[Sample]) -> Finding {
 pub(super) fn contradicted(measured: &Measured) -> Finding {
     let seeds = measured.seeds();
     let says = |reading: Reading| {
-        let holds = |claim: &&Claim| Verdict::of(&ask(&seeds, reading, claim)) == Verdict::Yes;
-        let claim = CONTRADICTED.iter().find(holds);
-        claim.map_or(Verdict::Unclear, |claim| Verdict::Says(claim.text))
+        let holds =
+            |(claim, _): &&(Claim, _)| Verdict::of(&ask(&seeds, reading, *claim)) == Verdict::Yes;
+        CONTRADICTED.iter().find(holds).map_or(Verdict::Unclear, |(_, says)| Verdict::Says(says))
     };
-    Finding {
-        text: "Accelerated: which time history is best? The thesis says the last interval alone \
-               (of figure 17), and a longer one (of the three paths).",
-        verdicts: READINGS.map(says).into(),
-        ..of_claim(&CONTRADICTED[0], &seeds)
-    }
+    Finding { verdicts: READINGS.map(says).into(), ..of_claim(CONTRADICTED[0].0, &seeds) }
 }
 
 fn of_schemes() -> Vec<Finding> {
     let error = |function, spacing, contender| scheme(function, spacing, contender).error_now_mean;
     let finding = |text: &'static str, holds: bool, numbers: String| Finding {
         section: "2.3.1",
-        text,
+        text: text.into(),
         verdicts: vec![Verdict::certain(holds)],
         numbers,
     };
@@ -171,8 +166,8 @@ fn of_schemes() -> Vec<Finding> {
                 && wide.error_now_p99 > cornered.error_now_p99
                 && narrow.error_now_p99 < wide.error_now_p99,
             format!(
-                "99th percentiles on the sine, there with straight lines, and on the logarithm: {}; \
-                 jerk x {}",
+                "99th percentiles on the sine, there with straight lines, and on the logarithm: \
+                 {}; jerk x {}",
                 figures(&[wide, cornered, narrow].map(|scores| scores.error_now_p99)),
                 figures(&[wide.jerk / cornered.jerk]),
             ),

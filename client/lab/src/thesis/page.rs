@@ -18,19 +18,18 @@ use super::{
 /// The page in Markdown.
 pub fn page(measured: &Measured) -> String {
     let mut text = String::from(
-        "# The thesis's evaluation, repeated\n\n\
-         The thesis measured how far extrapolation followed by interpolation leads from the true \
-         path, on paths that were drawn with a mouse. The drawings are lost, and so are the \
-         latencies, jitters and histories; so the paths and settings are ours, and ratios and \
-         orders can be compared, but not pixels. Errors are mean distances from where the thing \
-         truly was at the moment.\n\n\
-         It leaves two things open that decide much, so both are measured. *Clock*: a state is of \
-         the time at which it was sent, as in Phaselock; the thesis's messages carry the time at \
-         which they were made (3.4), and on one computer the clocks are one (3.5). *No clock*: a \
-         state is of the time at which it comes; the thesis reckons with the times of the \
-         network's occurrences (4.3.4) and had no time synchronisation. *Printed*: the filters of \
-         its Table 1, of which Catmull-Rom takes steps for equal whatever the spacing. *Mended*: a \
-         true parabola, Richardson by equations 2.33 and 2.31, Catmull-Rom for any spacing.\n",
+        "# The thesis's evaluation, repeated\n\nThe thesis measured how far extrapolation \
+         followed by interpolation leads from the true path, on paths that were drawn with a \
+         mouse. The drawings are lost, and so are the latencies, jitters and histories; so the \
+         paths and settings are ours, and ratios and orders can be compared, but not pixels. \
+         Errors are mean distances from where the thing truly was at the moment.\n\nIt leaves two \
+         things open that decide much, so both are measured. *Clock*: a state is of the time at \
+         which it was sent, as in Phaselock; the thesis's messages carry the time at which they \
+         were made (3.4), and on one computer the clocks are one (3.5). *No clock*: a state is of \
+         the time at which it comes; the thesis reckons with the times of the network's \
+         occurrences (4.3.4) and had no time synchronisation. *Printed*: the filters of its Table \
+         1, of which Catmull-Rom takes steps for equal whatever the spacing. *Mended*: a true \
+         parabola, Richardson by equations 2.33 and 2.31, Catmull-Rom for any spacing.\n",
     );
     let all = measured.all();
     filters(&mut text);
@@ -52,8 +51,8 @@ fn by_reading(name: &str) -> Vec<String> {
     line(name, READINGS.map(|reading| reading.name))
 }
 
-/// Weights of the newest position and of the two before it, for the position `ahead` seconds later.
-/// The spans between them are `h0` and `h1`.
+/// Weights of the newest position and of the two before it, for the position `ahead` seconds
+/// later. The spans between them are `h0` and `h1`.
 type Weights = fn(h0: f64, h1: f64, ahead: f64) -> [f64; 3];
 
 /// The rows of the thesis's Table 1, misprints and all.
@@ -94,15 +93,15 @@ fn filters(text: &mut String) {
     text.push_str(&table(&head, &lines));
     text.push_str(
         "\nSo the linear row and Richardson's for any spacing are sound. The quadratic row has a \
-         factor 1/(t - ti) too much and does not divide by the steps. At equal steps quadratic and \
-         Catmull-Rom are the same filter (5/2, -2, 1/2), since the thesis takes the newest slope \
-         for the velocity at the newest position; a true parabola has 3, -3, 1. Richardson's 7/3, \
-         -5/3, 1/3 does not follow from equations 2.33 and 2.31, as it is said to, which give \
-         13/6, -4/3, 1/6; it is what the row for any spacing (equation 2.36) is at equal steps. \
-         That row has t - t1 where 2.31 has t - t0, and its +1 on the weight of the position \
-         before the newest: it goes on from there instead, for longer, with the slope of 2.35. \
-         Below, *printed* is the quadratic row without its stray factor (with which its weights do \
-         not sum to 1) and divided by the steps, Richardson's row for any spacing, and \
+         factor 1/(t - ti) too much and does not divide by the steps. At equal steps quadratic \
+         and Catmull-Rom are the same filter (5/2, -2, 1/2), since the thesis takes the newest \
+         slope for the velocity at the newest position; a true parabola has 3, -3, 1. \
+         Richardson's 7/3, -5/3, 1/3 does not follow from equations 2.33 and 2.31, as it is said \
+         to, which give 13/6, -4/3, 1/6; it is what the row for any spacing (equation 2.36) is at \
+         equal steps. That row has t - t1 where 2.31 has t - t0, and its +1 on the weight of the \
+         position before the newest: it goes on from there instead, for longer, with the slope of \
+         2.35. Below, *printed* is the quadratic row without its stray factor (with which its \
+         weights do not sum to 1) and divided by the steps, Richardson's row for any spacing, and \
          Catmull-Rom's.\n",
     );
 }
@@ -132,13 +131,13 @@ fn paths(text: &mut String, all: &Sample) {
     let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let _ = write!(
         text,
-        "\n## Section 4.3: three paths\n\n\
-         {SECS:.0} s of each at {FRAME_HZ:.0} frames a second, an update every {INTERVAL_MS:.0} \
-         ms; latencies of {} ms, jitters of {} ms (latency + random x jitter); {} of the last \
-         intervals averaged to expect the next (0: it is expected as the sender intends); linear \
-         and Catmull-Rom interpolation; all of it on {REPEATS} seeds. However old the newest state \
-         is, it is extrapolated from, as in the thesis; what games may choose stops at a quarter \
-         of a second. Means over all of these, in pixels, and as a ratio to linear.\n",
+        "\n## Section 4.3: three paths\n\n{SECS:.0} s of each at {FRAME_HZ:.0} frames a second, \
+         an update every {INTERVAL_MS:.0} ms; latencies of {} ms, jitters of {} ms (latency + \
+         random x jitter); {} of the last intervals averaged to expect the next (0: it is \
+         expected as the sender intends); linear and Catmull-Rom interpolation; all of it on \
+         {REPEATS} seeds. However old the newest state is, it is extrapolated from, as in the \
+         thesis; what games may choose stops at a quarter of a second. Means over all of these, \
+         in pixels, and as a ratio to linear.\n",
         list(&LATENCIES_MS),
         list(&JITTERS_MS),
         HISTORIES.map(|count| count.to_string()).join(", "),
@@ -192,14 +191,14 @@ fn verdicts(text: &mut String, measured: &Measured) {
     });
     let _ = writeln!(
         text,
-        "\n## Where we agree, and where not\n\n\
-         Of the {} findings of section 2.3.1 that are tested here, which has no network in it, {} \
-         are found again. Of the {} of section 4.3 so many are found again, by reading: {}; the \
-         others are not clear. *Yes* and *no* are beyond chance: the mean of the differences on \
-         the {REPEATS} seeds is more than {SURE:.0} standard errors from none. Other seeds hardly \
-         turn a yes to a no, but may turn a verdict near that bound to *not clear*, or back. *No \
-         history* is 0 here: the next is expected as the sender intends. The thesis may have meant \
-         the last interval; the numbers below have both.\n",
+        "\n## Where we agree, and where not\n\nOf the {} findings of section 2.3.1 that are \
+         tested here, which has no network in it, {} are found again. Of the {} of section 4.3 so \
+         many are found again, by reading: {}; the others are not clear. *Yes* and *no* are \
+         beyond chance: the mean of the differences on the {REPEATS} seeds is more than {SURE:.0} \
+         standard errors from none. Other seeds hardly turn a yes to a no, but may turn a verdict \
+         near that bound to *not clear*, or back. *No history* is 0 here: the next is expected as \
+         the sender intends. The thesis may have meant the last interval; the numbers below have \
+         both.\n",
         still.len(),
         count(&still, 0, Verdict::Yes),
         networked.len(),
@@ -210,7 +209,7 @@ fn verdicts(text: &mut String, measured: &Measured) {
         let verdicts = finding.verdicts.iter().map(|verdict| verdict.name());
         // Without a network there is one set of filters.
         let verdicts = verdicts.chain(std::iter::repeat("-")).take(READINGS.len());
-        line(finding.text, std::iter::once(finding.section).chain(verdicts))
+        line(&finding.text, std::iter::once(finding.section).chain(verdicts))
     });
     let mut head = by_reading("finding");
     head.insert(1, "section".into());

@@ -31,7 +31,9 @@ pub(super) enum Axis {
 }
 
 impl Axis {
-    pub(super) const ALL: [Self; 3] = [Self::Latency, Self::Jitter, Self::History];
+    pub(super) fn name(self) -> &'static str {
+        ["latency", "jitter", "history"][self as usize]
+    }
 
     pub(super) fn values(self) -> usize {
         [LATENCIES_MS.len(), JITTERS_MS.len(), HISTORIES.len()][self as usize]

@@ -1,4 +1,5 @@
-//! The laboratory's picture: where the body truly is, what is known of it, and where each method has it.
+//! The laboratory's picture: where the body truly is, what is known of it, and where each method
+//! has it.
 
 use egui_macroquad::egui::epaint::PathStroke;
 use egui_macroquad::egui::{

@@ -30,8 +30,8 @@ impl Drawing {
         Self { began: now, points: vec![(0.0, place)] }
     }
 
-    /// The mouse went to these places since the last call; nothing tells when between then and now, so they are
-    /// spread evenly. If there are none it stayed where it was.
+    /// The mouse went to these places since the last call; nothing tells when between then and
+    /// now, so they are spread evenly. If there are none it stayed where it was.
     pub(crate) fn follow(&mut self, now: f64, places: &[[f64; 2]]) {
         let (from, last) = self.points.last().copied().unwrap_or_default();
         let to = (now - self.began).min(SECS_MAX);

@@ -1,5 +1,5 @@
-//! The laboratory's legend, which is the list of methods as well: what each looks like, how it does, whether it
-//! is shown.
+//! The laboratory's legend, which is the list of methods as well: what each looks like, how it
+//! does, whether it is shown.
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{

@@ -1,4 +1,5 @@
-//! The laboratory: draw a motion, and see what a network leaves of it and what each method makes of that.
+//! The laboratory: draw a motion, and see what a network leaves of it and what each method makes
+//! of that.
 //!
 //! ```text
 //! mouse -> drawing --+
@@ -7,8 +8,8 @@
 //!                                       +-> export
 //! ```
 //!
-//! *Invariant:* what is measured, [`phaselock_lab`] measures; in here it is chosen, painted and written
-//! to files.
+//! *Invariant:* what is measured, [`phaselock_lab`] measures; in here it is chosen, painted and
+//! written to files.
 
 mod canvas;
 mod drawing;

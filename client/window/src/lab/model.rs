@@ -1,5 +1,5 @@
-//! What the laboratory shows, but for the picture: a path, what a network makes of it, what each method makes
-//! of that, and the time up to which it is looked at.
+//! What the laboratory shows, but for the picture: a path, what a network makes of it, what each
+//! method makes of that, and the time up to which it is looked at.
 
 use std::rc::Rc;
 
@@ -196,7 +196,8 @@ impl Model {
         self.bounds = bounds(&self.recording, self.secs);
         self.updates = track::updates(&self.recording, &self.carried, &setup);
         for row in &mut self.rows {
-            // The numbers stay until there are others, rather than flicker while a slider is moved.
+            // The numbers stay until there are others, rather than flicker while a slider is
+            // moved.
             (row.run, row.scored) = (None, None);
         }
         self.scoring = None;
@@ -230,9 +231,9 @@ impl Model {
         self.version += 1;
     }
 
-    /// Works out what methods show that is not known yet, those in the picture first, one after the other while
-    /// there is `time`, which is asked whether the next one is in the picture. At least one, so that it ends
-    /// some day. Returns whether all is known.
+    /// Works out what methods show that is not known yet, those in the picture first, one after
+    /// the other while there is `time`, which is asked whether the next one is in the picture. At
+    /// least one, so that it ends some day. Returns whether all is known.
     pub(crate) fn compute(&mut self, mut time: impl FnMut(bool) -> bool) -> bool {
         let mut first = true;
         for on in [true, false] {
@@ -256,8 +257,9 @@ impl Model {
         self.carried.frames.partition_point(|frame| frame.now <= self.head + 5e-7)
     }
 
-    /// Scores all methods up to the time that is looked at, if new numbers are `due`, while there is `time`, but
-    /// at least one. They are seen once all of them are of the same time. Returns whether those seen are of now.
+    /// Scores all methods up to the time that is looked at, if new numbers are `due`, while there
+    /// is `time`, but at least one. They are seen once all of them are of the same time. Returns
+    /// whether those seen are of now.
     pub(crate) fn score(&mut self, due: bool, mut time: impl FnMut() -> bool) -> bool {
         let now = self.frames();
         let known = |row: &&mut Row| row.run.is_some();

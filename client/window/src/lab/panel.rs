@@ -137,8 +137,8 @@ fn sliders(ui: &mut Ui, controls: &mut LabSettings) {
         1 => "last interval".into(),
         count => format!("{count} intervals"),
     };
-    let what = "Over how many past intervals between arrivals is averaged to expect the next update. Without, it \
-                is expected as the sender intends.";
+    let what = "Over how many past intervals between arrivals is averaged to expect the next \
+                update. Without, it is expected as the sender intends.";
     let range = Slider::new(&mut controls.history, 0..=HISTORY_MAX);
     slider(ui, "History", what, (words, true), range);
     let hz = &mut controls.frame_hz;

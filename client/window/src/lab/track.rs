@@ -90,8 +90,8 @@ impl Track {
         lines
     }
 
-    /// The dashes of some frames: lengths drawn and left out in turn, that stay where they are as the curve
-    /// grows. What would be too many is drawn without gaps.
+    /// The dashes of some frames: lengths drawn and left out in turn, that stay where they are as
+    /// the curve grows. What would be too many is drawn without gaps.
     pub(crate) fn dashes(&self, frames: Range<usize>, pattern: &[f32]) -> Vec<Vec<Pos2>> {
         let period: f32 = pattern.iter().sum();
         if pattern.is_empty() || period <= 0.0 {

@@ -85,8 +85,8 @@ pub(crate) fn tell_apart(subjects: &mut [Subject]) {
     }
 }
 
-/// Where a result goes. Whether it can be written is tried beforehand, so that it is known before hours of
-/// measuring; nothing is there or changed until then.
+/// Where a result goes. Whether it can be written is tried beforehand, so that it is known before
+/// hours of measuring; nothing is there or changed until then.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// None: the standard output.

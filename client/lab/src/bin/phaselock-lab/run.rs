@@ -1,4 +1,5 @@
-//! Measuring on all cores, with progress on the standard error, until all is done or Ctrl-C is pressed.
+//! Measuring on all cores, with progress on the standard error, until all is done or Ctrl-C is
+//! pressed.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -129,8 +130,8 @@ impl Progress {
     }
 }
 
-/// Measures a plan on so many threads. The rows come in the plan's order; if it was told to stop, those that
-/// were done by then.
+/// Measures a plan on so many threads. The rows come in the plan's order; if it was told to stop,
+/// those that were done by then.
 pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str) -> Vec<Row> {
     let cells = plan.cells();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));

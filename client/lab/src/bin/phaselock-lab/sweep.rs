@@ -149,8 +149,8 @@ fn check_lengths(args: &SweepArgs, subjects: &[Subject]) -> Result<()> {
         let secs = recording.secs().min(args.seconds.unwrap_or(f64::INFINITY));
         if secs > most {
             bail!(
-                "{name} takes {secs:.0} s, and {most:.0} s can be shown at so many updates and frames a second; \
-                 shorten it with --seconds"
+                "{name} takes {secs:.0} s, and {most:.0} s can be shown at so many updates and \
+                 frames a second; shorten it with --seconds"
             );
         }
     }
