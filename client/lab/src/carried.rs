@@ -145,7 +145,6 @@ struct Receiver {
     history: usize,
     rule: DelayRule,
     steered: Option<Delay>,
-    /// Departure and arrival of the newest update.
     newest: Option<(f64, f64)>,
     /// Seconds between arrivals of the newest updates, oldest first.
     intervals: VecDeque<f64>,
@@ -203,7 +202,6 @@ impl Receiver {
         })
     }
 
-    /// Expected seconds between arrivals.
     fn expected(&self) -> f64 {
         let count = self.intervals.len();
         if count == 0 {

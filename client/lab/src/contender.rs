@@ -120,7 +120,6 @@ impl FromStr for Contender {
     }
 }
 
-/// See [`Contender::Newest`].
 #[derive(Debug)]
 struct Newest;
 

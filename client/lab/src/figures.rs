@@ -168,7 +168,6 @@ fn part(recording: &Recording, secs: f64) -> (f64, f64) {
     (begin, begin + span)
 }
 
-/// Numbers up to a count, fewer if they are many.
 fn thinned(count: usize) -> impl Iterator<Item = usize> {
     (0..=count).step_by(count / POINTS_MAX + 1)
 }

@@ -36,7 +36,6 @@ pub(super) struct Curve {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Paths {
     pub(super) title: String,
-    /// The conditions.
     pub(super) subtitle: String,
     /// The true path in pieces that are not joined.
     pub(super) truth: Vec<Vec<[f64; 2]>>,
@@ -56,7 +55,6 @@ pub(super) struct Scatter {
     /// Label of the vertical axis, which all panels share.
     pub(super) y_label: String,
     pub(super) series: Vec<Series>,
-    /// A panel for each parameter.
     pub(super) panels: Vec<Panel>,
 }
 
@@ -73,7 +71,6 @@ pub(super) struct Series {
 /// nearest two would be too close.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Panel {
-    /// The parameter and its unit.
     pub(super) label: String,
     /// Clouds; those of one series and value count as one.
     pub(super) clouds: Vec<Cloud>,
@@ -85,7 +82,6 @@ pub(super) struct Cloud {
     /// Index into [`Scatter::series`]; a cloud of an unknown series is left out.
     pub(super) series: usize,
     pub(super) value: f64,
-    /// The error of each run.
     pub(super) errors: Vec<f64>,
 }
 

@@ -212,7 +212,6 @@ impl Recording {
         if extent > 0.0 { extent / PIXELS } else { 1.0 }
     }
 
-    /// Number of samples at or before a time.
     fn until(&self, time: f64) -> usize {
         self.samples.partition_point(|sample| sample.time <= time + SAME_SECS)
     }

@@ -27,12 +27,10 @@ pub(super) fn figure(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// Several numbers, with commas between.
 pub(super) fn figures(values: &[f64]) -> String {
     values.iter().map(|value| figure(*value)).collect::<Vec<_>>().join(", ")
 }
 
-/// A parameter to thousandths.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
@@ -77,7 +75,6 @@ pub(super) fn tabulate<T>(columns: Columns<'_, T>, things: &[T]) -> String {
     table(&head, &things.iter().map(line).collect::<Vec<_>>())
 }
 
-/// A number without decimals.
 pub(super) fn whole(value: f64) -> String {
     format!("{value:.0}")
 }

@@ -118,7 +118,6 @@ pub(super) fn zigzag(time: f64, stroke: f64) -> [f64; 2] {
     [swing(150.0 * time, 900.0), swing(632.0 * time, 632.0 * stroke)]
 }
 
-/// Over a distance and back, steadily.
 fn swing(gone: f64, distance: f64) -> f64 {
     let phase = gone.rem_euclid(2.0 * distance);
     phase.min(2.0 * distance - phase)

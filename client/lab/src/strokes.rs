@@ -158,7 +158,6 @@ mod tests {
         })
     }
 
-    /// Contrast as of WCAG 2.1.
     fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
         let luminance = |color| {
             let [r, g, b] = linear(color);

@@ -148,7 +148,6 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// All runs.
     fn all(&self) -> Sample {
         let mut all = Sample::default();
         self.rows().for_each(|row| all.push(row));
@@ -182,7 +181,6 @@ const SCHEMES: [(Contender, &str); 7] = [
     (waypoints(Kind::Linear, Joining::CubicSpline), "linear, cubic spline (figure 9)"),
 ];
 
-/// Functions of section 2.3.1.
 const FUNCTIONS: [Shape; 2] = [Shape::Sine, Shape::Logarithm];
 
 /// Distances between the known points of a function: the thesis's 1, and to either side.

@@ -24,7 +24,7 @@ impl Pick {
         }
     }
 
-    /// How it did, after what it is said to be off from.
+    /// Its figures, after the error.
     fn figures(&self) -> String {
         let [low, high] = self.visual_px_quartiles;
         let spread = if low < high {
@@ -44,7 +44,6 @@ impl Pick {
         )
     }
 
-    /// What should not be trusted.
     fn warning(&self) -> String {
         let mut text = String::new();
         if !self.helps {

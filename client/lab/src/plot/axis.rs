@@ -2,12 +2,10 @@
 
 use super::MAGNITUDE_MAX;
 
-/// Whether a number can be drawn.
 pub(super) fn drawable(value: f64) -> bool {
     value.abs() <= MAGNITUDE_MAX
 }
 
-/// From the least number to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     pub(super) low: f64,
@@ -58,7 +56,7 @@ impl Range {
         Self { low: middle - length / 2.0, high: middle + length / 2.0 }
     }
 
-    /// What lies in both, or `self` if nothing does.
+    /// The common part, or `self` if there is none.
     pub(super) fn within(self, other: Self) -> Self {
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
         if low < high { Self { low, high } } else { self }
@@ -77,7 +75,7 @@ impl Range {
     }
 }
 
-/// About so many ticks to an axis.
+/// Approximate number of ticks on an axis.
 pub(super) const TICKS: f64 = 6.0;
 
 /// The distance between about `count` ticks on this length: 1, 2 or 5 times a power of ten
@@ -94,7 +92,7 @@ fn step(length: f64, count: f64) -> f64 {
     nice * power
 }
 
-/// Where the ticks of an axis stand, and what they say.
+/// Positions and labels of the ticks.
 pub(super) fn ticks(range: Range, count: f64) -> Vec<(f64, String)> {
     let step = step(range.length(), count);
     let snug = range.length() * 1e-9;
@@ -126,7 +124,7 @@ fn number(value: f64, step: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// A parameter's value as short as it can be told.
+/// A parameter's value in few characters.
 pub(super) fn value(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -142,11 +140,10 @@ pub(super) fn value(value: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// What is further off the page is drawn as if it were here: viewers calculate with fewer digits
-/// than we do.
+/// Bound of page coordinates: viewers calculate with fewer digits than we do.
 const OFF_PAGE: f64 = 20_000.0;
 
-/// From a range to a span of the page.
+/// Maps a range to a span of the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) range: Range,

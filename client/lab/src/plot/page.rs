@@ -14,12 +14,11 @@ const GRID: &str = "#e4e7eb";
 const FRAME: &str = "#9aa1ab";
 const LOST: &str = "#c4302b";
 const FONTS: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
-/// Of the lines of curves.
 const STROKE_WIDTH: f64 = 1.9;
 /// The radius of markers at measured values, and along curves that have none.
 const MARKER: f64 = 4.0;
 const MARKER_ALONG: f64 = 3.3;
-/// Of markers along a curve, at most so many; arbitrary.
+/// Greatest number of markers along a curve. Arbitrary.
 const MARKERS_MAX: usize = 100;
 /// Points of a path nearer than this to the last one drawn are left out: no eye would find them.
 const NEAR: f64 = 0.2;
@@ -72,7 +71,6 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// A rectangle of the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     pub(super) x: f64,
@@ -82,24 +80,21 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// With so much more at each side.
     pub(super) fn grown(self, more: f64) -> Self {
         let (width, height) = (self.width + 2.0 * more, self.height + 2.0 * more);
         Self { x: self.x - more, y: self.y - more, width, height }
     }
 
-    /// From left to right.
     pub(super) fn across(self, range: Range) -> Scale {
         Scale { range, from: self.x, to: self.x + self.width }
     }
 
-    /// From the bottom up.
     pub(super) fn up(self, range: Range) -> Scale {
         Scale { range, from: self.y + self.height, to: self.y }
     }
 }
 
-/// What stands before a text in the legend.
+/// The sign before a text in the legend.
 pub(super) enum Sample<'a> {
     Stroke(&'a Stroke),
     Truth,
@@ -107,14 +102,12 @@ pub(super) enum Sample<'a> {
     Lost,
 }
 
-/// A line of the legend.
 pub(super) struct Entry<'a> {
     pub(super) sample: Sample<'a>,
     pub(super) name: &'a str,
     pub(super) note: &'a str,
 }
 
-/// Where text stands to its position.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -126,12 +119,11 @@ pub(super) enum Anchor {
 pub(super) struct Page {
     body: String,
     width: f64,
-    /// How far down it is written on.
+    /// Lower end of what is written.
     pub(super) end: f64,
 }
 
 impl Page {
-    /// With its title and subtitle.
     pub(super) fn new(width: f64, title: &str, subtitle: &str) -> Self {
         let mut page = Self { body: String::new(), width, end: 12.0 };
         for (text, size, style) in [(title, 17.0, "font-weight=\"bold\""), (subtitle, 12.5, "")] {
@@ -145,7 +137,6 @@ impl Page {
         page
     }
 
-    /// Adds a piece of SVG.
     pub(super) fn add(&mut self, piece: fmt::Arguments<'_>) {
         self.body.write_fmt(piece).expect("a string takes any text");
         self.body.push('\n');
@@ -172,7 +163,7 @@ impl Page {
         ));
     }
 
-    /// A vertical axis: the grid's lines with their numbers, and what it measures.
+    /// Draws a vertical axis with its grid.
     pub(super) fn vertical(&mut self, area: Area, scale: Scale, label: Option<&str>) {
         for (value, number) in ticks(scale.range, TICKS) {
             let y = scale.at(value);
@@ -188,7 +179,6 @@ impl Page {
         }
     }
 
-    /// A horizontal axis, likewise.
     pub(super) fn horizontal(&mut self, area: Area, scale: Scale, label: &str) {
         for (value, number) in ticks(scale.range, (area.width / 85.0).clamp(2.0, 10.0)) {
             self.tick_across(area, scale.at(value), &number);
@@ -196,7 +186,6 @@ impl Page {
         self.label_across(area, label);
     }
 
-    /// One grid line of a horizontal axis.
     pub(super) fn tick_across(&mut self, area: Area, x: f64, number: &str) {
         let bottom = area.y + area.height;
         self.rule([x, area.y], [x, bottom], GRID);
@@ -213,7 +202,6 @@ impl Page {
         self.add(format_args!("<path d=\"M{x1} {y1}L{x2} {y2}\" stroke=\"{color}\"/>"));
     }
 
-    /// The border of an area.
     pub(super) fn frame(&mut self, area: Area) {
         let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
         self.add(format_args!(
@@ -332,7 +320,6 @@ impl Page {
         }
     }
 
-    /// The pale line of the true path.
     pub(super) fn truth(&mut self, pieces: &[Vec<[f64; 2]>]) {
         let style = "stroke=\"#ccd1d9\" stroke-width=\"7\" stroke-linecap=\"round\"";
         self.path(pieces, format_args!("{style}"));
@@ -397,7 +384,6 @@ impl Page {
     }
 }
 
-/// A colour as SVG has it.
 pub(super) struct Color(pub(super) [u8; 3]);
 
 impl fmt::Display for Color {
@@ -407,7 +393,6 @@ impl fmt::Display for Color {
     }
 }
 
-/// A stroke's attributes.
 struct Line<'a>(&'a Stroke);
 
 impl fmt::Display for Line<'_> {

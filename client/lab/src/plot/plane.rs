@@ -56,7 +56,7 @@ pub(crate) fn paths(plot: &Paths) -> String {
     page.finish(&plot.title, &described(&plot.subtitle, "Paths beside the true one", &plot.curves))
 }
 
-/// Around what is to be seen, on both axes.
+/// The ranges of both axes.
 fn ranges(plot: &Paths) -> [Range; 2] {
     let whole = |point: &&[f64; 2]| point.iter().all(|part| drawable(*part));
     let known = || plot.truth.iter().flatten().chain(&plot.updates).chain(&plot.lost).filter(whole);
@@ -75,7 +75,6 @@ fn ranges(plot: &Paths) -> [Range; 2] {
     ranges.map(|range| range.at_least(if extent > 0.0 { extent * 0.1 } else { 1.0 }))
 }
 
-/// A curve in the legend.
 pub(super) fn entry(curve: &Curve) -> Entry<'_> {
     Entry { sample: Sample::Stroke(&curve.stroke), name: &curve.name, note: &curve.note }
 }

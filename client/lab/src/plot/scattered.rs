@@ -8,7 +8,6 @@ use super::{CLOUD_POINTS_MAX, Panel, Scatter};
 
 const NUMBERS: f64 = 60.0;
 const HEIGHT: f64 = 330.0;
-/// Between two panels.
 const GAP: f64 = 16.0;
 const PANEL_MIN: f64 = 230.0;
 /// The share of the distance between two values over which the series are spread, and of that a
@@ -26,15 +25,13 @@ const LAYERS: usize = 6;
 /// The vertical axis ends above this share of the points if the rest is far off: a few runaways,
 /// and the mean that they take along, do not make everything else small.
 const SHOWN: f64 = 0.99;
-/// How far off, as a multiple of what is shown.
+/// Multiple of the shown range that counts as far off.
 const FAR: f64 = 1.5;
 
-/// A series' errors at one of a panel's values.
 struct Group {
     series: usize,
-    /// Of the value, among the panel's.
+    /// Index among the panel's values.
     place: usize,
-    /// Sorted.
     errors: Vec<f64>,
     mean: f64,
 }
@@ -122,7 +119,7 @@ fn grouped(panel: &Panel, series: usize) -> Grouped {
     Grouped { values, groups }
 }
 
-/// What the vertical axis shows of the sorted errors.
+/// The range of the vertical axis.
 fn shown(sorted: &[f64], means: impl Iterator<Item = f64>) -> Range {
     let (Some(last), Some(first)) = (sorted.last(), sorted.first()) else {
         return Range { low: 0.0, high: 1.0 };
@@ -133,7 +130,7 @@ fn shown(sorted: &[f64], means: impl Iterator<Item = f64>) -> Range {
     Range::around([*first, high].into_iter()).rounded()
 }
 
-/// The subtitle, and what is not drawn.
+/// The subtitle, with notes on undrawn points.
 fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
     let mut text = plot.subtitle.clone();
     let mut add = |sentence: String| {

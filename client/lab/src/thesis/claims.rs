@@ -128,10 +128,17 @@ impl Claim {
         answers.reduce(Outcome::and).unwrap_or_default()
     }
 
+    pub(super) fn section(self) -> &'static str {
+        if self.1 == SMOOTHER { "4.3.2" } else { "4.3.7" }
+    }
+
     pub(super) fn text(self) -> String {
         format!("{}: {}", self.0.0, self.1)
     }
 }
+
+/// The only claim of section 4.3.2.
+const SMOOTHER: &str = "Catmull-Rom interpolation is smoother than linear";
 
 /// Indices of extrapolators.
 pub(super) const LINEAR: usize = 0;
@@ -287,7 +294,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     ),
     Claim(
         ALL,
-        "Catmull-Rom interpolation is smoother than linear (4.3.2)",
+        SMOOTHER,
         By("jerks to those of linear", |case| {
             let ratio = case.jerk_ratio();
             Outcome::above(1.0, [ratio.recip()]).by([ratio])

@@ -97,7 +97,7 @@ fn of_claim(claim: Claim, seeds: &[Sample]) -> Finding {
     let outcomes = READINGS.map(|reading| ask(seeds, reading, claim));
     let numbers = outcomes.each_ref().map(|outcomes| numbers_of(outcomes));
     Finding {
-        section: "4.3.7",
+        section: claim.section(),
         text: claim.text(),
         verdicts: outcomes.iter().map(|outcomes| Verdict::of(outcomes)).collect(),
         numbers: format!("{}: {}", claim.2.label(), numbers.join("; ")),

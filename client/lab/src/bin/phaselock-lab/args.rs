@@ -31,12 +31,12 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
 }
 
-/// Why there are no arguments: something is wrong with them, or help was asked for.
+/// A mistake in the arguments, or a request for help.
 #[derive(Debug)]
 pub(crate) struct ArgsError(clap::Error);
 
 impl ArgsError {
-    /// Says what there is to say, and returns how to exit.
+    /// Reports the mistake or the help, and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.0.use_stderr() {
             // Help or the version. A closed pipe is the reader's choice.
@@ -53,7 +53,6 @@ impl ArgsError {
 }
 
 impl Args {
-    /// Reads a command line that begins with the program's name.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, ArgsError> {
         Self::try_parse_from(args).map_err(ArgsError)
     }
@@ -220,7 +219,7 @@ fn interpolator_help() -> String {
     format!("What leads there: some of {} [default: all]", list(Joining::ALL.iter()))
 }
 
-/// A number within bounds, or what to write instead.
+/// Reads a number within bounds.
 fn number(text: &str, (least, most): (f64, f64), what: &str) -> Result<f64, String> {
     let value = text.trim().parse::<f64>().ok().filter(|value| (least..=most).contains(value));
     value.ok_or_else(|| format!("{what} from {least} to {most}"))
