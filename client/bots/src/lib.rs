@@ -11,8 +11,7 @@ use phaselock_quic::client::{Driver, Options};
 use phaselock_quic::clock::Clock;
 pub use report::{LockTimer, Report, Summary};
 
-/// Everything is measured from so long after a game began: by then the clock must have locked, and lead
-/// and delay must have settled.
+/// Time after joining from which on all is measured: the clock, lead and delay must have settled.
 const SETTLED: Micros = Micros::from_ms(2000);
 
 /// A bot's stay in one game.
@@ -25,8 +24,8 @@ struct Stay {
     settled: Option<(LocalTime, Stats)>,
 }
 
-/// Joins, plays for a while, leaves, and reports. The bot's whims follow from `seed`, and its own motion
-/// goes into `files`.
+/// Joins, plays, leaves, and reports. The bot's decisions follow from `seed`, and its motion goes
+/// into `files`.
 pub async fn run(
     options: Options,
     config: SessionConfig,
@@ -99,7 +98,7 @@ pub async fn run(
     report
 }
 
-/// Plays the ticks that are due, and looks at what came of them.
+/// Plays the ticks that are due.
 fn play(session: &mut Session, stay: &mut Stay, now: LocalTime) {
     session.press_by(now, &mut *stay.controller);
     session.handle_view(now);
@@ -115,7 +114,7 @@ fn stats(session: &Session) -> Option<&Stats> {
     Some(session.client()?.common().stats())
 }
 
-/// Adds what was measured in a stay, from when it had settled.
+/// Adds a stay's measurements, from when it had settled.
 fn add(report: &mut Report, session: &Session, stay: Option<Stay>, now: LocalTime) {
     if let (Some(stay), Some(stats)) = (stay, stats(session)) {
         let (since, before) = stay.settled.unwrap_or_else(|| (now, stats.clone()));
@@ -130,8 +129,8 @@ fn warn(recorded: Result<(), RecordError>) {
     }
 }
 
-/// How far the client's idea of the server's clock is from the host's clock, if both run on the
-/// same host. None if this thread was interrupted while it read the two, again and again.
+/// Difference of the client's server time from the host's clock, where both run on one host. None
+/// if this thread was interrupted while it read the two, again and again.
 fn host_error(session: &Session, clock: &Clock) -> Option<Micros> {
     let common = session.client()?.common();
     let (now, host) = clock.now_and_unix()?;

@@ -47,8 +47,8 @@ struct Arguments {
     /// "mobile,loss=5%,burst=3; 10s: delay=300ms". Each bot has losses of its own
     #[arg(long, value_name = "CONDITIONS")]
     link: Option<Conditions>,
-    /// Write the first bot's motion here, one line for each tick that the server confirmed; of further games
-    /// into FILE-2 and so on
+    /// Write the first bot's motion here, one line for each tick that the server confirmed; of
+    /// further games into FILE-2 and so on
     #[arg(long, value_name = "FILE")]
     record_motion: Option<PathBuf>,
 }

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use phaselock::client::Stats;
 
-/// Most measurements kept of a kind: over two hours at 128 a second.
+/// Greatest number of measurements of a kind: two hours at 128 a second.
 const SAMPLES_MAX: usize = 1 << 20;
 
-/// Finds out when a clock locked.
+/// Measures when a clock locks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LockTimer {
     within: Option<LocalTime>,
@@ -18,12 +18,13 @@ pub struct LockTimer {
 }
 
 impl LockTimer {
-    /// A clock is locked from when its error stays within this for [`LOCKED_FOR`](Self::LOCKED_FOR).
+    /// A clock is locked from when its error stays within this for
+    /// [`LOCKED_FOR`](Self::LOCKED_FOR).
     pub const WITHIN: Micros = Micros::from_ms(3);
-    /// See [`WITHIN`](Self::WITHIN).
+    /// Time within [`WITHIN`](Self::WITHIN) after which a clock is locked.
     pub const LOCKED_FOR: Micros = Micros::from_ms(1000);
 
-    /// The clock is off by so much; returns whether it is, or was, locked.
+    /// Handles the clock's error. Returns true once the clock has locked.
     pub fn observe(&mut self, now: LocalTime, error: Micros) -> bool {
         if self.locked.is_none() {
             if error.0.abs() > Self::WITHIN.0 {
@@ -36,7 +37,7 @@ impl LockTimer {
         self.locked.is_some()
     }
 
-    /// When it locked.
+    /// Time of locking.
     pub fn locked(&self) -> Option<LocalTime> {
         self.locked
     }
@@ -53,7 +54,7 @@ impl Samples {
         }
     }
 
-    /// The magnitude that a part of them does not exceed, in milliseconds; 0 if there is none.
+    /// A quantile of the magnitudes in milliseconds; 0 without measurements.
     fn quantile_ms(&self, part: f64) -> f64 {
         let mut sizes: Vec<_> = self.0.iter().map(|value| value.0.unsigned_abs()).collect();
         let Some(last) = sizes.len().checked_sub(1) else { return 0.0 };
@@ -65,11 +66,11 @@ impl Samples {
 /// One bot's measurements, summed over its sessions if it was disconnected.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Whether it is in the game.
+    /// True in the game.
     pub connected: bool,
-    /// How often it lost the game without wanting to.
+    /// Number of unwanted disconnections.
     pub disconnects: u32,
-    /// Why it last did.
+    /// Reason of the last one.
     pub last_reason: Option<String>,
     pub(super) round_trip: Samples,
     pub(super) clock_error: Samples,
@@ -155,9 +156,9 @@ impl Report {
 pub struct Summary {
     /// Bots that were started.
     pub clients: u32,
-    /// Of these, how many were in the game at the end.
+    /// Bots in the game at the end.
     pub connected: u32,
-    /// Time measured: that in the game, from 2 s after joining on.
+    /// Seconds measured: in the game, from 2 s after joining on.
     pub seconds: f64,
     /// Snapshots that were newer than all before.
     pub snapshots_per_s: f64,
@@ -185,16 +186,16 @@ pub struct Summary {
     pub late_inputs_per_million: f64,
     /// Predictions that the server contradicted, of ticks played.
     pub mispredictions_per_million: f64,
-    /// Seconds from the first try to join until the clock was locked ([`LockTimer`]); the longest of
-    /// several bots, and none if one of them never was.
+    /// Seconds from the first try to join until the clock was locked ([`LockTimer`]); the longest
+    /// of several bots, and none if one of them never was.
     pub lock_s: Option<f64>,
-    /// How far ahead of the server inputs were sent, in ticks.
+    /// Mean lead of the inputs over the server, in ticks.
     pub lead_ticks_mean: f64,
-    /// How far behind the server others were shown, in milliseconds.
+    /// Mean interpolation delay in milliseconds.
     pub delay_ms_mean: f64,
-    /// Of the pictures that a bot looks at, one a tick, how many lacked a later state to move towards.
+    /// Pictures, one a tick, that lacked a later state to move towards, per million.
     pub underruns_per_million: f64,
-    /// Times that a bot lost the game without wanting to.
+    /// Number of unwanted disconnections.
     pub disconnects: u32,
 }
 

@@ -1,4 +1,5 @@
-//! What a network makes of a recording: what comes when, and the moments at which a client shows it.
+//! What a network makes of a recording: what comes when, and the moments at which a client shows
+//! it.
 
 use std::collections::VecDeque;
 
@@ -11,44 +12,44 @@ use phaselock::time::{LocalTime, Micros};
 
 use super::{DelayRule, Recording, Setup, Stamps};
 
-/// Bytes of an update packet; those of a few dozen players in sight. Arbitrary: no profile is too narrow.
+/// Bytes of an update with a few dozen players in sight. Arbitrary: every profile carries it.
 const PACKET_BYTES: usize = 300;
-/// Frames after which it is asked whether to go on: some milliseconds. Arbitrary.
+/// Frames between questions whether to go on: some milliseconds. Arbitrary.
 pub(super) const ASKED_EVERY: u64 = 4096;
 
-/// A state that came.
+/// A state that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    /// When it came, in seconds.
+    /// Arrival in seconds.
     pub at: f64,
-    /// When it was sent.
+    /// Departure in seconds.
     pub sent: f64,
-    /// Of which time it is taken to be; see [`Stamps`].
+    /// Time that it is taken to be of; see [`Stamps`].
     pub time: f64,
-    /// On which course.
+    /// Course of the body.
     pub course: u32,
-    /// What it says.
+    /// Values of the body's fields.
     pub values: Values,
-    /// Seconds after which the next is expected from then on.
+    /// Seconds to the next arrival as expected then.
     pub interval: f64,
 }
 
 /// A recording as it comes to a client.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// What comes, in the order in which it does.
+    /// States in the order of their arrival.
     pub arrivals: Vec<Arrival>,
-    /// The frames that are drawn.
+    /// Frames that are drawn.
     pub frames: Vec<Moment>,
-    /// Times of the states that were sent, lost ones too.
+    /// Times of the states that were sent, lost ones included.
     pub sent: Vec<f64>,
-    /// States that were sent, a second.
+    /// States sent a second.
     pub sends_per_second: f64,
-    /// How far behind the present the past is shown, on average over the frames that are scored.
+    /// Mean interpolation delay over the scored frames.
     pub delay_mean: Micros,
-    /// Seconds at the beginning whose frames are not scored.
+    /// Seconds at the beginning that are not scored.
     pub warm_up: f64,
-    /// How far what is combined extrapolates; see [`Setup::horizon`].
+    /// Horizon of combinations; see [`Setup::horizon`].
     pub horizon: f64,
 }
 
@@ -58,8 +59,8 @@ impl Carried {
         Self::while_told(recording, setup, &|| true)
     }
 
-    /// The same as long as `go_on`, which is asked every few thousand frames, says so; then what has come is
-    /// worth nothing.
+    /// The same while `go_on` agrees; it is asked every few thousand frames. What was stopped is
+    /// worthless.
     pub fn while_told(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
         let setup = &setup.bounded();
         let (schedule, seed) = setup.network.schedule();
@@ -104,7 +105,8 @@ impl Carried {
             }
             while let Some(arrival) = down.next_arrival().filter(|at| *at <= local(now)) {
                 let Some((sent, state)) = down.poll(arrival) else { break };
-                // Whose state is of the time of its arrival must be the newest, and come for the first time.
+                // Whose state is of the time of its arrival must be the newest, and come for the
+                // first time.
                 if setup.stamps == Stamps::Arrived && !receiver.is_news(sent) {
                     continue;
                 }
@@ -116,7 +118,8 @@ impl Carried {
                     Arrival { at, sent, time, course, values, interval }
                 }));
             }
-            // Before anything has come there is nothing to be behind, and frames miss all that they need.
+            // Before anything has come there is nothing to be behind, and frames miss all that
+            // they need.
             let delay = receiver.advance(now);
             let past = now - delay.unwrap_or(Micros::ZERO).as_secs();
             carried.frames.push(Moment { now, past, interval: receiver.expected() });
@@ -129,22 +132,21 @@ impl Carried {
         carried
     }
 
-    /// How many frames there are.
+    /// Number of frames.
     pub fn frames(&self) -> usize {
         self.frames.len()
     }
 }
 
-/// What the receiver makes of when updates come.
+/// The client's expectations of the next update.
 struct Receiver {
     interval: f64,
     stamps: Stamps,
     history: usize,
     rule: DelayRule,
     steered: Option<Delay>,
-    /// When the newest update was sent and when it came.
     newest: Option<(f64, f64)>,
-    /// Seconds between the last arrivals of new newest ones, oldest first.
+    /// Seconds between arrivals of the newest updates, oldest first.
     intervals: VecDeque<f64>,
 }
 
@@ -161,7 +163,7 @@ impl Receiver {
         }
     }
 
-    /// An update came, whether or not the state is in it.
+    /// Handles an update, with or without a state.
     fn handle(&mut self, sent: f64, arrival: LocalTime) {
         let at = secs_of(arrival);
         let known = |sent: f64, came: f64| if self.stamps == Stamps::Sent { sent } else { came };
@@ -186,12 +188,12 @@ impl Receiver {
         }
     }
 
-    /// Whether nothing that was sent then or later has come.
+    /// True if the update is newer than all before.
     fn is_news(&self, sent: f64) -> bool {
         self.newest.is_none_or(|(newest, _)| newest < sent)
     }
 
-    /// How far behind the past is shown. None before the first update has come.
+    /// The interpolation delay; none before the first update.
     fn advance(&mut self, now: f64) -> Option<Micros> {
         let steered = self.steered.as_mut()?.advance(local(now));
         Some(match self.rule {
@@ -200,7 +202,6 @@ impl Receiver {
         })
     }
 
-    /// Seconds from one arrival to the next, as far as the past tells.
     fn expected(&self) -> f64 {
         let count = self.intervals.len();
         if count == 0 {
@@ -210,13 +211,13 @@ impl Receiver {
     }
 }
 
-/// The time of the n-th of moments that are so many seconds apart, in whole microseconds as server time is: so
-/// frames, updates and arrivals that fall together do, and no frame misses an update by how its time is rounded.
+/// The n-th of evenly spaced moments, in whole microseconds as server time is, so that frames,
+/// updates and arrivals coincide whatever the rounding.
 fn moment(number: u64, apart: f64) -> f64 {
     secs_of(local(number as f64 * apart))
 }
 
-/// The client's clock, which is perfect, reads the server's time.
+/// The client's perfect clock at a server time.
 fn local(secs: f64) -> LocalTime {
     LocalTime((secs * 1e6).round() as i64)
 }

@@ -1,5 +1,5 @@
-//! What is measured against each other: the product's methods, what they are made of in all combinations,
-//! and no method at all.
+//! What is measured against each other: the product's methods, what they are made of in all
+//! combinations, and no method at all.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,19 +9,19 @@ use phaselock::motion::choice::Choice;
 use phaselock::motion::waypoints::{self, Extrapolator, Joining};
 use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline, Track};
 
-/// What shows a body.
+/// A way to show a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Contender {
-    /// The newest state as it came: no presentation at all, to compare with.
+    /// The newest state as it came, for comparison.
     Newest,
-    /// One of those that games and players choose from.
+    /// A method that games and players choose from.
     Method(Choice),
-    /// An extrapolator says where the next update will have it, an interpolator leads there.
+    /// An extrapolator predicts the next update's position, an interpolator leads there.
     Waypoints(Extrapolator, Joining),
 }
 
 impl Contender {
-    /// No method, and those that games and players choose from.
+    /// The newest state, and all methods that games and players choose from.
     pub fn playable() -> impl Iterator<Item = Self> {
         std::iter::once(Self::Newest).chain(Choice::ALL.iter().copied().map(Self::Method))
     }
@@ -33,12 +33,12 @@ impl Contender {
         })
     }
 
-    /// All of these.
+    /// All contenders.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::playable().chain(Self::combined())
     }
 
-    /// Which time it shows.
+    /// Time that it shows.
     pub fn timeline(self) -> Timeline {
         match self {
             Self::Newest | Self::Waypoints(..) => Timeline::Present,
@@ -46,7 +46,16 @@ impl Contender {
         }
     }
 
-    /// A new one; what is combined extrapolates so many seconds beyond the newest state.
+    /// The extrapolator and the interpolator of a combination.
+    pub fn waypoints(self) -> Option<(Extrapolator, Joining)> {
+        match self {
+            Self::Waypoints(extrapolator, joining) => Some((extrapolator, joining)),
+            Self::Newest | Self::Method(_) => None,
+        }
+    }
+
+    /// Makes the method; a combination extrapolates for `horizon` seconds beyond the newest
+    /// state.
     pub fn make(self, horizon: f64) -> Box<dyn Method> {
         match self {
             Self::Newest => Box::new(Newest),
@@ -81,11 +90,11 @@ impl fmt::Display for Contender {
     }
 }
 
-/// There is nothing of that name. The message says what there is.
+/// An unknown name of a method.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no method \"{0}\"; there are: {playable}; and an extrapolator and an interpolator joined by a plus, \
-     such as linear+catmull-rom: one of {extrapolators}, and one of {joinings}",
+    "there is no method \"{0}\"; there are: {playable}; and an extrapolator and an interpolator \
+     joined by a plus, such as linear+catmull-rom: one of {extrapolators}, and one of {joinings}",
     playable = list(Contender::playable()),
     extrapolators = list(Extrapolator::ALL.iter()),
     joinings = list(Joining::ALL.iter())
@@ -111,7 +120,6 @@ impl FromStr for Contender {
     }
 }
 
-/// See [`Contender::Newest`].
 #[derive(Debug)]
 struct Newest;
 

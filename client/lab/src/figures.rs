@@ -1,5 +1,5 @@
-//! What a sweep found, as pictures: paths with what was shown, and errors against what was varied, as in the
-//! thesis's figures 14 to 22.
+//! A sweep's results as pictures: paths with what was shown, and errors against what was varied,
+//! as in the thesis's figures 14 to 22.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,18 @@ use super::sweep::{Cell, Plan, Row, Subject};
 use super::track::{self, Fate, Legs};
 use super::{Carried, Contender, Recording, Scores, Seen, Setup, Watched, watch};
 
-/// Methods in one picture, the nearest at the present and those nearest to where it was; more lie on top of each
-/// other.
+/// Methods in one picture, the nearest by *now* and by *then*; more lie on top of each other.
 const METHODS_MAX: [usize; 2] = [5, 2];
-/// Seconds of a path in a picture: more lie on top of each other.
+/// Seconds of a path in a picture.
 const SECS_MAX: f64 = 6.0;
-/// Of a longer path that part is drawn which is so many times as winding as its beginning. Arbitrary.
+/// Winding, as a multiple of the beginning's, from which on another part is drawn. Arbitrary.
 const WINDING: f64 = 1.3;
-/// Parts of a long path among which one is chosen: ten minutes of it.
+/// Parts of a long path that are compared: ten minutes of it.
 const PARTS_MAX: u32 = 100;
 /// Points of a curve in a picture: every pixel of a wide one.
 const POINTS_MAX: usize = 4000;
 
-/// All pictures, with their names.
+/// Pictures of a sweep, with their names.
 pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (at, subject) in plan.subjects.iter().enumerate() {
@@ -32,20 +31,42 @@ pub fn of_sweep(plan: &Plan, rows: &[Row]) -> Vec<(String, String)> {
         if rows.is_empty() {
             continue;
         }
+        let name = &subject.name;
         let best = chosen(means(rows.iter().copied()));
-        let name = |what: &str| format!("{} {what}", subject.name);
         let methods: Vec<_> = best.iter().map(|means| means.method).collect();
-        all.push((name("paths"), of_cell(&plan.cell(middle(plan, at)), &methods)));
-        let playable = |row: &&&Row| !matches!(row.method, Contender::Waypoints(..));
+        all.push((format!("{name} paths"), of_cell(&plan.cell(middle(plan, at)), &methods)));
+        let playable = |row: &&&Row| row.method.waypoints().is_none();
         let best = chosen(means(rows.iter().filter(playable).copied()));
-        all.extend(by_method(subject, &rows, &best).map(|picture| (name("methods"), picture)));
-        all.extend(by_extrapolator(subject, &rows).map(|it| (name("extrapolators"), it)));
-        all.extend(by_interpolator(subject, &rows).map(|it| (name("interpolators"), it)));
+        let best: Vec<_> = best.iter().map(|means| means.method).collect();
+        let extrapolator = |row: &Row| Some(row.method.waypoints()?.0);
+        let joining = |row: &Row| Some(row.method.waypoints()?.1);
+        let pictures = [
+            ("methods", by(name, "the best methods", &rows, &best, |row| Some(row.method))),
+            ("extrapolators", by(name, "extrapolators", &rows, Extrapolator::ALL, extrapolator)),
+            ("interpolators", by(name, "interpolators", &rows, Joining::ALL, joining)),
+        ];
+        let drawn = |(what, picture): (&str, Option<_>)| Some((format!("{name} {what}"), picture?));
+        all.extend(pictures.into_iter().filter_map(drawn));
     }
     all
 }
 
-/// The methods to draw: the nearest by either measure, one of those that are the same.
+/// Errors by one part of the methods, whatever the others; of all its values those that occur.
+fn by<T: Copy + PartialEq + ToString>(
+    name: &str,
+    what: &str,
+    rows: &[&Row],
+    all: &[T],
+    of: impl Fn(&Row) -> Option<T>,
+) -> Option<String> {
+    let occurs = |value: &T| rows.iter().any(|row| of(row) == Some(*value));
+    let all: Vec<T> = all.iter().copied().filter(occurs).collect();
+    let names: Vec<_> = all.iter().map(ToString::to_string).collect();
+    let index = |row: &Row| all.iter().position(|value| Some(*value) == of(row));
+    scattered(&format!("{name}: {what}"), rows, &names, index)
+}
+
+/// The methods to draw: the nearest by either measure, one of several equal ones.
 fn chosen(mut all: Vec<Means>) -> Vec<Means> {
     let mut best: Vec<Means> = Vec::new();
     let by: [fn(&Means) -> f64; 2] = [|means| means.now, |means| means.shown];
@@ -63,7 +84,7 @@ fn chosen(mut all: Vec<Means>) -> Vec<Means> {
     best
 }
 
-/// Each path of a plan with what some methods make of it, amid all that is varied.
+/// Pictures of each path of a plan with some methods, amid all that is varied.
 pub fn of_paths(plan: &Plan, methods: &[Contender]) -> Vec<(String, String)> {
     let picture = |(at, subject): (usize, &Subject)| {
         (format!("{} paths", subject.name), of_cell(&plan.cell(middle(plan, at)), methods))
@@ -81,7 +102,7 @@ fn middle(plan: &Plan, subject: usize) -> usize {
     subject * each + each / 2
 }
 
-/// A path of that name, and what some methods make of it: of a long one a part.
+/// A picture of a path with some methods; of a long path a part.
 pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Contender]) -> String {
     let carried = Carried::new(recording, setup);
     let (begin, end) = part(recording, recording.secs().min(setup.secs));
@@ -89,7 +110,10 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
     let truth = |step: usize| recording.truth(begin + step as f64 * setup.frame);
     let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.place, truth.course)));
     let sent = track::updates(recording, &carried, setup);
-    let sent = || sent.iter().filter(|update| (begin..=end).contains(&update.sent));
+    let places = |which: fn(Fate) -> bool| -> Vec<[f64; 2]> {
+        let here = sent.iter().filter(|update| (begin..=end).contains(&update.sent));
+        here.filter(|update| which(update.fate)).map(|update| update.place).collect()
+    };
     let curve = |(number, &method): (usize, &Contender)| {
         let scores = Scores::of(recording, &carried, method);
         let frames = watch(recording, &carried, method);
@@ -111,17 +135,9 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
             setup.history,
             figure(1.0 / setup.frame),
         ),
-        unit: String::new(),
-        y_up: false,
         truth: Legs::pieces(recording, truth),
-        updates: sent()
-            .filter(|update| matches!(update.fate, Fate::Arrives(_)))
-            .map(|update| update.place)
-            .collect(),
-        lost: sent()
-            .filter(|update| update.fate == Fate::Lost)
-            .map(|update| update.place)
-            .collect(),
+        updates: places(|fate| matches!(fate, Fate::Arrives(_))),
+        lost: places(|fate| fate == Fate::Lost),
         curves: methods.iter().enumerate().map(curve).collect(),
     })
 }
@@ -130,7 +146,7 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
 fn part(recording: &Recording, secs: f64) -> (f64, f64) {
     let span = secs.min(SECS_MAX);
     let at = |step: u32| f64::from(step) * span;
-    // How far it is from going straight on, all in all.
+    // The sum of all deviations from going straight on.
     let winding = |begin: f64| {
         let step = span / 240.0;
         let place = |at: u32| recording.truth(begin + f64::from(at) * step);
@@ -152,58 +168,16 @@ fn part(recording: &Recording, secs: f64) -> (f64, f64) {
     (begin, begin + span)
 }
 
-/// Numbers up to a count, fewer if they are many.
 fn thinned(count: usize) -> impl Iterator<Item = usize> {
     (0..=count).step_by(count / POINTS_MAX + 1)
 }
 
-/// Where something was shown, and on which course.
 fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
     let Seen::Shown(_, course) = frame.seen else { return None };
     Some((frame.place?, course))
 }
 
-fn by_method(subject: &Subject, rows: &[&Row], best: &[Means]) -> Option<String> {
-    let playable: Vec<_> = best.iter().map(|means| means.method).collect();
-    let of = |row: &Row| playable.iter().position(|method| *method == row.method);
-    let names: Vec<_> = playable.iter().map(ToString::to_string).collect();
-    scattered(&format!("{}: the best methods", subject.name), rows, &names, of)
-}
-
-/// Errors by extrapolator, whatever the interpolator.
-fn by_extrapolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
-    let title = format!("{}: extrapolators", subject.name);
-    let here = |extrapolator: &Extrapolator| {
-        rows.iter().any(
-            |row| matches!(row.method, Contender::Waypoints(other, _) if other == *extrapolator),
-        )
-    };
-    let all: Vec<_> = Extrapolator::ALL.iter().copied().filter(here).collect();
-    let of = |row: &Row| match row.method {
-        Contender::Waypoints(extrapolator, _) => all.iter().position(|it| *it == extrapolator),
-        _ => None,
-    };
-    let names: Vec<_> = all.iter().map(ToString::to_string).collect();
-    scattered(&title, rows, &names, of)
-}
-
-/// Errors by interpolator, whatever the extrapolator.
-fn by_interpolator(subject: &Subject, rows: &[&Row]) -> Option<String> {
-    let title = format!("{}: interpolators", subject.name);
-    let here = |joining: &Joining| {
-        rows.iter()
-            .any(|row| matches!(row.method, Contender::Waypoints(_, other) if other == *joining))
-    };
-    let all: Vec<_> = Joining::ALL.iter().copied().filter(here).collect();
-    let of = |row: &Row| match row.method {
-        Contender::Waypoints(_, joining) => all.iter().position(|it| *it == joining),
-        _ => None,
-    };
-    let names: Vec<_> = all.iter().map(ToString::to_string).collect();
-    scattered(&title, rows, &names, of)
-}
-
-/// Errors against each thing that was varied; none if there are no two things to compare, or nothing varies.
+/// Errors against each parameter that varies; none without one, or without two series.
 pub(super) fn scattered(
     title: &str,
     rows: &[&Row],
@@ -219,7 +193,7 @@ pub(super) fn scattered(
         for row in rows.iter().filter(|row| row.is_measured()) {
             if let (Some(series), Some((value, _))) = (of(row), dimension.value(row)) {
                 let new = || Cloud { series, value, errors: Vec::new() };
-                // What is varied is never negative: its bits are in its order.
+                // Parameters are never negative: their bits are in their order.
                 let cloud = clouds.entry((series, value.to_bits())).or_insert_with(new);
                 cloud.errors.push(row.scores.error_now_mean);
             }
@@ -271,7 +245,6 @@ mod tests {
     fn the_nearest_by_either_measure_are_drawn_and_of_those_alike_one() {
         let row = |method: usize, now: f64, shown: f64| Means {
             method: Contender::all().nth(method).expect("there are many"),
-            rows: 1,
             now,
             now_p99: now,
             shown,

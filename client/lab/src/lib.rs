@@ -1,24 +1,28 @@
 //! The laboratory: motion is sent over a bad network and shown by every method, against the truth.
 //!
 //! ```text
-//! file, shapes -> Recording -> Sending -> Link -> Screen (Path -> Method) -> watch -> Scores -> ranking
-//!                                          `----> Delay, time history ---^
+//! file, shapes -> Recording -> Sending -> Link -> Screen (Path -> Method) -> watch -> Scores
+//!                                          `----> Delay, time history ---^          -> ranking
 //! ```
 //!
-//! Motion comes from a file, from a formula, from the mouse or from a game; the methods, the network and the
-//! interpolation delay are the product's own. The client's clock is taken for perfect: how far clocks are off
-//! is another measurement.
+//! Motion comes from a file, a formula, the mouse or a game; the methods, the network and the
+//! interpolation delay are the product's own. The client's clock is perfect: clock errors are another
+//! measurement.
 //!
 //! *Invariants:*
-//! - No I/O, no clock: text and numbers in, text and numbers out. All chance is drawn from seeds.
-//! - Nothing of the methods is rebuilt in here: what is measured is what is played with.
+//! - Measuring does no I/O and reads no clock: text and numbers in, text and numbers out. All chance
+//!   is drawn from seeds.
+//! - Nothing of the methods is rebuilt here: the measured code is the played code.
+//!
+//! Two modules serve programs and are outside of that: `record` writes the motion of a session to
+//! files, and `usage` words the mistakes on a command line.
 
 pub mod advise;
 pub mod carried;
 pub mod contender;
 pub mod figures;
 pub mod file;
-pub mod plot;
+mod plot;
 pub mod ranking;
 pub mod record;
 pub mod recording;

@@ -1,7 +1,8 @@
-//! Recordings of play as files: the own player's motion, one line for each tick that the server confirmed.
+//! Recordings of play as files: the own player's motion, one line for each tick that the server
+//! confirmed.
 //!
-//! Each game of a run has a file of its own: `FILE`, then `FILE-2` and so on, the number before the extension.
-//! What they look like, and how they are read, is in [`lab::file`](crate::file).
+//! Each game of a run has a file of its own: `FILE`, then `FILE-2` and so on, the number before
+//! the extension. What they look like, and how they are read, is in [`lab::file`](crate::file).
 
 #[cfg(test)]
 mod tests;
@@ -16,60 +17,59 @@ use thiserror::Error;
 use crate::file::{FILE_BYTES_MAX, POINTS_MAX, SPAN_HOURS_MAX, Source, header, line};
 use phaselock::client::{Motion, Recorded, Session};
 
-/// How long lines wait before they are written to the disk: what a crash loses at most.
+/// Wait before lines are written to the disk: the most that a crash loses.
 const FLUSH_AFTER: Micros = Micros::from_ms(1000);
 
-/// Why a motion is not recorded, or not any longer. Play goes on.
+/// Recording fails or ends early. Play goes on.
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// The file cannot be opened.
     #[error("cannot write the motion to {}: {error}", path.display())]
     Open {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
     /// The file cannot be written any longer; whole lines are in it.
     #[error("the motion in {} ends here, it cannot be written: {error}", path.display())]
     Write {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
-    /// The file has become as long as any that is read.
+    /// The file is as long as any that is read.
     #[error("the motion in {} ends here, it is as long as one may be", path.display())]
     Full {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// What the player steers has no place.
+    /// The player's entity has no position.
     #[error("the motion in {game} cannot be recorded: what one steers there has no fields x and y")]
     NoPlace {
-        /// The game.
+        /// Name of the game.
         game: &'static str,
     },
 }
 
-/// A file for recorded motion, and its successors. The first one is opened beforehand, so that a path that
-/// cannot be written is known before anything else happens; what is in a file is lost only when the first
-/// line is recorded.
+/// A file for recorded motion, and its successors. The first one is opened beforehand, so that a
+/// path that cannot be written is known before anything else happens; what is in a file is lost
+/// only when the first line is recorded.
 #[derive(Debug)]
 pub struct MotionFiles {
     path: PathBuf,
-    /// The first file, until it is recorded into, and whether there was none before.
+    /// The first file until it is used, and true if it is new.
     first: Option<(File, bool)>,
-    /// How many files were recorded into.
+    /// Number of files begun.
     begun: u32,
     current: Current,
-    /// The session's stay that was last recorded.
     stay: Option<u32>,
     /// Points and bytes of a file.
     room: (usize, usize),
 }
 
-/// What becomes of what is recorded.
+/// The state of recording.
 #[derive(Debug)]
 enum Current {
     /// It goes into the next file.
@@ -85,10 +85,9 @@ struct Open {
     path: PathBuf,
     file: File,
     source: Source,
-    /// Whole lines that wait to be written, since then.
+    /// Whole lines that wait since `flushed`.
     waiting: String,
     flushed: LocalTime,
-    /// Bytes that were written.
     written: usize,
     points: usize,
     /// The first point's time in seconds.
@@ -110,7 +109,7 @@ impl Open {
 }
 
 impl MotionFiles {
-    /// Makes sure that there is such a file and that it can be written.
+    /// Checks that the file can be written.
     pub fn prepare(path: &Path) -> Result<Self, RecordError> {
         let fresh = !path.exists();
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
@@ -125,7 +124,7 @@ impl MotionFiles {
         })
     }
 
-    /// Another game begins, and with its first line another file.
+    /// Ends the file; the next line begins another.
     pub fn begin(&mut self) -> Result<(), RecordError> {
         match std::mem::replace(&mut self.current, Current::Next) {
             Current::Open(mut open) => open.flush(),
@@ -133,8 +132,8 @@ impl MotionFiles {
         }
     }
 
-    /// Takes down what a session recorded ([`Session::record_motion`]), and writes it when that is due. After
-    /// an error nothing more is recorded of this game.
+    /// Takes down what a session recorded ([`Session::record_motion`]), and writes it when that
+    /// is due. After an error nothing more is recorded of this game.
     pub fn take_from(&mut self, session: &mut Session, now: LocalTime) -> Result<(), RecordError> {
         while let Some(motion) = session.poll_motion() {
             if self.stay.replace(motion.stay).is_some_and(|stay| stay != motion.stay) {
@@ -196,7 +195,6 @@ impl MotionFiles {
         Ok(())
     }
 
-    /// Opens the next file, and empties it.
     fn next_file(&mut self) -> Result<(PathBuf, File), RecordError> {
         let path = numbered(&self.path, self.begun + 1);
         let empty = |file: &File| {
@@ -238,7 +236,7 @@ impl Drop for MotionFiles {
     }
 }
 
-/// The path of the file of that number, the first being 1.
+/// The path of the n-th file, from 1.
 fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 1 {
         return path.to_owned();

@@ -1,4 +1,5 @@
-//! Motion that was recorded: what a server knows, and where the thing truly was at any time between.
+//! Motion that was recorded: what a server knows, and where the thing truly was at any time
+//! between.
 
 use std::fmt;
 
@@ -16,39 +17,39 @@ use super::file::{Motion, Point};
 pub struct Sample {
     /// Seconds since the first sample.
     pub time: f64,
-    /// Its fields' values.
+    /// Values of its fields.
     pub values: Values,
-    /// Which uninterrupted course it is on; more by one after a teleport, or with another body.
+    /// Number of the uninterrupted course; the next begins after a teleport or with another body.
     pub course: u32,
 }
 
-/// Where a body truly is at some time.
+/// The true position of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Across, and up or down, in the recording's own unit.
+    /// Position across, and up or down, in the recording's own unit.
     pub place: [f64; 2],
-    /// Which way it points, in turns, if it points anywhere.
+    /// Direction in turns, for a body that has one.
     pub turn: Option<f64>,
-    /// On which course it is.
+    /// Course of the body.
     pub course: u32,
 }
 
-/// What says what becomes of a state, for the methods that ask.
+/// Rules that move a body, for methods that ask.
 pub type SharedRules = Box<dyn Rules + Send + Sync>;
 
 /// A body at rising times, and the rules that move it.
 pub struct Recording {
-    /// How its fields move.
+    /// Motions of its fields.
     pub shape: Shape,
-    /// In order of time, the first at 0; two at least.
+    /// Samples by rising time, the first at 0; two at least.
     pub samples: Vec<Sample>,
-    /// What becomes of a state while the keys that it holds are held.
+    /// Rules of the body while its keys are held.
     pub rules: SharedRules,
-    /// How far off it may be to who reckons where it is from what was sent, in the fields' units.
+    /// Error that a sender tolerates, in the fields' units.
     pub tolerance: Tolerance,
     place: [usize; 2],
     turn: Option<usize>,
-    /// Places are the fields' values times that, and this more.
+    /// Positions are the fields' values times `scale` plus `origin`.
     scale: f64,
     origin: [f64; 2],
 }
@@ -61,26 +62,25 @@ impl fmt::Debug for Recording {
 }
 
 phaselock::record! {
-    /// A point that moves, of which nothing but the place is known; 1/4096 fine, within 2048.
+    /// A point of which only the position is known, in steps of 1/4096, within 2048.
     pub struct Dot {
-        /// Across.
+        /// Position across.
         pub x: f32 = Field::centred(24, 12).snap_beyond(4096.0),
-        /// Up or down.
+        /// Position up or down.
         pub y: f32 = Field::centred(24, 12).snap_beyond(4096.0),
     }
 }
 
-/// What the longer side of a path of points is scaled to: a quarter of what a [`Dot`] can hold, since
+/// Longer side of a path of points after scaling: a quarter of a [`Dot`]'s range, since
 /// extrapolation leads beyond.
 const EXTENT: f64 = 1024.0;
-/// Samples whose times differ by less are of the same time, in seconds: server time has microseconds.
+/// Seconds below which times are the same: server time has microseconds.
 const SAME_SECS: f64 = 2e-6;
-/// Pixels that the longer side of what a path covers is taken to have on the screen. Arbitrary; about what a
-/// path that fills a window has.
+/// Pixels of the longer side of a path. Arbitrary; about those of a path that fills a window.
 const PIXELS: f64 = 1000.0;
 
 impl Recording {
-    /// Of bodies with those fields; none if there is no `x` and `y` among these, or no two samples.
+    /// A recording of bodies with fields `x` and `y`; none with fewer than two samples.
     pub fn of(
         fields: &'static [Field],
         mut samples: Vec<Sample>,
@@ -107,7 +107,7 @@ impl Recording {
         Some(recording)
     }
 
-    /// Of points, in order of time. None if there are no two, or not all are finite.
+    /// A recording of points by rising time; none unless there are two and all are finite.
     pub fn of_points(points: &[Point]) -> Option<Self> {
         let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
         for point in points {
@@ -134,7 +134,7 @@ impl Recording {
         Some(recording)
     }
 
-    /// Of what a file says: of a recording of play with the game's own rules.
+    /// A recording of a file; a recording of play has the game's own rules.
     pub fn of_motion(motion: &Motion, games: &Games) -> Option<Self> {
         let Some(source) = &motion.source else { return Self::of_points(&motion.points) };
         let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| Sample {
@@ -148,12 +148,12 @@ impl Recording {
         Self::of(source.fields, samples.collect(), rules)
     }
 
-    /// Which fields say where it is: across, and up or down.
+    /// Indices of the position's fields.
     pub fn place(&self) -> [usize; 2] {
         self.place
     }
 
-    /// Which field says where it points, in turns.
+    /// Index of the direction's field.
     pub fn turn(&self) -> Option<usize> {
         self.turn
     }
@@ -168,7 +168,7 @@ impl Recording {
         [0, 1].map(|axis| coords[self.place[axis]] * self.scale + self.origin[axis])
     }
 
-    /// The way from one place to another: the shorter one, where the world wraps.
+    /// The shorter way from one position to another, where the world wraps.
     pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
         std::array::from_fn(|axis| {
             let way = to[axis] - from[axis];
@@ -192,7 +192,7 @@ impl Recording {
         bounds
     }
 
-    /// How far it moves in a second on average, teleports left out, in the recording's own unit.
+    /// Mean distance a second, without teleports.
     pub fn speed(&self) -> f64 {
         let place =
             |sample: &Sample| self.place.map(|at| f64::from(sample.values[at]) * self.scale);
@@ -205,15 +205,13 @@ impl Recording {
         if secs > 0.0 { way / secs } else { 0.0 }
     }
 
-    /// What counts as a pixel, in the recording's own unit: a thousandth of the longer side of what the path
-    /// covers.
+    /// Size of a pixel: a thousandth of the path's longer side.
     pub fn pixel(&self) -> f64 {
         let [width, height] = self.bounds().map(|[least, most]| most - least);
         let extent = width.max(height);
         if extent > 0.0 { extent / PIXELS } else { 1.0 }
     }
 
-    /// How many samples were at or before a time.
     fn until(&self, time: f64) -> usize {
         self.samples.partition_point(|sample| sample.time <= time + SAME_SECS)
     }
@@ -230,8 +228,7 @@ impl Recording {
         Some((from, to.unwrap_or(from)))
     }
 
-    /// Its state at a time, and its course; none before the beginning and after the end. What lies between
-    /// two samples is blended.
+    /// The state and course at a time within the recording, blended between samples.
     pub fn state(&self, time: f64) -> Option<(Values, u32)> {
         let (from, to) = self.around(time)?;
         if from.time == to.time {
@@ -242,8 +239,8 @@ impl Recording {
         Some((values, from.course))
     }
 
-    /// Where it truly is at a time, in a straight line from one sample to the next. None across a cut,
-    /// before the beginning, and after the end.
+    /// The true position at a time, on a straight line between samples. None across a cut and
+    /// outside of the recording.
     pub fn truth(&self, time: f64) -> Option<Truth> {
         if !(0.0..=self.secs()).contains(&time) {
             return None;

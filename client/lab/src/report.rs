@@ -1,4 +1,4 @@
-//! What a sweep found, as tables in Markdown.
+//! A sweep's results as tables in Markdown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use super::scores::ratio;
 use super::sweep::{Plan, Row};
 use super::{Contender, Network};
 
-/// A number with four digits that count; a dash for what is none.
-pub fn figure(value: f64) -> String {
+/// A number with four significant digits; a dash if it is none.
+pub(super) fn figure(value: f64) -> String {
     if value.is_nan() {
         return "-".into();
     }
@@ -27,13 +27,16 @@ pub fn figure(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// To thousandths: what was asked for, not what was measured.
+pub(super) fn figures(values: &[f64]) -> String {
+    values.iter().map(|value| figure(*value)).collect::<Vec<_>>().join(", ")
+}
+
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
-/// A table; the first column is of words, the others of numbers.
-pub fn table(head: &[String], lines: &[Vec<String>]) -> String {
+/// A table; the first column holds words, the others numbers.
+pub(super) fn table(head: &[String], lines: &[Vec<String>]) -> String {
     let widths: Vec<_> = (0..head.len())
         .map(|at| {
             let cells = lines.iter().filter_map(|line| line.get(at)).chain(head.get(at));
@@ -62,113 +65,85 @@ pub fn table(head: &[String], lines: &[Vec<String>]) -> String {
     text
 }
 
-/// Means over the rows of a method.
+/// The columns of a table: each title with the cell of a line.
+pub(super) type Columns<'a, T> = &'a [(&'a str, fn(&T) -> String)];
+
+/// A table with a line for each thing.
+pub(super) fn tabulate<T>(columns: Columns<'_, T>, things: &[T]) -> String {
+    let head: Vec<_> = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
+    let line = |thing| columns.iter().map(|(_, cell)| cell(thing)).collect();
+    table(&head, &things.iter().map(line).collect::<Vec<_>>())
+}
+
+pub(super) fn whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+/// Means over a method's rows. Rows in which nothing was shown have no errors.
 #[derive(Clone, Copy, Debug)]
-pub struct Means {
-    /// Which.
-    pub method: Contender,
-    /// Rows in which anything was shown: of the others no error is known.
-    pub rows: usize,
-    /// Mean errors from the true place at the present.
-    pub now: f64,
-    /// Of their 99th percentiles.
-    pub now_p99: f64,
-    /// Mean errors from the true place at the time shown.
-    pub shown: f64,
-    /// Of their 99th percentiles.
-    pub shown_p99: f64,
-    /// Of the jerks that are known: in what is over after two frames there is none.
-    pub jerk: f64,
-    /// Of the delays; 0 for what shows the present.
-    pub behind_ms: f64,
-    /// Frames without what the method needs, per million.
-    pub missing: f64,
-    /// Frames in which it was absent, per million.
-    pub absent: f64,
+pub(super) struct Means {
+    pub(super) method: Contender,
+    /// Errors at the present.
+    pub(super) now: f64,
+    pub(super) now_p99: f64,
+    /// Errors at the time shown.
+    pub(super) shown: f64,
+    pub(super) shown_p99: f64,
+    pub(super) jerk: f64,
+    /// Delay; 0 for methods of the present.
+    pub(super) behind_ms: f64,
+    pub(super) missing: f64,
+    pub(super) absent: f64,
 }
 
-/// Means for each method, in the order in which they come. Of what is known of no row they are no numbers, which
-/// come last where they are sorted.
-pub fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
-    let mut all: Vec<Means> = Vec::new();
-    // Rows of each in all, and those whose jerk is known.
-    let mut counts: Vec<[usize; 2]> = Vec::new();
+/// Means of each method, in the order of the rows. An unknown mean is no number, and sorts last.
+pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
+    let mut methods: Vec<(Contender, Vec<&Row>)> = Vec::new();
     for row in rows {
-        let at = all.iter().position(|means| means.method == row.method);
-        let at = at.unwrap_or_else(|| {
-            let zero = Means {
-                method: row.method,
-                rows: 0,
-                now: 0.0,
-                now_p99: 0.0,
-                shown: 0.0,
-                shown_p99: 0.0,
-                jerk: 0.0,
-                behind_ms: 0.0,
-                missing: 0.0,
-                absent: 0.0,
-            };
-            all.push(zero);
-            counts.push([0; 2]);
-            all.len() - 1
-        });
-        let (sum, scores) = (&mut all[at], &row.scores);
-        counts[at][0] += 1;
-        sum.missing += scores.missing_per_million;
-        sum.absent += scores.absent_per_million;
-        if !row.is_measured() {
-            continue;
-        }
-        sum.rows += 1;
-        sum.now += scores.error_now_mean;
-        sum.now_p99 += scores.error_now_p99;
-        sum.shown += scores.error_shown_mean;
-        sum.shown_p99 += scores.error_shown_p99;
-        if scores.jerk.is_finite() {
-            counts[at][1] += 1;
-            sum.jerk += scores.jerk;
-        }
-        sum.behind_ms += if row.timeline == "past" { row.delay_ms } else { 0.0 };
-    }
-    for (means, [seen, jerked]) in all.iter_mut().zip(counts) {
-        means.missing = ratio(means.missing, seen);
-        means.absent = ratio(means.absent, seen);
-        means.jerk = ratio(means.jerk, jerked);
-        for sum in [
-            &mut means.now,
-            &mut means.now_p99,
-            &mut means.shown,
-            &mut means.shown_p99,
-            &mut means.behind_ms,
-        ] {
-            *sum = ratio(*sum, means.rows);
+        match methods.iter_mut().find(|(method, _)| *method == row.method) {
+            Some((_, rows)) => rows.push(row),
+            None => methods.push((row.method, vec![row])),
         }
     }
-    all
+    let of = |(method, all): &(Contender, Vec<&Row>)| {
+        let mean = |rows: &[&Row], of: fn(&Row) -> f64| {
+            ratio(rows.iter().map(|row| of(row)).sum(), rows.len())
+        };
+        let only = |which: fn(&Row) -> bool| {
+            all.iter().copied().filter(|row| which(row)).collect::<Vec<_>>()
+        };
+        let seen = only(Row::is_measured);
+        let jerked = only(|row| row.is_measured() && row.scores.jerk.is_finite());
+        Means {
+            method: *method,
+            now: mean(&seen, |row| row.scores.error_now_mean),
+            now_p99: mean(&seen, |row| row.scores.error_now_p99),
+            shown: mean(&seen, |row| row.scores.error_shown_mean),
+            shown_p99: mean(&seen, |row| row.scores.error_shown_p99),
+            jerk: mean(&jerked, |row| row.scores.jerk),
+            behind_ms: mean(&seen, |row| if row.timeline == "past" { row.delay_ms } else { 0.0 }),
+            missing: mean(all, |row| row.scores.missing_per_million),
+            absent: mean(all, |row| row.scores.absent_per_million),
+        }
+    };
+    methods.iter().map(of).collect()
 }
 
-/// Something that a sweep varies.
+/// A parameter that a sweep varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dimension {
-    /// Milliseconds that each update takes at least.
+pub(super) enum Dimension {
     Latency,
-    /// Milliseconds that it takes more at most.
     Jitter,
-    /// Percent that do not come.
     Loss,
-    /// The network, of those that are not made of these three.
+    /// Networks that are not made of the three before.
     Network,
-    /// Milliseconds between updates.
     Interval,
-    /// Past intervals averaged.
     History,
-    /// Frames a second.
     FrameRate,
 }
 
 impl Dimension {
-    /// All there are.
-    pub const ALL: &'static [Self] = &[
+    pub(super) const ALL: &'static [Self] = &[
         Self::Latency,
         Self::Jitter,
         Self::Loss,
@@ -179,7 +154,7 @@ impl Dimension {
     ];
 
     /// Its name, with its unit.
-    pub fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             Self::Latency => "latency in ms",
             Self::Jitter => "jitter in ms",
@@ -191,29 +166,26 @@ impl Dimension {
         }
     }
 
-    /// Its value for a row, to sort by and to show; none if the row has none.
-    pub fn value(self, row: &Row) -> Option<(f64, String)> {
-        let number = |value: f64| (value, rounded(value));
-        let (sort, value) = match self {
-            Self::Latency => number(row.latency_ms?),
-            Self::Jitter => number(row.jitter_ms?),
-            Self::Loss => number(row.loss? * 100.0),
+    /// Its value for a row, to sort by and to show.
+    pub(super) fn value(self, row: &Row) -> Option<(f64, String)> {
+        let value = match self {
+            Self::Latency => row.latency_ms?,
+            Self::Jitter => row.jitter_ms?,
+            Self::Loss => row.loss? * 100.0,
             Self::Network => {
-                return match &row.network {
-                    Network::Link(_) => Some((0.0, row.network.to_string())),
-                    Network::Latency { .. } => None,
-                };
+                let named = matches!(row.network, Network::Link(_));
+                return named.then(|| (0.0, row.network.to_string()));
             }
-            Self::Interval => number(row.interval_ms),
-            Self::History => number(row.history as f64),
-            Self::FrameRate => number(row.frame_hz),
+            Self::Interval => row.interval_ms,
+            Self::History => row.history as f64,
+            Self::FrameRate => row.frame_hz,
         };
-        Some((sort, value.to_string()))
+        Some((value, rounded(value).to_string()))
     }
 }
 
 /// The values of a dimension in some rows, in order.
-pub fn values(rows: &[&Row], dimension: Dimension) -> Vec<String> {
+pub(super) fn values(rows: &[&Row], dimension: Dimension) -> Vec<String> {
     let mut all: Vec<(f64, String)> = Vec::new();
     for value in rows.iter().filter_map(|row| dimension.value(row)) {
         if !all.iter().any(|(_, known)| *known == value.1) {
@@ -224,30 +196,28 @@ pub fn values(rows: &[&Row], dimension: Dimension) -> Vec<String> {
     all.into_iter().map(|(_, value)| value).collect()
 }
 
-/// All that a sweep found so far: for each path a table of the methods, the least error at the present first,
-/// and one for each thing that was varied. Means are over the cells of which every method was measured: over
-/// others some methods would have it harder than others.
+/// A sweep's results: for each path a table of the methods, the least error at the present first,
+/// and one for each dimension. Means are over the cells of which every method was measured: over
+/// others some methods would have it harder.
 pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
     let mut text = String::from("# Sweep\n\n");
     let (done, all) = (rows.len(), plan.rows());
-    let whole: Vec<&Row> = plan.whole(rows).flatten().collect();
-    let what = if done < all {
-        let cells = whole.len() / plan.contenders.len().max(1);
+    let measured: Vec<&Row> = plan.whole(rows).flatten().collect();
+    if done < all {
+        let cells = measured.len() / plan.contenders.len().max(1);
         let _ = writeln!(
             text,
-            "**Stopped early**: {done} of {all} runs were measured. The tables are of the {cells} of {} \
-             combinations of which every method was.\n",
+            "**Stopped early**: {done} of {all} runs were measured. The tables are of the {cells} \
+             of {} combinations of which every method was.\n",
             plan.cells(),
         );
-        "runs were asked for"
-    } else {
-        "runs"
-    };
+    }
     let _ = writeln!(
         text,
-        "{all} {what}: {} paths, {} networks, {} update intervals, {} time histories, {} frame rates, \
-         {} methods, {} times each; seed {}. Distances are in each path's own unit; means over all runs of a \
-         method.\n",
+        "{all} {}: {} paths, {} networks, {} update intervals, {} time histories, {} frame rates, \
+         {} methods, {} times each; seed {}. Distances are in each path's own unit; means over \
+         all runs of a method.\n",
+        if done < all { "runs were asked for" } else { "runs" },
         plan.subjects.len(),
         plan.networks.len(),
         plan.intervals.len(),
@@ -258,25 +228,24 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         plan.seed,
     );
     text.push_str(
-        "*Now* is the distance from where the thing truly is at the moment, *then* from where it truly was at \
-         the time that is shown, which for methods that show the past is so many ms *behind*. *Jerk* is the \
-         root mean square of the change of the error's step from frame to frame. *Missing* are frames without \
-         what the method needs, or for which all it knows is older than a quarter of a second or its horizon, of a \
-         million; those in which it was *absent*, not shown at all or elsewhere before or after a teleport, are \
-         among them and have no error.\n",
+        "*Now* is the distance from where the thing truly is at the moment, *then* from where it \
+         truly was at the time that is shown, which for methods that show the past is so many ms \
+         *behind*. *Jerk* is the root mean square of the change of the error's step from frame to \
+         frame. *Missing* are frames of a million without what the method needs, or whose newest \
+         state is older than a quarter of a second or the method's horizon. *Absent* are those \
+         among them in which it was not shown, or elsewhere around a teleport; they have no \
+         error.\n",
     );
     text.push_str(&beyond(plan, rows));
     let mut by_path: BTreeMap<usize, Vec<&Row>> = BTreeMap::new();
-    for row in whole {
+    for row in measured {
         let at = plan.subjects.iter().position(|subject| subject.name == row.path);
         by_path.entry(at.unwrap_or(usize::MAX)).or_default().push(row);
     }
     for rows in by_path.values() {
-        let _ = writeln!(text, "\n## {}\n", rows[0].path);
         let mut all = means(rows.iter().copied());
         all.sort_by(|a, b| a.now.total_cmp(&b.now));
-        text.push_str(&methods(&all));
-        text.push_str(&alike(&all));
+        let _ = write!(text, "\n## {}\n\n{}{}", rows[0].path, methods(&all), alike(&all));
         for &dimension in Dimension::ALL {
             let values = values(rows, dimension);
             if values.len() < 2 {
@@ -293,31 +262,27 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
     text
 }
 
-/// Says which methods came out the same in everything.
+/// Names the methods that came out the same in everything.
 fn alike(all: &[Means]) -> String {
-    let same = |a: &Means, b: &Means| {
-        let figures = |it: &Means| [it.now, it.now_p99, it.shown, it.shown_p99, it.jerk];
-        figures(a) == figures(b)
-    };
+    let figures = |it: &Means| [it.now, it.now_p99, it.shown, it.shown_p99, it.jerk];
     let mut groups: Vec<Vec<&Means>> = Vec::new();
     for means in all.iter().filter(|means| means.now > 0.0) {
-        match groups.iter_mut().find(|group| same(group[0], means)) {
+        match groups.iter_mut().find(|group| figures(group[0]) == figures(means)) {
             Some(group) => group.push(means),
             None => groups.push(vec![means]),
         }
     }
-    let mut text = String::new();
-    for group in groups.iter().filter(|group| group.len() > 1) {
+    let several = groups.iter().filter(|group| group.len() > 1).map(|group| {
         let names: Vec<_> = group.iter().map(|means| means.method.to_string()).collect();
-        let _ = writeln!(text, "\nThe same in all figures: {}.", names.join(", "));
-    }
-    text
+        format!("\nThe same in all figures: {}.\n", names.join(", "))
+    });
+    several.collect()
 }
 
-/// Frames beyond a method's horizon, per million, from which on it is told: one in a hundred. Arbitrary.
+/// Frames beyond a method's horizon, per million, that are worth a warning. Arbitrary.
 const BEYOND_MIN: f64 = 10_000.0;
 
-/// Says so if updates are so late or so far apart that methods of the present stand still.
+/// A warning if updates are so late or so far apart that methods of the present stand still.
 fn beyond(plan: &Plan, rows: &[Row]) -> String {
     let extrapolates = |row: &&Row| row.timeline == "present" && row.method != Contender::Newest;
     let all = rows.iter().filter(extrapolates).count();
@@ -326,40 +291,31 @@ fn beyond(plan: &Plan, rows: &[Row]) -> String {
     if beyond == 0 {
         return String::new();
     }
-    let joined = plan.contenders.iter().any(|it| matches!(it, Contender::Waypoints(..)));
-    let joined = if joined {
+    let mut joined = String::new();
+    if plan.contenders.iter().any(|it| it.waypoints().is_some()) {
         let ms = rounded(plan.horizon * 1e3);
-        format!("; what is joined by a plus {ms} ms, which `--horizon` sets")
-    } else {
-        String::new()
-    };
+        joined = format!("; what is joined by a plus {ms} ms, which `--horizon` sets");
+    }
     format!(
-        "\nIn {beyond} of the {all} runs of methods that extrapolate the present, more than one frame in a hundred is \
-         beyond their horizon, where they stand still: 250 ms from the newest state (dead reckoning 1250 \
-         ms){joined}.\n"
+        "\nIn {beyond} of the {all} runs of methods that extrapolate the present, more than one \
+         frame in a hundred is beyond their horizon, where they stand still: 250 ms from the \
+         newest state (dead reckoning 1250 ms){joined}.\n"
     )
 }
 
 fn methods(all: &[Means]) -> String {
-    let head =
-        ["method", "now", "now p99", "then", "then p99", "jerk", "behind ms", "missing", "absent"]
-            .map(String::from);
-    let line = |means: &Means| {
-        let behind =
-            if means.behind_ms > 0.0 { format!("{:.0}", means.behind_ms) } else { "-".into() };
-        vec![
-            means.method.to_string(),
-            figure(means.now),
-            figure(means.now_p99),
-            figure(means.shown),
-            figure(means.shown_p99),
-            figure(means.jerk),
-            behind,
-            format!("{:.0}", means.missing),
-            format!("{:.0}", means.absent),
-        ]
-    };
-    table(&head, &all.iter().map(line).collect::<Vec<_>>())
+    let columns: Columns<'_, Means> = &[
+        ("method", |it| it.method.to_string()),
+        ("now", |it| figure(it.now)),
+        ("now p99", |it| figure(it.now_p99)),
+        ("then", |it| figure(it.shown)),
+        ("then p99", |it| figure(it.shown_p99)),
+        ("jerk", |it| figure(it.jerk)),
+        ("behind ms", |it| if it.behind_ms > 0.0 { whole(it.behind_ms) } else { "-".into() }),
+        ("missing", |it| whole(it.missing)),
+        ("absent", |it| whole(it.absent)),
+    ];
+    tabulate(columns, all)
 }
 
 fn by(rows: &[&Row], all: &[Means], dimension: Dimension, values: &[String]) -> String {
@@ -394,42 +350,23 @@ fn by(rows: &[&Row], all: &[Means], dimension: Dimension, values: &[String]) -> 
     table(&head, &(0..all.len()).map(line).collect::<Vec<_>>())
 }
 
-/// Every row by itself.
+/// A table of all rows.
 pub fn rows_table(rows: &[Row]) -> String {
-    let head = [
-        "path",
-        "network",
-        "interval ms",
-        "history",
-        "frames/s",
-        "seed",
-        "method",
-        "now",
-        "now p99",
-        "then",
-        "jerk",
-        "behind ms",
-    ]
-    .map(String::from);
-    let line = |row: &Row| {
-        let behind =
-            if row.timeline == "past" { format!("{:.0}", row.delay_ms) } else { "-".into() };
-        vec![
-            row.path.clone(),
-            row.network.to_string(),
-            rounded(row.interval_ms).to_string(),
-            row.history.to_string(),
-            rounded(row.frame_hz).to_string(),
-            row.seed.to_string(),
-            row.method.to_string(),
-            figure(row.scores.error_now_mean),
-            figure(row.scores.error_now_p99),
-            figure(row.scores.error_shown_mean),
-            figure(row.scores.jerk),
-            behind,
-        ]
-    };
-    table(&head, &rows.iter().map(line).collect::<Vec<_>>())
+    let columns: Columns<'_, Row> = &[
+        ("path", |row| row.path.clone()),
+        ("network", |row| row.network.to_string()),
+        ("interval ms", |row| rounded(row.interval_ms).to_string()),
+        ("history", |row| row.history.to_string()),
+        ("frames/s", |row| rounded(row.frame_hz).to_string()),
+        ("seed", |row| row.seed.to_string()),
+        ("method", |row| row.method.to_string()),
+        ("now", |row| figure(row.scores.error_now_mean)),
+        ("now p99", |row| figure(row.scores.error_now_p99)),
+        ("then", |row| figure(row.scores.error_shown_mean)),
+        ("jerk", |row| figure(row.scores.jerk)),
+        ("behind ms", |row| if row.timeline == "past" { whole(row.delay_ms) } else { "-".into() }),
+    ];
+    tabulate(columns, rows)
 }
 
 #[cfg(test)]

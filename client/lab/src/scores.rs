@@ -1,4 +1,5 @@
-//! How far what is shown is from the truth, how smoothly, and how often for want of anything better.
+//! How far what is shown is from the truth, how smoothly, and how often for want of anything
+//! better.
 
 use phaselock::motion::{Moment, Timeline};
 use serde::Serialize;
@@ -6,20 +7,20 @@ use serde::Serialize;
 use super::carried::ASKED_EVERY;
 use super::{Carried, Contender, Recording, Screen, Seen, Truth};
 
-/// A frame, and what it should have shown.
+/// A frame, and the truth about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Watched {
-    /// The times that matter.
+    /// Times of the frame.
     pub at: Moment,
-    /// The time that is shown.
+    /// Time that is shown.
     pub time: f64,
-    /// What is on the screen.
+    /// Content of the screen.
     pub seen: Seen,
-    /// Where that is, in the recording's own unit, if anything is shown.
+    /// Position shown, in the recording's own unit.
     pub place: Option<[f64; 2]>,
-    /// Where the body truly was at the time that is shown.
+    /// True position at the time shown.
     pub then: Option<Truth>,
-    /// Where it truly is now.
+    /// True position at the present.
     pub present: Option<Truth>,
 }
 
@@ -49,40 +50,40 @@ pub fn watch<'a>(
     })
 }
 
-/// What was measured; distances in the recording's own unit. What was never shown has no errors: they are no
-/// numbers.
+/// What was measured; distances in the recording's own unit. What was never shown has no errors:
+/// they are no numbers.
 ///
-/// *Jerk* is what the eye sees as stutter: the root mean square, over frames, of the change from frame to
-/// frame of the error's own step, the error being what is shown less the truth at the time shown. What moves
-/// as the truth does, however wildly, has none, and neither has what is off by the same all the time or
-/// drifts off evenly; a jump by a metre counts a metre in two frames. Squares, because one jump is seen and
-/// a hundred parts of it are not.
+/// *Jerk* is what the eye sees as stutter: the root mean square, over frames, of the change from
+/// frame to frame of the error's own step, the error being what is shown less the truth at the
+/// time shown. What moves as the truth does, however wildly, has none, and neither has what is
+/// off by the same all the time or drifts off evenly; a jump by a metre counts a metre in two
+/// frames. Squares, because one jump is seen and a hundred parts of it are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Scores {
-    /// From the true place at the time that is shown.
+    /// Mean distance from the true position at the time shown.
     pub error_shown_mean: f64,
     /// Its 99th percentile.
     pub error_shown_p99: f64,
     /// The greatest.
     pub error_shown_max: f64,
-    /// From the true place at the present.
+    /// Mean distance from the true position at the present.
     pub error_now_mean: f64,
     /// Its 99th percentile.
     pub error_now_p99: f64,
     /// The greatest.
     pub error_now_max: f64,
-    /// See above; for frames as far apart as they were drawn. No number if there are no three in a row.
+    /// Jerk between frames as drawn; no number without three in a row.
     pub jerk: f64,
-    /// The greatest such change from one frame to the next.
+    /// Greatest change from one frame to the next.
     pub jerk_max: f64,
-    /// From where it truly points at the time that is shown, in turns; none for what does not point.
+    /// Mean error of the direction in turns, for a body that has one.
     pub turned_shown_mean: Option<f64>,
-    /// Frames in which it was absent, or the method had not what it needs, per million.
+    /// Frames that were absent or lacked what the method needs, per million.
     pub missing_per_million: f64,
-    /// Frames in which nothing was shown, or the body where it was before a teleport or where it goes after
-    /// it, per million: what has no error, for it is nowhere near.
+    /// Frames with nothing, or with the body elsewhere around a teleport, per million. They have
+    /// no error.
     pub absent_per_million: f64,
-    /// Frames that were scored.
+    /// Number of scored frames.
     pub frames: usize,
 }
 
@@ -92,7 +93,7 @@ impl Scores {
         Self::while_told(recording, carried, contender, &|| true)
     }
 
-    /// The same as long as `go_on`, which is asked every few thousand frames, says so; then it is worth nothing.
+    /// The same while `go_on` agrees; it is asked every few thousand frames.
     pub(super) fn while_told(
         recording: &Recording,
         carried: &Carried,
@@ -112,7 +113,7 @@ impl Scores {
     }
 }
 
-/// Scores that are being counted.
+/// Scores while frames are counted.
 #[derive(Clone, Debug)]
 pub struct Tally<'a> {
     recording: &'a Recording,
@@ -126,14 +127,14 @@ pub struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing yet.
+    /// Begins with no frame.
     pub fn new(recording: &'a Recording) -> Self {
         let (shown, now) = (Vec::new(), Vec::new());
         let (frames, starved, absent, turns) = (0, 0, 0, 0.0);
         Self { recording, shown, now, jerks: Jerks::default(), frames, starved, absent, turns }
     }
 
-    /// Counts a frame, which follows on the one before.
+    /// Counts the next frame.
     pub fn push(&mut self, frame: &Watched) {
         let (Some(then), Some(present)) = (frame.then, frame.present) else {
             // A teleport is nobody's error.
@@ -152,7 +153,8 @@ impl<'a> Tally<'a> {
             self.now.push(length(off(present.place)));
         }
         if of != then.course {
-            // It is somewhere else altogether: how far off says nothing, and it is not to be seen where it is.
+            // It is somewhere else altogether: how far off says nothing, and it is not to be seen
+            // where it is.
             self.absent += 1;
             self.jerks.cut();
             return;
@@ -166,7 +168,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// What has been counted.
+    /// The scores so far.
     pub fn scores(self) -> Scores {
         let Self { mut shown, mut now, .. } = self;
         let mean = |errors: &[f64]| ratio(errors.iter().sum(), errors.len());
@@ -192,7 +194,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// What to call a timeline.
+/// Name of a timeline.
 pub fn timeline_name(timeline: Timeline) -> &'static str {
     match timeline {
         Timeline::Past => "past",
@@ -200,8 +202,7 @@ pub fn timeline_name(timeline: Timeline) -> &'static str {
     }
 }
 
-/// The least sample that so great a part of them, itself included, does not exceed, by the nearest rank; 0 if
-/// there is none.
+/// The quantile by the nearest rank; 0 without samples.
 pub fn quantile(samples: &mut [f64], part: f64) -> f64 {
     let Some(last) = samples.len().checked_sub(1) else { return 0.0 };
     let rank = (samples.len() as f64 * part).ceil() as usize;
@@ -209,8 +210,8 @@ pub fn quantile(samples: &mut [f64], part: f64) -> f64 {
     *samples.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
-/// A mean; of none it is the positive one of what is no number, which comes last where values are sorted. What a
-/// processor makes of 0 / 0 may be negative, and come first.
+/// A mean; of none it is the positive one of what is no number, which comes last where values are
+/// sorted. What a processor makes of 0 / 0 may be negative, and come first.
 pub(super) fn ratio(sum: f64, count: usize) -> f64 {
     if count == 0 { f64::NAN } else { sum / count as f64 }
 }

@@ -7,25 +7,25 @@ use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shape, Shown, Timel
 
 use super::Contender;
 
-/// A body's courses. A course ends at a teleport; each has a path and a method of its own.
+/// The courses of a body that are known to a client, each with its own method.
 #[derive(Debug)]
 pub struct Screen {
     shape: Shape,
     contender: Contender,
     horizon: f64,
     timeline: Timeline,
-    /// By their numbers, the one that is shown first.
+    /// Courses by number, the shown one first.
     courses: VecDeque<Course>,
 }
 
-/// What is on the screen.
+/// Content of a screen.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen {
-    /// Nothing is known of that time.
+    /// Nothing is known of the time shown.
     Nothing,
-    /// It is known that the body goes elsewhere about now.
+    /// The body goes elsewhere about now.
     Cut,
-    /// The body, on the course of that number.
+    /// The body, on a course.
     Shown(Shown, u32),
 }
 
@@ -37,18 +37,18 @@ struct Course {
 }
 
 impl Screen {
-    /// An empty one for a kind of body.
+    /// An empty screen for a kind of body.
     pub fn new(shape: Shape, contender: Contender) -> Self {
         let timeline = contender.timeline();
         Self { shape, contender, horizon: HORIZON_SECS, timeline, courses: VecDeque::new() }
     }
 
-    /// The same with another horizon for what is combined; see [`Setup::horizon`](super::Setup).
+    /// Sets the horizon of combinations; see [`Setup::horizon`](super::Setup).
     pub fn until(self, horizon: f64) -> Self {
         Self { horizon, ..self }
     }
 
-    /// A state came.
+    /// Handles a state.
     pub fn receive(
         &mut self,
         course: u32,
@@ -71,12 +71,12 @@ impl Screen {
         }
     }
 
-    /// From now on the next state is expected so many seconds after the newest.
+    /// Sets the expected seconds to the next state.
     pub fn expect(&mut self, interval: f64) {
         self.courses.iter_mut().for_each(|course| course.method.expect(interval));
     }
 
-    /// Where to show it at a moment.
+    /// The content at a moment.
     pub fn show(&mut self, at: Moment, rules: &dyn Rules) -> Seen {
         let time = self.timeline.time(at);
         // A course begins at its first state; the present is that of the newest course.

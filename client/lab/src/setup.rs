@@ -1,5 +1,5 @@
-//! What is between the motion and the screen: when states are sent, what the network does to them, and how
-//! often a frame is drawn.
+//! What is between the motion and the screen: when states are sent, what the network does to
+//! them, and how often a frame is drawn.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,22 +10,22 @@ use phaselock::time::Micros;
 
 use super::Recording;
 
-/// When a sender puts a body's state into an update.
+/// A rule for putting a body's state into an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sending {
-    /// Into each.
+    /// Every update has the state.
     Every,
-    /// When who reckons from the states sent is off by more than is tolerated.
+    /// Sent when extrapolation from the sent states is off by more than the tolerance.
     Threshold,
-    /// The more seldom the better the body can be predicted.
+    /// Sent more seldom the better the body can be predicted.
     Predictable,
 }
 
 impl Sending {
-    /// All there are.
+    /// All rules.
     pub const ALL: &'static [Self] = &[Self::Every, Self::Threshold, Self::Predictable];
 
-    /// What to call it.
+    /// Name of the rule.
     pub fn name(self) -> &'static str {
         match self {
             Self::Every => "every",
@@ -34,7 +34,7 @@ impl Sending {
         }
     }
 
-    /// A new sender for a course of a recording, updates being so many seconds apart.
+    /// Makes a sender for a course, at this update interval in seconds.
     pub(super) fn make(self, recording: &Recording, interval: f64) -> Box<dyn sending::Sending> {
         let (shape, tolerance) = (recording.shape, recording.tolerance);
         match self {
@@ -51,22 +51,22 @@ impl Sending {
 /// The way from the sender to the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Network {
-    /// As in the thesis (4.3.5): each update takes `latency`, and up to `jitter` more, evenly spread; never
-    /// less. That may make them overtake each other.
+    /// The thesis's network (4.3.5): `latency`, and up to `jitter` more, evenly spread. Updates
+    /// may overtake each other.
     Latency {
-        /// What each takes at least.
+        /// Least latency.
         latency: Micros,
-        /// What it takes more at most.
+        /// Greatest further latency.
         jitter: Micros,
-        /// Share that does not come at all: 0 to 1.
+        /// Share of lost updates: 0 to 1.
         loss: f32,
     },
-    /// The way down of a network that has a name or is written out.
+    /// The way down of a named or described network.
     Link(Box<Conditions>),
 }
 
 impl Network {
-    /// Nothing in between.
+    /// A network without latency, jitter and loss.
     pub const PERFECT: Self =
         Self::Latency { latency: Micros::ZERO, jitter: Micros::ZERO, loss: 0.0 };
 
@@ -75,7 +75,7 @@ impl Network {
         PROFILES.iter().filter_map(|(name, _)| name.parse().ok())
     }
 
-    /// Latency and jitter in milliseconds, if that is what it is made of.
+    /// Latency and jitter in milliseconds, of the thesis's network.
     pub fn latency_jitter_ms(&self) -> Option<(f64, f64)> {
         match self {
             Self::Latency { latency, jitter, .. } => Some((latency.as_ms(), jitter.as_ms())),
@@ -83,7 +83,7 @@ impl Network {
         }
     }
 
-    /// Share that does not come, if that is what it is made of.
+    /// Share of lost updates, of the thesis's network.
     pub fn loss(&self) -> Option<f64> {
         match self {
             // By its decimals: a tenth is a tenth.
@@ -92,7 +92,7 @@ impl Network {
         }
     }
 
-    /// What to configure a link with, and the seed of its own.
+    /// The link's schedule and seed.
     pub(super) fn schedule(&self) -> (phaselock::link::Schedule, u64) {
         match self {
             &Self::Latency { latency, jitter, loss } => {
@@ -134,19 +134,18 @@ impl FromStr for Network {
     }
 }
 
-/// What a state's time is taken for.
+/// The time that a state is taken to be of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stamps {
-    /// The sender's, both clocks being one: what Phaselock does.
+    /// Departure, by a common clock: what Phaselock does.
     #[default]
     Sent,
-    /// That of its arrival, as by who has no clock in common: whatever the network took is then an error. What
-    /// was overtaken is left out, for updates have numbers.
+    /// Arrival, without a common clock: latency is then an error. Overtaken updates are left out.
     Arrived,
 }
 
 impl Stamps {
-    /// What to call it.
+    /// Name of the choice.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sent => "sent",
@@ -155,18 +154,18 @@ impl Stamps {
     }
 }
 
-/// How far behind the present the past is shown.
+/// The rule of the interpolation delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum DelayRule {
-    /// As the client steers it.
+    /// The client's own.
     #[default]
     Steered,
-    /// Always so far.
+    /// A fixed delay.
     Fixed(Micros),
 }
 
 impl DelayRule {
-    /// What to call it.
+    /// Name of the rule.
     pub fn name(self) -> &'static str {
         match self {
             Self::Steered => "steered",
@@ -175,59 +174,57 @@ impl DelayRule {
     }
 }
 
-/// All of it. What is beyond the bounds is measured as the nearest within.
+/// All settings. A value beyond its bounds is taken for the nearest within.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// Seconds from one update to the next, within [`SEND_HZ`](Self::SEND_HZ).
+    /// Seconds between updates, within [`SEND_HZ`](Self::SEND_HZ).
     pub interval: f64,
-    /// When a state is in one.
+    /// Rule for putting a state into an update.
     pub sending: Sending,
-    /// What is between.
+    /// The network.
     pub network: Network,
-    /// What times the states have.
+    /// Times of the states.
     pub stamps: Stamps,
-    /// How many past intervals between arrivals are averaged to expect the next; 0 if it is expected as the
-    /// sender intends.
+    /// Past intervals averaged to expect the next arrival; 0 for the sender's interval.
     pub history: usize,
-    /// How far behind the past is shown.
+    /// Interpolation delay.
     pub delay: DelayRule,
-    /// Seconds beyond the newest state that an extrapolator with an interpolator extrapolates, within
-    /// [`HORIZON_BOUNDS`](phaselock::motion::waypoints::HORIZON_BOUNDS). All that games may choose have their own.
+    /// Seconds that combinations extrapolate, within
+    /// [`HORIZON_BOUNDS`](phaselock::motion::waypoints::HORIZON_BOUNDS).
     pub horizon: f64,
-    /// Seconds from one frame to the next, within [`FRAME_HZ`](Self::FRAME_HZ).
+    /// Seconds between frames, within [`FRAME_HZ`](Self::FRAME_HZ).
     pub frame: f64,
-    /// By how much of that frames come after the updates' beat: 0 to 1. At 0 what takes whole frames is seen
-    /// at once.
+    /// Phase of the frames to the updates: 0 to 1. At 0 whole frames of latency are seen at once.
     pub phase: f64,
-    /// Seconds that are shown at most; see also [`longest`](Self::longest).
+    /// Seconds shown at most; see [`longest`](Self::longest).
     pub secs: f64,
     /// Seconds at the beginning that are not scored.
     pub warm_up: f64,
-    /// Of all chance.
+    /// Seed of all randomness.
     pub seed: u64,
 }
 
 impl Setup {
-    /// Updates a second: from one in two seconds to 240.
+    /// Bounds of updates a second.
     pub const SEND_HZ: (f64, f64) = (0.5, 240.0);
-    /// Frames a second.
+    /// Bounds of frames a second.
     pub const FRAME_HZ: (f64, f64) = (1.0, 1000.0);
-    /// Past intervals that are averaged at most.
+    /// Greatest number of past intervals averaged.
     pub const HISTORY_MAX: usize = 64;
-    /// How far behind the past is shown at most, and what latency and jitter are at most. Arbitrary.
+    /// Greatest delay, latency and jitter. Arbitrary.
     pub const DELAY_MAX: Micros = Micros::from_ms(5000);
-    /// Frames that are drawn at most: a day of them at 60 a second, and 150 MB.
+    /// Greatest number of frames: a day at 60 a second, and 150 MB.
     pub const FRAMES_MAX: u32 = 24 * 3600 * 60;
-    /// Updates that are sent at most, which take about as much: a day of them at eleven a second.
+    /// Greatest number of updates: a day at eleven a second.
     pub const SENDS_MAX: u32 = 1_000_000;
 
-    /// Thirty updates a second over a perfect network, sixty frames, all of a recording. Of what is shorter
-    /// than 20 s the first quarter is not scored, else 5 s: by then the delay is what the network needs.
+    /// Thirty updates and sixty frames a second over a perfect network, for a whole recording.
+    /// The first quarter, 5 s at most, is not scored: the delay settles.
     pub fn new(recording: &Recording) -> Self {
         Self::lasting(recording, f64::INFINITY)
     }
 
-    /// The same of no more than so many seconds of it.
+    /// The same for `secs` seconds at most.
     pub fn lasting(recording: &Recording, secs: f64) -> Self {
         let secs = secs.min(recording.secs());
         Self {
@@ -246,23 +243,22 @@ impl Setup {
         }
     }
 
-    /// Seconds that are not scored of so many that are shown: a quarter of them, 5 s at most.
     fn warm_up_of(secs: f64) -> f64 {
         (secs / 4.0).min(5.0)
     }
 
-    /// The [`phase`](Self::phase) of who draws it by a seed, and by nothing else: so a row is measured again by
-    /// what stands in it. It is the fraction of a half and the seed times the golden ratio, by which any number
-    /// of seeds in a row are spread evenly (Knuth, The Art of Computer Programming, volume 3, 6.4, theorem S),
-    /// so that no frame rate is favoured by how it fits the updates.
+    /// The [`phase`](Self::phase) by a seed: the fraction of a half and the seed times the golden
+    /// ratio, which spreads seeds in a row evenly (Knuth, The Art of Computer Programming, volume
+    /// 3, 6.4, theorem S), so that no frame rate is favoured.
     pub fn phase_of(seed: u64) -> f64 {
-        // In units of 2^-64, where wrapping around leaves the fraction; 53 bits are what an `f64` holds.
+        // In units of 2^-64, where wrapping around leaves the fraction; 53 bits are what an `f64`
+        // holds.
         let spread = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 << 63);
         (spread >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// What is measured of it: the nearest within bounds, and for what is no number what [`new`](Self::new)
-    /// has. So it comes to an end and takes no more than some hundred megabytes, whatever is asked for.
+    /// The nearest settings within bounds. So a measurement ends, and takes some hundred
+    /// megabytes at most.
     pub(super) fn bounded(&self) -> Self {
         let within = |secs: f64, (least, most): (f64, f64), default: f64| {
             if secs.is_nan() { default } else { secs.clamp(1.0 / most, 1.0 / least) }
@@ -298,7 +294,7 @@ impl Setup {
         }
     }
 
-    /// Seconds that are shown at most at such an update interval and such frames.
+    /// The longest run at this interval and frame time.
     pub fn longest(interval: f64, frame: f64) -> f64 {
         (f64::from(Self::FRAMES_MAX) * frame).min(f64::from(Self::SENDS_MAX) * interval)
     }
@@ -317,7 +313,8 @@ mod tests {
                 phases.sort_by(f64::total_cmp);
                 let around = 1.0 + phases[0] - phases[phases.len() - 1];
                 let gaps = phases.windows(2).map(|pair| pair[1] - pair[0]).chain([around]);
-                // The golden ratio's widest gap is less than 1.9 times the even one, however many there are.
+                // The golden ratio's widest gap is less than 1.9 times the even one, however many
+                // there are.
                 let widest = gaps.fold(0.0, f64::max);
                 assert!(widest < 1.9 / count as f64, "{first} {count}: {phases:?}");
                 assert!(phases.iter().all(|phase| (0.0..1.0).contains(phase)));

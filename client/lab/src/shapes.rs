@@ -1,9 +1,9 @@
 //! Paths by formula: those of the thesis.
 //!
-//! The thesis drew three paths with the mouse (4.3.7), accelerated, zigzag and smooth, and took two
-//! functions (2.3.1), a sine and a logarithm. The drawings are lost: the three here are of those characters,
-//! on a canvas of about 1000 by 600 pixels. Functions have a value every 100 ms where the thesis has one for
-//! each natural number, and 100 pixels for 1.
+//! The thesis drew three paths with the mouse (4.3.7), accelerated, zigzag and smooth, and took
+//! two functions (2.3.1), a sine and a logarithm. The drawings are lost: the three here are of
+//! those characters, on a canvas of about 1000 by 600 pixels. Functions have a value every 100 ms
+//! where the thesis has one for each natural number, and 100 pixels for 1.
 
 use std::f64::consts::TAU;
 use std::fmt;
@@ -35,12 +35,12 @@ pub const UNIT_SECS: f64 = 0.1;
 const STEP_SECS: f64 = 0.001;
 
 impl Shape {
-    /// All there are.
+    /// All shapes.
     pub const ALL: &'static [Self] =
         &[Self::Accelerated, Self::Zigzag, Self::Smooth, Self::Sine, Self::Logarithm];
 
-    /// What to call it.
-    pub fn name(self) -> &'static str {
+    /// Name on the command line.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Accelerated => "accelerated",
             Self::Zigzag => "zigzag",
@@ -50,7 +50,7 @@ impl Shape {
         }
     }
 
-    /// Its name for people.
+    /// Name for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::Accelerated => "Accelerated",
@@ -61,7 +61,7 @@ impl Shape {
         }
     }
 
-    /// Where it is, in pixels, at a time of a path that takes so many seconds in all.
+    /// Position in pixels at a time of a path of `secs` seconds.
     pub fn at(self, time: f64, secs: f64) -> [f64; 2] {
         let units = time / UNIT_SECS;
         // Functions go from one side to the other.
@@ -83,7 +83,7 @@ impl Shape {
         }
     }
 
-    /// The path for so many seconds: 0.1 to 600.
+    /// The path for 0.1 to 600 seconds.
     pub fn record(self, secs: f64) -> Recording {
         let secs = if secs.is_finite() { secs.clamp(0.1, 600.0) } else { 0.1 };
         let steps = (secs / STEP_SECS).round() as u32;
@@ -97,8 +97,8 @@ impl Shape {
     }
 }
 
-/// Over a distance and back at a constant rate of one sign or the other: speeding up for half of the way,
-/// braking for the rest.
+/// Over a distance and back at a constant rate of one sign or the other: speeding up for half of
+/// the way, braking for the rest.
 fn to_and_fro(time: f64, acceleration: f64, distance: f64) -> f64 {
     let half = (distance / acceleration).sqrt();
     let phase = time.rem_euclid(4.0 * half);
@@ -118,7 +118,6 @@ pub(super) fn zigzag(time: f64, stroke: f64) -> [f64; 2] {
     [swing(150.0 * time, 900.0), swing(632.0 * time, 632.0 * stroke)]
 }
 
-/// Over a distance and back, steadily.
 fn swing(gone: f64, distance: f64) -> f64 {
     let phase = gone.rem_euclid(2.0 * distance);
     phase.min(2.0 * distance - phase)
@@ -130,7 +129,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// There is no path of that name. The message says what there is.
+/// An unknown name of a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no path \"{0}\"; there are accelerated, zigzag, smooth, sine and logarithm")]
 pub struct UnknownShape(String);

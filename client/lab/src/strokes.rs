@@ -1,13 +1,13 @@
 //! Looks of curves that are told apart with colour, without it, and by colour-blind eyes.
 
-/// How a curve is drawn, in a plot and in the window.
+/// The look of a curve, in a plot and in the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stroke {
-    /// Red, green and blue, of sRGB.
+    /// Colour as red, green and blue of sRGB.
     pub color: [u8; 3],
-    /// Lengths in points, in turn drawn and left out; none for a line without gaps.
+    /// Lengths in points, in turn drawn and left out; none for a solid line.
     pub dash: &'static [f32],
-    /// What stands at the curve's measured values, or here and there along it.
+    /// Marker along the curve.
     pub marker: Marker,
 }
 
@@ -30,10 +30,11 @@ pub enum Marker {
     Plus,
 }
 
-/// From Okabe and Ito's set ("Color universal design", 2008: blue, vermillion, bluish green, reddish purple) and
-/// from Paul Tol's (technical note SRON/EPS/TN/09-002: purple and red of *bright*, light blue of *medium
-/// contrast*, green of *muted*): those eight with a contrast of at least 3 to 1, which WCAG 2.1 asks of graphics,
-/// to white as well as to the window's dark blue, that are the furthest apart for red- and green-blind eyes.
+/// From Okabe and Ito's set ("Color universal design", 2008: blue, vermillion, bluish green,
+/// reddish purple) and from Paul Tol's (technical note SRON/EPS/TN/09-002: purple and red of
+/// *bright*, light blue of *medium contrast*, green of *muted*): those eight with a contrast of
+/// at least 3 to 1, which WCAG 2.1 asks of graphics, to white as well as to the window's dark
+/// blue, that are the furthest apart for red- and green-blind eyes.
 const COLORS: [[u8; 3]; 8] = [
     [0x00, 0x72, 0xB2],
     [0xD5, 0x5E, 0x00],
@@ -45,7 +46,8 @@ const COLORS: [[u8; 3]; 8] = [
     [0xCC, 0x79, 0xA7],
 ];
 
-/// Each repeats within 42 points, so that a legend's sample shows all of it. The lengths are arbitrary.
+/// Each repeats within 42 points, so that a legend's sample shows all of it. The lengths are
+/// arbitrary.
 const DASHES: [&[f32]; 9] = [
     &[],
     &[8.0, 4.0],
@@ -71,8 +73,9 @@ const MARKERS: [Marker; 7] = [
 impl Stroke {
     /// The look of the curve with this index, counted from 0.
     ///
-    /// There are 8 colours, 9 dashes and 7 markers, and no two of these numbers share a factor: any two of the first
-    /// 56 differ in two of the three at least, and any two of the first 7 in all.
+    /// There are 8 colours, 9 dashes and 7 markers, and no two of these numbers share a factor:
+    /// any two of the first 56 differ in two of the three at least, and any two of the first 7 in
+    /// all.
     #[must_use]
     pub const fn of(index: usize) -> Self {
         Self {
@@ -84,8 +87,8 @@ impl Stroke {
 }
 
 impl Marker {
-    /// The corners of the marker's outline, which is to be filled, in a circle of radius 1 around the origin; y
-    /// points down. A circle is given by twelve corners.
+    /// The corners of the marker's outline, which is to be filled, in a circle of radius 1 around
+    /// the origin; y points down. A circle is given by twelve corners.
     #[must_use]
     pub const fn outline(self) -> &'static [[f32; 2]] {
         /// The height of a triangle's base, and half its width: a regular one.
@@ -155,7 +158,6 @@ mod tests {
         })
     }
 
-    /// Contrast as of WCAG 2.1.
     fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
         let luminance = |color| {
             let [r, g, b] = linear(color);

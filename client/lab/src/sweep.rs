@@ -1,14 +1,15 @@
 //! Every method over every combination of path, network and rates.
 //!
-//! A *cell* is one combination of all that is not a method; what the network does is drawn once for it, so
-//! that all methods are shown the same. Cells do not depend on each other, so they may be measured in any
-//! order and at once; the rows of a plan are the same whatever the order.
+//! A *cell* is one combination of all that is not a method; what the network does is drawn once
+//! for it, so that all methods are shown the same. Cells do not depend on each other, so they may
+//! be measured in any order and at once; the rows of a plan are the same whatever the order.
 
 use std::fmt;
 use std::sync::Arc;
 
 use phaselock::time::Micros;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::scores::timeline_name;
 use super::{Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps};
@@ -16,59 +17,59 @@ use super::{Carried, Contender, DelayRule, Network, Recording, Scores, Sending, 
 /// A recording with a name.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// What to call it.
+    /// Name of the path.
     pub name: String,
-    /// What moves.
+    /// The motion.
     pub recording: Arc<Recording>,
 }
 
-/// What is to be measured.
+/// The measurements of a sweep.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What moves.
+    /// Motions.
     pub subjects: Vec<Subject>,
-    /// Seconds from one update to the next.
+    /// Seconds between updates.
     pub intervals: Vec<f64>,
-    /// What is between.
+    /// Networks.
     pub networks: Vec<Network>,
-    /// Past intervals that are averaged to expect the next update.
+    /// Past intervals averaged to expect the next update.
     pub histories: Vec<usize>,
     /// Frames a second.
     pub frame_rates: Vec<f64>,
-    /// What shows it.
+    /// Methods.
     pub contenders: Vec<Contender>,
-    /// When states are sent.
+    /// Rule for putting a state into an update.
     pub sending: Sending,
-    /// What times they have.
+    /// Times of the states.
     pub stamps: Stamps,
-    /// How far behind the past is shown.
+    /// Interpolation delay.
     pub delay: DelayRule,
-    /// Seconds beyond the newest state that an extrapolator with an interpolator extrapolates.
+    /// Horizon of combinations in seconds.
     pub horizon: f64,
-    /// How often each cell is measured, each time on other dice.
+    /// Seeds for each cell.
     pub repeats: u64,
-    /// Of all chance.
+    /// The first seed.
     pub seed: u64,
-    /// Seconds of each path that are shown at most.
+    /// Seconds of each path at most.
     pub secs: f64,
 }
 
-/// All of a plan but the method.
+/// A combination without its method.
 #[derive(Clone, Debug)]
 pub struct Cell<'a> {
-    /// What moves.
+    /// The motion.
     pub subject: &'a Subject,
-    /// How it is sent and shown.
+    /// Settings of the measurement.
     pub setup: Setup,
 }
 
 impl Plan {
-    /// Cells in all.
+    /// Number of cells.
     pub fn cells(&self) -> usize {
         self.sizes().into_iter().fold(1, usize::saturating_mul)
     }
 
-    /// Rows in all.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.cells().saturating_mul(self.contenders.len())
     }
@@ -84,7 +85,7 @@ impl Plan {
         ]
     }
 
-    /// A cell by its number, which is below [`cells`](Self::cells).
+    /// The cell with a number below [`cells`](Self::cells).
     pub fn cell(&self, number: usize) -> Cell<'_> {
         let mut rest = number;
         let mut at = [0; 6];
@@ -109,13 +110,12 @@ impl Plan {
         Cell { subject, setup }
     }
 
-    /// Measures a cell: a row for each method, as long as `go_on` says so. That is asked all the time, and what
-    /// is not done by then is left out.
+    /// Measures a cell while `go_on` agrees: a row for each method. Unfinished rows are left out.
     pub fn measure(&self, number: usize, go_on: impl Fn() -> bool) -> Vec<Row> {
         self.measuring(number, &go_on).collect()
     }
 
-    /// The same, a row as soon as it is measured.
+    /// The same, row by row.
     pub fn measuring<'a>(
         &'a self,
         number: usize,
@@ -163,51 +163,51 @@ impl Plan {
     }
 }
 
-/// How a method did in a cell. Distances are in the path's own unit.
+/// A method's result in a cell, with distances in the path's own unit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What moved.
+    /// Name of the path.
     pub path: String,
-    /// What was between.
+    /// The network.
     #[serde(serialize_with = "by_name")]
     pub network: Network,
-    /// What each update takes at least, if the network is made of latency, jitter and loss.
+    /// Least latency, of the thesis's network.
     pub latency_ms: Option<f64>,
-    /// What it takes more at most, likewise.
+    /// Greatest further latency, likewise.
     pub jitter_ms: Option<f64>,
-    /// Share that does not come, likewise.
+    /// Share of lost updates, likewise.
     pub loss: Option<f64>,
-    /// When states were sent.
+    /// Rule for putting a state into an update.
     pub sending: &'static str,
-    /// What times they had: `sent` or `arrived`.
+    /// Times of the states: `sent` or `arrived`.
     pub stamps: &'static str,
-    /// Milliseconds from one update to the next.
+    /// Milliseconds between updates.
     pub interval_ms: f64,
-    /// Past intervals that were averaged to expect the next update; 0: none.
+    /// Past intervals averaged to expect the next update.
     pub history: usize,
     /// Frames a second.
     pub frame_hz: f64,
-    /// The dice.
+    /// Seed.
     pub seed: u64,
-    /// What showed it.
+    /// Method.
     #[serde(serialize_with = "by_name")]
     pub method: Contender,
-    /// Which time that shows: `past` or `present`.
+    /// Time shown: `past` or `present`.
     pub timeline: &'static str,
-    /// Milliseconds beyond the newest state that it extrapolates, if that was to be chosen.
+    /// Horizon of a combination in milliseconds.
     pub horizon_ms: Option<f64>,
-    /// What says how far behind the present the past is shown: `steered` or `fixed`.
+    /// Rule of the interpolation delay: `steered` or `fixed`.
     pub delay: &'static str,
-    /// How far that is, on average.
+    /// Mean interpolation delay.
     pub delay_ms: f64,
-    /// States a second that were sent.
+    /// States sent a second.
     pub sends_per_second: f64,
-    /// What was measured.
+    /// The scores.
     #[serde(flatten)]
     pub scores: Scores,
 }
 
-/// Without what reckoning with seconds added in the last digits.
+/// Rounds off what conversion from seconds added.
 fn tidied(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -217,58 +217,36 @@ fn by_name<S: Serializer>(what: &impl fmt::Display, to: S) -> Result<S::Ok, S::E
 }
 
 /// Columns of the comma-separated values, in order.
-pub const CSV_HEADER: &str = "path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,\
-    frame_hz,seed,method,timeline,horizon_ms,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,\
-    error_now_max,error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,missing_per_million,\
-    absent_per_million,frames";
+pub const CSV_HEADER: &str = "\
+    path,network,latency_ms,jitter_ms,loss,sending,stamps,interval_ms,history,frame_hz,seed,\
+    method,timeline,horizon_ms,delay,delay_ms,sends_per_second,error_now_mean,error_now_p99,\
+    error_now_max,error_shown_mean,error_shown_p99,error_shown_max,jerk,jerk_max,\
+    missing_per_million,absent_per_million,frames";
 
 impl Row {
-    /// Whether anything was shown, so that its errors are known; its jerk may still be none.
+    /// True if anything was shown: errors are then known, jerk perhaps.
     pub fn is_measured(&self) -> bool {
         [self.scores.error_now_mean, self.scores.error_shown_mean].iter().all(|it| it.is_finite())
     }
 
-    /// The row as comma-separated values; what is not known is empty.
+    /// The row as comma-separated values; an unknown value is empty.
     pub fn csv(&self) -> String {
-        let number = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
-        let known = |value: Option<f64>| value.map(number).unwrap_or_default();
-        let scores = &self.scores;
-        [
-            quoted(&self.path),
-            quoted(&self.network.to_string()),
-            known(self.latency_ms),
-            known(self.jitter_ms),
-            known(self.loss),
-            self.sending.into(),
-            self.stamps.into(),
-            number(self.interval_ms),
-            self.history.to_string(),
-            number(self.frame_hz),
-            self.seed.to_string(),
-            self.method.to_string(),
-            self.timeline.into(),
-            known(self.horizon_ms),
-            self.delay.into(),
-            number(self.delay_ms),
-            number(self.sends_per_second),
-            number(scores.error_now_mean),
-            number(scores.error_now_p99),
-            number(scores.error_now_max),
-            number(scores.error_shown_mean),
-            number(scores.error_shown_p99),
-            number(scores.error_shown_max),
-            number(scores.jerk),
-            number(scores.jerk_max),
-            number(scores.missing_per_million),
-            number(scores.absent_per_million),
-            scores.frames.to_string(),
-        ]
-        .join(",")
+        let value = serde_json::to_value(self).expect("a row has names, texts and numbers only");
+        let cell = |column| match &value[column] {
+            Value::String(text) => quoted(text),
+            // As Rust writes numbers: without an exponent.
+            Value::Number(number) if number.is_f64() => {
+                number.as_f64().map(|number| number.to_string()).unwrap_or_default()
+            }
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        CSV_HEADER.split(',').map(cell).collect::<Vec<_>>().join(",")
     }
 }
 
 /// A text as one of comma-separated values (RFC 4180).
-pub fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

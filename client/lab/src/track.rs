@@ -1,9 +1,10 @@
-//! What a picture of a path needs to know: through what a line can be drawn, and what became of the updates.
+//! What a picture of a path needs to know: through what a line can be drawn, and what became of
+//! the updates.
 
 use super::{Carried, Recording, Setup};
 
-/// Numbers the parts of a way through which a line can be drawn: a new one begins on another course, and at the
-/// other edge of a world that wraps.
+/// Numbers the legs of a track: a new one begins on another course, and at the other edge of a
+/// world that wraps. Lines are drawn within legs.
 #[derive(Debug, Default)]
 pub struct Legs {
     last: Option<([f64; 2], u32)>,
@@ -11,7 +12,7 @@ pub struct Legs {
 }
 
 impl Legs {
-    /// The part on which the next place is, which is on that course.
+    /// Number of the leg of the next position.
     pub fn of(&mut self, recording: &Recording, place: [f64; 2], course: u32) -> u32 {
         if let Some((before, last)) = self.last.replace((place, course)) {
             let way = recording.way(before, place);
@@ -24,7 +25,7 @@ impl Legs {
         self.number
     }
 
-    /// The pieces of a way through which a line can be drawn. It is broken where there is no place, too.
+    /// The drawable pieces of a track, broken where there is no position, too.
     pub fn pieces(
         recording: &Recording,
         places: impl Iterator<Item = Option<([f64; 2], u32)>>,
@@ -51,26 +52,26 @@ impl Legs {
 /// An update that was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Update {
-    /// When, in seconds.
+    /// Departure in seconds.
     pub sent: f64,
-    /// Where the body was then.
+    /// True position then.
     pub place: [f64; 2],
-    /// What becomes of it.
+    /// Fate of the update.
     pub fate: Fate,
 }
 
-/// What becomes of an update.
+/// The fate of an update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fate {
-    /// It comes at that time.
+    /// Arrives at a time in seconds.
     Arrives(f64),
-    /// It does not.
+    /// Never arrives.
     Lost,
     /// The path ends before that is known.
     Open,
 }
 
-/// What became of all that was sent, in the order in which it was, as far as the last frame tells.
+/// The fate of all updates, in the order of departure, as far as the last frame tells.
 pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<Update> {
     // What comes after the last frame is seen by nobody.
     let end = carried.frames.last().map_or(0.0, |frame| frame.now);

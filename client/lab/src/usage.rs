@@ -1,6 +1,6 @@
 //! Mistakes on the command line, in one sentence.
 
-/// clap's first paragraph, which says what is wrong, on one line.
+/// clap's first paragraph on one line.
 pub fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();

@@ -7,11 +7,12 @@ use phaselock::limits::INTERPOLATION_DELAY_MAX;
 use super::super::Recording;
 use super::super::plot::{self, Curve, Lines};
 use super::super::ranking::ALIKE;
-use super::super::report::{figure, table};
+use super::super::report::{Columns, figure, tabulate, whole};
 use super::super::strokes::Stroke;
 use super::{Advice, AtDelay, AtRate, Next, Pick};
 
-/// Frames without what a method needs, per million, from which on it is said. Arbitrary: one in ten.
+/// Frames without what a method needs, per million, from which on it is said. Arbitrary: one in
+/// ten.
 const MISSING_MUCH: f64 = 100_000.0;
 
 impl Pick {
@@ -23,7 +24,7 @@ impl Pick {
         }
     }
 
-    /// How it did, after what it is said to be off from.
+    /// Its figures, after the error.
     fn figures(&self) -> String {
         let [low, high] = self.visual_px_quartiles;
         let spread = if low < high {
@@ -43,7 +44,6 @@ impl Pick {
         )
     }
 
-    /// What should not be trusted.
     fn warning(&self) -> String {
         let mut text = String::new();
         if !self.helps {
@@ -58,8 +58,8 @@ impl Pick {
         if self.missing_per_million > MISSING_MUCH {
             let _ = write!(
                 text,
-                " In {:.0} % of the frames it could only guess: what it needs had not come, or all it knew was too \
-                 old.",
+                " In {:.0} % of the frames it could only guess: what it needs had not come, or \
+                 all it knew was too old.",
                 self.missing_per_million / 1e4
             );
         }
@@ -75,8 +75,8 @@ impl Pick {
             return String::new();
         }
         format!(
-            " Better where it is shown, but absent in over one frame of a hundred more than the one that is least: \
-             {}.",
+            " Better where it is shown, but absent in over one frame of a hundred more than the \
+             one that is least: {}.",
             better.join(", ")
         )
     }
@@ -118,6 +118,11 @@ impl Pick {
     }
 }
 
+/// A cell about a pick, if there is one.
+fn of(pick: &Option<Pick>, cell: fn(&Pick) -> String) -> String {
+    pick.as_ref().map_or_else(|| "-".into(), cell)
+}
+
 impl Advice {
     /// In words and tables.
     pub fn markdown(&self, recording: &Recording) -> String {
@@ -138,8 +143,8 @@ impl Advice {
         let _ = match &self.now {
             Some(now) => writeln!(
                 text,
-                "**Use {}, {} updates a second, {}.** It is {} px from where the thing truly is at the moment, on \
-                 average {}\n",
+                "**Use {}, {} updates a second, {}.** It is {} px from where the thing truly is \
+                 at the moment, on average {}\n",
                 now.method,
                 now.send_rate_hz,
                 now.delay(),
@@ -151,8 +156,8 @@ impl Advice {
         let _ = match &self.then {
             Some(then) => writeln!(
                 text,
-                "If what is shown may be of the past, since nobody has to touch it: **{}, {} updates a second, \
-                 {}**. It is {} px from where the thing truly was {}",
+                "If what is shown may be of the past, since nobody has to touch it: **{}, {} \
+                 updates a second, {}**. It is {} px from where the thing truly was {}",
                 then.method,
                 then.send_rate_hz,
                 then.delay(),
@@ -179,61 +184,41 @@ impl Advice {
 
     fn tables(&self, text: &mut String) {
         text.push_str(
-            "\nThe best by send rate: pixels from where it is now, and from where it was then, and frames of a \
-             million in which it is absent: not shown, or elsewhere before or after a teleport. What is least is the \
-             visual error, the distance and twice the jerk, among what is absent in at most one frame of a hundred \
-             more than what is so least, at that rate and at any. The lowest rate is taken that is within a tenth of the \
-             best, a pixel added to both. Pixels and jerk are medians over the dice, all else are means.\n\n",
+            "\nThe best by send rate: pixels from where it is now, and from where it was then, \
+             and frames of a million in which it is absent: not shown, or elsewhere before or \
+             after a teleport. What is least is the visual error, the distance and twice the \
+             jerk, among what is absent in at most one frame of a hundred more than what is so \
+             least, at that rate and at any. The lowest rate is taken that is within a tenth of \
+             the best, a pixel added to both. Pixels and jerk are medians over the dice, all else \
+             are means.\n\n",
         );
-        let head = [
-            "updates/s",
-            "now",
-            "px",
-            "jerk",
-            "absent",
-            "then",
-            "px",
-            "jerk",
-            "absent",
-            "behind ms",
+        let columns: Columns<'_, AtRate> = &[
+            ("updates/s", |it| it.send_rate_hz.to_string()),
+            ("now", |it| of(&it.now, |pick| pick.method.clone())),
+            ("px", |it| of(&it.now, |pick| figure(pick.error_px))),
+            ("jerk", |it| of(&it.now, |pick| figure(pick.jerk_px))),
+            ("absent", |it| of(&it.now, |pick| whole(pick.absent_per_million))),
+            ("then", |it| of(&it.then, |pick| pick.method.clone())),
+            ("px", |it| of(&it.then, |pick| figure(pick.error_px))),
+            ("jerk", |it| of(&it.then, |pick| figure(pick.jerk_px))),
+            ("absent", |it| of(&it.then, |pick| whole(pick.absent_per_million))),
+            ("behind ms", |it| of(&it.then, |pick| whole(pick.delay_ms))),
         ];
-        let line = |it: &AtRate| {
-            let cells = |pick: &Option<Pick>| match pick {
-                Some(pick) => [
-                    pick.method.clone(),
-                    figure(pick.error_px),
-                    figure(pick.jerk_px),
-                    format!("{:.0}", pick.absent_per_million),
-                ],
-                None => ["-"; 4].map(String::from),
-            };
-            let behind =
-                it.then.as_ref().map_or_else(|| "-".into(), |it| format!("{:.0}", it.delay_ms));
-            let mut line = vec![it.send_rate_hz.to_string()];
-            line.extend(cells(&it.now));
-            line.extend(cells(&it.then));
-            line.push(behind);
-            line
-        };
-        let lines: Vec<_> = self.by_send_rate.iter().map(line).collect();
-        text.push_str(&table(&head.map(String::from), &lines));
+        text.push_str(&tabulate(columns, &self.by_send_rate));
         let Some(then) = self.then.as_ref().filter(|_| !self.by_delay.is_empty()) else { return };
         let _ = writeln!(
             text,
-            "\n{} at {} updates a second, by delay: pixels from where it was, and frames without a later \
-             state, of a million. Phaselock's client finds its delay by itself.\n",
+            "\n{} at {} updates a second, by delay: pixels from where it was, and frames without \
+             a later state, of a million. Phaselock's client finds its delay by itself.\n",
             then.method, then.send_rate_hz
         );
-        let line = |it: &AtDelay| {
-            vec![
-                format!("{:.0}", it.delay_ms),
-                figure(it.error_px),
-                figure(it.jerk_px),
-                format!("{:.0}", it.missing_per_million),
-            ]
-        };
-        let lines: Vec<_> = self.by_delay.iter().map(line).collect();
-        text.push_str(&table(&["delay ms", "px", "jerk", "missing"].map(String::from), &lines));
+        let columns: Columns<'_, AtDelay> = &[
+            ("delay ms", |it| whole(it.delay_ms)),
+            ("px", |it| figure(it.error_px)),
+            ("jerk", |it| figure(it.jerk_px)),
+            ("missing", |it| whole(it.missing_per_million)),
+        ];
+        text.push_str(&tabulate(columns, &self.by_delay));
     }
 
     /// The errors by send rate, as a picture.

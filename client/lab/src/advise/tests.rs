@@ -47,7 +47,7 @@ fn the_best_is_better_than_the_next_and_rates_are_no_higher_than_need_be() {
             );
             let best = advice.by_send_rate.iter().filter_map(of).map(|it| it.visual_px);
             let best = best.fold(f64::MAX, f64::min);
-            assert!(pick.visual_px + 1.0 <= (best + 1.0) * RATE_ALIKE, "{pick:?}");
+            assert!(pick.visual_px + 1.0 <= (best + 1.0) * AS_GOOD, "{pick:?}");
         }
         assert!(advice.then.expect("it was seen").delay_ms > 0.0);
         if shape == Shape::Zigzag {

@@ -6,13 +6,12 @@ use phaselock::time::Rates;
 
 use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, number};
 
-/// What a recording of play begins with; the number of its layout and a colon follow.
+/// Beginning of a recording of play; the number of its layout and a colon follow.
 pub(super) const MARK: &str = "# phaselock motion ";
 
 /// Columns of a recording before the record's fields.
 const RECORDING: [&str; 2] = ["time", "course"];
 
-/// Reads a text of lines.
 pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
     let lines = text.lines().count();
     let first = text.lines().next().unwrap_or_default();
@@ -40,7 +39,7 @@ pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
     taker.finish(lines)
 }
 
-/// What a cell says: quotation marks around it are a spreadsheet's.
+/// The content of a cell, without a spreadsheet's quotation marks.
 fn cell(text: &str) -> &str {
     let text = text.trim();
     let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
@@ -56,21 +55,20 @@ fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a plain file has what.
+/// Columns of a plain file.
 struct Columns {
     separator: char,
-    /// Of time, x and y.
+    /// Indices of time, x and y.
     places: [usize; 3],
-    /// Of the course.
     course: Option<usize>,
-    /// How many have a name.
+    /// Number of columns with a name.
     known: usize,
-    /// How many of the file's units of time make a second.
+    /// The file's units of time in a second.
     per_second: f64,
 }
 
 impl Columns {
-    /// Judges by the first line, and tells whether that is a header.
+    /// Reads the first line, and tells whether that is a header.
     fn of(number: usize, line: &str) -> Result<(Self, bool), FileError> {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
         let known = [0, 1, 2];
@@ -148,7 +146,7 @@ fn plain<'a>(
     Ok(())
 }
 
-/// A course, which is none that is over.
+/// Reads a course, which must not fall.
 fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileError> {
     let course = text.parse::<u32>().ok().filter(|course| *course >= before);
     course.ok_or_else(|| Problem::Course(Quote::of(text)).at(line))
@@ -195,7 +193,7 @@ fn recording<'a>(
     Ok(())
 }
 
-/// What the first line says.
+/// Reads the first line.
 fn source((layout, words): (&str, &str), games: &Games) -> Result<Source, Problem> {
     if layout != "1" {
         return Err(Problem::Layout(Quote::of(layout)));
@@ -220,7 +218,7 @@ fn source((layout, words): (&str, &str), games: &Games) -> Result<Source, Proble
     Ok(Source { game: game.into(), record: record.into(), kind, fields, tick_hz, seed })
 }
 
-/// Whether the columns are those of this build's record.
+/// Compares the columns with those of this build's record.
 fn check_header(source: &Source, header: &str) -> Result<(), Problem> {
     let names = source.fields.iter().map(|field| field.name);
     let mut cells = header.split(',').map(cell);

@@ -1,7 +1,7 @@
 //! Motion files of JSON.
 //!
-//! Numbers are read from the text itself, which serde_json hands on as it stands: so that their place in the
-//! file is known, and that they are judged as those of other files are.
+//! Numbers are read from the text itself, which serde_json hands on as it stands: so that their
+//! place in the file is known, and that they are judged as those of other files are.
 
 use std::fmt;
 
@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 
 use super::{FileError, Motion, Point, Problem, Quote, Taker, line_at, number};
 
-/// Reads a text that is an array of points.
 pub(super) fn read(text: &str) -> Result<Motion, FileError> {
     let mut taker = Taker::default();
     let mut problem = None;
@@ -32,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<Motion, FileError> {
     taker.finish(text.lines().count())
 }
 
-/// Whether a text is an array of numbers in each line, rather than one of points.
+/// True for an array of numbers in each line, rather than one of points.
 pub(super) fn is_lines(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     serde_json::from_str::<Vec<f64>>(first).is_ok_and(|numbers| numbers.len() >= 3)
@@ -62,13 +61,12 @@ pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
     taker.finish(text.lines().count())
 }
 
-/// Takes the array's elements, as they come.
 struct Points<'t, 'a> {
     text: &'t str,
-    /// The last element's place in the text: how many bytes before it, and the line.
+    /// Offset in bytes and line of the last element.
     place: (usize, usize),
     taker: &'a mut Taker,
-    /// Why it was given up, if not for the JSON itself.
+    /// The mistake, if it is not in the JSON itself.
     problem: &'a mut Option<FileError>,
 }
 
@@ -119,7 +117,8 @@ impl<'t> Points<'t, '_> {
     }
 }
 
-/// Time, x and y of an element, as they are written, and how many of its units of time make a second.
+/// Time, x and y of an element, as they are written, and how many of its units of time make a
+/// second.
 struct Parts;
 
 impl<'t> Visitor<'t> for Parts {

@@ -2,12 +2,10 @@
 
 use super::MAGNITUDE_MAX;
 
-/// Whether a number can be drawn.
 pub(super) fn drawable(value: f64) -> bool {
     value.abs() <= MAGNITUDE_MAX
 }
 
-/// From the least number to the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     pub(super) low: f64,
@@ -15,8 +13,8 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// From the least to the greatest of the numbers that can be drawn, or 0 to 1 if there are none. Equal numbers
-    /// are given room to both sides.
+    /// From the least to the greatest of the numbers that can be drawn, or 0 to 1 if there are
+    /// none. Equal numbers are given room to both sides.
     pub(super) fn around(values: impl Iterator<Item = f64>) -> Self {
         let range = Self::bounds(values);
         if range.length() > 0.0 {
@@ -35,7 +33,8 @@ impl Range {
         bounds.unwrap_or(Self { low: 0.0, high: 1.0 })
     }
 
-    /// Of this length at least, around the same middle, and long enough for ticks to be told apart.
+    /// Of this length at least, around the same middle, and long enough for ticks to be told
+    /// apart.
     pub(super) fn at_least(self, length: f64) -> Self {
         let length = length.max(self.low.abs().max(self.high.abs()).max(1e-6) * 1e-6);
         if self.length() < length { self.of_length(length) } else { self }
@@ -57,13 +56,14 @@ impl Range {
         Self { low: middle - length / 2.0, high: middle + length / 2.0 }
     }
 
-    /// What lies in both, or `self` if nothing does.
+    /// The common part, or `self` if there is none.
     pub(super) fn within(self, other: Self) -> Self {
         let (low, high) = (self.low.max(other.low), self.high.min(other.high));
         if low < high { Self { low, high } } else { self }
     }
 
-    /// Out to the next ticks, and from 0 if that doubles it at most: the height of a curve then means something.
+    /// Out to the next ticks, and from 0 if that doubles it at most: the height of a curve then
+    /// means something.
     pub(super) fn rounded(self) -> Self {
         let low = if self.low >= 0.0 && self.low <= self.high / 2.0 { 0.0 } else { self.low };
         let step = step(self.high - low, TICKS);
@@ -75,11 +75,11 @@ impl Range {
     }
 }
 
-/// About so many ticks to an axis.
+/// Approximate number of ticks on an axis.
 pub(super) const TICKS: f64 = 6.0;
 
-/// The distance between about `count` ticks on this length: 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers
-/// for graph labels", Graphics Gems, 1990).
+/// The distance between about `count` ticks on this length: 1, 2 or 5 times a power of ten
+/// (Heckbert, "Nice numbers for graph labels", Graphics Gems, 1990).
 fn step(length: f64, count: f64) -> f64 {
     let rough = length / count;
     let power = 10f64.powf(rough.log10().floor());
@@ -92,7 +92,7 @@ fn step(length: f64, count: f64) -> f64 {
     nice * power
 }
 
-/// Where the ticks of an axis stand, and what they say.
+/// Positions and labels of the ticks.
 pub(super) fn ticks(range: Range, count: f64) -> Vec<(f64, String)> {
     let step = step(range.length(), count);
     let snug = range.length() * 1e-9;
@@ -109,7 +109,8 @@ pub(super) fn ticks(range: Range, count: f64) -> Vec<(f64, String)> {
     ticks
 }
 
-/// A number with the digits that tell it from its neighbours at this distance, and a true minus sign.
+/// A number with the digits that tell it from its neighbours at this distance, and a true minus
+/// sign.
 fn number(value: f64, step: f64) -> String {
     let digits = -(step.log10() + 1e-9).floor();
     let text = if value.abs() < step / 2.0 {
@@ -123,7 +124,7 @@ fn number(value: f64, step: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// A parameter's value as short as it can be told.
+/// A parameter's value in few characters.
 pub(super) fn value(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -139,10 +140,10 @@ pub(super) fn value(value: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// What is further off the page is drawn as if it were here: viewers calculate with fewer digits than we do.
+/// Bound of page coordinates: viewers calculate with fewer digits than we do.
 const OFF_PAGE: f64 = 20_000.0;
 
-/// From a range to a span of the page.
+/// Maps a range to a span of the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) range: Range,

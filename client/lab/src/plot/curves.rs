@@ -10,9 +10,9 @@ const HEIGHT: f64 = 380.0;
 /// Left of the picture, for the vertical axis's label and numbers.
 const NUMBERS: f64 = 60.0;
 
-/// The plot of curves over a common axis. The vertical one begins at 0 where that costs at most half of it.
-#[must_use]
-pub fn lines(plot: &Lines) -> String {
+/// The plot of curves over a common axis. The vertical one begins at 0 where that costs at most
+/// half of it.
+pub(crate) fn lines(plot: &Lines) -> String {
     let mut page = Page::new(WIDTH, &plot.title, &plot.subtitle);
     let left = MARGIN + NUMBERS;
     let area =

@@ -14,12 +14,11 @@ const GRID: &str = "#e4e7eb";
 const FRAME: &str = "#9aa1ab";
 const LOST: &str = "#c4302b";
 const FONTS: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
-/// Of the lines of curves.
 const STROKE_WIDTH: f64 = 1.9;
 /// The radius of markers at measured values, and along curves that have none.
 const MARKER: f64 = 4.0;
 const MARKER_ALONG: f64 = 3.3;
-/// Of markers along a curve, at most so many; arbitrary.
+/// Greatest number of markers along a curve. Arbitrary.
 const MARKERS_MAX: usize = 100;
 /// Points of a path nearer than this to the last one drawn are left out: no eye would find them.
 const NEAR: f64 = 0.2;
@@ -72,7 +71,6 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// A rectangle of the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     pub(super) x: f64,
@@ -82,24 +80,21 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// With so much more at each side.
     pub(super) fn grown(self, more: f64) -> Self {
         let (width, height) = (self.width + 2.0 * more, self.height + 2.0 * more);
         Self { x: self.x - more, y: self.y - more, width, height }
     }
 
-    /// From left to right.
     pub(super) fn across(self, range: Range) -> Scale {
         Scale { range, from: self.x, to: self.x + self.width }
     }
 
-    /// From the bottom up.
     pub(super) fn up(self, range: Range) -> Scale {
         Scale { range, from: self.y + self.height, to: self.y }
     }
 }
 
-/// What stands before a text in the legend.
+/// The sign before a text in the legend.
 pub(super) enum Sample<'a> {
     Stroke(&'a Stroke),
     Truth,
@@ -107,14 +102,12 @@ pub(super) enum Sample<'a> {
     Lost,
 }
 
-/// A line of the legend.
 pub(super) struct Entry<'a> {
     pub(super) sample: Sample<'a>,
     pub(super) name: &'a str,
     pub(super) note: &'a str,
 }
 
-/// Where text stands to its position.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -126,12 +119,11 @@ pub(super) enum Anchor {
 pub(super) struct Page {
     body: String,
     width: f64,
-    /// How far down it is written on.
+    /// Lower end of what is written.
     pub(super) end: f64,
 }
 
 impl Page {
-    /// With its title and subtitle.
     pub(super) fn new(width: f64, title: &str, subtitle: &str) -> Self {
         let mut page = Self { body: String::new(), width, end: 12.0 };
         for (text, size, style) in [(title, 17.0, "font-weight=\"bold\""), (subtitle, 12.5, "")] {
@@ -145,7 +137,6 @@ impl Page {
         page
     }
 
-    /// Adds a piece of SVG.
     pub(super) fn add(&mut self, piece: fmt::Arguments<'_>) {
         self.body.write_fmt(piece).expect("a string takes any text");
         self.body.push('\n');
@@ -172,7 +163,7 @@ impl Page {
         ));
     }
 
-    /// A vertical axis: the grid's lines with their numbers, and what it measures.
+    /// Draws a vertical axis with its grid.
     pub(super) fn vertical(&mut self, area: Area, scale: Scale, label: Option<&str>) {
         for (value, number) in ticks(scale.range, TICKS) {
             let y = scale.at(value);
@@ -188,7 +179,6 @@ impl Page {
         }
     }
 
-    /// A horizontal axis, likewise.
     pub(super) fn horizontal(&mut self, area: Area, scale: Scale, label: &str) {
         for (value, number) in ticks(scale.range, (area.width / 85.0).clamp(2.0, 10.0)) {
             self.tick_across(area, scale.at(value), &number);
@@ -196,7 +186,6 @@ impl Page {
         self.label_across(area, label);
     }
 
-    /// One grid line of a horizontal axis.
     pub(super) fn tick_across(&mut self, area: Area, x: f64, number: &str) {
         let bottom = area.y + area.height;
         self.rule([x, area.y], [x, bottom], GRID);
@@ -213,7 +202,6 @@ impl Page {
         self.add(format_args!("<path d=\"M{x1} {y1}L{x2} {y2}\" stroke=\"{color}\"/>"));
     }
 
-    /// The border of an area.
     pub(super) fn frame(&mut self, area: Area) {
         let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
         self.add(format_args!(
@@ -224,7 +212,8 @@ impl Page {
     /// Cuts off what follows, until [`Self::unclip`], outside of an area.
     pub(super) fn clip(&mut self, area: Area) {
         let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
-        // An inner picture clips without an id, which could clash with another picture's on the same web page.
+        // An inner picture clips without an id, which could clash with another picture's on the
+        // same web page.
         self.add(format_args!(
             "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"{x} {y} {width} {height}\" overflow=\"hidden\">"
@@ -309,7 +298,8 @@ impl Page {
         self.add(format_args!("</g>"));
     }
 
-    /// Rings for updates that came and crosses for those that were lost, the smaller the denser they are.
+    /// Rings for updates that came and crosses for those that were lost, the smaller the denser
+    /// they are.
     pub(super) fn updates(&mut self, came: &[[f64; 2]], lost: &[[f64; 2]]) {
         let walked: f64 = came.windows(2).map(|pair| distance(pair[0], pair[1])).sum();
         let apart = if came.len() > 1 { walked / (came.len() - 1) as f64 } else { f64::MAX };
@@ -330,7 +320,6 @@ impl Page {
         }
     }
 
-    /// The pale line of the true path.
     pub(super) fn truth(&mut self, pieces: &[Vec<[f64; 2]>]) {
         let style = "stroke=\"#ccd1d9\" stroke-width=\"7\" stroke-linecap=\"round\"";
         self.path(pieces, format_args!("{style}"));
@@ -387,15 +376,14 @@ impl Page {
         let (width, height, body) = (Px(self.width), Px(self.end + MARGIN / 2.0), self.body);
         let (title, description) = (Escaped(title), Escaped(description));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" fill=\"none\">\n\
-             <title>{title}</title>\n<desc>{description}</desc>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n{body}</svg>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" \
+             height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" \
+             fill=\"none\">\n<title>{title}</title>\n<desc>{description}</desc>\n<rect \
+             width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n{body}</svg>\n"
         )
     }
 }
 
-/// A colour as SVG has it.
 pub(super) struct Color(pub(super) [u8; 3]);
 
 impl fmt::Display for Color {
@@ -405,7 +393,6 @@ impl fmt::Display for Color {
     }
 }
 
-/// A stroke's attributes.
 struct Line<'a>(&'a Stroke);
 
 impl fmt::Display for Line<'_> {
@@ -435,8 +422,9 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about twelve; the phase,
-/// of 0 to 1, shifts them, so that the markers of curves that run together do not cover each other.
+/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about
+/// twelve; the phase, of 0 to 1, shifts them, so that the markers of curves that run together do
+/// not cover each other.
 fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     let on_page = |point: [f64; 2]| point.iter().all(|part| (0.0..=2.0 * WIDTH).contains(part));
     let steps = || {
@@ -459,8 +447,8 @@ fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     places
 }
 
-/// A text in lines of about this width: without the font at hand, a letter is taken to be half as wide as the
-/// text is high, which is about the mean of Helvetica's.
+/// A text in lines of about this width: without the font at hand, a letter is taken to be half as
+/// wide as the text is high, which is about the mean of Helvetica's.
 pub(super) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let letters = ((width / (size * 0.5)) as usize).max(4);
     let mut lines = Vec::new();

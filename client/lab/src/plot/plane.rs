@@ -1,6 +1,6 @@
 //! Paths in the plane, with the same scale on both axes.
 
-use super::axis::{Range, drawable};
+use super::axis::{Range, Scale, drawable};
 use super::page::{Area, Entry, MARGIN, Page, Sample, WIDTH, placed};
 use super::{Curve, Paths};
 
@@ -9,13 +9,12 @@ const LEGEND: f64 = 222.0;
 const NUMBERS: f64 = 56.0;
 const HEIGHT_MIN: f64 = 240.0;
 const HEIGHT_MAX: f64 = 640.0;
-/// How much of the true path's extent is shown around it at most: a curve that runs away is cut off rather than
-/// making everything else small.
+/// How much of the true path's extent is shown around it at most: a curve that runs away is cut
+/// off rather than making everything else small.
 const ASTRAY: f64 = 0.4;
 
 /// The plot of paths in the plane. Curves are cut off where they go far astray of the true path.
-#[must_use]
-pub fn paths(plot: &Paths) -> String {
+pub(crate) fn paths(plot: &Paths) -> String {
     let mut page = Page::new(WIDTH, &plot.title, &plot.subtitle);
     let left = MARGIN + NUMBERS;
     let width = WIDTH - left - LEGEND - MARGIN - 18.0;
@@ -26,15 +25,10 @@ pub fn paths(plot: &Paths) -> String {
     let scale = (width / x.length()).min(height / y.length());
     let area = Area { x: left, y: page.end, width, height };
     let x = area.across(x.of_length(width / scale));
-    let mut y = area.up(y.of_length(height / scale));
-    if !plot.y_up {
-        (y.from, y.to) = (y.to, y.from);
-    }
-
-    let unit = plot.unit.trim();
-    let label = |axis: &str| if unit.is_empty() { axis.into() } else { format!("{axis} / {unit}") };
-    page.vertical(area, y, Some(&label("y")));
-    page.horizontal(area, x, &label("x"));
+    let up = area.up(y.of_length(height / scale));
+    let y = Scale { from: up.to, to: up.from, ..up };
+    page.vertical(area, y, Some("y"));
+    page.horizontal(area, x, "x");
     page.clip(area);
     page.truth(&placed(&plot.truth, x, y));
     let at = |places: &Vec<[f64; 2]>| placed(std::slice::from_ref(places), x, y).concat();
@@ -62,7 +56,7 @@ pub fn paths(plot: &Paths) -> String {
     page.finish(&plot.title, &described(&plot.subtitle, "Paths beside the true one", &plot.curves))
 }
 
-/// Around what is to be seen, on both axes.
+/// The ranges of both axes.
 fn ranges(plot: &Paths) -> [Range; 2] {
     let whole = |point: &&[f64; 2]| point.iter().all(|part| drawable(*part));
     let known = || plot.truth.iter().flatten().chain(&plot.updates).chain(&plot.lost).filter(whole);
@@ -81,7 +75,6 @@ fn ranges(plot: &Paths) -> [Range; 2] {
     ranges.map(|range| range.at_least(if extent > 0.0 { extent * 0.1 } else { 1.0 }))
 }
 
-/// A curve in the legend.
 pub(super) fn entry(curve: &Curve) -> Entry<'_> {
     Entry { sample: Sample::Stroke(&curve.stroke), name: &curve.name, note: &curve.note }
 }

@@ -8,32 +8,30 @@ use super::{CLOUD_POINTS_MAX, Panel, Scatter};
 
 const NUMBERS: f64 = 60.0;
 const HEIGHT: f64 = 330.0;
-/// Between two panels.
 const GAP: f64 = 16.0;
 const PANEL_MIN: f64 = 230.0;
-/// The share of the distance between two values over which the series are spread, and of that a cloud's own.
+/// The share of the distance between two values over which the series are spread, and of that a
+/// cloud's own.
 const SPREAD: f64 = 0.82;
 const LANE: f64 = 0.72;
 /// Where there is room, a series still stands near its value.
 const LANE_MAX: f64 = 24.0;
-/// The longest axis that is drawn to scale, in distances between its two nearest values. Arbitrary: beyond it,
-/// lanes would be too narrow.
+/// The longest axis that is drawn to scale, in distances between its two nearest values.
+/// Arbitrary: beyond it, lanes would be too narrow.
 const STEPS_MAX: f64 = 10.0;
-/// A cloud is drawn in so many layers, each of one element: where points of different layers lie on each other, it
-/// is darker. Arbitrary.
+/// A cloud is drawn in so many layers, each of one element: where points of different layers lie
+/// on each other, it is darker. Arbitrary.
 const LAYERS: usize = 6;
-/// The vertical axis ends above this share of the points if the rest is far off: a few runaways, and the mean that
-/// they take along, do not make everything else small.
+/// The vertical axis ends above this share of the points if the rest is far off: a few runaways,
+/// and the mean that they take along, do not make everything else small.
 const SHOWN: f64 = 0.99;
-/// How far off, as a multiple of what is shown.
+/// Multiple of the shown range that counts as far off.
 const FAR: f64 = 1.5;
 
-/// A series' errors at one of a panel's values.
 struct Group {
     series: usize,
-    /// Of the value, among the panel's.
+    /// Index among the panel's values.
     place: usize,
-    /// Sorted.
     errors: Vec<f64>,
     mean: f64,
 }
@@ -44,10 +42,10 @@ struct Grouped {
     groups: Vec<Group>,
 }
 
-/// The plot of clouds. Each series has its own lane beside each value; points are drawn half transparent, means are
-/// joined in the series' stroke. What is not drawn is counted in the subtitle.
-#[must_use]
-pub fn scatter(plot: &Scatter) -> String {
+/// The plot of clouds. Each series has its own lane beside each value; points are drawn half
+/// transparent, means are joined in the series' stroke. What is not drawn is counted in the
+/// subtitle.
+pub(crate) fn scatter(plot: &Scatter) -> String {
     let panels: Vec<Grouped> =
         plot.panels.iter().map(|panel| grouped(panel, plot.series.len())).collect();
     let groups = || panels.iter().flat_map(|panel| &panel.groups);
@@ -121,7 +119,7 @@ fn grouped(panel: &Panel, series: usize) -> Grouped {
     Grouped { values, groups }
 }
 
-/// What the vertical axis shows of the sorted errors.
+/// The range of the vertical axis.
 fn shown(sorted: &[f64], means: impl Iterator<Item = f64>) -> Range {
     let (Some(last), Some(first)) = (sorted.last(), sorted.first()) else {
         return Range { low: 0.0, high: 1.0 };
@@ -132,7 +130,7 @@ fn shown(sorted: &[f64], means: impl Iterator<Item = f64>) -> Range {
     Range::around([*first, high].into_iter()).rounded()
 }
 
-/// The subtitle, and what is not drawn.
+/// The subtitle, with notes on undrawn points.
 fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
     let mut text = plot.subtitle.clone();
     let mut add = |sentence: String| {
@@ -166,8 +164,9 @@ fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
     text
 }
 
-/// Where sorted values stand along the axis, the first at 0 and the two nearest 1 apart: to scale, unless that
-/// would take more than [`STEPS_MAX`] of these, such as for 1, 10, 100; then they are all 1 apart.
+/// Where sorted values stand along the axis, the first at 0 and the two nearest 1 apart: to
+/// scale, unless that would take more than [`STEPS_MAX`] of these, such as for 1, 10, 100; then
+/// they are all 1 apart.
 fn placed(values: &[f64]) -> Vec<f64> {
     let gaps = values.windows(2).map(|pair| pair[1] - pair[0]);
     let gap = gaps.fold(f64::INFINITY, f64::min);
@@ -234,7 +233,8 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
     page.unclip();
 }
 
-/// At most [`CLOUD_POINTS_MAX`] of the sorted numbers, evenly chosen, with the least and the greatest.
+/// At most [`CLOUD_POINTS_MAX`] of the sorted numbers, evenly chosen, with the least and the
+/// greatest.
 pub(super) fn thinned(sorted: &[f64]) -> impl Iterator<Item = f64> {
     let kept = sorted.len().min(CLOUD_POINTS_MAX);
     (0..kept).map(move |index| sorted[index * (sorted.len() - 1) / (kept - 1).max(1)])

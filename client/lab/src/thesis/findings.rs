@@ -1,34 +1,33 @@
-//! What the thesis found, and whether it is found here.
+//! Findings of the thesis, and whether they are found here.
 
 use phaselock::motion::fir::Kind;
-use phaselock::motion::waypoints::{Extrapolator, Joining};
+use phaselock::motion::waypoints::Joining;
 
 use super::super::Contender;
-use super::super::report::figure;
-use super::claims::{CONTRADICTED, Claim, Outcome, Test, claims};
+use super::super::report::figures;
+use super::claims::{CLAIMS, CONTRADICTED, Claim, Outcome};
 use super::sample::Sample;
-use super::{FUNCTIONS, Measured, Reading, SCHEMES, SPACINGS, scheme};
+use super::{FUNCTIONS, Measured, PATHS, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
 
-/// So many standard errors from 0 a mean over the dice is beyond chance: one that is none is so one time in eighty
-/// (Student's t for 11 degrees of freedom). There are some hundred verdicts.
+/// Standard errors from 0 beyond which a mean over the seeds is not chance: in one of eighty
+/// cases it is (Student's t for 11 degrees of freedom). There are some hundred verdicts.
 pub(super) const SURE: f64 = 3.0;
 
-/// What the dice say together.
+/// The answer of all seeds together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is so, beyond chance.
+    /// True, beyond chance.
     Yes,
-    /// It is not so, beyond chance.
+    /// False, beyond chance.
     No,
-    /// They do not say.
+    /// Within chance.
     Unclear,
-    /// An answer to what is not asked with yes or no.
+    /// The answer to a question other than yes or no.
     Says(&'static str),
 }
 
 impl Verdict {
-    /// In words.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",
             Self::No => "no",
@@ -37,8 +36,7 @@ impl Verdict {
         }
     }
 
-    /// By what each of the dice says: whether the mean of each margin is as far above 0 as is beyond chance, or
-    /// that of one as far below.
+    /// *Yes* if the mean of each margin is above 0 beyond chance, *no* if that of one is below.
     pub(super) fn of(outcomes: &[Outcome]) -> Self {
         let margins = |at: usize| outcomes.iter().map(move |outcome| outcome.margins[at]);
         let count = outcomes.len() as f64;
@@ -46,7 +44,7 @@ impl Verdict {
         for at in 0..outcomes.first().map_or(0, |outcome| outcome.margins.len()) {
             let mean = margins(at).sum::<f64>() / count;
             let squares: f64 = margins(at).map(|margin| (margin - mean) * (margin - mean)).sum();
-            // Of one alone it is no number, and nothing is sure.
+            // Of one seed alone this is no number, and nothing is sure.
             let error = (squares / (count - 1.0) / count).sqrt();
             all &= mean > SURE * error;
             none |= mean < -SURE * error;
@@ -57,130 +55,121 @@ impl Verdict {
             _ => Self::Unclear,
         }
     }
+
+    pub(super) fn certain(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
 }
 
-/// Something that the thesis found.
+/// A finding of the thesis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Where it says so.
+    /// Section of the thesis.
     pub section: &'static str,
-    /// What, in our words.
-    pub text: &'static str,
-    /// Whether it is so here by each of [`Reading::ALL`]; or one, if there is no network in it.
+    /// The finding in our words.
+    pub text: String,
+    /// Verdicts, one for each reading; a single one where no network is involved.
     pub verdicts: Vec<Verdict>,
-    /// What was measured that says so.
+    /// The measurements behind the verdicts.
     pub numbers: String,
 }
 
-/// All that are tested: those of section 2.3.1, then those of section 4.3.
+/// All findings that are tested: those of section 2.3.1, then those of section 4.3.
 pub fn findings(measured: &Measured) -> Vec<Finding> {
-    let dice = measured.dice();
-    of_schemes().into_iter().chain(claims().iter().map(|claim| of_claim(claim, &dice))).collect()
+    let seeds = measured.seeds();
+    let networked = CLAIMS.into_iter().map(|claim| of_claim(claim, &seeds));
+    of_schemes().into_iter().chain(networked).collect()
 }
 
-/// What each of the dice says.
-pub(super) fn asked(dice: &[Sample], reading: Reading, test: Test) -> Vec<Outcome> {
-    dice.iter().map(|one| test(one, reading)).collect()
+fn ask(seeds: &[Sample], reading: Reading, claim: Claim) -> Vec<Outcome> {
+    seeds.iter().map(|seed| claim.ask(seed.case(PATHS[0].name(), reading))).collect()
 }
 
-/// The means of what is seen.
-pub(super) fn numbers_of(outcomes: &[Outcome]) -> Vec<f64> {
+/// Means over the seeds, as text.
+pub(super) fn numbers_of(outcomes: &[Outcome]) -> String {
     let count = outcomes.first().map_or(0, |outcome| outcome.numbers.len());
-    let mean = |at: usize| {
-        outcomes.iter().map(|outcome| outcome.numbers[at]).sum::<f64>() / outcomes.len() as f64
-    };
-    (0..count).map(mean).collect()
+    let sum = |at: usize| outcomes.iter().map(|outcome| outcome.numbers[at]).sum::<f64>();
+    let means = (0..count).map(|at| sum(at) / outcomes.len() as f64);
+    figures(&means.collect::<Vec<_>>())
 }
 
-fn of_claim(claim: &Claim, dice: &[Sample]) -> Finding {
-    let outcomes = Reading::ALL.map(|reading| asked(dice, reading, claim.test));
-    let numbers = outcomes.each_ref().map(|outcomes| list(&numbers_of(outcomes)));
+fn of_claim(claim: Claim, seeds: &[Sample]) -> Finding {
+    let outcomes = READINGS.map(|reading| ask(seeds, reading, claim));
+    let numbers = outcomes.each_ref().map(|outcomes| numbers_of(outcomes));
     Finding {
-        section: claim.section,
-        text: claim.text,
+        section: claim.section(),
+        text: claim.text(),
         verdicts: outcomes.iter().map(|outcomes| Verdict::of(outcomes)).collect(),
-        numbers: format!("{}: {}", claim.numbers, numbers.join("; ")),
+        numbers: format!("{}: {}", claim.2.label(), numbers.join("; ")),
     }
 }
 
-/// Where the thesis contradicts itself, and so cannot be found again: what is found instead.
+/// The finding where the thesis contradicts itself: what is found instead.
 pub(super) fn contradicted(measured: &Measured) -> Finding {
-    let dice = measured.dice();
+    let seeds = measured.seeds();
     let says = |reading: Reading| {
-        let so = |claim: &&Claim| Verdict::of(&asked(&dice, reading, claim.test)) == Verdict::Yes;
-        CONTRADICTED.iter().find(so).map_or(Verdict::Unclear, |claim| Verdict::Says(claim.text))
+        let holds =
+            |(claim, _): &&(Claim, _)| Verdict::of(&ask(&seeds, reading, *claim)) == Verdict::Yes;
+        CONTRADICTED.iter().find(holds).map_or(Verdict::Unclear, |(_, says)| Verdict::Says(says))
     };
-    Finding {
-        text: "Accelerated: which time history is best? The thesis says the last interval alone (of figure 17), and \
-               a longer one (of the three paths).",
-        verdicts: Reading::ALL.map(says).into(),
-        ..of_claim(&CONTRADICTED[0], &dice)
-    }
-}
-
-pub(super) fn list(values: &[f64]) -> String {
-    values.iter().map(|it| figure(*it)).collect::<Vec<_>>().join(", ")
+    Finding { verdicts: READINGS.map(says).into(), ..of_claim(CONTRADICTED[0].0, &seeds) }
 }
 
 fn of_schemes() -> Vec<Finding> {
-    let with = |kind, joining| Contender::Waypoints(Extrapolator::Fir(kind), joining);
-    let [plain, straight] = [Joining::Jump, Joining::Linear].map(|it| with(Kind::Linear, it));
-    let bent = with(Kind::ThesisQuadratic, Joining::Linear);
     let error = |function, spacing, contender| scheme(function, spacing, contender).error_now_mean;
-    let one = |text: &'static str, holds: bool, numbers: String| Finding {
+    let finding = |text: &'static str, holds: bool, numbers: String| Finding {
         section: "2.3.1",
-        text,
-        verdicts: vec![if holds { Verdict::Yes } else { Verdict::No }],
+        text: text.into(),
+        verdicts: vec![Verdict::certain(holds)],
         numbers,
     };
+    let plain = waypoints(Kind::Linear, Joining::Jump);
+    let straight = waypoints(Kind::Linear, Joining::Linear);
+    let bent = waypoints(Kind::ThesisQuadratic, Joining::Linear);
+    let cubic = waypoints(Kind::Linear, Joining::CubicSpline);
     let [sine, logarithm] = FUNCTIONS;
-    let pairs = SCHEMES.map(|(it, _)| FUNCTIONS.map(|function| error(function, 1.0, it)));
-    let [held, led] =
-        [Contender::Newest, plain].map(|it| FUNCTIONS.map(|function| error(function, 1.0, it)));
-    let by_spacing =
-        SPACINGS.map(|spacing| error(sine, spacing, bent) / error(sine, spacing, straight));
+    let both = |contender| FUNCTIONS.map(|function| error(function, 1.0, contender));
+    let pairs = SCHEMES.map(|(contender, _)| both(contender));
+    let [held, led] = [both(Contender::Newest), both(plain)];
+    let apart = [plain, Contender::Newest].map(|contender| error(sine, SPACINGS[2], contender));
+    let by_spacing = SPACINGS.map(|at| error(sine, at, bent) / error(sine, at, straight));
     let cornered = scheme(sine, 1.0, straight);
-    let cubic = with(Kind::Linear, Joining::CubicSpline);
-    let [wide, narrow] = [sine, logarithm].map(|function| scheme(function, 1.0, cubic));
+    let [wide, narrow] = FUNCTIONS.map(|function| scheme(function, 1.0, cubic));
     vec![
-        one(
+        finding(
             "The sine is hard to extrapolate, the logarithm easy, by every method.",
             pairs.iter().all(|[sine, logarithm]| logarithm < sine),
-            format!("linear, linear: {} and {}", figure(pairs[2][0]), figure(pairs[2][1])),
+            format!("linear, linear, {sine} and {logarithm}: {}", figures(&pairs[2])),
         ),
-        one(
+        finding(
             "Linear extrapolation is nearer than point to point, which extrapolates nothing.",
             led[0] < held[0] && led[1] < held[1],
             format!(
-                "updates 1 apart, sine: {} and {}; logarithm: {} and {}; 1.5 apart, sine: {} and {}",
-                figure(led[0]),
-                figure(held[0]),
-                figure(led[1]),
-                figure(held[1]),
-                figure(error(sine, SPACINGS[2], plain)),
-                figure(error(sine, SPACINGS[2], Contender::Newest)),
+                "updates 1 apart, sine: {}; logarithm: {}; 1.5 apart, sine: {}",
+                figures(&[led[0], held[0]]),
+                figures(&[led[1], held[1]]),
+                figures(&apart),
             ),
         ),
-        one(
-            "Quadratic extrapolation is better than linear while updates are close together, and worse when \
-             they are far apart.",
+        finding(
+            "Quadratic extrapolation is better than linear while updates are close together, and \
+             worse when they are far apart.",
             by_spacing[0] < 1.0 && by_spacing[2] > 1.0,
             format!(
                 "quadratic to linear on the sine at updates 0.5, 1 and 1.5 apart: {}",
-                by_spacing.map(figure).join(", ")
+                figures(&by_spacing)
             ),
         ),
-        one(
+        finding(
             "The cubic spline has no corners, and swings the wider the worse the extrapolation.",
             wide.jerk < cornered.jerk
                 && wide.error_now_p99 > cornered.error_now_p99
                 && narrow.error_now_p99 < wide.error_now_p99,
             format!(
-                "99th percentiles: {} on the sine ({} with straight lines) and {} on the logarithm; jerk x {}",
-                figure(wide.error_now_p99),
-                figure(cornered.error_now_p99),
-                figure(narrow.error_now_p99),
-                figure(wide.jerk / cornered.jerk)
+                "99th percentiles on the sine, there with straight lines, and on the logarithm: \
+                 {}; jerk x {}",
+                figures(&[wide, cornered, narrow].map(|scores| scores.error_now_p99)),
+                figures(&[wide.jerk / cornered.jerk]),
             ),
         ),
     ]
@@ -196,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_chance_may_have_done_is_not_clear() {
+    fn margins_within_chance_are_not_clear() {
         let around =
             |mean: f64, other: f64| [[mean - 0.1, other], [mean, other], [mean + 0.1, other]];
         // The standard error is 0.1 / sqrt(3).
@@ -206,10 +195,7 @@ mod tests {
         assert_eq!(verdict(&around(-0.18, 1.0)), Verdict::No);
         assert_eq!(verdict(&around(0.0, -1.0)), Verdict::No, "one is enough");
         assert_eq!(verdict(&[[1.0, 1.0]]), Verdict::Unclear, "of one nothing is known");
-        assert_eq!(
-            verdict(&[[0.0, 1.0]; 4]),
-            Verdict::Unclear,
-            "the same is neither more nor less"
-        );
+        let same = verdict(&[[0.0, 1.0]; 4]);
+        assert_eq!(same, Verdict::Unclear, "the same is neither more nor less");
     }
 }

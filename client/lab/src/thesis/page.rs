@@ -4,37 +4,36 @@ use std::fmt::Write;
 
 use phaselock::motion::fir::{self, Kind};
 
-use super::super::report::{figure, table};
+use super::super::report::{figure, figures, table};
 use super::super::shapes::Shape;
-use super::claims::ratios;
+use super::claims::to_linear;
 use super::findings::{Finding, SURE, Verdict, contradicted, findings};
 use super::reasons::reasons;
-use super::sample::{Sample, mean};
+use super::sample::{Sample, every, mean};
 use super::{
     FRAME_HZ, FUNCTIONS, HISTORIES, INTERVAL_MS, JITTERS_MS, LATENCIES_MS, Measured, NAMES, PATHS,
-    REPEATS, Reading, SCHEMES, SECS, SPACINGS, STROKES_SECS, TABLES, scheme, stroke_name,
+    READINGS, REPEATS, SCHEMES, SECS, SPACINGS, STROKES, TABLES, scheme,
 };
 
-/// All of it, in Markdown.
+/// The page in Markdown.
 pub fn page(measured: &Measured) -> String {
     let mut text = String::from(
-        "# The thesis's evaluation, repeated\n\n\
-         The thesis measured how far extrapolation followed by interpolation leads from the true path, on \
-         paths that were drawn with a mouse. The drawings are lost, and it does not tell which latencies, \
-         jitters and histories it went through; so the paths and settings are ours, pixels cannot be \
-         compared, and ratios and orders can. Errors are mean distances from where the thing truly was at the \
-         moment.\n\n\
-         Two things that it leaves open decide much, so both are measured. *Clock*: a state is of the time at \
-         which it was sent, as in Phaselock; the thesis's messages carry the time at which they were made (3.4), \
-         and on one computer the clocks are one (3.5). *No clock*: a state is of the time at which it comes; the \
-         thesis reckons with the times of the network's occurrences (4.3.4) and had no time synchronisation. \
-         *Printed*: the filters of its Table 1, of which Catmull-Rom reckons with equal steps whatever the \
-         spacing. *Mended*: a true parabola, Richardson as equations 2.33 and 2.31 give it, Catmull-Rom for any \
-         spacing.\n",
+        "# The thesis's evaluation, repeated\n\nThe thesis measured how far extrapolation \
+         followed by interpolation leads from the true path, on paths that were drawn with a \
+         mouse. The drawings are lost, and so are the latencies, jitters and histories; so the \
+         paths and settings are ours, and ratios and orders can be compared, but not pixels. \
+         Errors are mean distances from where the thing truly was at the moment.\n\nIt leaves two \
+         things open that decide much, so both are measured. *Clock*: a state is of the time at \
+         which it was sent, as in Phaselock; the thesis's messages carry the time at which they \
+         were made (3.4), and on one computer the clocks are one (3.5). *No clock*: a state is of \
+         the time at which it comes; the thesis reckons with the times of the network's \
+         occurrences (4.3.4) and had no time synchronisation. *Printed*: the filters of its Table \
+         1, of which Catmull-Rom takes steps for equal whatever the spacing. *Mended*: a true \
+         parabola, Richardson by equations 2.33 and 2.31, Catmull-Rom for any spacing.\n",
     );
+    let all = measured.all();
     filters(&mut text);
     schemes(&mut text);
-    let all = measured.all();
     paths(&mut text, &all);
     strokes(&mut text, &all);
     verdicts(&mut text, measured);
@@ -42,12 +41,18 @@ pub fn page(measured: &Measured) -> String {
     text
 }
 
-fn row(name: &str, cells: impl IntoIterator<Item = String>) -> Vec<String> {
+/// The cells of a table's line.
+fn line(name: &str, cells: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+    let cells = cells.into_iter().map(|cell| cell.to_string());
     std::iter::once(name.to_owned()).chain(cells).collect()
 }
 
-/// Weights of the newest place and of the two before it, for the place `ahead` seconds later, the spans
-/// between them being `h0` and `h1`.
+fn by_reading(name: &str) -> Vec<String> {
+    line(name, READINGS.map(|reading| reading.name))
+}
+
+/// Weights of the newest position and of the two before it, for the position `ahead` seconds
+/// later. The spans between them are `h0` and `h1`.
 type Weights = fn(h0: f64, h1: f64, ahead: f64) -> [f64; 3];
 
 /// The rows of the thesis's Table 1, misprints and all.
@@ -72,173 +77,147 @@ const TABLE_1: [(&str, Weights); 6] = [
 fn filters(text: &mut String) {
     text.push_str(
         "\n## Table 1: the filters as they are printed\n\n\
-         The weights must sum to 1 and, of a thing at speed 1, extrapolate exactly the distance *ahead*. Each cell is \
-         the sum, then that distance.\n\n",
+         The weights must sum to 1 and, of a thing at speed 1, extrapolate exactly the distance \
+         *ahead*. Each cell is the sum, then that distance.\n\n",
     );
     let spacings = [(1.0, 1.0, 1.0), (0.5, 1.0, 1.0), (1.5, 0.5, 1.0), (1.0, 1.0, 0.5)];
     let head =
-        row("row", spacings.map(|(h0, h1, ahead)| format!("steps {h1}, {h0}; ahead {ahead}")));
+        line("row", spacings.map(|(h0, h1, ahead)| format!("steps {h1}, {h0}; ahead {ahead}")));
     let lines = TABLE_1.map(|(name, weights)| {
-        row(
-            name,
-            spacings.map(|(h0, h1, ahead)| {
-                let [newest, before, earlier] = weights(h0, h1, ahead);
-                let led = -before * h0 - earlier * (h0 + h1);
-                format!("{}, {}", figure(newest + before + earlier), figure(led))
-            }),
-        )
+        let cell = |(h0, h1, ahead)| {
+            let [newest, before, earlier] = weights(h0, h1, ahead);
+            figures(&[newest + before + earlier, -before * h0 - earlier * (h0 + h1)])
+        };
+        line(name, spacings.map(cell))
     });
     text.push_str(&table(&head, &lines));
     text.push_str(
-        "\nSo the linear row and Richardson's for any spacing are sound. The quadratic row has a factor 1/(t - ti) \
-         too much and does not divide by the steps. At equal steps quadratic and Catmull-Rom are the same filter (5/2, -2, 1/2), since the thesis takes the newest slope \
-         for the velocity at the newest place; a true parabola has 3, -3, 1. Richardson's 7/3, -5/3, 1/3 does \
-         not follow from equations 2.33 and 2.31, as it is said to, which give 13/6, -4/3, 1/6; it is what the \
-         row for any spacing (equation 2.36) is at equal steps. That row has t - t1 where 2.31 has t - t0, and \
-         its +1 on the weight of the place before the newest: it goes on from there instead, for longer, with \
-         the slope of 2.35. Below, *printed* is the quadratic row without its stray factor (with which its weights do \
-         not sum to 1) and divided by the steps, Richardson's row for any spacing, and Catmull-Rom's.\n",
+        "\nSo the linear row and Richardson's for any spacing are sound. The quadratic row has a \
+         factor 1/(t - ti) too much and does not divide by the steps. At equal steps quadratic \
+         and Catmull-Rom are the same filter (5/2, -2, 1/2), since the thesis takes the newest \
+         slope for the velocity at the newest position; a true parabola has 3, -3, 1. \
+         Richardson's 7/3, -5/3, 1/3 does not follow from equations 2.33 and 2.31, as it is said \
+         to, which give 13/6, -4/3, 1/6; it is what the row for any spacing (equation 2.36) is at \
+         equal steps. That row has t - t1 where 2.31 has t - t0, and its +1 on the weight of the \
+         position before the newest: it goes on from there instead, for longer, with the slope of \
+         2.35. Below, *printed* is the quadratic row without its stray factor (with which its \
+         weights do not sum to 1) and divided by the steps, Richardson's row for any spacing, and \
+         Catmull-Rom's.\n",
     );
 }
 
 fn schemes(text: &mut String) {
     text.push_str(
         "\n## Section 2.3.1: two functions\n\n\
-         A value is known at each natural number (or more or less often), at once; mean error by equation 2.16 \
-         up to 3 pi, from when three are known. As printed that equation divides by n x 0.01; the mean it \
-         means divides by n / 0.01. The thesis's own figures stood beside its plots, which are lost.\n\n",
+         A value is known at each natural number (or more or less often), at once; mean error by \
+         equation 2.16 up to 3 pi, from when three are known. As printed that equation divides by \
+         n x 0.01; the mean it means divides by n / 0.01. The thesis's own figures stood beside \
+         its plots, which are lost.\n\n",
     );
-    let mut columns = Vec::new();
-    for function in FUNCTIONS {
-        for spacing in SPACINGS {
-            columns.push((function, spacing));
-        }
-    }
-    let head = row(
-        "method",
-        columns
-            .iter()
-            .map(|(function, spacing)| format!("{function}, each {spacing}"))
-            .chain(["jerk, sine, each 1".into()]),
-    );
+    let columns = FUNCTIONS.map(|function| SPACINGS.map(|spacing| (function, spacing))).concat();
+    let title = |(function, spacing): &(Shape, f64)| format!("{function}, each {spacing}");
+    let titles = columns.iter().map(title).chain(["jerk, sine, each 1".into()]);
     let lines = SCHEMES.map(|(contender, name)| {
         let error = |(function, spacing): &(Shape, f64)| {
             figure(scheme(*function, *spacing, contender).error_now_mean)
         };
         let jerk = scheme(Shape::Sine, 1.0, contender).jerk;
-        row(name, columns.iter().map(error).chain([format!("{jerk:.5}")]))
+        line(name, columns.iter().map(error).chain([format!("{jerk:.5}")]))
     });
-    text.push_str(&table(&head, &lines));
+    text.push_str(&table(&line("method", titles), &lines));
 }
 
 fn paths(text: &mut String, all: &Sample) {
     let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    let histories = HISTORIES.map(|count| count.to_string()).join(", ");
     let _ = write!(
         text,
-        "\n## Section 4.3: three paths\n\n\
-         {SECS:.0} s of each at {FRAME_HZ:.0} frames a second, an update every {INTERVAL_MS:.0} ms; latencies of {} \
-         ms, jitters of {} ms (latency + random x jitter); {histories} of the last intervals averaged to expect the \
-         next (0: it is expected as the sender intends); linear and Catmull-Rom interpolation; all of it {REPEATS} \
-         times, on other dice. However old the newest state is, it is extrapolated from, as in the thesis; what \
-         games may choose stops at a quarter of a second. Means over all of these, in pixels, and as a ratio to \
-         linear.\n",
+        "\n## Section 4.3: three paths\n\n{SECS:.0} s of each at {FRAME_HZ:.0} frames a second, \
+         an update every {INTERVAL_MS:.0} ms; latencies of {} ms, jitters of {} ms (latency + \
+         random x jitter); {} of the last intervals averaged to expect the next (0: it is \
+         expected as the sender intends); linear and Catmull-Rom interpolation; all of it on \
+         {REPEATS} seeds. However old the newest state is, it is extrapolated from, as in the \
+         thesis; what games may choose stops at a quarter of a second. Means over all of these, \
+         in pixels, and as a ratio to linear.\n",
         list(&LATENCIES_MS),
         list(&JITTERS_MS),
+        HISTORIES.map(|count| count.to_string()).join(", "),
     );
+    let cell = |errors: &[f64], at: usize| {
+        format!("{} ({:.2})", figure(errors[at]), errors[at] / errors[0])
+    };
     for (at, path) in PATHS.iter().enumerate() {
-        let _ = writeln!(text, "\n### Table {}: {path}\n", at + 2);
-        let head = row(
-            "extrapolation",
-            std::iter::once("thesis".to_owned()).chain(Reading::ALL.map(|it| it.name().into())),
-        );
-        let ours = Reading::ALL.map(|reading| all.by_extrapolator(path.name(), reading, |_| true));
-        let lines = NAMES.iter().enumerate().map(|(of, name)| {
-            let cell = |error: f64, ratio: f64| format!("{} ({ratio:.2})", figure(error));
-            let thesis = cell(TABLES[at][of], ratios(TABLES[at])[of]);
-            let ours = ours.map(|errors| cell(errors[of], errors[of] / errors[0]));
-            row(name, std::iter::once(thesis).chain(ours))
-        });
-        text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
-        let joined =
-            Reading::ALL.map(|reading| all.by_joining(path.name(), reading, mean, |_| true));
-        let head = row("interpolation", Reading::ALL.map(|reading| reading.name().into()));
-        let lines = ["Linear", "Catmull-Rom"].iter().enumerate().map(|(of, name)| {
-            row(
-                name,
-                joined.map(|errors| {
-                    format!("{} ({:.2})", figure(errors[of]), errors[of] / errors[0])
-                }),
-            )
-        });
-        text.push('\n');
-        text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
+        let cases = READINGS.map(|reading| all.case(path.name(), reading));
+        let mut columns = vec![TABLES[at]];
+        columns.extend(cases.map(|case| case.four(mean, every)));
+        let lines: Vec<_> = (0..NAMES.len())
+            .map(|of| line(NAMES[of], columns.iter().map(|errors| cell(errors, of))))
+            .collect();
+        let mut head = by_reading("extrapolation");
+        head.insert(1, "thesis".into());
+        let _ = writeln!(text, "\n### Table {}: {path}\n\n{}", at + 2, table(&head, &lines));
+        let joined = cases.map(|case| case.two(mean, every));
+        let lines = [(NAMES[0], 0), (NAMES[3], 1)]
+            .map(|(name, of)| line(name, joined.map(|errors| cell(&errors, of))));
+        text.push_str(&table(&by_reading("interpolation"), &lines));
     }
 }
 
 fn strokes(text: &mut String, all: &Sample) {
     text.push_str(
         "\n### How much the zigzag's strokes decide\n\n\
-         The same by how long it is from corner to corner, at a jitter of 50 ms: ratios to linear of quadratic, \
-         Richardson and Catmull-Rom.\n\n",
+         The same by the time from corner to corner, at a jitter of 50 ms: ratios to linear of \
+         quadratic, Richardson and Catmull-Rom.\n\n",
     );
-    let head = row("stroke", Reading::ALL.map(|reading| reading.name().into()));
-    let lines = STROKES_SECS.map(|stroke| {
-        let name = stroke_name(stroke);
-        row(
-            &name,
-            Reading::ALL.map(|reading| {
-                let errors = all.by_extrapolator(&name, reading, |_| true);
-                let [_, ratios @ ..] = errors.map(|error| format!("{:.2}", error / errors[0]));
-                ratios.join(", ")
-            }),
-        )
+    let lines = STROKES.map(|(name, _)| {
+        let cell = |reading| {
+            let ratios = to_linear(all.case(name, reading).four(mean, every));
+            ratios.iter().map(|ratio| format!("{ratio:.2}")).collect::<Vec<_>>().join(", ")
+        };
+        line(name, READINGS.map(cell))
     });
-    text.push_str(&table(&head, &lines));
+    text.push_str(&table(&by_reading("stroke"), &lines));
 }
 
 fn verdicts(text: &mut String, measured: &Measured) {
     let mut all = findings(measured);
-    text.push_str("\n## Where we agree, and where not\n\n");
     let (still, networked): (Vec<&Finding>, Vec<&Finding>) =
         all.iter().partition(|finding| finding.verdicts.len() == 1);
-    let found = (0..Reading::ALL.len()).map(|at| {
-        let count = |verdict: Verdict| {
-            networked.iter().filter(|finding| finding.verdicts[at] == verdict).count()
-        };
-        let [yes, no] = [Verdict::Yes, Verdict::No].map(count);
-        format!("{yes} are and {no} are not ({})", Reading::ALL[at].name())
+    let count = |of: &[&Finding], at: usize, verdict: Verdict| {
+        of.iter().filter(|finding| finding.verdicts[at] == verdict).count()
+    };
+    let found = READINGS.iter().enumerate().map(|(at, reading)| {
+        let [yes, no] = [Verdict::Yes, Verdict::No].map(|it| count(&networked, at, it));
+        format!("{yes} are and {no} are not ({})", reading.name)
     });
     let _ = writeln!(
         text,
-        "Of the {} findings of section 2.3.1 that are tested here, which has no network in it, {} are found \
-         again. Of the {} of section 4.3 so many are found again, by reading: {}; the others are not clear. *Yes* \
-         and *no* are beyond chance: by the differences on each of the {REPEATS} dice, whose mean is more than \
-         {SURE:.0} standard errors from none. So on other dice hardly one turns from yes to no, but what is near \
-         that bound may turn from either to *not clear*, or back. *No history* is 0 here: that the next is expected \
-         as the sender intends. The thesis may have meant the last interval; the numbers below have both.\n",
+        "\n## Where we agree, and where not\n\nOf the {} findings of section 2.3.1 that are \
+         tested here, which has no network in it, {} are found again. Of the {} of section 4.3 so \
+         many are found again, by reading: {}; the others are not clear. *Yes* and *no* are \
+         beyond chance: the mean of the differences on the {REPEATS} seeds is more than {SURE:.0} \
+         standard errors from none. Other seeds hardly turn a yes to a no, but may turn a verdict \
+         near that bound to *not clear*, or back. *No history* is 0 here: the next is expected as \
+         the sender intends. The thesis may have meant the last interval; the numbers below have \
+         both.\n",
         still.len(),
-        still.iter().filter(|finding| finding.verdicts[0] == Verdict::Yes).count(),
+        count(&still, 0, Verdict::Yes),
         networked.len(),
         found.collect::<Vec<_>>().join(", "),
-    );
-    let head = row(
-        "finding",
-        std::iter::once("section".to_owned()).chain(Reading::ALL.map(|it| it.name().into())),
     );
     all.push(contradicted(measured));
     let lines = all.iter().map(|finding| {
         let verdicts = finding.verdicts.iter().map(|verdict| verdict.name());
-        // Where there was no network in it there was one set of filters.
-        let verdicts = verdicts.chain(std::iter::repeat("-")).take(Reading::ALL.len());
-        let words = std::iter::once(finding.section).chain(verdicts);
-        row(finding.text, words.map(String::from))
+        // Without a network there is one set of filters.
+        let verdicts = verdicts.chain(std::iter::repeat("-")).take(READINGS.len());
+        line(&finding.text, std::iter::once(finding.section).chain(verdicts))
     });
+    let mut head = by_reading("finding");
+    head.insert(1, "section".into());
     text.push_str(&table(&head, &lines.collect::<Vec<_>>()));
     let _ = writeln!(
         text,
-        "\nThe last row is not counted. By what numbers, in the order of the columns; means over the dice; latencies, \
-         jitters and histories ({}) in order:\n",
+        "\nThe last row is not counted. The numbers, in the order of the columns: means over the \
+         seeds; latencies, jitters and histories ({}) in order:\n",
         HISTORIES.map(|count| count.to_string()).join(", "),
     );
     for finding in &all {
@@ -246,21 +225,14 @@ fn verdicts(text: &mut String, measured: &Measured) {
     }
 }
 
-/// What accounts for the differences, each with what says so on these dice.
+/// Reasons for the differences, each with its grounds.
 fn why(text: &mut String, measured: &Measured) {
-    text.push_str(
-        "\n## Why\n\nWhat each is said by is measured: in brackets, and whether it is so, judged as above.\n",
-    );
+    text.push_str("\n## Why\n\nThe grounds of each reason, judged as above, with their numbers.\n");
     for reason in reasons(measured) {
         let _ = write!(text, "\n{}\n\n", reason.text);
         for ground in reason.grounds {
-            let _ = writeln!(
-                text,
-                "- {}: **{}** *({})*",
-                ground.text,
-                ground.verdict.name(),
-                ground.numbers
-            );
+            let (verdict, numbers) = (ground.verdict.name(), ground.numbers);
+            let _ = writeln!(text, "- {}: **{verdict}** *({numbers})*", ground.text);
         }
     }
 }

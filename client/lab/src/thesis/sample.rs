@@ -1,190 +1,159 @@
-//! What was measured on some dice, so that it is quickly asked for.
+//! Runs by path and clock, so that they are quickly asked for.
 
 use std::collections::BTreeMap;
 
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 
 use super::super::sweep::Row;
-use super::super::{Contender, Stamps};
 use super::{HISTORIES, JITTERS_MS, JOININGS, LATENCIES_MS, Reading};
 
-/// A row, as far as it matters.
+/// A run, as far as it matters here.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    extrapolator: Extrapolator,
+pub(super) struct Run {
+    pub(super) extrapolator: Extrapolator,
     joining: Joining,
-    /// Which of [`LATENCIES_MS`] it has.
-    pub(super) latency: Option<usize>,
-    /// Which of [`JITTERS_MS`].
-    pub(super) jitter: Option<usize>,
-    /// Which of [`HISTORIES`].
-    pub(super) history: Option<usize>,
-    /// The mean distance from where the thing truly was at the moment.
-    pub(super) error: f64,
-    /// See [`Scores`](super::super::Scores).
-    pub(super) jerk: f64,
+    /// Indices into the values of each [`Axis`].
+    at: [Option<usize>; 3],
+    /// Mean distance from the true position at the moment.
+    error: f64,
+    jerk: f64,
 }
 
-impl Point {
-    /// Whether that extrapolates.
-    pub(super) fn is_by(&self, extrapolator: Extrapolator) -> bool {
-        self.extrapolator == extrapolator
+/// A parameter that varies; its values are in the constant named beside it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Axis {
+    /// [`LATENCIES_MS`]
+    Latency,
+    /// [`JITTERS_MS`]
+    Jitter,
+    /// [`HISTORIES`]
+    History,
+}
+
+impl Axis {
+    pub(super) fn name(self) -> &'static str {
+        ["latency", "jitter", "history"][self as usize]
+    }
+
+    pub(super) fn values(self) -> usize {
+        [LATENCIES_MS.len(), JITTERS_MS.len(), HISTORIES.len()][self as usize]
     }
 }
 
-/// What extrapolates in a row.
-pub(super) fn extrapolator(row: &Row) -> Option<Extrapolator> {
-    match row.method {
-        Contender::Waypoints(extrapolator, _) => Some(extrapolator),
-        _ => None,
+impl Run {
+    pub(super) fn is_at(&self, axis: Axis, value: usize) -> bool {
+        self.at[axis as usize] == Some(value)
+    }
+
+    pub(super) fn is_still(&self) -> bool {
+        self.is_at(Axis::Jitter, 0)
     }
 }
 
-/// What leads there.
-pub(super) fn joining(row: &Row) -> Option<Joining> {
-    match row.method {
-        Contender::Waypoints(_, joining) => Some(joining),
-        _ => None,
-    }
-}
-
-/// Which of some milliseconds a value is.
-fn which(all: &[i64], value: Option<f64>) -> Option<usize> {
-    all.iter().position(|ms| Some(*ms as f64) == value)
-}
-
-/// Points by whether there is a clock, and by path.
+/// Runs by clock and path.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sample(BTreeMap<(&'static str, String), Vec<Point>>);
-
-impl<'a> FromIterator<(Stamps, &'a Row)> for Sample {
-    fn from_iter<I: IntoIterator<Item = (Stamps, &'a Row)>>(rows: I) -> Self {
-        let mut all = Self::default();
-        rows.into_iter().for_each(|(stamps, row)| all.push(stamps, row));
-        all
-    }
-}
+pub(super) struct Sample(BTreeMap<(&'static str, String), Vec<Run>>);
 
 impl Sample {
-    /// Counts a row.
-    pub(super) fn push(&mut self, stamps: Stamps, row: &Row) {
-        let (Some(extrapolator), Some(joining)) = (extrapolator(row), joining(row)) else { return };
-        let point = Point {
-            extrapolator,
-            joining,
-            latency: which(&LATENCIES_MS, row.latency_ms),
-            jitter: which(&JITTERS_MS, row.jitter_ms),
-            history: HISTORIES.iter().position(|history| *history == row.history),
-            error: row.scores.error_now_mean,
-            jerk: row.scores.jerk,
-        };
-        self.0.entry((stamps.name(), row.path.clone())).or_default().push(point);
+    pub(super) fn push(&mut self, row: &Row) {
+        let Some((extrapolator, joining)) = row.method.waypoints() else { return };
+        let index = |all: &[i64], value| all.iter().position(|ms| Some(*ms as f64) == value);
+        let at = [
+            index(&LATENCIES_MS, row.latency_ms),
+            index(&JITTERS_MS, row.jitter_ms),
+            HISTORIES.iter().position(|history| *history == row.history),
+        ];
+        let (error, jerk) = (row.scores.error_now_mean, row.scores.jerk);
+        let run = Run { extrapolator, joining, at, error, jerk };
+        self.0.entry((row.stamps, row.path.clone())).or_default().push(run);
     }
 
-    /// The points of a path by a reading.
-    fn of(&self, path: &str, reading: Reading) -> impl Iterator<Item = &Point> {
-        let points = self.0.get(&(reading.stamps.name(), path.to_owned()));
-        let points = points.into_iter().flatten();
-        points.filter(move |point| reading.filters.contains(&point.extrapolator))
-    }
-
-    /// The errors of some of them.
-    pub(super) fn errors(
-        &self,
-        path: &str,
-        reading: Reading,
-        which: impl Fn(&Point) -> bool,
-    ) -> Vec<f64> {
-        self.of(path, reading).filter(|point| which(point)).map(|point| point.error).collect()
-    }
-
-    /// The mean error of some.
-    pub(super) fn mean(&self, path: &str, reading: Reading, which: impl Fn(&Point) -> bool) -> f64 {
-        mean(&self.errors(path, reading, which))
-    }
-
-    /// Anything of the errors of each extrapolator, in the order of the tables.
-    fn of_extrapolators(
-        &self,
-        path: &str,
-        reading: Reading,
-        which: impl Fn(&Point) -> bool,
-        of: fn(&[f64]) -> f64,
-    ) -> [f64; 4] {
-        reading.filters.map(|filter| {
-            of(&self.errors(path, reading, |at| at.extrapolator == filter && which(at)))
-        })
-    }
-
-    /// The mean error of each extrapolator, in the order of the tables.
-    pub(super) fn by_extrapolator(
-        &self,
-        path: &str,
-        reading: Reading,
-        which: impl Fn(&Point) -> bool,
-    ) -> [f64; 4] {
-        self.of_extrapolators(path, reading, which, mean)
-    }
-
-    /// How widely spread the errors of each extrapolator are.
-    pub(super) fn spread_by_extrapolator(
-        &self,
-        path: &str,
-        reading: Reading,
-        which: impl Fn(&Point) -> bool,
-    ) -> [f64; 4] {
-        self.of_extrapolators(path, reading, which, deviation)
-    }
-
-    /// Anything of the errors of linear and of Catmull-Rom interpolation.
-    pub(super) fn by_joining(
-        &self,
-        path: &str,
-        reading: Reading,
-        what: fn(&[f64]) -> f64,
-        which: impl Fn(&Point) -> bool,
-    ) -> [f64; 2] {
-        JOININGS.map(|joining| {
-            what(&self.errors(path, reading, |at| at.joining == joining && which(at)))
-        })
-    }
-
-    /// The mean jerk of linear and of Catmull-Rom interpolation.
-    pub(super) fn jerk_by_joining(&self, path: &str, reading: Reading) -> [f64; 2] {
-        JOININGS.map(|joining| {
-            let ours = self.of(path, reading).filter(|point| point.joining == joining);
-            mean(&ours.map(|point| point.jerk).collect::<Vec<_>>())
-        })
-    }
-
-    /// Anything of the errors at each value of what was varied, in order.
-    pub(super) fn by<const N: usize>(
-        &self,
-        path: &str,
-        reading: Reading,
-        what: fn(&[f64]) -> f64,
-        value: fn(&Point) -> Option<usize>,
-    ) -> [f64; N] {
-        std::array::from_fn(|at| {
-            what(&self.errors(path, reading, |point| value(point) == Some(at)))
-        })
+    /// The runs of a path by a reading.
+    pub(super) fn case(&self, path: &'static str, reading: Reading) -> Case<'_> {
+        Case { sample: self, path, reading }
     }
 }
 
-/// The mean of some errors.
-pub(super) fn mean(errors: &[f64]) -> f64 {
-    errors.iter().sum::<f64>() / errors.len() as f64
+/// The runs of one path by one reading.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case<'a> {
+    sample: &'a Sample,
+    path: &'static str,
+    pub(super) reading: Reading,
 }
 
-/// Their standard deviation: how widely they are spread.
-pub(super) fn deviation(errors: &[f64]) -> f64 {
-    let mean = mean(errors);
-    let squares = errors.iter().map(|error| (error - mean) * (error - mean));
-    (squares.sum::<f64>() / errors.len() as f64).sqrt()
+impl<'a> Case<'a> {
+    pub(super) fn on(self, path: &'static str) -> Self {
+        Self { path, ..self }
+    }
+
+    pub(super) fn by_reading(self, reading: Reading) -> Self {
+        Self { reading, ..self }
+    }
+
+    fn runs(self) -> impl Iterator<Item = &'a Run> {
+        let runs = self.sample.0.get(&(self.reading.stamps.name(), self.path.to_owned()));
+        let runs = runs.into_iter().flatten();
+        runs.filter(move |run| self.reading.filters.contains(&run.extrapolator))
+    }
+
+    /// A statistic of the errors of some runs.
+    pub(super) fn errors(self, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> f64 {
+        let errors = self.runs().filter(|run| which(run)).map(|run| run.error);
+        of(&errors.collect::<Vec<_>>())
+    }
+
+    /// A statistic of the errors by extrapolator, in the order of the tables.
+    pub(super) fn four(self, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> [f64; 4] {
+        let filters = self.reading.filters;
+        filters.map(|filter| self.errors(of, |run| run.extrapolator == filter && which(run)))
+    }
+
+    /// A statistic of the errors by interpolator: linear and Catmull-Rom.
+    pub(super) fn two(self, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> [f64; 2] {
+        JOININGS.map(|joining| self.errors(of, |run| run.joining == joining && which(run)))
+    }
+
+    /// The mean jerk of Catmull-Rom interpolation as a multiple of that of linear.
+    pub(super) fn jerk_ratio(self) -> f64 {
+        let [straight, rounded] = JOININGS.map(|joining| {
+            let runs = self.runs().filter(|run| run.joining == joining);
+            mean(&runs.map(|run| run.jerk).collect::<Vec<_>>())
+        });
+        rounded / straight
+    }
+
+    /// A statistic of the errors at each value of a parameter.
+    pub(super) fn along(self, axis: Axis, of: fn(&[f64]) -> f64) -> Vec<f64> {
+        (0..axis.values()).map(|value| self.errors(of, |run| run.is_at(axis, value))).collect()
+    }
 }
 
-/// The greatest of some as a multiple of the least.
-pub(super) fn range(errors: &[f64]) -> f64 {
-    let least = errors.iter().copied().fold(f64::MAX, f64::min);
-    errors.iter().copied().fold(0.0, f64::max) / least
+/// Selects every run.
+pub(super) fn every(_: &Run) -> bool {
+    true
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The standard deviation.
+pub(super) fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares = values.iter().map(|value| (value - mean) * (value - mean));
+    (squares.sum::<f64>() / values.len() as f64).sqrt()
+}
+
+pub(super) fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::MAX, f64::min)
+}
+
+pub(super) fn greatest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// The greatest value as a multiple of the least.
+pub(super) fn range(values: &[f64]) -> f64 {
+    greatest(values) / least(values)
 }

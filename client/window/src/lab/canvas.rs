@@ -1,4 +1,5 @@
-//! The laboratory's picture: where the body truly is, what is known of it, and where each method has it.
+//! The laboratory's picture: where the body truly is, what is known of it, and where each method
+//! has it.
 
 use egui_macroquad::egui::epaint::PathStroke;
 use egui_macroquad::egui::{
@@ -12,64 +13,61 @@ use phaselock_lab::{Seen, Watched};
 use super::drawing::Drawing;
 use super::errors::truth;
 use super::model::{Model, Origin};
-use super::strand::{Strand, View};
+use super::track::{Track, View};
 use crate::paint::{fade, mix, text, text_over_within};
 use crate::palette;
 
-/// Seconds of the past that are painted strongly, unless all of it is. Arbitrary: three or four strokes of a
-/// zigzag.
+/// Seconds of the past painted strongly. Arbitrary: three or four strokes of a zigzag.
 pub(crate) const TRAIL_SECS: f64 = 2.0;
-/// Room around a path, in points; above and below there are words.
+/// Margin around a path in points, with space for words above and below.
 const MARGIN: Vec2 = vec2(48.0, 62.0);
-/// Updates that are painted at most, the newest. Arbitrary; that many rings fill any window.
+/// Number of updates painted, the newest. Arbitrary: that many rings fill any window.
 const RINGS_MAX: usize = 400;
-/// Seconds for which an update that just came stands out.
+/// Seconds for which a new update stands out.
 const FLASH_SECS: f64 = 0.25;
 
-/// What a method's error is measured from.
+/// The reference of a method's error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// Where the body was at the time that the method shows.
+    /// The position at the time that the method shows.
     #[default]
     Then,
-    /// Where it is now.
+    /// The present position.
     Now,
 }
 
-/// How the picture is to be.
+/// Options of the picture.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
-    /// Whether all of the past is painted strongly.
+    /// All of the past is painted strongly.
     pub(crate) whole: bool,
-    /// Where the thin lines lead.
     pub(crate) against: Against,
-    /// Which row the mouse points at; the others step back.
+    /// Row under the mouse; the others step back.
     pub(crate) pointed: Option<usize>,
-    /// How many times larger than what fits; 0 or 1 shows all, more follows the body.
+    /// Magnification; 0 or 1 shows all, more follows the body.
     pub(crate) zoom: f64,
 }
 
-/// Lines that are not worked out anew each frame.
+/// Lines kept from frame to frame.
 #[derive(Debug, Default)]
 pub(crate) struct Canvas {
-    /// What they are of.
     of: Option<(u64, View)>,
-    truth: Strand,
-    /// By row; none for one that is not shown.
-    strands: Vec<Option<Strand>>,
-    /// The size that the canvas had when a path was drawn on it: its places are points of that canvas.
+    truth: Track,
+    /// Tracks by row; none for a hidden row.
+    tracks: Vec<Option<Track>>,
+    /// Size of the canvas when a path was drawn on it: its positions are points of that canvas.
     pub(crate) sheet: Vec2,
 }
 
 impl Canvas {
     fn view(&self, model: &Model, rect: Rect, zoom: f64) -> View {
-        let fits = if *model.origin() == Origin::Drawn {
+        let fits = if model.origin == Origin::Drawn {
             // What was drawn stays where it was drawn.
             let bounds = [[0.0, self.sheet.x.into()], [0.0, self.sheet.y.into()]];
             View::new(bounds, rect.center(), [rect.width(), rect.height()])
         } else {
             let room = rect.size() - 2.0 * MARGIN;
-            View::new(model.bounds(), rect.center(), [room.x, room.y])
+            View::new(model.bounds, rect.center(), [room.x, room.y])
         };
         match model.place_at_head() {
             Some(place) if zoom > 1.0 => fits.nearer(zoom, place),
@@ -78,80 +76,79 @@ impl Canvas {
     }
 
     fn refresh(&mut self, model: &Model, view: View) {
-        if self.of == Some((model.version(), view)) {
+        if self.of == Some((model.version, view)) {
             return;
         }
-        self.of = Some((model.version(), view));
-        let recording = model.recording();
-        let samples = recording.samples.iter().take_while(|sample| sample.time <= model.secs());
+        self.of = Some((model.version, view));
+        let recording = &*model.recording;
+        let samples = recording.samples.iter().take_while(|sample| sample.time <= model.secs);
         let mut legs = Legs::default();
-        self.truth = Strand::new(samples.map(|sample| {
+        self.truth = Track::new(samples.map(|sample| {
             let at = recording.place_of(&recording.shape.coords(&sample.values, None));
             Some((view.point(at), legs.of(recording, at, sample.course)))
         }));
-        let strand = |run: &Vec<Watched>| {
+        let track = |run: &Vec<Watched>| {
             let mut legs = Legs::default();
-            Strand::new(run.iter().map(|frame| match (frame.place, frame.seen) {
+            Track::new(run.iter().map(|frame| match (frame.place, frame.seen) {
                 (Some(at), Seen::Shown(_, course)) => {
                     Some((view.point(at), legs.of(recording, at, course)))
                 }
                 _ => None,
             }))
         };
-        let rows = model.rows().iter();
-        self.strands = rows.map(|row| row.run.as_ref().filter(|_| row.on).map(strand)).collect();
+        let rows = model.rows.iter();
+        self.tracks = rows.map(|row| row.run.as_ref().filter(|_| row.on).map(track)).collect();
     }
 
-    /// Paints it all.
     pub(crate) fn draw(&mut self, painter: &Painter, rect: Rect, model: &Model, options: Options) {
         let painter = &painter.with_clip_rect(rect);
         ground(painter, rect);
         let view = self.view(model, rect, options.zoom);
         self.refresh(model, view);
-        let (head, frames) = (model.head(), model.frames());
+        let (head, frames) = (model.head, model.frames());
         let since = if options.whole { 0.0 } else { head - TRAIL_SECS };
-        let from = model.carried().frames.partition_point(|frame| frame.now < since);
+        let from = model.carried.frames.partition_point(|frame| frame.now < since);
 
-        let samples = &model.recording().samples;
+        let samples = &model.recording.samples;
         let until = |time: f64| samples.partition_point(|sample| sample.time <= time);
         let pale = |strength: f32, width: f32| Stroke::new(width, fade(palette::TEXT, strength));
-        lines(painter, self.truth.lines(0..until(model.secs())), pale(0.13, 7.0));
+        lines(painter, self.truth.lines(0..until(model.secs)), pale(0.13, 7.0));
         // Of a long path the lines lie on top of each other.
-        let faint = (5.0 / model.secs().max(1.0) as f32).clamp(0.1, 0.4);
+        let faint = (5.0 / model.secs.max(1.0) as f32).clamp(0.1, 0.4);
         let ahead = |row: usize| options.pointed.is_none_or(|pointed| pointed == row);
-        let rows = || model.rows().iter().zip(&self.strands).enumerate();
-        for (at, (row, strand)) in rows() {
-            let Some(strand) = strand else { continue };
+        let rows = || model.rows.iter().zip(&self.tracks).enumerate();
+        for (at, (row, track)) in rows() {
+            let Some(track) = track else { continue };
             let strength = if ahead(at) { faint } else { 0.2 * faint };
             let stroke = Stroke::new(1.0, fade(color(row.look), strength));
-            lines(painter, strand.lines(0..usize::MAX), stroke);
+            lines(painter, track.lines(0..usize::MAX), stroke);
         }
         lines(painter, self.truth.lines(until(since)..until(head)), pale(0.3, 7.0));
         updates(painter, model, &view, since);
-        for (at, (row, strand)) in rows() {
-            let Some(strand) = strand else { continue };
+        for (at, (row, track)) in rows() {
+            let Some(track) = track else { continue };
             let look = strokes::Stroke::of(row.look);
             let (width, strength) = if ahead(at) { (2.2, 1.0) } else { (1.4, 0.25) };
             let stroke = Stroke::new(width, fade(color(row.look), strength));
-            lines(painter, strand.dashes(from..frames, look.dash), stroke);
+            lines(painter, track.dashes(from..frames, look.dash), stroke);
         }
         self.now(painter, model, &view, options);
         key(painter, rect, model, options.against);
         words(painter, rect, model);
     }
 
-    /// Where everything is at the time looked at.
+    /// Paints the moment looked at.
     fn now(&self, painter: &Painter, model: &Model, view: &View, options: Options) {
         let Some(frame) = model.frames().checked_sub(1) else {
-            if let Some(truth) = model.recording().truth(model.head()) {
+            if let Some(truth) = model.recording.truth(model.head) {
                 body(painter, view.point(truth.place));
             }
             return;
         };
-        let rows = model.rows().iter().zip(&self.strands).enumerate();
+        let rows = model.rows.iter().zip(&self.tracks).enumerate();
         let shown: Vec<_> = rows
-            .filter_map(|(at, (row, strand))| {
-                let (point, run) = (strand.as_ref()?.at(frame)?, row.run.as_ref()?);
+            .filter_map(|(at, (row, track))| {
+                let (point, run) = (track.as_ref()?.at(frame)?, row.run.as_ref()?);
                 Some((at, row.look, point, run.get(frame)?))
             })
             .collect();
@@ -167,7 +164,7 @@ impl Canvas {
                 was(painter, truth);
             }
         }
-        if let Some(truth) = model.recording().truth(model.head()) {
+        if let Some(truth) = model.recording.truth(model.head) {
             body(painter, view.point(truth.place));
         }
         for (at, look, point, _) in &shown {
@@ -176,13 +173,13 @@ impl Canvas {
         }
     }
 
-    /// Paints what is being drawn.
+    /// Paints a path while it is drawn.
     pub(crate) fn sketch(painter: &Painter, rect: Rect, drawing: &Drawing) {
         let painter = &painter.with_clip_rect(rect);
         ground(painter, rect);
         let point = |[x, y]: [f64; 2]| rect.min + vec2(x as f32, y as f32);
-        let strand = Strand::new(drawing.places().map(|place| Some((point(place), 0))));
-        lines(painter, strand.lines(0..usize::MAX), Stroke::new(7.0, fade(palette::TEXT, 0.4)));
+        let track = Track::new(drawing.places().map(|place| Some((point(place), 0))));
+        lines(painter, track.lines(0..usize::MAX), Stroke::new(7.0, fade(palette::TEXT, 0.4)));
         if let Some(place) = drawing.places().last() {
             body(painter, point(place));
         }
@@ -211,18 +208,16 @@ fn lines(painter: &Painter, lines: Vec<Vec<Pos2>>, stroke: Stroke) {
     painter.extend(lines.into_iter().map(|line| Shape::line(line, stroke.clone())));
 }
 
-/// The body where it truly is.
 fn body(painter: &Painter, at: Pos2) {
     painter.circle(at, 9.5, palette::TEXT, Stroke::new(2.0, palette::VOID));
 }
 
-/// A look's colour, on the dark ground.
+/// Colour of a look on the dark ground.
 pub(crate) fn color(look: usize) -> Color32 {
     let [r, g, b] = strokes::Stroke::of(look).color;
     mix(Color32::from_rgb(r, g, b), Color32::WHITE, 0.18)
 }
 
-/// A look's marker.
 pub(crate) fn marker(painter: &Painter, at: Pos2, look: usize, size: f32) {
     let (look, color) = (strokes::Stroke::of(look), color(look));
     let rim = Stroke::new(1.5, palette::VOID);
@@ -248,15 +243,15 @@ pub(crate) fn marker(painter: &Painter, at: Pos2, look: usize, size: f32) {
     }
 }
 
-/// A look's line with its marker, as in the picture.
+/// Paints a look's line as in the picture.
 pub(crate) fn sample(painter: &Painter, rect: Rect, look: usize, strength: f32) {
     let places = [rect.left_center(), rect.right_center()].map(|at| Some((at, 0)));
     let dash = strokes::Stroke::of(look).dash;
     let stroke = Stroke::new(2.2, fade(color(look), strength));
-    lines(painter, Strand::new(places.into_iter()).dashes(0..2, dash), stroke);
+    lines(painter, Track::new(places.into_iter()).dashes(0..2, dash), stroke);
 }
 
-/// The body where it was at a time in the past that is shown.
+/// Paints the body at the time that a method shows.
 fn was(painter: &Painter, at: Pos2) {
     painter.circle_stroke(at, 6.0, Stroke::new(1.5, fade(palette::TEXT, 0.7)));
 }
@@ -276,11 +271,10 @@ fn lost(painter: &Painter, at: Pos2, strength: f32) {
     }
 }
 
-/// What was sent so far.
 fn updates(painter: &Painter, model: &Model, view: &View, since: f64) {
-    let head = model.head();
-    let sent = model.updates().partition_point(|update| update.sent <= head);
-    for update in &model.updates()[sent.saturating_sub(RINGS_MAX)..sent] {
+    let head = model.head;
+    let sent = model.updates.partition_point(|update| update.sent <= head);
+    for update in &model.updates[sent.saturating_sub(RINGS_MAX)..sent] {
         let at = view.point(update.place);
         let strength = if update.sent >= since { 1.0 } else { 0.25 };
         match update.fate {
@@ -298,7 +292,7 @@ fn updates(painter: &Painter, model: &Model, view: &View, since: f64) {
     }
 }
 
-/// What the signs stand for, in the corner.
+/// Paints the meaning of the signs in the corner.
 fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
     let mut at = rect.left_bottom() + vec2(22.0, -18.0);
     let mut entry = |words: &str, sign: &dyn Fn(Pos2)| {
@@ -310,22 +304,22 @@ fn key(painter: &Painter, rect: Rect, model: &Model, against: Against) {
     entry("truth", &|at| {
         painter.circle_filled(at, 6.0, palette::TEXT);
     });
-    let mut on = model.rows().iter().filter(|row| row.on);
+    let mut on = model.rows.iter().filter(|row| row.on);
     let past = on.any(|row| row.contender.timeline() == Timeline::Past);
     if past && against == Against::Then {
         entry("then", &|at| was(painter, at));
     }
     entry("update", &|at| ring(painter, at, 1.0));
     entry("under way", &|at| under_way(painter, at));
-    if model.updates().iter().any(|update| update.fate == Fate::Lost) {
+    if model.updates.iter().any(|update| update.fate == Fate::Lost) {
         entry("lost", &|at| lost(painter, at, 1.0));
     }
 }
 
-/// What is shown, for who sees the picture elsewhere.
+/// Paints the conditions, for readers of a screenshot.
 fn words(painter: &Painter, rect: Rect, model: &Model) {
     let at = rect.left_top() + vec2(18.0, 14.0);
-    let controls = model.controls();
+    let controls = &model.controls;
     let room = (rect.width() - super::CORNER_WIDTH - 40.0).max(60.0);
     let path = model.path_words().to_owned();
     let words = (17.0, palette::TEXT);

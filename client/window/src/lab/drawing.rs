@@ -5,18 +5,18 @@ use phaselock_lab::file::Point;
 
 use super::model::SECS_MAX;
 
-/// Seconds between the points of what was drawn. Finer than any mouse reports, coarser than is needed to store.
+/// Seconds between points of a drawn path: finer than any mouse reports.
 const STEP_SECS: f64 = 0.004;
-/// What takes less, in seconds, was a click. Arbitrary.
+/// Seconds below which a drawing was a click. Arbitrary.
 const SECS_MIN: f64 = 0.15;
-/// What covers less, in points, was one as well. Arbitrary.
+/// Extent in points below which a drawing was a click. Arbitrary.
 const EXTENT_MIN: f64 = 6.0;
 
-/// Where the mouse was.
+/// A path while it is drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawing {
     began: f64,
-    /// Seconds since then, and places. Rising.
+    /// Seconds since then, rising, and positions.
     points: Vec<(f64, [f64; 2])>,
 }
 
@@ -26,13 +26,12 @@ pub(crate) struct Drawing {
 pub(crate) struct NoPath;
 
 impl Drawing {
-    /// The button was pressed.
     pub(crate) fn new(now: f64, place: [f64; 2]) -> Self {
         Self { began: now, points: vec![(0.0, place)] }
     }
 
-    /// The mouse went to these places since the last call; nothing tells when between then and now, so they are
-    /// spread evenly. If there are none it stayed where it was.
+    /// The mouse went to these places since the last call; nothing tells when between then and
+    /// now, so they are spread evenly. If there are none it stayed where it was.
     pub(crate) fn follow(&mut self, now: f64, places: &[[f64; 2]]) {
         let (from, last) = self.points.last().copied().unwrap_or_default();
         let to = (now - self.began).min(SECS_MAX);
@@ -53,22 +52,19 @@ impl Drawing {
         }
     }
 
-    /// How long it takes so far.
     pub(crate) fn secs(&self) -> f64 {
         self.points.last().map_or(0.0, |(time, _)| *time)
     }
 
-    /// Whether no more fits.
     pub(crate) fn is_full(&self) -> bool {
         self.secs() >= SECS_MAX
     }
 
-    /// The places so far.
     pub(crate) fn places(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
         self.points.iter().map(|(_, place)| *place)
     }
 
-    /// The path, at even steps of time.
+    /// Makes the path, at even steps of time.
     pub(crate) fn finish(&self) -> Result<Recording, NoPath> {
         let secs = self.secs();
         let span = |axis: usize| {

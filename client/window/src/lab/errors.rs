@@ -7,21 +7,20 @@ use phaselock_lab::{Seen, Watched};
 use super::canvas::{Against, color};
 use super::legend::digits;
 use super::model::Model;
-use super::strand::Strand;
+use super::track::Track;
 use crate::paint::fade;
 use crate::palette;
 
-/// The curves, as long as nothing changes.
+/// Error curves, kept while nothing changes.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     of: Option<(u64, Against, Rect)>,
-    /// By row; none for one that is not shown.
-    curves: Vec<Option<Strand>>,
-    /// The error at the top, in the path's unit.
+    curves: Vec<Option<Track>>,
+    /// Error at the top, in the path's unit.
     most: f64,
 }
 
-/// Where the body truly was that a frame shows; none across a teleport, which is nobody's error.
+/// The position that a frame should show; none across a teleport, which is no error.
 pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
     let truth = match against {
         Against::Then => frame.then,
@@ -31,16 +30,15 @@ pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
     truth.filter(|truth| truth.course == course).map(|truth| truth.place)
 }
 
-/// How far off a frame is, if that can be told.
 pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
     let (place, truth) = frame.place.zip(truth(frame, against))?;
-    let [x, y] = model.recording().way(truth, place);
+    let [x, y] = model.recording.way(truth, place);
     Some(x.hypot(y))
 }
 
-/// What the top of the curves stands for: what the worst method does not exceed in 99 of 100 frames.
+/// Error at the top of the curves: the 99th percentile of the worst method.
 fn most(model: &Model, against: Against) -> f64 {
-    let rows = model.rows().iter().filter(|row| row.on);
+    let rows = model.rows.iter().filter(|row| row.on);
     let worst = rows.map(|row| {
         let run = row.run.iter().flatten();
         let mut all: Vec<_> = run.filter_map(|frame| error(model, frame, against)).collect();
@@ -52,25 +50,25 @@ fn most(model: &Model, against: Against) -> f64 {
 
 impl Errors {
     fn refresh(&mut self, model: &Model, against: Against, rect: Rect) {
-        let of = Some((model.version(), against, rect));
+        let of = Some((model.version, against, rect));
         if self.of == of {
             return;
         }
         self.of = of;
         self.most = most(model, against);
-        let secs = model.secs().max(1e-6);
+        let secs = model.secs.max(1e-6);
         let curve = |run: &Vec<Watched>| {
-            Strand::new(run.iter().map(|frame| {
+            Track::new(run.iter().map(|frame| {
                 let part = (error(model, frame, against)? / self.most).min(1.0) as f32;
                 let x = rect.left() + (frame.at.now / secs) as f32 * rect.width();
                 Some((pos2(x, rect.bottom() - part * rect.height()), 0))
             }))
         };
-        let rows = model.rows().iter();
+        let rows = model.rows.iter();
         self.curves = rows.map(|row| row.run.as_ref().filter(|_| row.on).map(curve)).collect();
     }
 
-    /// Paints them: what is over strongly, what is to come faintly.
+    /// Paints the past strongly and the future faintly.
     pub(super) fn draw(
         &mut self,
         painter: &Painter,
@@ -80,7 +78,7 @@ impl Errors {
     ) {
         self.refresh(model, against, rect);
         let frames = model.frames();
-        for (at, (row, curve)) in model.rows().iter().zip(&self.curves).enumerate() {
+        for (at, (row, curve)) in model.rows.iter().zip(&self.curves).enumerate() {
             let Some(curve) = curve else { continue };
             let ahead = pointed.is_none_or(|pointed| pointed == at);
             let strength = if ahead { 1.0 } else { 0.15 };
@@ -132,8 +130,8 @@ mod tests {
         let mut model = Model::new(Shape::Zigzag, LabSettings::default(), Some(&methods));
         assert_eq!(most(&model, Against::Then), 1e-9, "nothing is known yet");
         assert!(model.compute(|_| true));
-        let row = model.rows().iter().find(|row| row.on).expect("one is on");
-        let settled = |frame: &&Watched| frame.at.now >= model.carried().warm_up;
+        let row = model.rows.iter().find(|row| row.on).expect("one is on");
+        let settled = |frame: &&Watched| frame.at.now >= model.carried.warm_up;
         let run = row.run.iter().flatten().filter(settled);
         let all: Vec<_> = run.filter_map(|frame| error(&model, frame, Against::Now)).collect();
         let scores = model.scores_of_all(row);

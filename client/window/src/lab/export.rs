@@ -14,38 +14,31 @@ use super::canvas::Against;
 use super::errors::error;
 use super::model::{Model, Unit};
 
-/// Numbers that are tried for a name that is free.
+/// Numbers tried for a free name.
 const NUMBER_MAX: u32 = 9999;
 
-/// Names that nothing has yet.
+/// File names of one export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Names {
-    /// What the window shows.
+    /// Picture of the window.
     pub(super) picture: PathBuf,
-    /// The path and what was shown, as a figure.
+    /// Figure of the path and the methods.
     pub(super) figure: PathBuf,
     pub(super) frames: PathBuf,
     pub(super) summary: PathBuf,
 }
 
-/// Nothing was exported.
+/// An export failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ExportError {
-    /// All names are taken.
     #[error("There are {NUMBER_MAX} exports in {} already: move some away.", .0.display())]
     Full(PathBuf),
-    /// A file cannot be written.
     #[error("{} cannot be written: {error}.", path.display())]
-    Write {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Write { path: PathBuf, error: io::Error },
 }
 
 impl Names {
-    /// The first that are free in a folder.
+    /// Finds the first free names in a folder.
     pub(super) fn free(folder: &Path) -> Result<Self, ExportError> {
         let names = |number: u32| {
             let name = |ending: &str| folder.join(format!("phaselock-lab-{number}.{ending}"));
@@ -61,33 +54,32 @@ impl Names {
         [&self.picture, &self.figure, &self.frames, &self.summary]
     }
 
-    /// What they are called, for people.
     pub(super) fn words(&self) -> String {
         format!("{}, .svg, .csv and .json", self.picture.display())
     }
 }
 
-/// Writes a file that is not there yet.
+/// Writes a new file.
 pub(super) fn write_new(path: &Path, text: &str) -> Result<(), ExportError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| ExportError::Write { path: path.to_owned(), error })
 }
 
-/// The path with what every method that is shown made of it, as a figure.
+/// Draws the path and the methods shown.
 pub(super) fn figure_svg(model: &Model) -> String {
-    let controls = model.controls();
-    let setup = controls.setup(model.recording(), model.secs());
-    let methods = model.rows().iter().filter(|row| row.on).map(|row| row.contender);
+    let controls = &model.controls;
+    let setup = controls.setup(&model.recording, model.secs);
+    let methods = model.rows.iter().filter(|row| row.on).map(|row| row.contender);
     let methods: Vec<_> = methods.collect();
-    figures::curves(model.path_words(), model.recording(), &setup, &methods)
+    figures::curves(model.path_words(), &model.recording, &setup, &methods)
 }
 
-/// What every method that is shown has in every frame.
+/// Lists every frame of the methods shown.
 pub(super) fn frames_csv(model: &Model) -> String {
     let mut text =
         String::from("method,time,time_shown,truth_x,truth_y,shown_x,shown_y,error,error_now\n");
-    for row in model.rows().iter().filter(|row| row.on) {
+    for row in model.rows.iter().filter(|row| row.on) {
         for frame in row.run.iter().flatten() {
             let _ = write!(text, "{},{:.6},{:.6}", row.contender, frame.at.now, frame.time);
             let mut pair = |pair: Option<[f64; 2]>| {
@@ -135,11 +127,11 @@ struct MethodSummary {
     scores: Scores,
 }
 
-/// What was set, and how every method that is shown did over the whole path.
+/// Lists the settings, and the scores of the methods shown over the whole path.
 pub(super) fn summary_json(model: &Model) -> String {
-    let (controls, carried) = (model.controls(), model.carried());
-    let lost = model.updates().iter().filter(|update| update.fate == Fate::Lost);
-    let methods = model.rows().iter().filter(|row| row.on).map(|row| MethodSummary {
+    let (controls, carried) = (&model.controls, &model.carried);
+    let lost = model.updates.iter().filter(|update| update.fate == Fate::Lost);
+    let methods = model.rows.iter().filter(|row| row.on).map(|row| MethodSummary {
         method: row.contender.to_string(),
         title: row.title.clone(),
         shows: timeline_name(row.contender.timeline()),
@@ -147,14 +139,14 @@ pub(super) fn summary_json(model: &Model) -> String {
     });
     let summary = Summary {
         path: model.path_words().to_owned(),
-        secs: model.secs(),
-        network: controls.setup(model.recording(), model.secs()).network.to_string(),
+        secs: model.secs,
+        network: controls.setup(&model.recording, model.secs).network.to_string(),
         interval_ms: controls.interval_ms,
         history: controls.history,
         frame_hz: controls.frame_hz,
         seed: controls.seed,
         not_scored_secs: carried.warm_up,
-        updates_sent: model.updates().len(),
+        updates_sent: model.updates.len(),
         updates_lost: lost.count(),
         interpolation_delay_ms: carried.delay_mean.as_ms(),
         unit: match model.unit() {
@@ -197,7 +189,7 @@ mod tests {
         let csv = frames_csv(&model);
         let columns = csv.lines().next().expect("a header").split(',').count();
         assert!(csv.lines().all(|line| line.split(',').count() == columns));
-        assert_eq!(csv.lines().count(), 1 + 4 * model.carried().frames());
+        assert_eq!(csv.lines().count(), 1 + 4 * model.carried.frames());
         // Of the newest state the time shown is now, so that both errors are the same.
         let line = csv.lines().skip(300).find(|line| line.starts_with("newest-state"));
         let cells: Vec<_> = line.expect("it is shown").split(',').collect();

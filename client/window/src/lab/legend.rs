@@ -1,5 +1,5 @@
-//! The laboratory's legend, which is the list of methods as well: what each looks like, how it does, whether it
-//! is shown.
+//! The laboratory's legend, which is the list of methods as well: what each looks like, how it
+//! does, whether it is shown.
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
 use egui_macroquad::egui::{
@@ -16,21 +16,18 @@ use super::panel::{chip, heading};
 use crate::paint::fade;
 use crate::palette;
 
-/// Room for a number, in points.
 const NUMBER_WIDTH: f32 = 50.0;
-/// Room for a look.
 const SAMPLE_WIDTH: f32 = 46.0;
-/// Height of a method that is shown, and of one that is not.
+/// Height of a method that is shown, and of a hidden one.
 const ON_HEIGHT: f32 = 36.0;
 const OFF_HEIGHT: f32 = 25.0;
 
-/// Height of the list at least: of four methods. A smaller window is scrolled.
+/// Least height of the list: four methods. A smaller window scrolls.
 const LIST_HEIGHT_MIN: f32 = 4.0 * (ON_HEIGHT + 2.0);
-/// Height of what is below the list, and width of its button.
 const COMBINATIONS_HEIGHT: f32 = 58.0;
 const ADD_WIDTH: f32 = 52.0;
 
-/// The combination that can be added.
+/// A combination to be added.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Combination {
     extrapolator: Extrapolator,
@@ -43,7 +40,7 @@ impl Default for Combination {
     }
 }
 
-/// What a method's numbers are: mean, 99th percentile, jerk.
+/// A method's mean, 99th percentile and jerk.
 pub(super) fn numbers(scores: &Scores, against: Against) -> Option<[f64; 3]> {
     let [mean, p99] = match against {
         Against::Then => [scores.error_shown_mean, scores.error_shown_p99],
@@ -54,7 +51,7 @@ pub(super) fn numbers(scores: &Scores, against: Against) -> Option<[f64; 3]> {
     all.iter().all(|value| value.is_finite()).then_some(all)
 }
 
-/// The least of each column, shown in the picture or not, if there are two at least.
+/// The least of each column, of two rows at least.
 fn best(rows: &[Row], against: Against) -> [Option<f64>; 3] {
     let all: Vec<_> = rows.iter().filter_map(|row| numbers(&row.scores, against)).collect();
     if all.len() < 2 {
@@ -63,7 +60,7 @@ fn best(rows: &[Row], against: Against) -> [Option<f64>; 3] {
     std::array::from_fn(|column| all.iter().map(|row| row[column]).min_by(f64::total_cmp))
 }
 
-/// Three or four digits, as many as there is room for.
+/// Writes three or four digits.
 pub(super) fn digits(value: f64) -> String {
     match value {
         _ if value >= 99_999.5 => format!("{value:.0e}"),
@@ -74,7 +71,7 @@ pub(super) fn digits(value: f64) -> String {
     }
 }
 
-/// The legend, down to `bottom` if there is room for a few methods. Returns which row the mouse points at.
+/// Draws the legend down to `bottom`. Returns the row under the mouse.
 pub(super) fn draw(
     ui: &mut Ui,
     model: &mut Model,
@@ -107,12 +104,12 @@ pub(super) fn draw(
         }
     });
     head(ui);
-    let best = best(model.rows(), *against);
+    let best = best(&model.rows, *against);
     let (mut pointed, mut turned) = (None, None);
     // Those that are shown by their looks, then the others.
-    let mut order: Vec<_> = (0..model.rows().len()).collect();
+    let mut order: Vec<_> = (0..model.rows.len()).collect();
     order.sort_by_key(|at| {
-        let row = &model.rows()[*at];
+        let row = &model.rows[*at];
         if row.on { (0, row.look) } else { (1, *at) }
     });
     let below = (bottom - ui.cursor().top() - COMBINATIONS_HEIGHT).max(LIST_HEIGHT_MIN);
@@ -135,13 +132,12 @@ pub(super) fn draw(
         ui.data_mut(|data| data.insert_temp(id, true));
     }
     if let Some(at) = turned {
-        let on = !model.rows()[at].on;
+        let on = !model.rows[at].on;
         model.turn(at, on);
     }
-    pointed.filter(|at| model.rows().get(*at).is_some_and(|row| row.on))
+    pointed.filter(|at| model.rows.get(*at).is_some_and(|row| row.on))
 }
 
-/// What the columns are.
 fn head(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 15.0), Sense::hover());
     let titles = [
@@ -168,10 +164,9 @@ fn cell(rect: Rect, column: usize) -> Rect {
     Rect::from_min_max(pos2(right - NUMBER_WIDTH + 6.0, rect.top()), pos2(right, rect.bottom()))
 }
 
-/// What there is to say of a method besides its numbers.
 fn time_words(model: &Model, row: &Row) -> String {
     match row.contender.timeline() {
-        Timeline::Past => format!("{:.0} ms behind", model.carried().delay_mean.as_ms()),
+        Timeline::Past => format!("{:.0} ms behind", model.carried.delay_mean.as_ms()),
         Timeline::Present => "at the present".into(),
     }
 }
@@ -183,7 +178,7 @@ fn row(
     against: Against,
     best: [Option<f64>; 3],
 ) -> (bool, bool) {
-    let row = &model.rows()[at];
+    let row = &model.rows[at];
     let height = if row.on { ON_HEIGHT } else { OFF_HEIGHT };
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -252,7 +247,6 @@ fn row(
     (hovered, clicked)
 }
 
-/// Two lists and a button: one of each, to be added.
 fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender> {
     heading(ui, "EXTRAPOLATOR + INTERPOLATOR");
     let row = ui.horizontal(|ui| {
@@ -314,21 +308,21 @@ mod tests {
         let mut model = Model::new(Shape::Zigzag, LabSettings::default(), None);
         assert!(model.compute(|_| true));
         assert!(model.score(true, || true));
-        assert_eq!(best(model.rows(), Against::Then), [None; 3], "nothing is scored yet");
+        assert_eq!(best(&model.rows, Against::Then), [None; 3], "nothing is scored yet");
         model.seek(9.0);
         assert!(model.score(true, || true));
         for against in [Against::Then, Against::Now] {
-            let least = best(model.rows(), against);
-            let numbers = model.rows().iter().filter_map(|row| numbers(&row.scores, against));
+            let least = best(&model.rows, against);
+            let numbers = model.rows.iter().filter_map(|row| numbers(&row.scores, against));
             let all: Vec<_> = numbers.collect();
-            assert_eq!(all.len(), model.rows().len());
+            assert_eq!(all.len(), model.rows.len());
             for column in 0..3 {
                 let least = least[column].expect("there are many");
                 assert!(all.iter().all(|row| row[column] >= least));
                 assert!(all.iter().any(|row| row[column] == least));
             }
         }
-        let row = &model.rows()[0];
+        let row = &model.rows[0];
         assert_eq!(best(std::slice::from_ref(row), Against::Now), [None; 3], "alone none is");
     }
 }

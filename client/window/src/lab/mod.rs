@@ -1,14 +1,15 @@
-//! The laboratory: draw a motion, and see what a network leaves of it and what each method makes of that.
+//! The laboratory: draw a motion, and see what a network leaves of it and what each method makes
+//! of that.
 //!
 //! ```text
 //! mouse -> drawing --+
-//! file, formula -----+-> model (controls, methods, time) -> strand -> canvas
+//! file, formula -----+-> model (controls, methods, time) -> track -> canvas
 //!                                       |                  `-> legend, transport
 //!                                       +-> export
 //! ```
 //!
-//! *Invariant:* what is measured, [`phaselock_lab`] measures; in here it is chosen, painted and written
-//! to files.
+//! *Invariant:* what is measured, [`phaselock_lab`] measures; in here it is chosen, painted and
+//! written to files.
 
 mod canvas;
 mod drawing;
@@ -18,7 +19,7 @@ mod legend;
 mod model;
 mod panel;
 mod settings;
-mod strand;
+mod track;
 mod transport;
 
 use std::path::PathBuf;
@@ -47,39 +48,34 @@ use super::paint::{fade, panel as board};
 use super::palette;
 use super::screenshot::Screenshot;
 
-/// Width of the side, in points.
 const SIDE_WIDTH: f32 = 404.0;
-/// Height of what is below the picture.
 const TRANSPORT_HEIGHT: f32 = 118.0;
-/// How long things may be worked out in a frame: a quarter of one at 60 a second.
+/// Computing time a frame: a quarter of a frame at 60 a second.
 const WORK: Duration = Duration::from_millis(4);
-/// The same for what is seen: a frame that is late is better than methods that vanish for one.
+/// The same for methods shown: a late frame is better than a method that vanishes for one.
 const WORK_SEEN: Duration = Duration::from_millis(40);
-/// Seconds from one look at the numbers to the next while time goes on; faster nobody reads them.
+/// Seconds between updates of the numbers; nobody reads faster.
 const SCORES_SECS: f32 = 0.1;
-/// Room for what is in the picture's corner.
+/// Width of the switches in the picture's corner.
 const CORNER_WIDTH: f32 = 252.0;
-/// Where that ends, below the picture's upper edge.
+/// Lower edge of the switches, below the picture's upper edge.
 const CORNER_BOTTOM: f32 = 46.0;
-/// How many times larger than what fits the picture can be.
+/// Magnifications of the picture.
 const ZOOMS: [(f64, &str); 3] = [(1.0, "fit"), (4.0, "4×"), (16.0, "16×")];
-/// Seconds for which it is said what was written.
 const NOTICE_SECS: f32 = 6.0;
 
-/// What the laboratory begins with.
+/// Options of the command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Begin {
-    /// A file's name and what is in it.
+    /// Name and content of a file.
     pub(crate) file: Option<(String, Arc<Motion>)>,
-    /// A path by formula.
     pub(crate) path: Option<Shape>,
-    /// The methods that are shown.
     pub(crate) methods: Option<Vec<Contender>>,
-    /// Where exports go, unless it is the current folder.
+    /// Folder of exports; none for the current one.
     pub(crate) export: Option<PathBuf>,
 }
 
-/// The scene.
+/// The laboratory's scene.
 #[derive(Debug)]
 pub(crate) struct Lab {
     model: Model,
@@ -87,17 +83,14 @@ pub(crate) struct Lab {
     errors: Errors,
     drawing: Option<Drawing>,
     against: Against,
-    /// Whether all of the past is painted strongly.
     whole: bool,
-    /// See [`Options::zoom`].
     zoom: f64,
     combination: Combination,
-    /// Seconds since the beginning.
     now: f64,
-    /// Seconds until the numbers are looked at again.
+    /// Seconds until the numbers are updated.
     unread_secs: f32,
     folder: PathBuf,
-    /// Where the picture goes once it is complete.
+    /// Names of an export whose picture is not complete.
     picture: Option<Names>,
     notice: Option<Notice>,
 }
@@ -110,7 +103,6 @@ struct Notice {
 }
 
 impl Lab {
-    /// The laboratory with what the command line says.
     pub(crate) fn new(begin: &Begin, link: Option<&Conditions>, games: &Games) -> Self {
         let path = begin.path.unwrap_or(Shape::Zigzag);
         let mut model = Model::new(path, LabSettings::over(link), begin.methods.as_deref());
@@ -145,7 +137,7 @@ impl Lab {
         }
     }
 
-    /// Shows it. Returns whether to go back to the menu.
+    /// Draws the scene. Returns whether to go back to the menu.
     pub(crate) fn draw(&mut self, ctx: &Context, secs: f32) -> bool {
         let mut export = transport::keys(ctx, &mut self.model);
         // A list that is open is closed by it.
@@ -185,7 +177,7 @@ impl Lab {
         leave
     }
 
-    /// Goes on with time, and with what there is to work out.
+    /// Advances time, and computes what is unknown.
     fn work(&mut self, secs: f32) {
         self.now += f64::from(secs);
         if self.drawing.is_none() {
@@ -216,7 +208,7 @@ impl Lab {
         let Self { whole, against, zoom, .. } = *self;
         let options = Options { whole, against, pointed, zoom };
         self.canvas.draw(&painter, rect, &self.model, options);
-        let fresh = !self.model.has_drawn() && *self.model.origin() != Origin::Drawn;
+        let fresh = !self.model.has_drawn() && self.model.origin != Origin::Drawn;
         if fresh && self.notice.is_none() && self.picture.is_none() {
             hint(ui, rect);
         }
@@ -232,7 +224,7 @@ impl Lab {
         }
     }
 
-    /// What of the picture can be changed, in its corner.
+    /// Draws the picture's switches.
     fn corner(&mut self, ui: &mut Ui, rect: Rect) {
         let corner = corner(rect);
         ui.painter().rect_filled(corner.expand(5.0), 6.0, fade(palette::VOID, 0.75));
@@ -259,7 +251,7 @@ impl Lab {
         });
     }
 
-    /// A path is drawn while the button is held on the picture.
+    /// Draws a path while the button is held on the picture.
     fn mouse(&mut self, ui: &Ui, rect: Rect) {
         let response = ui.interact(rect, ui.id().with("canvas"), Sense::drag());
         let response = response.on_hover_cursor(CursorIcon::Crosshair);
@@ -339,7 +331,7 @@ impl Lab {
         self.tell(error.to_string(), palette::BAD);
     }
 
-    /// The frame is painted: keeps it, if that was asked for.
+    /// Keeps the painted frame if an export asked for it.
     pub(crate) fn painted(&mut self) {
         let Some(names) = self.picture.take() else { return };
         let taken = Screenshot::prepare(&names.picture).and_then(|mut picture| picture.take());
@@ -350,13 +342,12 @@ impl Lab {
     }
 }
 
-/// Where of the picture its switches are.
 fn corner(rect: Rect) -> Rect {
     let size = vec2(CORNER_WIDTH, 26.0);
     Rect::from_min_size(rect.right_top() + vec2(-12.0 - size.x, 12.0), size)
 }
 
-/// Says what to do with the mouse, until it was done.
+/// Invites to draw, until a path was drawn.
 fn hint(ui: &Ui, rect: Rect) {
     let painter = ui.painter_at(rect);
     let font = FontId::proportional(26.0);

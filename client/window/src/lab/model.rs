@@ -1,5 +1,5 @@
-//! What the laboratory shows, but for the picture: a path, what a network makes of it, what each method makes
-//! of that, and the time up to which it is looked at.
+//! What the laboratory shows, but for the picture: a path, what a network makes of it, what each
+//! method makes of that, and the time up to which it is looked at.
 
 use std::rc::Rc;
 
@@ -11,79 +11,73 @@ use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
 
 use super::settings::LabSettings;
 
-/// The longest path, in seconds; of a longer one that is the part that is shown. Arbitrary: it bounds what is
-/// painted and remembered.
+/// The longest path in seconds; a longer one is cut. Arbitrary: bounds painting and memory.
 pub(crate) const SECS_MAX: f64 = 60.0;
-/// How long the paths by formula are. Arbitrary: soon seen, and long enough to be scored.
+/// Seconds of the paths by formula. Arbitrary: soon seen, and long enough to be scored.
 const SHAPE_SECS: f64 = 10.0;
 
-/// Where a path is from.
+/// Source of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Origin {
-    /// A formula.
     Shape(Shape),
-    /// The mouse.
     Drawn,
-    /// A file, by its name.
     File,
 }
 
-/// What distances are in.
+/// Unit of distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Of paths drawn and by formula.
+    /// Paths drawn and by formula.
     Pixels,
-    /// Of recordings of play.
+    /// Recordings of play.
     Metres,
-    /// Of files: whatever they are in.
+    /// Files.
     Own,
 }
 
-/// A method, and how it does.
+/// A method with its run and scores.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// Which.
     pub(crate) contender: Contender,
-    /// What to call it.
     pub(crate) title: String,
-    /// Whether it is in the picture.
     pub(crate) on: bool,
-    /// Which of the looks it has.
+    /// Index of its look.
     pub(crate) look: usize,
-    /// What it shows in each frame, once that is known.
+    /// Frames that it shows, once they are known.
     pub(crate) run: Option<Vec<Watched>>,
-    /// How it did up to the time looked at.
+    /// Scores up to the time looked at.
     pub(crate) scores: Scores,
-    /// The next ones, and of how many frames these are.
+    /// Scores of `scored` frames, not yet shown.
     next: Scores,
     scored: Option<usize>,
 }
 
-/// All of it.
+/// A path, its network, the methods, and the time looked at.
 #[derive(Debug)]
 pub(crate) struct Model {
-    origin: Origin,
-    recording: Rc<Recording>,
+    pub(crate) origin: Origin,
+    pub(crate) recording: Rc<Recording>,
     drawn: Option<Rc<Recording>>,
-    /// What it is called, what moves, and what its distances are in.
+    /// Name, motion and unit.
     file: Option<(String, Rc<Recording>, Unit)>,
-    controls: LabSettings,
-    secs: f64,
-    bounds: [[f64; 2]; 2],
-    carried: Carried,
-    updates: Vec<Update>,
-    rows: Vec<Row>,
-    head: f64,
-    /// Whether time goes on.
+    pub(crate) controls: LabSettings,
+    pub(crate) secs: f64,
+    /// The least and the greatest coordinates, across and down.
+    pub(crate) bounds: [[f64; 2]; 2],
+    pub(crate) carried: Carried,
+    pub(crate) updates: Vec<Update>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) head: f64,
     pub(crate) playing: bool,
-    /// How fast; 1 is as it was.
+    /// Speed of time; 1 is real time.
     pub(crate) speed: f64,
-    version: u64,
-    /// The frames up to which methods are being scored, until all are.
+    /// Changes with the path, the network and the methods shown.
+    pub(crate) version: u64,
+    /// Frames up to which methods are being scored, until all are.
     scoring: Option<usize>,
 }
 
-/// Methods that differ in what they are good and bad at: nothing, the past, a plain guess, a cautious one.
+/// Methods of different strengths: none, the past, a plain guess, a cautious one.
 const FIRST: [Contender; 4] = [
     Contender::Newest,
     Contender::Method(Choice::Linear),
@@ -92,7 +86,7 @@ const FIRST: [Contender; 4] = [
 ];
 
 impl Model {
-    /// A path by formula, over a network, and a few methods; or those given.
+    /// A path by formula over a network, with these methods or a few.
     pub(crate) fn new(shape: Shape, controls: LabSettings, methods: Option<&[Contender]>) -> Self {
         let recording = Rc::new(shape.record(SHAPE_SECS));
         let carried = Carried::new(&recording, &controls.setup(&recording, SECS_MAX));
@@ -121,12 +115,6 @@ impl Model {
         model
     }
 
-    /// Where the path is from.
-    pub(crate) fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    /// What the path is called.
     pub(crate) fn path_words(&self) -> &str {
         match &self.origin {
             Origin::Shape(shape) => shape.title(),
@@ -135,7 +123,6 @@ impl Model {
         }
     }
 
-    /// What its distances are in.
     pub(crate) fn unit(&self) -> Unit {
         match (&self.origin, &self.file) {
             (Origin::File, Some((.., unit))) => *unit,
@@ -143,47 +130,7 @@ impl Model {
         }
     }
 
-    /// The path.
-    pub(crate) fn recording(&self) -> &Recording {
-        &self.recording
-    }
-
-    /// What came of it.
-    pub(crate) fn carried(&self) -> &Carried {
-        &self.carried
-    }
-
-    /// The updates that were sent, in that order.
-    pub(crate) fn updates(&self) -> &[Update] {
-        &self.updates
-    }
-
-    /// What is set.
-    pub(crate) fn controls(&self) -> &LabSettings {
-        &self.controls
-    }
-
-    /// The methods.
-    pub(crate) fn rows(&self) -> &[Row] {
-        &self.rows
-    }
-
-    /// Seconds that are shown.
-    pub(crate) fn secs(&self) -> f64 {
-        self.secs
-    }
-
-    /// The least and the greatest coordinates of what is shown, across and up or down.
-    pub(crate) fn bounds(&self) -> [[f64; 2]; 2] {
-        self.bounds
-    }
-
-    /// The time that is looked at.
-    pub(crate) fn head(&self) -> f64 {
-        self.head
-    }
-
-    /// Where the body truly is at that time; across a cut where it was before.
+    /// The true position at the time looked at; across a cut the one before.
     pub(crate) fn place_at_head(&self) -> Option<[f64; 2]> {
         let recording = &self.recording;
         if let Some(truth) = recording.truth(self.head) {
@@ -193,46 +140,34 @@ impl Model {
         Some(recording.place_of(&recording.shape.coords(&values, None)))
     }
 
-    /// Changes whenever the path, the network or a method in the picture does.
-    pub(crate) fn version(&self) -> u64 {
-        self.version
-    }
-
-    /// Whether a path was drawn.
     pub(crate) fn has_drawn(&self) -> bool {
         self.drawn.is_some()
     }
 
-    /// The name of the file, if one was opened.
     pub(crate) fn file(&self) -> Option<&str> {
         self.file.as_ref().map(|(name, ..)| name.as_str())
     }
 
-    /// Shows a path by formula.
     pub(crate) fn choose_shape(&mut self, shape: Shape) {
         self.choose(Origin::Shape(shape), Rc::new(shape.record(SHAPE_SECS)));
     }
 
-    /// Shows what was just drawn.
     pub(crate) fn set_drawn(&mut self, recording: Recording) {
         self.drawn = Some(Rc::new(recording));
         self.choose_drawn();
     }
 
-    /// Shows what was drawn before, if anything was.
     pub(crate) fn choose_drawn(&mut self) {
         if let Some(drawn) = self.drawn.clone() {
             self.choose(Origin::Drawn, drawn);
         }
     }
 
-    /// Shows what was in a file.
     pub(crate) fn set_file(&mut self, name: String, recording: Recording, unit: Unit) {
         self.file = Some((name, Rc::new(recording), unit));
         self.choose_file();
     }
 
-    /// Shows that again.
     pub(crate) fn choose_file(&mut self) {
         if let Some((_, recording, _)) = self.file.clone() {
             self.choose(Origin::File, recording);
@@ -245,7 +180,6 @@ impl Model {
         self.carry();
     }
 
-    /// Sets the network and the rates.
     pub(crate) fn set_controls(&mut self, controls: LabSettings) {
         if controls != self.controls {
             self.controls = controls;
@@ -253,7 +187,7 @@ impl Model {
         }
     }
 
-    /// Sends the path anew, and forgets what was made of it.
+    /// Sends the path anew, and forgets the runs.
     fn carry(&mut self) {
         let setup = self.controls.setup(&self.recording, SECS_MAX);
         self.carried = Carried::new(&self.recording, &setup);
@@ -262,14 +196,15 @@ impl Model {
         self.bounds = bounds(&self.recording, self.secs);
         self.updates = track::updates(&self.recording, &self.carried, &setup);
         for row in &mut self.rows {
-            // The numbers stay until there are others, rather than flicker while a slider is moved.
+            // The numbers stay until there are others, rather than flicker while a slider is
+            // moved.
             (row.run, row.scored) = (None, None);
         }
         self.scoring = None;
         self.version += 1;
     }
 
-    /// Adds a method, or finds it, and shows it if it is to be on.
+    /// Adds or finds a method, and shows it if `on`.
     pub(crate) fn add(&mut self, contender: Contender, on: bool) {
         let known = self.rows.iter().position(|row| row.contender == contender);
         let at = known.unwrap_or_else(|| {
@@ -284,7 +219,7 @@ impl Model {
         }
     }
 
-    /// Shows a method or hides it. A look is kept while it is shown, and given to the next one then.
+    /// Shows or hides a method. A look is kept while it is shown, and free afterwards.
     pub(crate) fn turn(&mut self, at: usize, on: bool) {
         let taken = |look: usize| self.rows.iter().any(|row| row.on && row.look == look);
         let free = (0..).find(|look| !taken(*look)).unwrap_or(0);
@@ -296,9 +231,9 @@ impl Model {
         self.version += 1;
     }
 
-    /// Works out what methods show that is not known yet, those in the picture first, one after the other while
-    /// there is `time`, which is asked whether the next one is in the picture. At least one, so that it ends
-    /// some day. Returns whether all is known.
+    /// Works out what methods show that is not known yet, those in the picture first, one after
+    /// the other while there is `time`, which is asked whether the next one is in the picture. At
+    /// least one, so that it ends some day. Returns whether all is known.
     pub(crate) fn compute(&mut self, mut time: impl FnMut(bool) -> bool) -> bool {
         let mut first = true;
         for on in [true, false] {
@@ -316,14 +251,15 @@ impl Model {
         true
     }
 
-    /// Frames up to the time that is looked at.
+    /// Number of frames up to the time looked at.
     pub(crate) fn frames(&self) -> usize {
         // Half a microsecond, for times that were added up.
         self.carried.frames.partition_point(|frame| frame.now <= self.head + 5e-7)
     }
 
-    /// Scores all methods up to the time that is looked at, if new numbers are `due`, while there is `time`, but
-    /// at least one. They are seen once all of them are of the same time. Returns whether those seen are of now.
+    /// Scores all methods up to the time that is looked at, if new numbers are `due`, while there
+    /// is `time`, but at least one. They are seen once all of them are of the same time. Returns
+    /// whether those seen are of now.
     pub(crate) fn score(&mut self, due: bool, mut time: impl FnMut() -> bool) -> bool {
         let now = self.frames();
         let known = |row: &&mut Row| row.run.is_some();
@@ -354,7 +290,6 @@ impl Model {
         scores(&self.recording, &self.carried, row.run.as_deref(), usize::MAX)
     }
 
-    /// Time goes on, if it does, and starts over at the end.
     pub(crate) fn advance(&mut self, secs: f64) {
         if !self.playing || !secs.is_finite() {
             return;
@@ -363,14 +298,13 @@ impl Model {
         self.head = if head > self.secs { 0.0 } else { head.max(0.0) };
     }
 
-    /// Looks at another time.
     pub(crate) fn seek(&mut self, time: f64) {
         if time.is_finite() {
             self.head = time.clamp(0.0, self.secs);
         }
     }
 
-    /// Stops, and looks at another frame: so many later, or earlier.
+    /// Pauses, and moves by a number of frames.
     pub(crate) fn step(&mut self, by: isize) {
         self.playing = false;
         let Some(last) = self.carried.frames.len().checked_sub(1) else { return };
@@ -379,7 +313,6 @@ impl Model {
     }
 }
 
-/// Of the part of a path up to a time, which may be a small one.
 fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
     let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
     for sample in recording.samples.iter().take_while(|sample| sample.time <= secs) {
@@ -391,7 +324,7 @@ fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
     bounds
 }
 
-/// Of the first so many frames, but for those before everything has settled.
+/// Scores of the first frames, after the warm-up.
 fn scores(
     recording: &Recording,
     carried: &Carried,

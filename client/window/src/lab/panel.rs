@@ -14,19 +14,16 @@ use super::settings::{
 use crate::paint::{fade, text};
 use crate::palette;
 
-/// Room for what a slider is called and for what it says, in points.
+/// Widths of a slider's name and of its value, in points.
 const NAME_WIDTH: f32 = 80.0;
 const VALUE_WIDTH: f32 = 104.0;
-/// Height of a slider's row.
 const ROW_HEIGHT: f32 = 21.0;
 
-/// A heading within the panel.
 pub(super) fn heading(ui: &mut Ui, title: &str) {
     ui.add_space(5.0);
     ui.label(RichText::new(title).size(12.0).color(palette::TEXT_FAINT));
 }
 
-/// A small button that shows whether it is chosen.
 pub(super) fn chip(ui: &mut Ui, chosen: bool, words: &str) -> Response {
     ui.add(chip_of(chosen, words))
 }
@@ -42,12 +39,12 @@ fn chip_of(chosen: bool, words: &str) -> Button<'_> {
     button.min_size(vec2(28.0, 24.0))
 }
 
-/// Paths, networks and rates.
+/// Draws paths, networks and rates.
 pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
     ui.spacing_mut().item_spacing = vec2(4.0, 5.0);
     heading(ui, "PATH");
     ui.horizontal_wrapped(|ui| paths(ui, model));
-    let mut controls = model.controls().clone();
+    let mut controls = model.controls.clone();
     ui.horizontal(|ui| {
         ui.vertical(|ui| heading(ui, "NETWORK"));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -66,20 +63,20 @@ pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
 
 fn paths(ui: &mut Ui, model: &mut Model) {
     for shape in Shape::ALL {
-        let chosen = *model.origin() == Origin::Shape(*shape);
+        let chosen = model.origin == Origin::Shape(*shape);
         if chip(ui, chosen, shape.title()).clicked() {
             model.choose_shape(*shape);
         }
     }
     if let Some(name) = model.file() {
         let short = cut(name, 24);
-        let chosen = *model.origin() == Origin::File;
+        let chosen = model.origin == Origin::File;
         let name = name.to_owned();
         if chip(ui, chosen, &short).on_hover_text(name).clicked() {
             model.choose_file();
         }
     }
-    let chosen = *model.origin() == Origin::Drawn;
+    let chosen = model.origin == Origin::Drawn;
     if model.has_drawn() {
         if chip(ui, chosen, "Yours").clicked() {
             model.choose_drawn();
@@ -90,7 +87,6 @@ fn paths(ui: &mut Ui, model: &mut Model) {
     }
 }
 
-/// The beginning of a text that is too long.
 fn cut(text: &str, chars: usize) -> String {
     if text.chars().count() <= chars {
         return text.to_owned();
@@ -141,8 +137,8 @@ fn sliders(ui: &mut Ui, controls: &mut LabSettings) {
         1 => "last interval".into(),
         count => format!("{count} intervals"),
     };
-    let what = "Over how many past intervals between arrivals is averaged to expect the next update. Without, it \
-                is expected as the sender intends.";
+    let what = "Over how many past intervals between arrivals is averaged to expect the next \
+                update. Without, it is expected as the sender intends.";
     let range = Slider::new(&mut controls.history, 0..=HISTORY_MAX);
     slider(ui, "History", what, (words, true), range);
     let hz = &mut controls.frame_hz;
@@ -151,12 +147,11 @@ fn sliders(ui: &mut Ui, controls: &mut LabSettings) {
     slider(ui, "Frame rate", "How often the screen is drawn.", (words, true), range);
 }
 
-/// With a digit after the point where it matters.
 fn short(hz: f64) -> String {
     if hz < 10.0 { format!("{hz:.1}") } else { format!("{hz:.0}") }
 }
 
-/// A slider between what it is called and what it says. Returns whether it was moved.
+/// Draws a slider between its name and its value. Returns whether it was moved.
 fn slider(
     ui: &mut Ui,
     name: &str,

@@ -4,54 +4,43 @@ use phaselock::link::{Conditions, PROFILES};
 use phaselock::time::Micros;
 use phaselock_lab::{Network, Recording, Setup};
 
-/// Milliseconds that each update takes at least: as far as the slider goes. Arbitrary; more than twice what lies
-/// between continents.
+/// Ends of the sliders. Arbitrary; the latency is more than twice that between continents.
 pub(crate) const LATENCY_MS_MAX: f64 = 500.0;
-/// Milliseconds that it takes more at most. Arbitrary.
 pub(crate) const JITTER_MS_MAX: f64 = 300.0;
-/// Percent that do not come. Arbitrary: nobody plays with more.
 pub(crate) const LOSS_PERCENT_MAX: f64 = 50.0;
-/// Milliseconds from one update to the next.
 pub(crate) const INTERVAL_MS: (f64, f64) = (10.0, 500.0);
-/// Intervals between arrivals that are averaged to expect the next one.
 pub(crate) const HISTORY_MAX: usize = 16;
-/// Frames a second.
 pub(crate) const FRAME_HZ: (f64, f64) = (5.0, 240.0);
 
-/// Which network is in between.
+/// Source of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Net {
-    /// What the sliders say.
+    /// The sliders.
     Own,
     /// A profile, by its index.
     Profile(usize),
-    /// What the command line says.
+    /// The command line.
     Given(Box<Conditions>),
 }
 
-/// All that is set.
+/// Settings of the network and the rates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LabSettings {
-    /// The network.
     pub(crate) net: Net,
-    /// What each update takes at least, if the network is [`Net::Own`].
+    /// Least latency of an update, for [`Net::Own`].
     pub(crate) latency_ms: f64,
-    /// What it takes more at most.
+    /// Greatest further latency.
     pub(crate) jitter_ms: f64,
-    /// How many of a hundred do not come.
     pub(crate) loss_percent: f64,
-    /// From one update to the next.
     pub(crate) interval_ms: f64,
-    /// Intervals that are averaged.
+    /// Past intervals that are averaged.
     pub(crate) history: usize,
-    /// Frames a second.
     pub(crate) frame_hz: f64,
-    /// Of all chance.
     pub(crate) seed: u64,
 }
 
 impl Default for LabSettings {
-    /// A network as in the thesis's examples (4.3.5): bad enough to tell methods apart at a glance.
+    /// A network as in the thesis's examples (4.3.5): bad enough to tell methods apart.
     fn default() -> Self {
         Self {
             net: Net::Own,
@@ -67,7 +56,7 @@ impl Default for LabSettings {
 }
 
 impl LabSettings {
-    /// The same, beginning with another network; one that is just a profile's name counts as that profile.
+    /// The default over another network; the plain name of a profile chooses that profile.
     pub(crate) fn over(link: Option<&Conditions>) -> Self {
         let net = link.map_or(Net::Own, |link| {
             let named = |(name, _): &(&str, &str)| *name == link.to_string().trim();
@@ -79,7 +68,6 @@ impl LabSettings {
         Self { net, ..Self::default() }
     }
 
-    /// What to simulate.
     pub(crate) fn setup(&self, recording: &Recording, secs_max: f64) -> Setup {
         let ms = |ms: f64, most: f64| Micros::from_f64(ms.clamp(0.0, most) * 1e3);
         let own = Network::Latency {
@@ -104,8 +92,7 @@ impl LabSettings {
         }
     }
 
-    /// Latency, jitter and loss as the sliders would have to stand for a network like the present one: that of
-    /// its way down at the beginning. Latency and jitter are in milliseconds, the loss in percent.
+    /// Latency and jitter in ms and loss in percent, of the network's way down at its beginning.
     pub(crate) fn as_sliders(&self) -> [f64; 3] {
         let profile;
         let link = match &self.net {
@@ -129,14 +116,12 @@ impl LabSettings {
         ]
     }
 
-    /// Sets latency, jitter and loss as the sliders stand now.
     pub(crate) fn set_sliders(&mut self, [latency_ms, jitter_ms, loss_percent]: [f64; 3]) {
         self.net = Net::Own;
         (self.latency_ms, self.jitter_ms, self.loss_percent) =
             (latency_ms, jitter_ms, loss_percent);
     }
 
-    /// What the network is called, in few words.
     pub(crate) fn net_words(&self) -> String {
         match &self.net {
             Net::Own => {

@@ -72,21 +72,21 @@ fn a_path_is_drawn_and_played() {
     }
     stage.button(at(60), false);
     let model = &stage.lab.model;
-    assert_eq!((model.origin(), stage.lab.drawing.is_some()), (&Origin::Drawn, false));
-    assert!((model.secs() - 61.0 / 60.0).abs() < 0.02, "{}", model.secs());
-    let [across, down] = model.recording().bounds();
+    assert_eq!((&model.origin, stage.lab.drawing.is_some()), (&Origin::Drawn, false));
+    assert!((model.secs - 61.0 / 60.0).abs() < 0.02, "{}", model.secs);
+    let [across, down] = model.recording.bounds();
     for (found, right) in across.into_iter().chain(down).zip([100.0, 340.0, 200.0, 260.0]) {
         assert!((found - right).abs() < 0.01, "{found} is not {right}");
     }
     for _ in 0..30 {
         stage.frame(Vec::new());
     }
-    let shown = stage.lab.model.rows().iter().filter(|row| row.on);
+    let shown = stage.lab.model.rows.iter().filter(|row| row.on);
     assert!(shown.clone().count() == 4 && shown.clone().all(|row| row.scores.frames > 5));
     // A click draws nothing, and says what would.
     stage.click(at(10));
     assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("Hold")));
-    assert_eq!(stage.lab.model.origin(), &Origin::Drawn);
+    assert_eq!(stage.lab.model.origin, Origin::Drawn);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn keys_play_step_and_leave() {
     assert_eq!(stage.lab.model.frames(), frames + 1);
     stage.key(Key::Num4);
     stage.key(Key::Home);
-    assert_eq!((stage.lab.model.head(), stage.lab.model.speed), (0.0, 0.1));
+    assert_eq!((stage.lab.model.head, stage.lab.model.speed), (0.0, 0.1));
     assert!(stage.key(Key::Escape));
     // While something is drawn, that is given up first.
     stage.frame(vec![Event::PointerMoved(pos2(300.0, 300.0))]);
@@ -129,12 +129,12 @@ fn keys_play_step_and_leave() {
 fn what_is_set_stays_until_it_is_changed() {
     for link in ["terrible", "mobile", "delay=33ms,jitter=7ms,loss=3.3%"] {
         let mut stage = Stage::new(&Begin::default(), Some(link));
-        let before = stage.lab.model.controls().clone();
+        let before = stage.lab.model.controls.clone();
         assert_ne!(before.net, Net::Own);
         for _ in 0..5 {
             stage.frame(vec![Event::PointerMoved(pos2(1000.0, 300.0))]);
         }
-        assert_eq!(stage.lab.model.controls(), &before, "{link}");
+        assert_eq!(stage.lab.model.controls, before, "{link}");
     }
     // A long drag over all of the side touches many things, and nothing breaks.
     let mut stage = Stage::new(&Begin::default(), None);
@@ -144,8 +144,8 @@ fn what_is_set_stays_until_it_is_changed() {
             stage.click(pos2(x, y as f32));
         }
     }
-    assert_ne!(stage.lab.model.controls(), &LabSettings::default());
-    assert!(stage.lab.model.updates().iter().any(|update| matches!(update.fate, Fate::Arrives(_))));
+    assert_ne!(stage.lab.model.controls, LabSettings::default());
+    assert!(stage.lab.model.updates.iter().any(|update| matches!(update.fate, Fate::Arrives(_))));
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn files_begin_with_their_first_minute() {
     let begin = Begin { file, methods, ..Begin::default() };
     let mut stage = Stage::new(&begin, None);
     stage.frame(Vec::new());
-    assert_eq!((stage.lab.model.path_words(), stage.lab.model.secs()), ("waves.csv", 60.0));
+    assert_eq!((stage.lab.model.path_words(), stage.lab.model.secs), ("waves.csv", 60.0));
     assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("first minute")));
-    let on = stage.lab.model.rows().iter().filter(|row| row.on);
+    let on = stage.lab.model.rows.iter().filter(|row| row.on);
     assert_eq!(on.map(|row| row.contender).collect::<Vec<_>>(), [Contender::Newest]);
 }
 

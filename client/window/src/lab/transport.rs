@@ -13,16 +13,14 @@ use crate::paint::fade;
 use crate::palette;
 use phaselock_lab::track::Fate;
 
-/// How fast time can go, and what that is called.
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];
-/// Below that width in points there is no room for all: what keys and the bar do as well is left out.
+/// Width in points below which only the most needed buttons are shown.
 const ROOMY: f32 = 560.0;
-/// Height of the bar, in points.
 const BAR_HEIGHT: f32 = 62.0;
-/// Marks of updates on the bar at most; of more none are painted, they would fill it.
+/// Update marks on the bar at most: more would fill it.
 const TICKS_MAX: usize = 300;
 
-/// Does what keys say. Returns whether the export was asked for.
+/// Handles keys. Returns whether an export was asked for.
 pub(super) fn keys(ctx: &Context, model: &mut Model) -> bool {
     let pressed =
         |key: Key| ctx.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
@@ -45,7 +43,7 @@ pub(super) fn keys(ctx: &Context, model: &mut Model) -> bool {
     pressed(Key::E) > 0
 }
 
-/// Shows it. Returns whether the export was asked for.
+/// Draws the transport. Returns whether an export was asked for.
 pub(super) fn draw(
     ui: &mut Ui,
     model: &mut Model,
@@ -88,7 +86,7 @@ pub(super) fn draw(
                 return;
             }
             ui.add_space(6.0);
-            let words = format!("{:.2} of {:.2} s", model.head(), model.secs());
+            let words = format!("{:.2} of {:.2} s", model.head, model.secs);
             ui.label(RichText::new(words).monospace().size(13.0).color(palette::TEXT_SOFT));
         });
     });
@@ -104,7 +102,7 @@ enum Icon {
     Forward,
 }
 
-/// A button with a sign that is painted, since not every font has it.
+/// Draws a button whose sign is painted, since not every font has it.
 fn icon(ui: &mut Ui, icon: Icon) -> Response {
     let width = if matches!(icon, Icon::Play | Icon::Pause) { 52.0 } else { 34.0 };
     let button = ui.add(Button::new("").min_size(vec2(width, 28.0)));
@@ -146,11 +144,11 @@ fn button(ui: &mut Ui, words: &str, width: f32) -> Response {
     ui.add(Button::new(words).min_size(vec2(width, 28.0)))
 }
 
-/// The bar: how far it is, when updates came, and how far off everything was.
+/// Draws the time, the updates and the errors.
 fn bar(ui: &mut Ui, model: &mut Model, errors: &mut Errors, how: (Against, Option<usize>)) {
     let size = vec2(ui.available_width(), BAR_HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let secs = model.secs().max(1e-6);
+    let secs = model.secs.max(1e-6);
     if let Some(at) = response.interact_pointer_pos() {
         // One goes on from where one let go, if one was going.
         model.seek(f64::from((at.x - rect.left()) / rect.width()) * secs);
@@ -159,22 +157,22 @@ fn bar(ui: &mut Ui, model: &mut Model, errors: &mut Errors, how: (Against, Optio
     let painter = ui.painter();
     let edge = Stroke::new(1.0, palette::EDGE);
     painter.rect(rect, 4.0, palette::FIELD, edge, StrokeKind::Outside);
-    let played = rect.with_max_x(x(model.head()).max(rect.left()));
+    let played = rect.with_max_x(x(model.head).max(rect.left()));
     painter.rect_filled(played, 4.0, fade(palette::OWN, 0.13));
     // Not scored: everything settles first.
-    let warm = rect.with_max_x(x(model.carried().warm_up));
+    let warm = rect.with_max_x(x(model.carried.warm_up));
     painter.rect_filled(warm, 4.0, fade(palette::VOID, 0.6));
     let came = |fate: Fate| if let Fate::Arrives(at) = fate { Some(at) } else { None };
-    if model.updates().len() <= TICKS_MAX {
-        for at in model.updates().iter().filter_map(|update| came(update.fate)) {
-            let strength = if at <= model.head() { 0.8 } else { 0.35 };
+    if model.updates.len() <= TICKS_MAX {
+        for at in model.updates.iter().filter_map(|update| came(update.fate)) {
+            let strength = if at <= model.head { 0.8 } else { 0.35 };
             let ends = rect.bottom() - 5.0..=rect.bottom();
             painter.vline(x(at), ends, Stroke::new(1.0, fade(palette::WARN, strength)));
         }
     }
     let plot = Rect::from_min_max(rect.min + vec2(0.0, 3.0), rect.max - vec2(0.0, 6.0));
     errors.draw(&painter.with_clip_rect(rect), plot, model, how);
-    let at = x(model.head()).clamp(rect.left(), rect.right());
+    let at = x(model.head).clamp(rect.left(), rect.right());
     painter.vline(at, rect.y_range(), Stroke::new(2.0, palette::TEXT));
     let hot = response.hovered() || response.dragged();
     let radius = if hot { 8.0 } else { 7.0 };

@@ -31,12 +31,12 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
 }
 
-/// Why there are no arguments: something is wrong with them, or help was asked for.
+/// A mistake in the arguments, or a request for help.
 #[derive(Debug)]
 pub(crate) struct ArgsError(clap::Error);
 
 impl ArgsError {
-    /// Says what there is to say, and returns how to exit.
+    /// Reports the mistake or the help, and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.0.use_stderr() {
             // Help or the version. A closed pipe is the reader's choice.
@@ -53,7 +53,6 @@ impl ArgsError {
 }
 
 impl Args {
-    /// Reads a command line that begins with the program's name.
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, ArgsError> {
         Self::try_parse_from(args).map_err(ArgsError)
     }
@@ -61,8 +60,9 @@ impl Args {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SweepArgs {
-    /// Paths by formula (accelerated, zigzag, smooth, sine, logarithm), and files of motion: CSV or JSON
-    /// of time, x and y, or what `phaselock --record-motion` wrote [default: all by formula]
+    /// Paths by formula (accelerated, zigzag, smooth, sine, logarithm), and files of motion: CSV
+    /// or JSON of time, x and y, or what `phaselock --record-motion` wrote [default: all by
+    /// formula]
     #[arg(value_name = "PATH|FILE")]
     pub(crate) paths: Vec<OsString>,
     /// Seconds that paths by formula take; of a file no more than that is shown, if it is given
@@ -71,11 +71,12 @@ pub(crate) struct SweepArgs {
     /// Milliseconds from one update to the next
     #[arg(long, value_name = "MS,..", value_delimiter = ',', default_value = "100", value_parser = interval, allow_negative_numbers = true)]
     pub(crate) interval: Vec<f64>,
-    /// Milliseconds that each update takes at least [default: 0,50,100,200, unless there is a --link]
+    /// Milliseconds that each update takes at least [default: 0,50,100,200, unless there is a
+    /// --link]
     #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
     pub(crate) latency: Vec<f64>,
-    /// Milliseconds that it takes more at most, evenly spread and never less; the jitter of a --link is as much
-    /// either way [default: 0,50,100, unless there is a --link]
+    /// Milliseconds that it takes more at most, evenly spread and never less; the jitter of a
+    /// --link is as much either way [default: 0,50,100, unless there is a --link]
     #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
     pub(crate) jitter: Vec<f64>,
     /// Percent of the updates that do not come, with --latency and --jitter [default: 0]
@@ -83,8 +84,8 @@ pub(crate) struct SweepArgs {
     pub(crate) loss: Vec<f32>,
     #[arg(long, value_name = "NETWORK", help = link_help() + "; all: each that has a name")]
     pub(crate) link: Vec<String>,
-    /// Past intervals between arrivals that are averaged to expect the next update; 0: as the sender
-    /// intends
+    /// Past intervals between arrivals that are averaged to expect the next update; 0: as the
+    /// sender intends
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0", value_parser = history)]
     pub(crate) history: Vec<usize>,
     /// Frames a second
@@ -96,8 +97,9 @@ pub(crate) struct SweepArgs {
     pub(crate) extrapolator: Vec<Extrapolator>,
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = interpolator_help())]
     pub(crate) interpolator: Vec<Joining>,
-    /// When a state is in an update: every, threshold (when who reckons from the states sent is off by
-    /// more than five thousandths of the path's extent), or predictable (the more seldom the better)
+    /// When a state is in an update: every, threshold (when who reckons from the states sent is
+    /// off by more than five thousandths of the path's extent), or predictable (the more seldom
+    /// the better)
     #[arg(long, value_name = "RULE", default_value = "every", value_parser = sending)]
     pub(crate) sending: Sending,
     /// Take states to be of the time at which they come, as without a common clock
@@ -106,9 +108,9 @@ pub(crate) struct SweepArgs {
     /// Show the past so many milliseconds behind [default: as the client steers it]
     #[arg(long, value_name = "MS", value_parser = latency, allow_negative_numbers = true)]
     pub(crate) delay: Option<f64>,
-    /// How far beyond the newest state an extrapolator with an interpolator extrapolates, in milliseconds;
-    /// over the last 50 of them it comes to a stop. All that a game may choose have 250 (dead reckoning
-    /// 1250), whatever is asked for here
+    /// How far beyond the newest state an extrapolator with an interpolator extrapolates, in
+    /// milliseconds; over the last 50 of them it comes to a stop. All that a game may choose have
+    /// 250 (dead reckoning 1250), whatever is asked for here
     #[arg(long, value_name = "MS", default_value = "250", value_parser = horizon, allow_negative_numbers = true)]
     pub(crate) horizon: f64,
     /// How often each combination is measured, on other dice
@@ -199,9 +201,9 @@ fn link_help() -> String {
 
 fn method_help() -> String {
     format!(
-        "What is measured: playable (all that a game may choose), combined (every extrapolator with every \
-         interpolator), all, or some of {}, or EXTRAPOLATOR+INTERPOLATOR [default: playable, unless there \
-         are extrapolators]",
+        "What is measured: playable (all that a game may choose), combined (every extrapolator \
+         with every interpolator), all, or some of {}, or EXTRAPOLATOR+INTERPOLATOR [default: \
+         playable, unless there are extrapolators]",
         list(Contender::playable())
     )
 }
@@ -217,7 +219,7 @@ fn interpolator_help() -> String {
     format!("What leads there: some of {} [default: all]", list(Joining::ALL.iter()))
 }
 
-/// A number within bounds, or what to write instead.
+/// Reads a number within bounds.
 fn number(text: &str, (least, most): (f64, f64), what: &str) -> Result<f64, String> {
     let value = text.trim().parse::<f64>().ok().filter(|value| (least..=most).contains(value));
     value.ok_or_else(|| format!("{what} from {least} to {most}"))

@@ -38,7 +38,7 @@ pub(crate) fn read(path: &Path, games: &Games) -> Result<Recording> {
         .ok_or_else(|| anyhow!("{}: nothing in it says where it is", path.display()))
 }
 
-/// Whether its times are rather milliseconds than seconds: whole numbers, more than a few apart.
+/// True if the times look like milliseconds: whole numbers, several apart.
 fn looks_like_millis(motion: &Motion) -> bool {
     let points = &motion.points;
     let whole = points.iter().all(|point| point.time.fract() == 0.0);
@@ -46,7 +46,7 @@ fn looks_like_millis(motion: &Motion) -> bool {
     motion.source.is_none() && whole && points.len() > 2 && span > 3.0 * points.len() as f64
 }
 
-/// A path by formula, or of a file. Formulas take so many seconds.
+/// A path by formula of `secs` seconds, or a file's.
 pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<Subject> {
     if let Some(shape) = name.to_str().and_then(|name| name.parse::<Shape>().ok()) {
         return Ok(Subject { name: shape.name().into(), recording: Arc::new(shape.record(secs)) });
@@ -72,7 +72,7 @@ fn stem(name: &OsStr) -> String {
     name.to_string_lossy().chars().filter(|letter| !letter.is_control()).take(48).collect()
 }
 
-/// Gives those that have the same name numbers.
+/// Numbers paths of the same name.
 pub(crate) fn tell_apart(subjects: &mut [Subject]) {
     for at in 1..subjects.len() {
         let (before, rest) = subjects.split_at_mut(at);
@@ -85,8 +85,7 @@ pub(crate) fn tell_apart(subjects: &mut [Subject]) {
     }
 }
 
-/// Where a result goes. Whether it can be written is tried beforehand, so that it is known before hours of
-/// measuring; nothing is there or changed until then.
+/// A place for a result. Writing is tried before hours of measuring; until then nothing changes.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// None: the standard output.
@@ -109,19 +108,17 @@ impl Output {
         Ok(Self { path: Some(path.to_owned()) })
     }
 
-    /// Whether it is the standard output.
     pub(crate) fn is_standard(&self) -> bool {
         self.path.is_none()
     }
 
-    /// Puts a text there, in place of what there was.
     pub(crate) fn write(&self, text: &str) -> Result<()> {
         let Some(path) = &self.path else { return print(text) };
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
-/// Whether two paths lead to the same file, whether or not it is there yet.
+/// True if two paths lead to the same file, which may not exist yet.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     // What is not there yet is named by its directory, which is.
     let whole = |path: &Path| {
@@ -135,7 +132,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || whole(one).is_some_and(|one| whole(other) == Some(one))
 }
 
-/// Writes to the standard output; that its reader has gone is no error.
+/// Writes to the standard output; a closed pipe is no error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -144,23 +141,21 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// A directory for pictures.
 #[derive(Debug)]
 pub(crate) struct Pictures {
     directory: PathBuf,
-    /// The files written so far, without their extension, in small letters.
+    /// Names written so far, in small letters.
     names: RefCell<HashSet<String>>,
 }
 
 impl Pictures {
-    /// Makes sure that there is one.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the directory {}", path.display()))?;
         Ok(Self { directory: path.to_owned(), names: RefCell::default() })
     }
 
-    /// Puts one there, under a name that any file system takes and no other picture has.
+    /// Writes a picture, under a name that any file system takes and no other picture has.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
         let path = self.directory.join(self.free(name)).with_extension("svg");
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))

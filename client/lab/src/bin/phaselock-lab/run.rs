@@ -1,4 +1,5 @@
-//! Measuring on all cores, with progress on the standard error, until all is done or Ctrl-C is pressed.
+//! Measuring on all cores, with progress on the standard error, until all is done or Ctrl-C is
+//! pressed.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,24 +9,24 @@ use std::time::{Duration, Instant};
 
 use phaselock_lab::sweep::{Plan, Row};
 
-/// How often the progress is told: to people, and to a log.
+/// Intervals of progress, for a terminal and for a log.
 const TOLD_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
-/// Who is done sooner need not be told how far it is.
+/// Run time below which no progress is told.
 const TOLD_AFTER: Duration = Duration::from_secs(2);
-/// The status of a program that Ctrl-C ended.
+/// Status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Says something to the user on a line of its own. That nobody listens any more is no error.
+/// Writes a line to the standard error, if that is open.
 pub(crate) fn tell(what: &str) {
     let _ = writeln!(io::stderr(), "phaselock-lab: {what}");
 }
 
-/// Whether Ctrl-C was pressed, or the program was told to end.
+/// A flag that Ctrl-C, or a signal to end, sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Listens from now on. Told a second time, the program ends at once.
+    /// Listens from now on. A second signal ends the program at once.
     pub(crate) fn listen() -> io::Result<Self> {
         let stop = Self::default();
         let told = stop.clone();
@@ -51,13 +52,11 @@ impl Stop {
         Ok(stop)
     }
 
-    /// Whether it was.
     pub(crate) fn is_told(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Ctrl-C, and being told to end.
 #[cfg(unix)]
 struct Signals([tokio::signal::unix::Signal; 2]);
 
@@ -91,7 +90,6 @@ impl Signals {
     }
 }
 
-/// How far it is.
 struct Progress {
     what: &'static str,
     begun: Instant,
@@ -129,8 +127,8 @@ impl Progress {
     }
 }
 
-/// Measures a plan on so many threads. The rows come in the plan's order; if it was told to stop, those that
-/// were done by then.
+/// Measures a plan on `jobs` threads. Rows come in the plan's order; after a stop, those that are
+/// done.
 pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str) -> Vec<Row> {
     let cells = plan.cells();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -18,13 +18,13 @@ use super::args::SweepArgs;
 use super::files::{self, Output, Pictures};
 use super::run::{self, Stop};
 
-/// Seconds that paths by formula take, unless told.
+/// Default seconds of paths by formula.
 pub(crate) const SECONDS: f64 = 12.0;
-/// Runs of one sweep: what is kept of each takes about half a kilobyte.
+/// Greatest number of runs; each takes about half a kilobyte.
 const ROWS_MAX: usize = 400_000;
 /// Networks of one sweep; arbitrary, but each is compared with each.
 const NETWORKS_MAX: usize = 10_000;
-/// Latency and jitter in milliseconds, if nothing is said of the network.
+/// Default latencies and jitters in milliseconds.
 const LATENCIES: [f64; 4] = [0.0, 50.0, 100.0, 200.0];
 const JITTERS: [f64; 3] = [0.0, 50.0, 100.0];
 
@@ -73,7 +73,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
     Ok(if stop.is_told() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-/// No two results in one place, and none in place of a motion.
+/// Rejects two results in one file, and a result in a motion's file.
 fn check_outputs(args: &SweepArgs) -> Result<()> {
     let outputs: Vec<&Path> =
         [&args.csv, &args.json].into_iter().flatten().map(AsRef::as_ref).collect();
@@ -94,7 +94,6 @@ fn check_outputs(args: &SweepArgs) -> Result<()> {
     Ok(())
 }
 
-/// As many threads as were asked for, or as there are cores.
 pub(crate) fn jobs(asked: Option<u16>) -> usize {
     asked.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
@@ -140,7 +139,7 @@ fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
     })
 }
 
-/// That each is measured to its end.
+/// Rejects motions that cannot be measured to their end.
 fn check_lengths(args: &SweepArgs, subjects: &[Subject]) -> Result<()> {
     let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
     let frame = 1.0 / args.frame_rate.iter().copied().fold(0.0, f64::max);
@@ -149,8 +148,8 @@ fn check_lengths(args: &SweepArgs, subjects: &[Subject]) -> Result<()> {
         let secs = recording.secs().min(args.seconds.unwrap_or(f64::INFINITY));
         if secs > most {
             bail!(
-                "{name} takes {secs:.0} s, and {most:.0} s can be shown at so many updates and frames a second; \
-                 shorten it with --seconds"
+                "{name} takes {secs:.0} s, and {most:.0} s can be shown at so many updates and \
+                 frames a second; shorten it with --seconds"
             );
         }
     }
@@ -161,7 +160,6 @@ fn micros(ms: f64) -> Micros {
     Micros::from_f64(ms * 1e3)
 }
 
-/// Those that are named, and those of every latency, jitter and loss.
 fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
     let mut all = Vec::new();
     let asked = !args.latency.is_empty() || !args.jitter.is_empty();
@@ -200,7 +198,7 @@ fn networks(args: &SweepArgs) -> Result<Vec<Network>> {
     Ok(once(&all))
 }
 
-/// Each but once, in the order in which they come first.
+/// Removes repetitions.
 fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
     let mut known = Vec::new();
     for one in all {

@@ -19,7 +19,7 @@ fn model() -> Model {
 }
 
 fn row(model: &Model, contender: Contender) -> usize {
-    model.rows().iter().position(|row| row.contender == contender).expect("it is there")
+    model.rows.iter().position(|row| row.contender == contender).expect("it is there")
 }
 
 #[test]
@@ -27,28 +27,28 @@ fn numbers_are_those_of_the_scorer_at_the_end_and_of_the_beginning_before() {
     let mut model = model();
     model.seek(f64::MAX);
     assert!(model.score(true, || true));
-    for row in model.rows() {
-        let all = Scores::of(model.recording(), model.carried(), row.contender);
+    for row in &model.rows {
+        let all = Scores::of(&model.recording, &model.carried, row.contender);
         assert_eq!(row.scores, all, "{}", row.title);
         assert_eq!(model.scores_of_all(row), all);
         assert!(row.contender == Contender::Newest || all.error_shown_p99 > 0.0);
     }
     let at = row(&model, Contender::Newest);
-    let all = model.rows()[at].scores;
-    model.seek(model.secs() / 2.0);
+    let all = model.rows[at].scores;
+    model.seek(model.secs / 2.0);
     assert!(model.score(true, || true));
-    let half = model.rows()[at].scores;
+    let half = model.rows[at].scores;
     assert!((half.frames as f64 / all.frames as f64 - 1.0 / 3.0).abs() < 0.02, "{half:?}");
     model.seek(0.0);
     assert!(model.score(true, || true));
-    assert_eq!(model.rows()[at].scores.frames, 0);
+    assert_eq!(model.rows[at].scores.frames, 0);
 }
 
 #[test]
 fn numbers_that_stand_side_by_side_are_of_the_same_time() {
     let mut model = model();
     let frames = |model: &Model| {
-        let mut all: Vec<_> = model.rows().iter().map(|row| row.scores.frames).collect();
+        let mut all: Vec<_> = model.rows.iter().map(|row| row.scores.frames).collect();
         all.dedup();
         all
     };
@@ -66,10 +66,10 @@ fn numbers_that_stand_side_by_side_are_of_the_same_time() {
 #[test]
 fn what_changes_is_worked_out_anew_and_what_is_seen_comes_first() {
     let mut model = model();
-    let before = model.version();
+    let before = model.version;
     let jitterless = LabSettings { jitter_ms: 0.0, ..LabSettings::default() };
     model.set_controls(jitterless.clone());
-    assert!(model.version() > before && model.rows().iter().all(|row| row.run.is_none()));
+    assert!(model.version > before && model.rows.iter().all(|row| row.run.is_none()));
     let mut left = 3;
     let more = |_| {
         left -= 1;
@@ -77,12 +77,12 @@ fn what_changes_is_worked_out_anew_and_what_is_seen_comes_first() {
     };
     assert!(!model.compute(more));
     let known = |row: &&Row| row.run.is_some();
-    assert_eq!(model.rows().iter().filter(known).count(), 3);
-    assert!(model.rows().iter().filter(known).all(|row| row.on));
+    assert_eq!(model.rows.iter().filter(known).count(), 3);
+    assert!(model.rows.iter().filter(known).all(|row| row.on));
     assert!(model.compute(|_| true));
-    let version = model.version();
+    let version = model.version;
     model.set_controls(jitterless);
-    assert_eq!(model.version(), version, "nothing changed");
+    assert_eq!(model.version, version, "nothing changed");
 }
 
 #[test]
@@ -91,21 +91,21 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
     let late = |update: &Update| match update.fate {
         Fate::Arrives(at) => (0.1..=0.1501).contains(&(at - update.sent)),
         Fate::Lost => false,
-        Fate::Open => update.sent > model.secs() - 0.1501,
+        Fate::Open => update.sent > model.secs - 0.1501,
     };
-    assert_eq!(model.updates().len(), 100, "the last would be sent after the last frame");
-    assert!(model.updates().iter().all(late), "{:?}", model.updates());
-    let truth = model.recording().truth(2.0).expect("it is there").place;
-    let place = model.updates()[20].place;
+    assert_eq!(model.updates.len(), 100, "the last would be sent after the last frame");
+    assert!(model.updates.iter().all(late), "{:?}", model.updates);
+    let truth = model.recording.truth(2.0).expect("it is there").place;
+    let place = model.updates[20].place;
     assert!((truth[0] - place[0]).abs() < 0.01 && (truth[1] - place[1]).abs() < 0.01);
 
     model.set_controls(LabSettings { loss_percent: 50.0, ..LabSettings::default() });
-    let lost = model.updates().iter().filter(|update| update.fate == Fate::Lost).count();
+    let lost = model.updates.iter().filter(|update| update.fate == Fate::Lost).count();
     assert!((30..70).contains(&lost), "{lost}");
-    let other = LabSettings { seed: 2, ..model.controls().clone() };
-    let before = model.updates().to_vec();
+    let other = LabSettings { seed: 2, ..model.controls.clone() };
+    let before = model.updates.to_vec();
     model.set_controls(other);
-    assert_ne!(model.updates(), before, "chance is drawn anew");
+    assert_ne!(model.updates, before, "chance is drawn anew");
 }
 
 #[test]
@@ -129,32 +129,32 @@ fn time_goes_on_stops_steps_and_starts_over() {
     let mut model = model();
     model.speed = 0.25;
     model.advance(2.0);
-    assert_eq!(model.head(), 0.5);
+    assert_eq!(model.head, 0.5);
     model.step(1);
     assert!(!model.playing);
     let frame = 1.0 / 60.0;
-    assert!((model.head() - 0.5 - 0.5 * frame).abs() < MICRO, "{}", model.head());
+    assert!((model.head - 0.5 - 0.5 * frame).abs() < MICRO, "{}", model.head);
     model.step(-2);
-    assert!((model.head() - 0.5 + 1.5 * frame).abs() < MICRO);
+    assert!((model.head - 0.5 + 1.5 * frame).abs() < MICRO);
     model.advance(2.0);
-    assert!((model.head() - 0.5 + 1.5 * frame).abs() < MICRO, "it stands");
+    assert!((model.head - 0.5 + 1.5 * frame).abs() < MICRO, "it stands");
     model.step(isize::MIN);
     assert_eq!(model.frames(), 1);
     model.step(isize::MAX);
-    assert_eq!(model.frames(), model.carried().frames());
+    assert_eq!(model.frames(), model.carried.frames());
     (model.playing, model.speed) = (true, 1.0);
     model.advance(0.5);
-    assert_eq!(model.head(), 0.0);
+    assert_eq!(model.head, 0.0);
     model.seek(f64::NAN);
     model.seek(-1.0);
-    assert_eq!(model.head(), 0.0);
+    assert_eq!(model.head, 0.0);
 }
 
 #[test]
 fn looks_are_kept_while_shown_and_free_ones_given_again() {
     let mut model = model();
     let on = |model: &Model| {
-        let rows = model.rows().iter().filter(|row| row.on);
+        let rows = model.rows.iter().filter(|row| row.on);
         rows.map(|row| (row.contender, row.look)).collect::<Vec<_>>()
     };
     assert_eq!(on(&model).iter().map(|(_, look)| *look).collect::<Vec<_>>(), [0, 1, 3, 2]);
@@ -167,10 +167,10 @@ fn looks_are_kept_while_shown_and_free_ones_given_again() {
     model.turn(kalman, true);
     model.turn(hermite, true);
     model.turn(99, true);
-    assert_eq!((model.rows()[kalman].look, model.rows()[hermite].look), (1, 4));
-    let rows = model.rows().len();
+    assert_eq!((model.rows[kalman].look, model.rows[hermite].look), (1, 4));
+    let rows = model.rows.len();
     model.add(Contender::Method(Choice::Kalman), true);
-    assert_eq!(model.rows().len(), rows, "it is there already");
+    assert_eq!(model.rows.len(), rows, "it is there already");
     let mut given = Model::new(Shape::Sine, LabSettings::default(), Some(&[Contender::Newest]));
     assert_eq!(on(&given), [(Contender::Newest, 0)]);
     assert!(given.compute(|_| true));
@@ -180,7 +180,7 @@ fn looks_are_kept_while_shown_and_free_ones_given_again() {
 fn paths_come_from_formulas_from_the_mouse_and_back() {
     let mut model = model();
     model.choose_drawn();
-    assert_eq!(*model.origin(), Origin::Shape(Shape::Zigzag), "nothing was drawn yet");
+    assert_eq!(model.origin, Origin::Shape(Shape::Zigzag), "nothing was drawn yet");
     let mut drawing = Drawing::new(0.0, [0.0, 0.0]);
     for step in 1..300 {
         let at = f64::from(step);
@@ -189,26 +189,26 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     model.seek(9.0);
     model.playing = false;
     model.set_drawn(drawing.finish().expect("a path"));
-    assert_eq!((model.origin(), model.head(), model.playing), (&Origin::Drawn, 0.0, true));
-    assert!((model.secs() - 2.99).abs() < 1e-9);
+    assert_eq!((&model.origin, model.head, model.playing), (&Origin::Drawn, 0.0, true));
+    assert!((model.secs - 2.99).abs() < 1e-9);
     assert!(model.compute(|_| true));
-    let rows = model.rows().iter().filter(|row| row.on);
+    let rows = model.rows.iter().filter(|row| row.on);
     assert!(rows.flat_map(|row| &row.run).all(|run| run.len() > 100));
     model.choose_shape(Shape::Smooth);
-    assert_eq!((model.path_words(), model.secs()), ("Smooth", 10.0));
+    assert_eq!((model.path_words(), model.secs), ("Smooth", 10.0));
     model.choose_drawn();
     assert_eq!(model.path_words(), "Yours");
     // A long one is shown in part, and a network of any kind will do.
     model.set_file("long.csv".into(), Shape::Accelerated.record(70.0), Unit::Own);
     let net = Net::Profile(5);
     model.set_controls(LabSettings { net, frame_hz: 5.0, ..LabSettings::default() });
-    assert_eq!((model.path_words(), model.secs()), ("long.csv", SECS_MAX));
-    assert!(model.updates().iter().any(|update| update.fate == Fate::Lost));
+    assert_eq!((model.path_words(), model.secs), ("long.csv", SECS_MAX));
+    assert!(model.updates.iter().any(|update| update.fate == Fate::Lost));
     // What comes later than that is not made room for.
     let points =
         [(0.0, 1.0), (59.0, 2.0), (61.0, 1e6)].map(|(time, x)| Point { time, x, y: x, course: 0 });
     model.set_file("far.csv".into(), Recording::of_points(&points).expect("a path"), Unit::Own);
-    let [across, down] = model.bounds();
+    let [across, down] = model.bounds;
     assert!((across[0] - 1.0).abs() < 0.1 && (across[1] - 2.0).abs() < 0.1, "{across:?}");
     assert_eq!(across, down);
 }

@@ -4,32 +4,31 @@ use std::ops::Range;
 
 use egui_macroquad::egui::{Pos2, pos2};
 
-/// Points that lie nearer to the last one are left out of a line, in points of the window: nobody sees them.
+/// Least distance between points of a line, in points of the window.
 const APART: f32 = 1.2;
 /// Points of a line at most; of more, some are left out.
 const POINTS_MAX: usize = 1000;
-/// Dashes of a curve at most; what is further back is painted without gaps.
+/// Dashes of a track at most; an older part is painted without gaps.
 const DASHES_MAX: f32 = 350.0;
 
-/// A curve.
+/// The shown course of a body over time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Strand {
-    /// One a frame; none where there is nothing.
+pub(crate) struct Track {
+    /// One a frame; none where nothing is shown.
     knots: Vec<Option<Knot>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Knot {
     at: Pos2,
-    /// Length of the curve up to here.
+    /// Length of the track up to here.
     along: f32,
-    /// Whether no line leads here.
+    /// No line leads here.
     fresh: bool,
 }
 
-impl Strand {
-    /// A curve through places, of which each says besides on which course it is; from one course to another
-    /// leads no line.
+impl Track {
+    /// A track through positions, each with its course; no line leads to another course.
     pub(crate) fn new(places: impl Iterator<Item = Option<(Pos2, u32)>>) -> Self {
         let (mut along, mut last) = (0.0, None);
         let knots = places.map(|place| {
@@ -44,7 +43,6 @@ impl Strand {
         Self { knots: knots.collect() }
     }
 
-    /// Where it is in a frame.
     pub(crate) fn at(&self, frame: usize) -> Option<Pos2> {
         self.knots.get(frame)?.map(|knot| knot.at)
     }
@@ -92,8 +90,8 @@ impl Strand {
         lines
     }
 
-    /// The dashes of some frames: lengths drawn and left out in turn, that stay where they are as the curve
-    /// grows. What would be too many is drawn without gaps.
+    /// The dashes of some frames: lengths drawn and left out in turn, that stay where they are as
+    /// the curve grows. What would be too many is drawn without gaps.
     pub(crate) fn dashes(&self, frames: Range<usize>, pattern: &[f32]) -> Vec<Vec<Pos2>> {
         let period: f32 = pattern.iter().sum();
         if pattern.is_empty() || period <= 0.0 {
@@ -116,7 +114,7 @@ impl Strand {
     }
 }
 
-/// Adds the dashes from one point to another. A dash that began before is drawn on.
+/// Adds the dashes between two points. A dash that began before is drawn on.
 fn dash(dashes: &mut Vec<Vec<Pos2>>, (from, to): (Knot, Knot), pattern: &[f32], period: f32) {
     let length = to.along - from.along;
     if length <= 0.0 {
@@ -143,18 +141,17 @@ fn dash(dashes: &mut Vec<Vec<Pos2>>, (from, to): (Knot, Knot), pattern: &[f32], 
     }
 }
 
-/// From places in a path's unit to points of the window: as large as fits, and no wider than it is high.
+/// Maps positions to points of the window: as large as fits, and no wider than high.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct View {
     middle: Pos2,
     centre: [f64; 2],
-    /// Points for one unit.
+    /// Points of the window for one unit.
     scale: f64,
 }
 
 impl View {
-    /// Shows at least these bounds, across and up or down, within a part of the window of that size around
-    /// `middle`.
+    /// Shows these bounds within a part of the window of that size around `middle`.
     pub(crate) fn new(bounds: [[f64; 2]; 2], middle: Pos2, size: [f32; 2]) -> Self {
         let span = bounds.map(|[least, most]| (most - least).abs().max(1e-9));
         let fits = [0, 1].map(|axis| f64::from(size[axis].max(1.0)) / span[axis]);
@@ -162,12 +159,11 @@ impl View {
         Self { middle, centre, scale: fits[0].min(fits[1]) }
     }
 
-    /// The same so many times larger, around a place.
+    /// The same magnified, around a position.
     pub(crate) fn nearer(self, times: f64, centre: [f64; 2]) -> Self {
         Self { centre, scale: self.scale * times, ..self }
     }
 
-    /// Where a place is.
     pub(crate) fn point(&self, place: [f64; 2]) -> Pos2 {
         // Far outside is far enough; an infinite point would spoil what else is painted.
         let off = |axis: usize| ((place[axis] - self.centre[axis]) * self.scale).clamp(-1e5, 1e5);
@@ -179,8 +175,8 @@ impl View {
 mod tests {
     use super::*;
 
-    fn straight(frames: u32, step: f32) -> Strand {
-        Strand::new((0..frames).map(|n| Some((pos2(n as f32 * step, 0.0), 0))))
+    fn straight(frames: u32, step: f32) -> Track {
+        Track::new((0..frames).map(|n| Some((pos2(n as f32 * step, 0.0), 0))))
     }
 
     fn length(lines: &[Vec<Pos2>]) -> f32 {
@@ -193,14 +189,14 @@ mod tests {
         let places = [Some((0.0, 0)), Some((9.0, 0)), None, Some((20.0, 0)), Some((29.0, 0))]
             .into_iter()
             .chain([Some((50.0, 1)), Some((55.0, 1))]);
-        let strand = Strand::new(places.map(|it| it.map(|(x, course)| (pos2(x, 0.0), course))));
+        let track = Track::new(places.map(|it| it.map(|(x, course)| (pos2(x, 0.0), course))));
         let ends = |lines: &[Vec<Pos2>]| lines.iter().map(|it| it[0].x).collect::<Vec<_>>();
-        assert_eq!(ends(&strand.lines(0..9)), [0.0, 20.0, 50.0]);
-        assert_eq!(ends(&strand.lines(1..5)), [20.0]);
-        assert_eq!(length(&strand.lines(0..9)), 23.0);
-        assert_eq!(length(&strand.dashes(0..9, &[1000.0, 1.0])), 23.0);
-        assert_eq!((strand.at(1), strand.at(2)), (Some(pos2(9.0, 0.0)), None));
-        assert!(strand.lines(7..7).is_empty() && strand.dashes(9..99, &[1.0, 1.0]).is_empty());
+        assert_eq!(ends(&track.lines(0..9)), [0.0, 20.0, 50.0]);
+        assert_eq!(ends(&track.lines(1..5)), [20.0]);
+        assert_eq!(length(&track.lines(0..9)), 23.0);
+        assert_eq!(length(&track.dashes(0..9, &[1000.0, 1.0])), 23.0);
+        assert_eq!((track.at(1), track.at(2)), (Some(pos2(9.0, 0.0)), None));
+        assert!(track.lines(7..7).is_empty() && track.dashes(9..99, &[1.0, 1.0]).is_empty());
     }
 
     #[test]
@@ -216,25 +212,25 @@ mod tests {
 
     #[test]
     fn dashes_stay_where_they_are_as_the_curve_grows() {
-        let strand = straight(101, 3.0);
+        let track = straight(101, 3.0);
         let pattern = [8.0, 4.0];
-        let all = strand.dashes(0..101, &pattern);
+        let all = track.dashes(0..101, &pattern);
         assert_eq!(all.len(), 25);
         assert!((length(&all) - 200.0).abs() < 0.01, "{}", length(&all));
         for (nth, dash) in all.iter().enumerate() {
             assert!((dash[0].x - nth as f32 * 12.0).abs() < 1e-3, "{dash:?}");
         }
         // From within a dash on: its rest, then the same ones.
-        let later = strand.dashes(13..101, &pattern);
+        let later = track.dashes(13..101, &pattern);
         assert_eq!(later[0][0].x, 39.0);
         assert_eq!(later[1..], all[4..]);
     }
 
     #[test]
     fn what_is_painted_is_bounded() {
-        let strand = straight(14_401, 7.0);
+        let track = straight(14_401, 7.0);
         for pattern in [&[2.0, 3.0][..], &[11.0, 3.0, 2.0, 3.0, 2.0, 3.0]] {
-            let dashes = strand.dashes(0..usize::MAX, pattern);
+            let dashes = track.dashes(0..usize::MAX, pattern);
             assert!(dashes.len() <= DASHES_MAX as usize + 5, "{}", dashes.len());
             assert!(dashes.iter().map(Vec::len).sum::<usize>() < 4000);
         }
