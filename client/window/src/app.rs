@@ -24,19 +24,19 @@ use super::view::Views;
 use super::visit::{self, Next, Visit};
 use super::{background, display, palette};
 
-/// The window's size that one point of the user interface is one pixel at.
+/// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
-/// The least number of points that the menu can do with.
+/// Least size in points that the menu needs.
 const LEAST: (f32, f32) = (800.0, 600.0);
-/// Pixels a point, on a display of usual density, below which letters are hard to read.
+/// Pixels per point, on a display of usual density, below which letters are hard to read.
 const READABLE: f32 = 0.8;
-/// Points that a notch of the wheel moves lists by, as egui has it.
+/// Points by which a notch of the wheel moves lists, as in egui.
 const NOTCH: f32 = 40.0;
-/// Frames come no faster than this where nothing else holds them up, 300 a second: without a
-/// display's rhythm the window would take a whole core for frames that nobody sees.
+/// Shortest frame, 300 a second: without a display's rhythm the window would use a whole core for
+/// frames that nobody sees.
 const FRAME_LEAST: Duration = Duration::from_micros(3333);
 
-/// Opens the window and stays until the player leaves, or says why it could not.
+/// Opens the window and stays until the player leaves; the error says why it could not.
 pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     let screenshot = args.screenshot.as_deref().map(Screenshot::prepare).transpose();
     let screenshot = screenshot.map_err(|error| error.to_string())?;
@@ -70,9 +70,8 @@ struct App {
     motion: Option<MotionFiles>,
     menu: Menu,
     visit: Option<Visit>,
-    /// Stays as it was left.
+    /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
-    /// Whether that is shown.
     in_lab: bool,
     controls: Controls,
     fullscreen: bool,
@@ -144,7 +143,7 @@ impl App {
         }
     }
 
-    /// Whether what was asked for on the command line has come about.
+    /// Error if the game of the command line was not joined.
     fn verdict(&self) -> Result<(), String> {
         match (&self.args.start, &self.visit) {
             (Start::Menu | Start::Lab(_), _) => Ok(()),
@@ -256,8 +255,8 @@ enum Stop {
     Quit,
 }
 
-/// Scales everything with the window, but letters no smaller than can be read, unless there is no
-/// room for such.
+/// Scales everything with the window, but letters no smaller than can be read, unless they need
+/// more room than there is.
 fn pixels_per_point() -> f32 {
     let (width, height) = screen_size();
     let fits = (width / DESIGN.0).min(height / DESIGN.1);
@@ -267,7 +266,7 @@ fn pixels_per_point() -> f32 {
     fits.max(READABLE * dpi_scale()).min(room).clamp(0.4, 6.0)
 }
 
-/// A notch of the wheel moves lists by as many points as elsewhere. egui-macroquad divides by 90 what X11 and
+/// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
 /// Wayland count in notches, so that it would be half a point.
 fn turn_wheel(ctx: &Context) {
     if !cfg!(target_os = "linux") {

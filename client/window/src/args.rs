@@ -23,51 +23,38 @@ use phaselock_quic::address::Address;
 
 use super::lab::Begin;
 
-/// Bots that a player can have on this computer; with the player they fill its server's 16 seats.
+/// Most bots on this computer; with the player they fill the server's 16 seats.
 pub(crate) const BOTS_MAX: u16 = 15;
 /// Enough to shoot at and few enough to survive; arbitrary.
 pub(crate) const BOTS_DEFAULT: u16 = 5;
-/// How long a screenshot waits for something to show, unless told otherwise.
+/// Delay of a screenshot without --exit-after.
 const SCREENSHOT_AFTER: Duration = Duration::from_secs(5);
 
-/// What the program is asked to do.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Args {
-    /// What to show first.
     pub(crate) start: Start,
-    /// What the player is called.
     pub(crate) name: String,
-    /// Where to keep a picture of the last frame.
     pub(crate) screenshot: Option<PathBuf>,
-    /// Where to record the player's motion.
     pub(crate) record_motion: Option<PathBuf>,
-    /// When to leave without being told.
     pub(crate) exit_after: Option<Duration>,
-    /// Width and height of the window.
     pub(crate) size: (u16, u16),
-    /// Whether to fill the screen instead.
     pub(crate) fullscreen: bool,
-    /// What every session begins with.
     pub(crate) setup: Setup,
 }
 
-/// What every session of a run begins with.
+/// Options of every session of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Setup {
-    /// A bad network to put in between.
     pub(crate) link: Option<Conditions>,
-    /// The clock's loop.
     pub(crate) filter: LoopFilter,
-    /// Whether the net graph is shown.
     pub(crate) net_graph: bool,
-    /// How others are shown, if not as the game would have it.
+    /// Motion method of others, if not the game's own.
     pub(crate) presentation: Option<Choice>,
-    /// Whether snapshots and errors are marked in the picture.
     pub(crate) marks: bool,
 }
 
 impl Setup {
-    /// The network that was put in between, as it is shown: on one line.
+    /// The simulated network on one line.
     pub(crate) fn link_words(&self) -> Option<String> {
         let words =
             |link: &Conditions| link.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -75,25 +62,26 @@ impl Setup {
     }
 }
 
-/// What to show first.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Start {
-    /// The menu.
     Menu,
     /// A game on a server inside of this program.
-    Play { games: Vec<String>, bots: u16 },
+    Play {
+        games: Vec<String>,
+        bots: u16,
+    },
     /// A game on another server.
-    Join { address: Address },
-    /// The laboratory.
+    Join {
+        address: Address,
+    },
     Lab(Begin),
 }
 
-/// Why there are no arguments: something is wrong with them, or help was asked for.
+/// Error of the command line, or a request for help.
 #[derive(Debug)]
 pub(crate) struct ArgsError(clap::Error);
 
 impl Args {
-    /// Reads a command line that begins with the program's name.
     pub(crate) fn parse(
         args: impl IntoIterator<Item = OsString>,
         games: &Games,
@@ -146,13 +134,13 @@ impl Args {
 }
 
 impl ArgsError {
-    /// A value that only the list of games could tell to be wrong, in clap's own words.
+    /// Error of a value that only the list of games shows to be wrong, in clap's own words.
     fn value(value: &str, of: &str, why: &str) -> Self {
         let what = format!("invalid value '{value}' for '{of}': {why}");
         Self(Cli::command().error(ErrorKind::ValueValidation, what))
     }
 
-    /// Says what there is to say, and returns how to exit.
+    /// Prints the error or the help; returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.0.use_stderr() {
             // Help or the version. A closed pipe is the reader's choice.
@@ -268,7 +256,7 @@ enum Sub {
     },
 }
 
-/// The name of a motion's file, and the motion.
+/// Name and content of a motion file.
 fn motion(path: &Path, games: &Games) -> Result<(String, Arc<Motion>), String> {
     let mut bytes = Vec::new();
     // One more than is allowed, so that the reader sees that there are too many.

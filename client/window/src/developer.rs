@@ -11,7 +11,6 @@ use super::play::Readings;
 const ROW: f32 = 17.0;
 const WIDTH: f32 = 264.0;
 
-/// Shows them.
 pub(crate) fn draw(painter: &Painter, readings: &Readings) {
     let rows = rows(readings);
     let origin = painter.clip_rect().left_top() + vec2(18.0, 64.0);

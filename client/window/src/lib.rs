@@ -44,8 +44,8 @@ mod visit;
 
 use std::process::ExitCode;
 
-/// Runs the program with these games: reads the command line, opens the window, and stays until the
-/// player leaves.
+/// Runs the program with these games: reads the command line, opens the window, and stays until
+/// the player leaves.
 pub fn run(views: &view::Views) -> ExitCode {
     let args = match args::Args::parse(std::env::args_os(), views.games()) {
         Ok(args) => args,

@@ -1,4 +1,4 @@
-//! How the connection is now, from counters that only say how it was since the start.
+//! Current figures of the connection, from counters that run since the start.
 
 use std::collections::VecDeque;
 
@@ -7,41 +7,36 @@ use phaselock::time::{LocalTime, Micros};
 
 /// Time between two samples.
 const EVERY: Micros = Micros::from_ms(250);
-/// Samples to compare with: five seconds' worth, long enough to see one packet in a hundred lost.
+/// Samples that are kept: five seconds' worth, long enough to see one packet in a hundred lost.
 const KEPT: usize = 21;
-/// Samples of the last second, for what changes faster.
+/// Samples of the last second, for figures that change faster.
 const RECENT: usize = 4;
 
-/// Samples of a client's counters.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     samples: VecDeque<(LocalTime, Stats)>,
     round_trip_ms: Option<f64>,
 }
 
-/// What a meter reads.
+/// Current figures of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rates {
-    /// The round trip in milliseconds, evened out; none before the first snapshot.
+    /// Round trip in milliseconds, smoothed; none before the first snapshot.
     pub(crate) round_trip_ms: Option<f64>,
-    /// The share of snapshot packets that got lost of late.
+    /// Share of snapshot packets lost in the last five seconds.
     pub(crate) loss_down: f64,
-    /// The share of input packets that did, as the server reported.
+    /// Share of input packets lost in that time, as the server reported.
     pub(crate) loss_up: f64,
-    /// How many inputs came late of late.
+    /// Late inputs in that time.
     pub(crate) late_inputs: u64,
-    /// Bytes a second received.
     pub(crate) rx_bytes: f64,
-    /// Bytes a second sent.
     pub(crate) tx_bytes: f64,
-    /// Snapshots a second.
     pub(crate) snapshots: f64,
-    /// Frames a second.
     pub(crate) frames: f64,
 }
 
 impl Meter {
-    /// Has a look at the counters, if it is time for one.
+    /// Reads the counters, if a sample is due.
     pub(crate) fn observe(&mut self, now: LocalTime, stats: &Stats) {
         if self.samples.back().is_some_and(|(at, _)| now - *at < EVERY) {
             return;
@@ -57,7 +52,6 @@ impl Meter {
         self.samples.push_back((now, stats.clone()));
     }
 
-    /// What it reads.
     pub(crate) fn rates(&self) -> Rates {
         let mut rates = Rates { round_trip_ms: self.round_trip_ms, ..Rates::default() };
         let Some((now, last)) = self.samples.back() else { return rates };

@@ -9,23 +9,23 @@ use egui_macroquad::egui::{
 
 use super::palette;
 
-/// The colour, weaker: 1 is all of it, 0 nothing.
+/// The colour at a share of its strength, 0 to 1.
 pub fn fade(color: Color32, strength: f32) -> Color32 {
     color.gamma_multiply(strength.clamp(0.0, 1.0))
 }
 
-/// The colour as light: it brightens what is beneath and hides nothing.
+/// The colour as light of a strength from 0 to 1: it brightens what is beneath and hides nothing.
 pub fn light(color: Color32, strength: f32) -> Color32 {
     let [r, g, b, _] = fade(color, strength).to_array();
     Color32::from_rgba_premultiplied(r, g, b, 0)
 }
 
-/// Something between two colours.
+/// Mix of two colours; `part` is the share of the second, 0 to 1.
 pub fn mix(a: Color32, b: Color32, part: f32) -> Color32 {
     a.lerp_to_gamma(b, part.clamp(0.0, 1.0))
 }
 
-/// A round spot that thins out towards its rim.
+/// A round spot of a radius in points that thins out towards its rim.
 pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
     const SPOKES: u32 = 40;
     // Falls off about as light does: rings at shares of the radius, with shares of the strength.
@@ -52,7 +52,7 @@ pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// A line that is brightest along its middle, with a colour at each end.
+/// A line, `width` points wide, that is brightest along its middle, with a colour at each end.
 pub fn beam(painter: &Painter, ends: [(Pos2, Color32); 2], width: f32) {
     let [(a, from), (b, to)] = ends;
     let aside = (b - a).normalized().rot90() * (width / 2.0);
@@ -68,7 +68,7 @@ pub fn beam(painter: &Painter, ends: [(Pos2, Color32); 2], width: f32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// Colours the window's rim, thinning out towards its middle.
+/// Colours the window's rim, thinning out over `depth` points towards the middle.
 pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     let inner = screen.shrink(depth);
     let corners =
@@ -90,7 +90,7 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// A part of a circle, clockwise from `from`, both in turns from the x axis.
+/// Part of a circle of a radius in points, clockwise by `turns` from `from`, in turns.
 pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, stroke: Stroke) {
     let steps = (turns.abs() * 48.0).ceil().max(1.0);
     let point = |step: u32| {
@@ -101,13 +101,13 @@ pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, 
     painter.add(Shape::line(points, PathStroke::from(stroke)));
 }
 
-/// A shadow beneath a rectangle that stands out.
+/// Shadow of a raised rectangle; `blur` is the width of its edge in points.
 pub fn shadow(painter: &Painter, rect: Rect, blur: f32, color: Color32) {
     let shape = RectShape::filled(rect, CornerRadius::ZERO, color).with_blur_width(blur);
     painter.add(shape);
 }
 
-/// A panel to write on, over whatever there is.
+/// A translucent panel behind text.
 pub fn panel(painter: &Painter, rect: Rect) {
     painter.rect(
         rect,
@@ -118,7 +118,7 @@ pub fn panel(painter: &Painter, rect: Rect) {
     );
 }
 
-/// Text; returns where it is.
+/// Text of a size in points; returns its rectangle.
 pub fn text(
     painter: &Painter,
     at: Pos2,
@@ -130,7 +130,7 @@ pub fn text(
     painter.text(at, align, text, FontId::proportional(size), color)
 }
 
-/// Text that can be read over anything.
+/// Text with a dark outline, readable over anything; returns its rectangle.
 pub fn text_over(
     painter: &Painter,
     at: Pos2,
@@ -142,7 +142,7 @@ pub fn text_over(
     text_over_within(painter, at, align, text.to_owned(), (size, color), f32::INFINITY)
 }
 
-/// The same, cut where it would be wider than `room`.
+/// Text as by [`text_over`], cut at a width of `room` points.
 pub fn text_over_within(
     painter: &Painter,
     at: Pos2,
@@ -164,7 +164,7 @@ pub fn text_over_within(
     rect
 }
 
-/// Text with its letters apart, as in headings; `spacing` is in points.
+/// Text with letters `spacing` points apart, as in headings; returns its rectangle.
 pub fn text_spaced(
     painter: &Painter,
     at: Pos2,

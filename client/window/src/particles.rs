@@ -1,4 +1,4 @@
-//! What shines, flies and fades for a moment: sparks, rings, flashes, smoke, debris, trails.
+//! Particles that fade within moments: sparks, rings, flashes, smoke, debris, trails.
 //!
 //! Nothing here is part of any world: games throw it when something happens.
 
@@ -12,17 +12,18 @@ use macroquad::rand::gen_range;
 use super::camera::Camera;
 use super::paint::{beam, fade, glow, light};
 
-/// Of each kind that are shown at a time; the oldest go first. Far more than a full server's worth.
+/// Most particles of each kind at a time; the oldest go first. Far more than a full server needs.
 const EACH_MAX: usize = 384;
-/// Points of a trail.
+/// Most points of a trail.
 const TRAIL_MAX: usize = 96;
-/// How fast sparks and debris slow down: in this many seconds to half.
+/// Half-life of the speed of sparks, in seconds.
 const DRAG_SECS: f32 = 0.07;
-/// The same of debris, which is heavier.
+/// Half-life of the speed of debris and smoke, in seconds.
 const DEBRIS_DRAG_SECS: f32 = 0.5;
 const FLASH_SECS: f32 = 0.07;
 
-/// Everything that shines at the moment.
+/// All particles of a picture: positions and sizes in metres, speeds in metres per second, lives
+/// in seconds.
 #[derive(Debug, Default)]
 pub struct Particles {
     sparks: Fading<Spark>,
@@ -74,12 +75,12 @@ struct Debris {
 }
 
 impl Particles {
-    /// A spark, in metres and metres a second.
+    /// A spark that leaves a short streak.
     pub fn spark(&mut self, at: Vec2, velocity: Vec2, color: Color32, life: f32) {
         self.sparks.push(Spark { at, velocity, color }, life);
     }
 
-    /// Sparks all around, up to `speed` metres a second.
+    /// Sparks all around, with speeds up to `speed` and lives up to `life`.
     pub fn burst(&mut self, at: Vec2, count: usize, speed: f32, color: Color32, life: f32) {
         for n in 0..count {
             // Turned by the golden angle each, they are spread evenly.
@@ -88,7 +89,7 @@ impl Particles {
         }
     }
 
-    /// Sparks in a cone of a third of a circle about a direction.
+    /// Sparks in a cone of a third of a circle about the direction `along`.
     pub fn spray(
         &mut self,
         at: Vec2,
@@ -105,13 +106,13 @@ impl Particles {
         }
     }
 
-    /// A ring that grows (or shrinks) from one radius to another, on the floor.
+    /// A ring on the floor that grows or shrinks from one radius to another.
     pub fn ring(&mut self, at: Vec2, (from, to): (f32, f32), color: Color32, life: f32) {
         self.rings.push(Ring { at, from, to, color }, life);
     }
 
-    /// A flash, pointing somewhere or, with no direction, nowhere. `longer` is what it lasts beyond a
-    /// fourteenth of a second.
+    /// A flash in the direction `along`, or all around if that is zero; it lasts 70 ms and
+    /// `longer` seconds.
     pub fn flash(&mut self, at: Vec2, along: Vec2, size: f32, color: Color32, longer: f32) {
         self.flashes.push(Flash { at, along, size, color }, FLASH_SECS + longer);
     }
@@ -121,13 +122,13 @@ impl Particles {
         self.puffs.push(Puff { at, velocity, size, color }, life);
     }
 
-    /// A splinter that tumbles.
+    /// A tumbling splinter.
     pub fn splinter(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
         let (turn, spin) = (gen_range(0.0, 6.3), gen_range(-9.0, 9.0));
         self.debris.push(Debris { at, velocity, size, turn, spin, color }, life);
     }
 
-    /// An explosion of a radius in metres: flash, ring, sparks, splinters, smoke.
+    /// An explosion: flash, rings, sparks, splinters, smoke.
     pub fn explosion(&mut self, at: Vec2, radius: f32, color: Color32) {
         self.flash(at, Vec2::ZERO, radius * 0.8, color, 0.12);
         self.ring(at, (radius * 0.2, radius), color, 0.4);
@@ -145,12 +146,12 @@ impl Particles {
         }
     }
 
-    /// Forgets all: the picture cuts to elsewhere.
+    /// Removes all particles, as when the picture cuts to elsewhere.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Lets time pass.
+    /// Advances all particles by `secs` seconds.
     pub fn advance(&mut self, secs: f32) {
         let keep = (-secs / DRAG_SECS).exp2();
         self.sparks.advance(secs, |spark| {
@@ -171,7 +172,7 @@ impl Particles {
         });
     }
 
-    /// Paints what lies on the floor, beneath the players.
+    /// Paints the particles on the floor, beneath the players.
     pub fn draw_below(&self, painter: &Painter, camera: Camera) {
         for (ring, part) in self.rings.iter() {
             let eased = 1.0 - (1.0 - part) * (1.0 - part);
@@ -182,7 +183,7 @@ impl Particles {
         }
     }
 
-    /// Paints what flies above them.
+    /// Paints the particles above the players.
     pub fn draw_above(&self, painter: &Painter, camera: Camera) {
         let scale = camera.scale;
         for (puff, part) in self.puffs.iter() {
@@ -221,7 +222,7 @@ impl Particles {
     }
 }
 
-/// Things that are there for a while; at most [`EACH_MAX`].
+/// Things with limited lives; at most [`EACH_MAX`].
 #[derive(Debug)]
 struct Fading<T> {
     list: VecDeque<(T, f32, f32)>,
@@ -249,20 +250,20 @@ impl<T> Fading<T> {
         });
     }
 
-    /// Each, and which part of its life is over: 0 up to 1.
+    /// All things, each with the elapsed part of its life: 0 up to 1.
     fn iter(&self) -> impl Iterator<Item = (&T, f32)> {
         self.list.iter().map(|(item, age, life)| (item, age / life))
     }
 }
 
-/// The way that something has come: a ribbon that gets narrower and fainter.
+/// The course of something that moves, as a ribbon that gets narrower and fainter.
 #[derive(Clone, Debug, Default)]
 pub struct Trail {
     points: VecDeque<(Vec2, f32)>,
 }
 
 impl Trail {
-    /// It is here now. What jumps further than `cut` metres leaves no trail on the way.
+    /// Adds the present position; a jump of more than `cut` metres begins a new trail.
     pub fn push(&mut self, at: Vec2, cut: f32) {
         if self.points.back().is_some_and(|(last, _)| last.distance(at) > cut) {
             self.points.clear();
@@ -280,7 +281,7 @@ impl Trail {
         self.points.push_back((at, 0.0));
     }
 
-    /// Lets time pass; what is older than `life` seconds goes.
+    /// Advances by `secs` seconds; points older than `life` seconds go.
     pub fn advance(&mut self, secs: f32, life: f32) {
         self.points.retain_mut(|(_, age)| {
             *age += secs;
@@ -288,7 +289,7 @@ impl Trail {
         });
     }
 
-    /// Paints it as light, `width` metres wide where it is young.
+    /// Paints the trail as light, `width` metres wide at its young end.
     pub fn draw(&self, painter: &Painter, camera: Camera, color: Color32, width: f32, life: f32) {
         let mut mesh = Mesh::default();
         let count = self.points.len();

@@ -15,20 +15,17 @@ use super::meter::{Meter, Rates};
 use super::presentation::{self, Kind, Marks};
 use super::view::{GameView, Scene};
 
-/// A stay in whatever game: what is drawn of it.
+/// The picture of a game of any type.
 pub(crate) trait Play {
-    /// Commands what the controls do in every tick that is due.
+    /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    /// Shows the game.
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter);
-    /// Mean distance between others as drawn and as they were by then, in the game's unit, where the picture
-    /// is marked.
+    /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
-    /// How it is going, for developers.
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
 }
 
-/// The kinds of entities that move, and how they are shown.
+/// Kinds of entities that move, with their motion methods.
 pub(crate) fn kinds(client: &dyn AnyClient) -> Vec<Kind> {
     let kinds = (0..).zip(client.kinds()).filter(|(_, kind)| is_moving(kind.fields));
     kinds
@@ -36,69 +33,47 @@ pub(crate) fn kinds(client: &dyn AnyClient) -> Vec<Kind> {
         .collect()
 }
 
-/// What a frame is drawn with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// The window, in points.
     pub(crate) screen: Rect,
-    /// Where the mouse is in it.
     pub(crate) pointer: Pos2,
-    /// Seconds since the last frame.
     pub(crate) secs: f32,
-    /// Whether the player plays, rather than looks at a menu or waits for the server.
     pub(crate) active: bool,
-    /// Whether the player wants to see the scores.
     pub(crate) scores: bool,
-    /// Whether something lies over the picture where hints would be.
     pub(crate) crowded: bool,
-    /// Whether snapshots, errors and ghosts are marked.
     pub(crate) marks: bool,
 }
 
-/// What developers want to know of a stay.
+/// Figures of a session for developers.
 #[derive(Clone, Debug)]
 pub(crate) struct Readings {
-    /// All counters.
     pub(crate) stats: Stats,
-    /// How they change.
     pub(crate) rates: Rates,
-    /// How far prediction is ahead of the server's time.
     pub(crate) lead: Micros,
-    /// How much of that is for what most inputs do not need.
     pub(crate) margin: Micros,
-    /// How often inputs came late by the network's doing.
     pub(crate) late_episodes: u64,
-    /// How far presentation is behind it.
     pub(crate) delay: Micros,
-    /// For how long nothing was heard of the server.
     pub(crate) silence: Micros,
-    /// What keeps the clock in phase.
     pub(crate) filter: LoopFilter,
-    /// The clock's phase error.
     pub(crate) phase_error: Micros,
-    /// The clock's rate against the local one, in parts per million.
     pub(crate) rate_ppm: f64,
-    /// The rate that its loop has learnt.
+    /// Rate that the clock's loop has learnt, in parts per million.
     pub(crate) skew_ppm: f64,
-    /// Whether the clock is in phase.
     pub(crate) locked: bool,
-    /// The world's rates.
     pub(crate) world: phaselock::time::Rates,
-    /// People and bots who play.
+    /// People and bots.
     pub(crate) players: (usize, usize),
 }
 
-/// A stay in one game.
 pub(crate) struct Playing<V: GameView> {
     view: V,
     meter: Meter,
     began: LocalTime,
-    /// By how much others were shown off, evened out over a second.
+    /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
 }
 
 impl<V: GameView> Playing<V> {
-    /// Begins to show the game.
     pub(crate) fn new(now: LocalTime) -> Self {
         Self { view: V::default(), meter: Meter::default(), began: now, shown_error: None }
     }
@@ -168,7 +143,7 @@ impl<V: GameView> Play for Playing<V> {
 }
 
 impl<V: GameView> Playing<V> {
-    /// Marks where snapshots and other methods have what is drawn.
+    /// Marks positions by snapshots and by other methods.
     fn draw_marks(
         &mut self,
         client: &Client<V::Game>,

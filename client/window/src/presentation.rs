@@ -1,5 +1,5 @@
-//! How others are shown: the panel in which a player chooses the methods (F6), and what developers see of
-//! them in the picture.
+//! Motion methods of others: the panel in which a player chooses them (F6), and the marks in the
+//! picture for developers.
 
 use egui_macroquad::egui::{
     Align2, Area, Color32, ComboBox, Context, Frame, Id, Margin, Order, Painter, Pos2, RichText,
@@ -13,60 +13,49 @@ use phaselock::client::Session;
 
 use super::play::{Play, kinds};
 
-/// A kind of entity that moves, and the method that shows it.
+/// A kind of moving entity and its motion method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
-    /// Its index.
     pub(crate) kind: u8,
-    /// What the game calls it.
     pub(crate) name: &'static str,
-    /// The method.
     pub(crate) choice: Choice,
 }
 
-/// What of an entity is marked in the picture, in places of the window.
+/// Marks of an entity, in points of the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks {
-    /// Where the newest snapshot has it.
     pub(crate) newest: Pos2,
-    /// Where it is drawn.
     pub(crate) drawn: Pos2,
-    /// Where another method would draw it.
     pub(crate) ghost: Option<Pos2>,
-    /// Where it was drawn at the moment of a snapshot that came later, and where that has it.
+    /// Shown position at the time of a later snapshot, and that snapshot's position.
     pub(crate) error: Option<(Pos2, Pos2)>,
 }
 
-/// The panel.
 #[derive(Debug, Default)]
 pub(crate) struct Panel {
-    /// Whether it is open.
     pub(crate) shown: bool,
-    /// Whether snapshots, errors and ghosts are marked in the picture.
     pub(crate) marks: bool,
-    /// The method that was chosen before the present one, or another to compare with.
+    /// The method before the present one, or another to compare with.
     ghost: Option<Choice>,
 }
 
 impl Panel {
-    /// Begins with the marks on or off.
     pub(crate) fn new(marks: bool) -> Self {
         Self { marks, ..Self::default() }
     }
 
-    /// What is shown beside, as far as it is asked for.
+    /// The method to compare with, while marks are shown.
     pub(crate) fn ghost(&self) -> Option<Choice> {
         self.ghost.filter(|_| self.marks)
     }
 
-    /// Has a session show what is compared with.
+    /// Hands the method to compare with to a session.
     pub(crate) fn compare(&self, session: &mut Session) {
         if let Some(client) = session.client_mut() {
             client.set_ghost(self.ghost());
         }
     }
 
-    /// Shows it, and does what is chosen.
     pub(crate) fn draw(&mut self, ctx: &Context, session: &mut Session, play: &dyn Play) {
         if !self.shown {
             return;
@@ -122,7 +111,7 @@ impl Panel {
     }
 }
 
-/// A list to choose a method from. Returns whether another was chosen.
+/// A list of methods; true if another was chosen.
 fn methods(ui: &mut Ui, id: &str, choice: &mut Choice) -> bool {
     let before = *choice;
     ComboBox::from_id_salt(id).width(276.0).selected_text(choice.title()).show_ui(ui, |ui| {
@@ -140,7 +129,7 @@ fn time_words(choice: Choice) -> &'static str {
     }
 }
 
-/// What the marks stand for, each drawn as in the picture.
+/// Explains the marks, each drawn as in the picture.
 fn legend(ui: &mut Ui, ghosts: bool) {
     let mut row = |words: &str, mark: fn(&Painter, Pos2)| {
         ui.horizontal(|ui| {
@@ -161,7 +150,7 @@ fn legend(ui: &mut Ui, ghosts: bool) {
     }
 }
 
-/// Marks an entity. `radius` is how large a ghost is.
+/// Marks an entity; a ghost's radius is in points.
 pub(crate) fn draw_marks(painter: &Painter, marks: &Marks, radius: f32) {
     way(painter, marks.newest, marks.drawn);
     newest(painter, marks.newest);
@@ -195,7 +184,7 @@ fn ghost(painter: &Painter, at: Pos2, radius: f32) {
     painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, palette::WARN), 4.0, 3.0));
 }
 
-/// A thick line with a dot where it really was.
+/// A thick line with a dot at the true position.
 fn error(painter: &Painter, shown: Pos2, truth: Pos2) {
     let color: Color32 = palette::BAD;
     painter.line_segment([shown, truth], Stroke::new(3.0, color));

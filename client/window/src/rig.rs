@@ -1,33 +1,34 @@
-//! What holds the camera: it follows with ease, leans, and trembles when something hits hard.
+//! Motion of the camera: it follows with ease, and trembles from blows.
 
 use egui_macroquad::egui::Rect;
 use glam::Vec2;
 
 use super::camera::Camera;
 
-/// How far a blow of full strength shakes the picture, as a share of what is seen from top to bottom.
+/// Shake of a blow of full strength, as a share of the visible height.
 const SHAKE: f32 = 0.012;
 /// Seconds from a blow of full strength to rest.
 const SHAKE_SECS: f32 = 0.7;
 
-/// What the camera is to show.
+/// Target and framing of the camera.
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
-    /// The point of the world to go after.
+    /// Point of the world to follow, in metres.
     pub target: Vec2,
-    /// Metres that are seen from left to right on most screens.
+    /// Visible metres from left to right on most screens.
     pub width: f32,
-    /// Metres that are seen from top to bottom at most.
+    /// Visible metres from top to bottom, at most.
     pub height: f32,
-    /// Seconds in which half of the way to there is done.
+    /// Half-life of the distance to the target, in seconds.
     pub ease_secs: f32,
-    /// Metres beyond which the picture jumps: a new place in the world, not a walk.
+    /// Distance to the target, in metres, beyond which the picture jumps.
     pub cut: f32,
-    /// Half of the world's size, and the metres beyond it that may be seen; none if it has no end.
+    /// Half of the world's size and the visible margin around it, in metres; none for an endless
+    /// world.
     pub bounds: Option<(Vec2, f32)>,
 }
 
-/// A camera on its way.
+/// A camera that follows a target with ease and trembles from blows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rig {
     middle: Option<Vec2>,
@@ -35,7 +36,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Moves on by `secs`, and returns the camera before any shaking: what the mouse points into.
+    /// Advances by `secs` seconds; returns the camera without its shake: the one that the mouse
+    /// points into.
     pub fn follow(&mut self, screen: Rect, secs: f32, shot: &Shot) -> Camera {
         self.trauma = (self.trauma - secs / SHAKE_SECS).max(0.0);
         let before = self.middle.filter(|before| before.distance(shot.target) <= shot.cut);
@@ -50,12 +52,12 @@ impl Rig {
         camera
     }
 
-    /// Something hit, from 0 to 1. Blows add up to 1 at most.
+    /// Adds a blow of a strength from 0 to 1; blows add up to 1 at most.
     pub fn shake(&mut self, strength: f32) {
         self.trauma = (self.trauma + strength.max(0.0)).min(1.0);
     }
 
-    /// The camera as it trembles, `age_secs` into the session.
+    /// The camera with its shake, `age_secs` seconds into the session.
     pub fn shaken(&self, camera: Camera, age_secs: f32) -> Camera {
         // Squared, so that small blows are hardly felt. Two sines without a common beat look like a
         // hand that trembles.

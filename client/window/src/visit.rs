@@ -27,45 +27,40 @@ use super::presentation::{Kind, Panel};
 use super::view::{ViewEntry, Views};
 use super::{background, developer, palette};
 
-/// How long a notice is shown: long enough to read a fingerprint.
+/// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 
-/// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), each once a frame.
+/// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
     /// The server, as the player knows it.
     place: String,
     driver: Driver,
-    /// The server inside of this program, if that is where it is.
+    /// The server inside of this program, if this is a visit to it.
     server: Option<LocalServer>,
     views: Views,
-    /// The game's view, from the first welcome on.
+    /// View of the game, from the first welcome on.
     play: Option<(ViewEntry, Box<dyn Play>)>,
     server_name: String,
-    /// Why the last attempt failed, or the game before it.
+    /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
     paused: bool,
     details: bool,
-    /// The bad network that was put in between, as it is shown.
+    /// The simulated network, in words.
     link: Option<String>,
-    /// The loop that keeps the clock in phase.
     filter: LoopFilter,
     graph: NetGraph,
     panel: Panel,
-    /// How others are shown from the start, if not as the games would have it.
+    /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
-    /// What was chosen of that in each game.
+    /// Motion methods that the player chose in each game.
     chosen: BTreeMap<&'static str, Vec<Kind>>,
 }
 
-/// What becomes of a visit after a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It goes on.
     Stay,
-    /// The player has had enough.
     Leave,
-    /// It is over, and why.
     Ended(String),
 }
 
@@ -86,7 +81,6 @@ impl Visit {
         Self::start(place, options, name, clock, Some(server), (views, setup))
     }
 
-    /// Joins a server.
     pub(crate) fn join(
         address: Address,
         name: String,
@@ -137,8 +131,8 @@ impl Visit {
         self.driver.clock().now()
     }
 
-    /// Takes in what has come, commands what is due and sends what is to be sent. The player's motion goes
-    /// into the files.
+    /// Receives packets, presses inputs and sends packets. The player's motion goes into the
+    /// files.
     pub(crate) fn update(
         &mut self,
         controls: &mut Controls,
@@ -182,7 +176,7 @@ impl Visit {
         *self.driver.session.state() == State::Connected
     }
 
-    /// What was chosen lasts, also when the game is joined again, or comes again.
+    /// Remembers the chosen methods for when the game is joined again, or comes again.
     fn note_choices(&mut self) {
         if let Some((client, (entry, _))) = self.driver.session.client().zip(self.play.as_ref()) {
             self.chosen.insert(entry.title, kinds(client));
@@ -229,12 +223,11 @@ impl Visit {
         }
     }
 
-    /// What is seen where nothing is painted.
+    /// Colour of the window where nothing is painted.
     pub(crate) fn backdrop(&self) -> Color32 {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    /// Shows it all.
     pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
@@ -310,7 +303,7 @@ impl Visit {
         }
     }
 
-    /// Whether the game runs: joined, and heard of since.
+    /// True while the game runs: joined, and heard of since.
     pub(crate) fn is_playing(&self) -> bool {
         let now = self.now();
         let common = self.driver.session.client().map(|client| client.common());
@@ -320,7 +313,7 @@ impl Visit {
         self.is_connected() && heard
     }
 
-    /// Why the game does not run.
+    /// Reason why the game does not run.
     pub(crate) fn trouble(&self) -> String {
         match self.driver.session.state() {
             State::Connecting { attempt } => {
@@ -332,7 +325,7 @@ impl Visit {
         }
     }
 
-    /// A reason, and the place it is about, unless it says so itself.
+    /// A reason with the name of the server, unless it has it.
     fn at_place(&self, reason: &str) -> String {
         if reason.contains(&self.place) {
             return reason.to_owned();
@@ -354,7 +347,7 @@ impl Visit {
     }
 }
 
-/// What is recorded from here on belongs into another file.
+/// Begins another motion file.
 pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
     if let Some(files) = files {
         warn(files.begin());

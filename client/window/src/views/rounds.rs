@@ -1,4 +1,4 @@
-//! What is written of a round: its clock, what begins, who has won.
+//! A round over the picture: its clock, announcements, results.
 
 use egui_macroquad::egui::{Align2, Painter, Rect, pos2, vec2};
 use phaselock::time::{Rates, Tick};
@@ -8,12 +8,10 @@ use phaselock_client::paint::{fade, panel, text, text_over, text_spaced};
 use phaselock_client::palette;
 use phaselock_client::scoreboard::{self, Board};
 
-/// Seconds that an announcement stays.
 const ANNOUNCED_SECS: f32 = 1.6;
-/// Seconds for which the keys are told.
 const HINT_SECS: f32 = 9.0;
 
-/// What is written over a game's picture about its round. Call [`advance`](Self::advance) once a frame.
+/// Large announcements over the picture. Call [`advance`](Self::advance) once per frame.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     phase: Option<Phase>,
@@ -21,7 +19,7 @@ pub(crate) struct Announcer {
 }
 
 impl Announcer {
-    /// Lets time pass; returns the part of the round that has just begun, if one has.
+    /// Advances by `secs`; returns the phase that has just begun, if one has.
     pub(crate) fn advance(&mut self, round: &Round, secs: f32) -> Option<Phase> {
         if let Some((_, age)) = &mut self.said {
             *age += secs;
@@ -39,12 +37,11 @@ impl Announcer {
         begun
     }
 
-    /// Says something large, in place of what was said before.
+    /// Shows words in place of earlier ones.
     pub(crate) fn say(&mut self, words: &str) {
         self.said = Some((words.to_owned(), 0.0));
     }
 
-    /// Paints what was said.
     pub(crate) fn draw(&self, painter: &Painter, screen: Rect) {
         let Some((words, age)) = &self.said else { return };
         let part = age / ANNOUNCED_SECS;
@@ -56,8 +53,7 @@ impl Announcer {
     }
 }
 
-/// Paints the panel at the top: figures of the game's own, and between them the round's clock. Returns
-/// where it is.
+/// Paints the panel at the top: the round's clock between two figures; returns its rectangle.
 pub(crate) fn draw_clock(
     painter: &Painter,
     screen: Rect,
@@ -101,7 +97,7 @@ pub(crate) fn draw_clock(
     rect
 }
 
-/// Paints the results: who has won, how everybody did, and when it goes on.
+/// Paints the results: the verdict, the table, and the time until the next round.
 pub(crate) fn draw_results(
     painter: &Painter,
     screen: Rect,
@@ -118,8 +114,7 @@ pub(crate) fn draw_results(
     text_over(painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
 }
 
-/// Tells the keys to a newcomer, who can do without after a while. `above` is how many points from the
-/// window's lower edge, beside or above what else is written there.
+/// Shows the keys to a newcomer for a while, `above` points from the window's lower edge.
 pub(crate) fn draw_hint(
     painter: &Painter,
     screen: Rect,

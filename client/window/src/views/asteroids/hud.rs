@@ -1,4 +1,4 @@
-//! What is written over space: hull, gun, who was lost to whom, and the radar.
+//! Figures over space: hull, gun, and the radar.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,6 @@ const FEED_MAX: usize = 5;
 /// Seconds that a wound is felt.
 const WOUND_SECS: f32 = 0.7;
 
-/// What is written.
 #[derive(Debug, Default)]
 pub(super) struct Hud {
     feed: VecDeque<Line>,
@@ -43,7 +42,6 @@ pub(super) struct Who {
 }
 
 impl Hud {
-    /// Somebody lost a ship.
     pub(super) fn lost(&mut self, killer: Option<Who>, victim: Who) {
         if self.feed.len() == FEED_MAX {
             self.feed.pop_front();
@@ -51,12 +49,10 @@ impl Hud {
         self.feed.push_back(Line { killer, victim, age: 0.0 });
     }
 
-    /// The own ship was hit.
     pub(super) fn hurt(&mut self) {
         self.wound = WOUND_SECS;
     }
 
-    /// Lets time pass.
     pub(super) fn advance(&mut self, secs: f32) {
         self.wound = (self.wound - secs).max(0.0);
         self.feed.retain_mut(|line| {
@@ -65,7 +61,6 @@ impl Hud {
         });
     }
 
-    /// Paints the wound on the rim of the picture.
     pub(super) fn draw_wound(&self, painter: &Painter, screen: Rect, own: Option<&Ship>) {
         let low = own.is_some_and(|own| own.hull == 1);
         let strength = (self.wound / WOUND_SECS * 0.34).max(if low { 0.1 } else { 0.0 });
@@ -74,7 +69,7 @@ impl Hud {
         }
     }
 
-    /// Paints who was lost to whom, below the connection's corner.
+    /// Lost ships and their killers, below the connection's corner.
     pub(super) fn draw_feed(&self, painter: &Painter, screen: Rect) {
         for (n, line) in self.feed.iter().rev().enumerate() {
             let left = ((FEED_SECS - line.age) / 0.6).min(1.0);
@@ -94,7 +89,6 @@ impl Hud {
         }
     }
 
-    /// Says to whom the own ship was lost, and when the next one comes.
     pub(super) fn draw_loss(&self, painter: &Painter, screen: Rect, to: Option<&str>, secs: f32) {
         let at = screen.center() + vec2(0.0, screen.height() * 0.12);
         let words = format!("Lost to {}", to.unwrap_or("a rock"));
@@ -105,7 +99,6 @@ impl Hud {
     }
 }
 
-/// Paints the own ship's state: hull, gun, shield, speed.
 pub(super) fn draw_state(painter: &Painter, screen: Rect, own: &Ship, step_secs: f32) {
     let rect = Rect::from_min_size(screen.left_bottom() + vec2(18.0, -86.0), vec2(236.0, 68.0));
     panel(painter, rect);
@@ -144,8 +137,7 @@ pub(super) fn draw_state(painter: &Painter, screen: Rect, own: &Ship, step_secs:
     bar(row(2.0), own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
 }
 
-/// Paints what is around, as far as it is told of: rocks as dots of their size, ships as arrows, the edges of
-/// the field as faint lines.
+/// The radar: rocks as dots of their size, ships as arrows, the edges of the field as faint lines.
 pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Ship) {
     let size = (scene.screen.height() * 0.1).clamp(58.0, 92.0);
     let middle = scene.screen.right_bottom() - vec2(size + 20.0, size + 20.0);
@@ -198,7 +190,6 @@ pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Sh
     text_spaced(painter, at, Align2::CENTER_CENTER, "RADAR", (9.0, 1.5), palette::TEXT_FAINT);
 }
 
-/// Says what a phase means to who has just come.
 pub(super) fn draw_phase(painter: &Painter, below: Rect, phase: Phase) {
     if phase == Phase::WarmUp {
         let at = below.center_bottom() + vec2(0.0, 14.0);

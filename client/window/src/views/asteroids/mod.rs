@@ -37,11 +37,10 @@ use phaselock_client::rig::{Rig, Shot};
 use phaselock_client::scoreboard::{self, Board};
 use phaselock_client::view::{GameView, Scene};
 
-/// Metres that are seen from left to right on most screens.
+/// Visible metres from left to right on most screens, and from top to bottom at most.
 const SEEN_WIDTH: f32 = 58.0;
-/// Metres that are seen from top to bottom at most.
 const SEEN_HEIGHT: f32 = 43.0;
-/// Seconds in which half of the camera's way to where it should be is done.
+/// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.1;
 /// Seconds of the own ship's flight that the camera looks ahead.
 const LOOK_AHEAD_SECS: f32 = 0.32;
@@ -50,12 +49,11 @@ const CUT: f32 = 24.0;
 
 type AsteroidsScene<'a> = Scene<'a, Asteroids>;
 
-/// What the picture of Asteroids keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct AsteroidsScreen {
     drawn: Option<Camera>,
     rig: Rig,
-    /// Where the own ship was drawn last, beyond all edges.
+    /// Last position of the own ship, beyond all edges.
     own_at: Vec2,
     lean: Vec2,
     space: Space,
@@ -66,8 +64,8 @@ pub(crate) struct AsteroidsScreen {
     announcer: Announcer,
     /// Everybody's scores, those included who are far away.
     scores: BTreeMap<PlayerId, Score>,
-    /// How often the own ship had been lost when it was last whole: it is seen wrecked sooner than its score
-    /// is, which then names who did it the time before.
+    /// Deaths in the own score while the ship was whole: a wreck is seen before its score names
+    /// the killer.
     deaths_alive: u16,
 }
 
@@ -110,7 +108,7 @@ impl GameView for AsteroidsScreen {
 }
 
 impl AsteroidsScreen {
-    /// The image of a place of the field that is nearest to the own ship.
+    /// Image of a position in the field that is nearest to the own ship.
     fn image(&self, place: Vec2) -> Vec2 {
         self.own_at + FIELD.way(FIELD.fold(self.own_at), place)
     }
@@ -216,7 +214,6 @@ impl AsteroidsScreen {
         }
     }
 
-    /// Moves the camera along and returns the one to draw with.
     fn aim_camera(&mut self, scene: &AsteroidsScene<'_>, own: Option<&Ship>) -> Camera {
         let ahead = own.map_or(Vec2::ZERO, |own| own.velocity() * LOOK_AHEAD_SECS);
         self.lean += (ahead - self.lean) * (1.0 - (-scene.secs / 0.4).exp2());

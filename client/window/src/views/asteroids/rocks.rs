@@ -10,9 +10,8 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::{fade, mix};
 use phaselock_client::palette;
 
-/// Corners of a rock.
 const CORNERS: usize = 12;
-/// Ticks within which what forms becomes solid to the eye. Arbitrary; longer than a split takes.
+/// Ticks before its end at which a split looks solid; arbitrary, longer than a split takes.
 const SOON_TICKS: f32 = 30.0;
 
 /// A number from 0 up to 1 that follows from a rock's seed.
@@ -25,7 +24,7 @@ fn number(seed: u8, which: u32) -> f32 {
     ((mixed ^ (mixed >> 13)) & 0xffff) as f32 / 65536.0
 }
 
-/// A rock's corners about its middle in parts of its radius, before it turns.
+/// Corners about a rock's middle in parts of its radius, before it turns.
 fn corners(seed: u8) -> [Vec2; CORNERS] {
     std::array::from_fn(|n| {
         let turn = (n as f32 + 0.5 * (number(seed, 40 + n as u32) - 0.5)) / CORNERS as f32;
@@ -34,7 +33,7 @@ fn corners(seed: u8) -> [Vec2; CORNERS] {
     })
 }
 
-/// How far a rock has turned at a time, in radians: a matter of its seed, and never sent.
+/// Turn of a rock at a time, in radians: it follows from the seed and is never sent.
 pub(super) fn turned(seed: u8, secs: f64) -> f32 {
     let speed = f64::from(number(seed, 99) - 0.5) * 1.6;
     (speed * secs % std::f64::consts::TAU) as f32
@@ -90,7 +89,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, sec
     ));
 }
 
-/// A rock that is yet to come: a broken outline, and a ring that closes in on it.
+/// A rock that is yet to come: a broken outline, and a ring that closes in.
 fn draw_warning(
     painter: &Painter,
     camera: Camera,

@@ -14,15 +14,13 @@ use phaselock_client::palette;
 use phaselock_client::particles::Trail;
 use phaselock_client::scoreboard::bot_tag;
 
-/// Seconds for which a trail is seen.
 const TRAIL_SECS: f32 = 0.9;
 /// Metres in a frame that are a jump and no flight.
 const CUT: f32 = 8.0;
-/// Seconds for which a ship that was hit flashes.
 const HURT_SECS: f32 = 0.18;
 
-/// Outlines in metres, the bow along x: the own ship is a slim dart with a notch, others are broad with two
-/// prongs, so that shape tells them apart.
+/// Outlines in metres, the bow along x: the own ship is a slim dart with a notch, others are broad
+/// with two prongs, so that shape tells them apart.
 const OWN_HULL: [(f32, f32); 4] = [(1.35, 0.0), (-0.95, 0.78), (-0.5, 0.0), (-0.95, -0.78)];
 const FOE_HULL: [(f32, f32); 8] = [
     (1.2, 0.34),
@@ -35,7 +33,6 @@ const FOE_HULL: [(f32, f32); 8] = [
     (1.2, -0.34),
 ];
 
-/// What is remembered of ships from frame to frame.
 #[derive(Debug, Default)]
 pub(super) struct Ships(BTreeMap<EntityId, Memory>);
 
@@ -46,12 +43,11 @@ struct Memory {
     seen: bool,
 }
 
-/// Somebody to paint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) id: EntityId,
     pub(super) ship: Ship,
-    /// Where in the picture's world.
+    /// Position in the picture's world.
     pub(super) at: Vec2,
     pub(super) own: bool,
 }
@@ -62,12 +58,10 @@ fn colors(own: bool) -> (Color32, Color32) {
 }
 
 impl Ships {
-    /// A ship was hit.
     pub(super) fn hurt(&mut self, id: EntityId) {
         self.0.entry(id).or_default().hurt = HURT_SECS;
     }
 
-    /// Lets time pass.
     pub(super) fn advance(&mut self, ships: &[Seen], secs: f32) {
         self.0.values_mut().for_each(|memory| memory.seen = false);
         for seen in ships {
@@ -82,7 +76,6 @@ impl Ships {
         self.0.retain(|_, memory| memory.seen);
     }
 
-    /// Paints the ways that they came.
     pub(super) fn draw_trails(&self, painter: &Painter, camera: Camera, ships: &[Seen]) {
         for seen in ships {
             if let Some(memory) = self.0.get(&seen.id) {
@@ -92,7 +85,6 @@ impl Ships {
         }
     }
 
-    /// Paints one that is no wreck.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera, seen: &Seen, age_secs: f32) {
         let (ship, at) = (&seen.ship, seen.at);
         let hurt = self.0.get(&seen.id).map_or(0.0, |memory| memory.hurt / HURT_SECS);
@@ -153,7 +145,7 @@ fn draw_flame(painter: &Painter, camera: Camera, seen: &Seen, age_secs: f32) {
     beam(painter, ends(0.8), 0.4 * camera.scale);
 }
 
-/// A ring about a ship; broken and flickering when it is about to end.
+/// A ring about a ship, broken and flickering shortly before its end.
 fn draw_shield(
     painter: &Painter,
     at: Pos2,
@@ -172,7 +164,7 @@ fn draw_shield(
     }
 }
 
-/// Paints a bullet: the own ones are bright darts, others' are rings with a short tail.
+/// A bullet: the own ones are bright darts, others' are rings with a short tail.
 pub(super) fn draw_bullet(painter: &Painter, camera: Camera, bullet: &Bullet, at: Vec2, own: bool) {
     let along = bullet.velocity().normalize_or_zero();
     let color = colors(own).0;
@@ -189,7 +181,6 @@ pub(super) fn draw_bullet(painter: &Painter, camera: Camera, bullet: &Bullet, at
     }
 }
 
-/// Writes name and hull above another's ship.
 pub(super) fn draw_tag(painter: &Painter, camera: Camera, seen: &Seen, name: &str, bot: bool) {
     let over = camera.to_screen(seen.at) - vec2(0.0, 1.9 * camera.scale);
     for n in 0..HULL {

@@ -23,29 +23,27 @@ use phaselock_client::palette;
 use phaselock_client::particles::Trail;
 use phaselock_client::scoreboard::bot_tag;
 
-/// Seconds ahead in which it is looked for a platform to come down on.
+/// Seconds of look-ahead for a landing on a platform.
 const AHEAD_SECS: f32 = 0.45;
-/// Seconds in which somebody who has left a platform is back where it is shown otherwise.
+/// Seconds from leaving a platform until the offset is gone.
 const BACK_SECS: f32 = 0.25;
-/// Seconds in which half of what is missing on a platform is made up for: somebody came down on it unpredicted.
+/// Half-life in seconds of the missing offset after an unpredicted landing.
 const SETTLE_SECS: f32 = 0.04;
-/// Metres from a platform beyond which nobody comes down on it soon.
+/// Metres from a platform beyond which nobody lands on it soon.
 const NEAR: f32 = 7.0;
-/// Seconds that a trail stays.
 const TRAIL_SECS: f32 = 0.35;
 
-/// How far somebody is moved along with a platform.
+/// Offset of a player who moves along with a platform.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lean {
     by: Vec2,
-    /// The platform that it rode in the frame before, plus 1, and by how much that had it moved.
+    /// Platform of the frame before, plus 1, and its offset.
     before: Option<(u8, Vec2)>,
 }
 
 impl Lean {
-    /// A frame passed, of `secs`. `ride` is the platform that it rides or comes down on, plus 1, and in how many
-    /// seconds it does; its own time is `theirs`, and platforms are drawn as of `ours`, both as points of the
-    /// cycle.
+    /// Advances by `secs`. `ride` is the platform, plus 1, and the seconds until the landing on
+    /// it; `theirs` and `ours` are the player's and the picture's times as points of the cycle.
     pub(super) fn advance(&mut self, ride: Option<(u8, f32)>, theirs: f32, ours: f32, secs: f32) {
         let platform = |(number, _): (u8, f32)| PLATFORMS.get(usize::from(number).checked_sub(1)?);
         let Some((platform, (number, left))) = ride.and_then(platform).zip(ride) else {
@@ -77,20 +75,18 @@ impl Lean {
         }
     }
 
-    /// By how much.
     pub(super) fn by(&self) -> Vec2 {
         self.by
     }
 }
 
-/// What moves on players by itself.
 #[derive(Debug, Default)]
 struct Body {
     lean: Lean,
-    /// Where the feet are drawn.
+    /// Drawn position of the feet.
     at: Vec2,
     velocity: Vec2,
-    /// Wider than high: 0 is at rest, below 0 stretched.
+    /// Above 0 wider than high, 0 at rest, below 0 stretched.
     squash: f32,
     squash_speed: f32,
     /// Metres run on the ground, for the feet.
@@ -104,24 +100,20 @@ struct Body {
     seen: bool,
 }
 
-/// Something that happened to somebody, and where.
+/// An event of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    /// It came down, at that speed.
+    /// A landing, with its speed.
     Landed(f32),
-    /// It leapt.
     Leapt,
-    /// It took a coin.
     Coin,
-    /// It was sent back from here.
+    /// A return to the checkpoint.
     Hurt,
 }
 
-/// Everybody's bodies.
 #[derive(Debug, Default)]
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
-/// Whose body it is and how it is to be shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
@@ -130,7 +122,8 @@ pub(super) struct Tag<'a> {
 }
 
 impl Bodies {
-    /// Lets time pass for those who are there; `ours` is the own player's time. Calls `happened` with what did.
+    /// Advances everybody by `secs`; `ours` is the own player's time. Calls `happened` for each
+    /// event.
     pub(super) fn advance(
         &mut self,
         (level, rates): (&Level, Rates),
@@ -155,12 +148,11 @@ impl Bodies {
         }
     }
 
-    /// Where somebody's feet are drawn.
+    /// Drawn position of a player's feet.
     pub(super) fn place(&self, id: EntityId) -> Option<Vec2> {
         self.0.get(&id).map(|body| body.at)
     }
 
-    /// Paints the way that somebody came.
     pub(super) fn draw_trail(&self, painter: &Painter, camera: Camera, id: EntityId, own: bool) {
         if let Some(body) = self.0.get(&id) {
             let color = if own { palette::OWN } else { palette::FOE };
@@ -169,14 +161,12 @@ impl Bodies {
         }
     }
 
-    /// Paints somebody.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera, slot: &Slot<Player>, own: bool) {
         if let Some(body) = self.0.get(&slot.id) {
             body.draw(painter, camera, own);
         }
     }
 
-    /// Writes a name above somebody who is not the own player.
     pub(super) fn draw_tag(&self, painter: &Painter, camera: Camera, id: EntityId, tag: Tag<'_>) {
         let Some(body) = self.0.get(&id) else { return };
         let over = camera.to_screen(body.at - Vec2::Y * (HEIGHT + 0.3));
@@ -190,7 +180,7 @@ impl Bodies {
     }
 }
 
-/// The platform that somebody rides, or comes down on soon.
+/// The platform that a player rides or lands on soon, plus 1, and the seconds until then.
 fn ride_of(level: &Level, rates: Rates, player: &Player) -> Option<(u8, f32)> {
     if player.ride > 0 {
         return Some((player.ride, 0.0));

@@ -28,35 +28,34 @@ use phaselock_client::rig::{Rig, Shot};
 use phaselock_client::scoreboard::{self, Board};
 use phaselock_client::view::{GameView, Scene};
 
-/// Metres that are seen from left to right on most screens, and from top to bottom at most.
+/// Visible metres from left to right on most screens, and from top to bottom at most.
 const SEEN_WIDTH: f32 = 24.0;
 const SEEN_HEIGHT: f32 = 17.0;
-/// Seconds in which half of the camera's way to where it should be is done.
+/// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.11;
-/// The camera jumps further than this: a new place in the level, not a walk.
+/// Metres beyond which the camera jumps: another place in the level, not a walk.
 const CUT: f32 = 24.0;
-/// Metres to either side, and up and down, that a player moves without the camera.
+/// Metres that a player moves without the camera.
 const DEAD_ZONE: Vec2 = Vec2::new(0.8, 1.7);
-/// Metres that the camera looks ahead of who runs.
+/// Metres of look-ahead at full speed.
 const LOOK_AHEAD: f32 = 3.2;
-/// Seconds in which half of the way to there is done.
+/// Half-life of the missing look-ahead, in seconds.
 const LOOK_SECS: f32 = 0.35;
 
-/// What the platformer's picture keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct PlatformerScreen {
     drawn: Option<Camera>,
     rig: Rig,
-    /// What the camera goes after: the own player, but for the dead zone; and how far it looks ahead.
+    /// Point that the camera follows: the own player, but for the dead zone; and the look-ahead.
     aim: Option<Vec2>,
     ahead: f32,
     bodies: Bodies,
     particles: Particles,
     announcer: Announcer,
-    /// Whether the own player stood and waited for the signal.
+    /// The own player waited for the signal.
     waited: bool,
     scores: BTreeMap<PlayerId, Score>,
-    /// Where everybody is on the progress bar, which is told in steps and shown smoothly.
+    /// Shown progress of everybody: scores tell it in steps, the picture smoothly.
     progress: BTreeMap<PlayerId, f32>,
     /// Seconds since the last coin.
     coin: f32,
@@ -165,7 +164,6 @@ impl PlatformerScreen {
         self.bodies.advance(rules, players, own_id, ours, scene.secs, happened);
     }
 
-    /// Moves the camera along and returns the one to draw with.
     fn aim_camera(&mut self, scene: &Scene<'_, Platformer>, own: Option<&Player>) -> Camera {
         let level = scene.game.level;
         let at = own.map_or(level.start, Player::feet) - Vec2::Y * 1.2;
@@ -302,7 +300,7 @@ impl PlatformerScreen {
     }
 }
 
-/// Dust to both sides, of feet that hit the ground.
+/// Dust to both sides of feet that hit the ground; `strength` is 0 to 1.
 fn dust(particles: &mut Particles, at: Vec2, strength: f32) {
     let count = (3.0 + 7.0 * strength) as usize;
     for n in 0..count {

@@ -13,10 +13,10 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::{fade, glow, light, mix, text_over};
 use phaselock_client::palette;
 
-/// The sky, from its top to the horizon.
+/// The sky at its top and at the horizon.
 const SKY: [Color32; 2] = [palette::VOID, palette::MARKING];
-/// What is farther: how much slower than the level it goes by, its height over the horizon and its waves in
-/// metres, how much of the horizon's light lies on it.
+/// Distant hills: share of the camera's motion, height and waves in metres, share of the horizon's
+/// light.
 const HILLS: [Hills; 3] = [
     Hills { slow: 0.12, height: 6.0, rough: 2.6, wave: 0.11, haze: 0.55 },
     Hills { slow: 0.28, height: 3.8, rough: 2.0, wave: 0.17, haze: 0.35 },
@@ -32,7 +32,7 @@ struct Hills {
 }
 
 impl Hills {
-    /// How high they are at a place of theirs.
+    /// Height at a position, in metres.
     fn at(&self, x: f32) -> f32 {
         let x = x * self.wave;
         self.height
@@ -40,7 +40,7 @@ impl Hills {
     }
 }
 
-/// Quadrilaterals, painted in one go.
+/// Coloured shapes in metres, painted in one go.
 struct Quads {
     mesh: Mesh,
     camera: Camera,
@@ -51,12 +51,12 @@ impl Quads {
         Self { mesh: Mesh::default(), camera }
     }
 
-    /// A rectangle in metres, with a colour above and one below.
+    /// A rectangle with a colour above and one below.
     fn rect(&mut self, min: Vec2, max: Vec2, [above, below]: [Color32; 2]) {
         self.corners(min, max, [above, above, below, below]);
     }
 
-    /// The same with one for each corner, clockwise from the least.
+    /// A rectangle with a colour for each corner, clockwise from the least.
     fn corners(&mut self, min: Vec2, max: Vec2, colors: [Color32; 4]) {
         let corners = [(min.x, min.y), (max.x, min.y), (max.x, max.y), (min.x, max.y)];
         let first = self.mesh.vertices.len() as u32;
@@ -80,14 +80,13 @@ impl Quads {
     }
 }
 
-/// Something between 0 and 1 that belongs to a place.
+/// A pseudo-random number from 0 up to 1 for a tile.
 fn dice(column: i32, row: i32, salt: u32) -> f32 {
     let mixed = (column as u32).wrapping_mul(0x9e37_79b9) ^ (row as u32).wrapping_mul(0x85eb_ca6b);
     let mixed = (mixed ^ salt.wrapping_mul(0xc2b2_ae35)).wrapping_mul(0x27d4_eb2f);
     ((mixed ^ (mixed >> 15)) & 0xffff) as f32 / 65536.0
 }
 
-/// Paints what lies behind the level.
 pub(super) fn draw_sky(painter: &Painter, camera: Camera, age_secs: f32) {
     let screen = camera.screen;
     let mut mesh = Mesh::default();
@@ -140,7 +139,7 @@ fn draw_hills(painter: &Painter, camera: Camera, hills: &Hills) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// The columns and rows that are seen.
+/// Visible columns and rows.
 fn seen(level: &Level, camera: Camera) -> (std::ops::Range<i32>, std::ops::Range<i32>) {
     let (min, max) = (camera.middle - camera.half(), camera.middle + camera.half());
     // One more to either side, and below the level as far as one sees.
@@ -151,7 +150,7 @@ fn seen(level: &Level, camera: Camera) -> (std::ops::Range<i32>, std::ops::Range
     )
 }
 
-/// Whether the ground goes on there: below the level it does where its last row is solid.
+/// True on solid ground; below the level its last row goes on.
 fn is_ground(level: &Level, column: i32, row: i32) -> bool {
     if !(0..level.width as i32).contains(&column) {
         return true;
@@ -159,7 +158,6 @@ fn is_ground(level: &Level, column: i32, row: i32) -> bool {
     level.is_solid(column, row.min(level.height as i32 - 1))
 }
 
-/// Paints the tiles.
 pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_secs: f32) {
     let (columns, rows) = seen(level, camera);
     let mut quads = Quads::new(camera);
@@ -205,7 +203,7 @@ pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_s
     quads.paint(painter);
 }
 
-/// The colour of the ground at a corner of a place: the deeper, the darker, whichever way it is to the air.
+/// Colour of the ground at a corner of a tile: the farther from the air, the darker.
 fn shade(column: i32, row: i32) -> Color32 {
     static DEPTHS: LazyLock<Vec<f32>> = LazyLock::new(|| {
         let level = Level::the();
@@ -287,7 +285,7 @@ fn board(quads: &mut Quads, level: &Level, column: i32, row: i32) {
     }
 }
 
-/// Paints the platforms as they are at a point of the cycle, and the ways that they go.
+/// Paints the platforms at a point of the cycle, with their ways.
 pub(super) fn draw_platforms(painter: &Painter, camera: Camera, clock: f32) {
     for platform in &PLATFORMS {
         let at = platform.at(clock);
@@ -342,7 +340,7 @@ fn draw_way(painter: &Painter, camera: Camera, platform: &Platform) {
     }
 }
 
-/// Paints the coins that spin, hollow where the own player has been, and what marks the way.
+/// Paints coins, hollow where the own player has been, and flags.
 pub(super) fn draw_things(
     painter: &Painter,
     camera: Camera,

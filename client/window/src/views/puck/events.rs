@@ -1,4 +1,4 @@
-//! What happens on the ice, found by comparing frames, and what shines when it does.
+//! Events on the ice, found by comparing two frames, and their sparks.
 
 use std::collections::BTreeMap;
 
@@ -14,53 +14,43 @@ use phaselock_client::palette;
 use phaselock_client::particles::{Particles, Trail};
 use phaselock_client::rig::Rig;
 
-/// Seconds that the puck leaves a trail for.
 pub(super) const TRAIL_SECS: f32 = 0.32;
-/// A way of more metres in one frame is no way.
+/// Metres in a frame that are a jump.
 const TRAIL_CUT: f32 = 3.0;
-/// Seconds in which a mallet's flash fades.
 const FLASH_SECS: f32 = 0.25;
-/// Seconds in which the puck cools down.
 const HEAT_SECS: f32 = 0.4;
-/// Seconds that a goal's light shines.
 const LIT_SECS: f32 = 1.6;
-/// Seconds within which the same strike is not felt twice, should the server see it otherwise.
+/// Seconds for which the same strike is not felt twice, should the server see it otherwise.
 const AGAIN_SECS: f32 = 0.12;
-/// A change of speed of that many metres a second without a strike is a wall.
+/// Change of speed without a strike that is a wall, in metres per second.
 const BOUNCE_SPEED: f32 = 2.5;
 
-/// What shines, and what was seen last.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    /// Sparks and rings.
     pub(super) particles: Particles,
-    /// The puck's way.
     pub(super) trail: Trail,
-    /// How hard the puck was struck a moment ago, 0 to 1.
+    /// Strength of the last strike, 0 to 1, cooling down.
     pub(super) heat: f32,
-    /// How brightly the goals shine, the own one first, 0 to 1.
+    /// Light of the goals, the own one first, 0 to 1.
     pub(super) lit: [f32; 2],
     flashes: BTreeMap<EntityId, f32>,
     last: Option<(u8, bool, Puck, Board)>,
     since_strike: f32,
 }
 
-/// What a goal was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// The own side has one more.
     Ours,
-    /// The other has.
     Theirs,
 }
 
 impl Effects {
-    /// How brightly a mallet flashes, 0 to 1.
+    /// Flash of a mallet, 0 to 1.
     pub(super) fn flash_of(&self, id: EntityId) -> f32 {
         self.flashes.get(&id).copied().unwrap_or(0.0)
     }
 
-    /// Lets time pass, and compares what is seen with what was; returns the goal that has been counted.
+    /// Advances by `secs`, and compares with the frame before; returns a newly counted goal.
     pub(super) fn observe(&mut self, seen: &Seen, rig: &mut Rig, secs: f32) -> Option<Goal> {
         self.particles.advance(secs);
         self.trail.advance(secs, TRAIL_SECS);
@@ -108,7 +98,7 @@ impl Effects {
         if ours { Some(Goal::Ours) } else { theirs.then_some(Goal::Theirs) }
     }
 
-    /// A mallet struck the puck: the nearest one, for that is where it is.
+    /// A strike by the nearest mallet.
     fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut Rig) {
         if self.since_strike < AGAIN_SECS {
             return;
@@ -137,7 +127,7 @@ impl Effects {
         rig.shake(if own { 0.42 * hard } else { 0.18 * hard });
     }
 
-    /// Off a wall.
+    /// A bounce off a wall.
     fn bounce(&mut self, puck: &Puck, change: Vec2) {
         let normal = change.normalize_or(Vec2::X);
         let at = puck.position() - normal * PUCK;

@@ -15,7 +15,7 @@ use phaselock_client::palette;
 /// Radius of the area in front of a goal, in metres.
 const CREASE: f32 = 2.3;
 
-/// The colour of a side: the own one's, at the left, and the other's.
+/// Colour of a side: the own one, at the left, or the other.
 pub(super) fn side_color(own: bool) -> Color32 {
     if own { palette::OWN } else { palette::FOE }
 }
@@ -24,8 +24,8 @@ fn rect(camera: Camera, min: Vec2, max: Vec2) -> Rect {
     Rect::from_two_pos(camera.to_screen(min), camera.to_screen(max))
 }
 
-/// Paints all of it; `lit` says how brightly the goals shine, the own one first, 0 to 1, and `goals` what is
-/// written on the ice.
+/// Paints the rink; `lit` is the light of the goals, 0 to 1, and `goals` the score on the ice,
+/// each with the own side first.
 pub(super) fn draw(painter: &Painter, camera: Camera, lit: [f32; 2], goals: [u8; 2]) {
     draw_rim(painter, camera);
     let ice = rect(camera, -HALF, HALF);
@@ -107,7 +107,7 @@ fn draw_goal(painter: &Painter, camera: Camera, at: f32, lit: f32) {
     }
 }
 
-/// Lamps, and what they and the goals' lights leave on the ice; scratches of many rounds.
+/// Reflections of lamps and goals on the ice; scratches of many rounds.
 fn draw_reflections(painter: &Painter, camera: Camera, lit: [f32; 2]) {
     let white = Color32::WHITE;
     for (x, y, size) in [(-4.4, -2.0, 3.4), (0.4, 1.2, 4.2), (4.6, -1.4, 3.4)] {
@@ -135,7 +135,7 @@ fn draw_reflections(painter: &Painter, camera: Camera, lit: [f32; 2]) {
     }
 }
 
-/// Each side's goals, as if painted beneath the ice.
+/// Each side's score, as if painted beneath the ice.
 fn draw_score(painter: &Painter, camera: Camera, goals: [u8; 2]) {
     for (at, goals) in [(-1.0, goals[0]), (1.0, goals[1])] {
         let place = camera.to_screen(Vec2::new(4.0 * at, 0.0));

@@ -28,19 +28,18 @@ use phaselock_client::rig::Rig;
 use phaselock_client::scoreboard::{self, Board};
 use phaselock_client::view::{GameView, Scene};
 
-/// Seconds for which it is told who scored.
+/// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
 
-/// What the picture of Shuffle Puck keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct PuckScreen {
-    /// The camera of the last frame, in the world's terms.
+    /// Camera of the last frame in the world's own orientation.
     marks: Option<Camera>,
     steer: Steer,
     rig: Rig,
     effects: Effects,
     announcer: Announcer,
-    /// Who scored, and how long ago.
+    /// Name of the scorer, and its age in seconds.
     scorer: Option<(String, f32)>,
 }
 
@@ -73,7 +72,7 @@ impl GameView for PuckScreen {
 }
 
 impl PuckScreen {
-    /// Takes note of what has changed, and returns the camera to draw with.
+    /// Advances everything by a frame; returns the camera to draw with.
     fn take_note(&mut self, scene: &Scene<'_, ShufflePuck>, seen: &Seen) -> Camera {
         let goal = self.effects.observe(seen, &mut self.rig, scene.secs);
         self.announcer.advance(&round(&scene.view.entities), scene.secs);
@@ -202,7 +201,7 @@ impl PuckScreen {
         Self::KEYS
     }
 
-    /// What the player should know of why nothing counts.
+    /// Reason why nothing counts.
     fn waits_for(&self, seen: &Seen, round: &Round, alone: bool) -> Option<&'static str> {
         match round.phase() {
             Phase::WarmUp if alone => Some("Nobody is on the other side yet"),
@@ -233,7 +232,6 @@ impl PuckScreen {
     }
 }
 
-/// Who has won, in words.
 fn verdict([ours, theirs]: [u8; 2]) -> &'static str {
     match ours.cmp(&theirs) {
         std::cmp::Ordering::Greater => "Your side wins",

@@ -1,4 +1,4 @@
-//! What moves on the ice: mallets and the puck.
+//! Mallets and the puck.
 
 use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Stroke, vec2};
 use phaselock_games::puck::rink::{MALLET, PUCK};
@@ -10,14 +10,11 @@ use phaselock_client::paint::{arc, fade, glow, light, mix, text_over};
 use phaselock_client::palette;
 use phaselock_client::scoreboard::bot_tag;
 
-/// How a mallet is painted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// Whether it is one of the own side.
     pub(super) mate: bool,
-    /// Whether it is the own one.
     pub(super) own: bool,
-    /// How brightly it flashes from a strike, 0 to 1.
+    /// Flash of a strike, 0 to 1.
     pub(super) flash: f32,
 }
 
@@ -33,7 +30,7 @@ pub(super) fn draw_beneath(painter: &Painter, camera: Camera, mallet: &Mallet, l
     }
 }
 
-/// Paints a mallet. The own side's wear whole rings, the other's broken ones.
+/// Paints a mallet. The own side wears whole rings, the other side broken ones.
 pub(super) fn draw_mallet(painter: &Painter, camera: Camera, mallet: &Mallet, look: Look) {
     let metre = camera.scale;
     let at = camera.to_screen(mallet.position());
@@ -72,7 +69,7 @@ fn own_sign(painter: &Painter, at: Pos2, metre: f32, color: Color32) {
     }
 }
 
-/// Writes a name above a mallet, or below one that is at the upper wall.
+/// A name above a mallet, or below one at the upper wall.
 pub(super) fn draw_name(painter: &Painter, camera: Camera, mallet: &Mallet, name: &str, bot: bool) {
     let up = if mallet.y < -2.6 { -1.0 } else { 1.0 };
     let away = (MALLET + 0.24) * camera.scale + 6.0;
@@ -83,7 +80,7 @@ pub(super) fn draw_name(painter: &Painter, camera: Camera, mallet: &Mallet, name
     }
 }
 
-/// Paints the puck; `heat` is how hard it was struck a moment ago, 0 to 1.
+/// Paints the puck; `heat` is the strength of the last strike, 0 to 1.
 pub(super) fn draw_puck(painter: &Painter, camera: Camera, puck: &Puck, heat: f32, held_secs: f32) {
     let metre = camera.scale;
     let at = camera.to_screen(puck.position());

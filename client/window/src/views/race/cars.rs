@@ -12,7 +12,8 @@ use phaselock_client::paint::{beam, fade, glow, light, mix, text, text_over};
 use phaselock_client::palette;
 use phaselock_client::scoreboard::bot_tag;
 
-/// The body from above, right half, from the nose back: metres ahead of the middle and to the right.
+/// Right half of the body from above, from the nose back: metres ahead of the middle and to the
+/// right.
 const BODY: [(f32, f32); 8] = [
     (2.15, 0.42),
     (2.0, 0.78),
@@ -23,10 +24,10 @@ const BODY: [(f32, f32); 8] = [
     (-2.05, 0.86),
     (-2.15, 0.6),
 ];
-/// Patterns that cars are told apart by, besides their numbers.
+/// Patterns that tell cars apart, besides their numbers.
 const PATTERNS: u16 = 6;
 
-/// A car's own frame on the screen.
+/// A car's frame of reference on the screen.
 #[derive(Clone, Copy)]
 struct Frame {
     camera: Camera,
@@ -46,18 +47,13 @@ impl Frame {
     }
 }
 
-/// How a car is painted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// Whether it is the own one.
     pub(super) own: bool,
-    /// Whose it is.
     pub(super) player: PlayerId,
-    /// Whether it is there to be touched.
     pub(super) solid: bool,
 }
 
-/// Paints a car.
 pub(super) fn draw(painter: &Painter, camera: Camera, car: &Car, look: Look) {
     let frame = Frame { camera, at: car.place(), nose: car.nose() };
     let there = if look.solid { 1.0 } else { 0.45 };
@@ -205,18 +201,14 @@ fn tail_lights(painter: &Painter, frame: &Frame, car: &Car, there: f32) {
     }
 }
 
-/// What is written above a car.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag<'a> {
-    /// Its place in the race; 0 if nothing counts.
+    /// Place in the race; 0 if nothing counts.
     pub(super) place: u16,
-    /// Its driver's name.
     pub(super) name: &'a str,
-    /// Whether the server drives it.
     pub(super) bot: bool,
 }
 
-/// Writes it.
 pub(super) fn draw_tag(painter: &Painter, camera: Camera, car: &Car, tag: Tag<'_>) {
     let over =
         camera.to_screen(car.place()) - vec2(if tag.bot { 14.0 } else { 0.0 }, 2.2 * camera.scale);

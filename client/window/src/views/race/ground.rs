@@ -9,15 +9,15 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::{fade, mix};
 use phaselock_client::palette;
 
-/// Metres beyond the picture that are painted as well.
+/// Metres painted beyond the picture.
 const MARGIN: f32 = 8.0;
 /// Side of a patch of lawn with a tuft of grass, in metres.
 const PATCH: f32 = 4.5;
 /// Width of a mown stripe, in metres.
 const MOWN: f32 = 11.0;
-/// How high barriers are, as a share of the camera's height.
+/// Height of barriers, as a share of the camera's height.
 const BARRIER_HEIGHT: f32 = 0.012;
-/// Slots of the grid that are painted.
+/// Painted slots of the grid.
 const SLOTS: usize = 32;
 
 /// The road in pieces, made once.
@@ -30,10 +30,10 @@ pub(super) struct Ground {
 struct Piece {
     at: Vec2,
     right: Vec2,
-    /// The racing line, which is darker from rubber.
+    /// Distance of the racing line from the middle; rubber makes it darker.
     line: f32,
     kerb: bool,
-    /// Where the barriers stand, left and right; none where other parts of the track lie behind.
+    /// Positions of the barriers, left and right; none where other parts of the track lie behind.
     barriers: [Option<Vec2>; 2],
 }
 
@@ -75,7 +75,7 @@ pub(super) fn quad(mesh: &mut Mesh, corners: [Pos2; 4], color: Color32) {
     mesh.add_triangle(first, first + 2, first + 3);
 }
 
-/// Any number that looks like chance, 0 to 1, for a patch of the lawn.
+/// A pseudo-random number from 0 up to 1 for a patch of the lawn.
 fn chance(x: i32, y: i32, salt: u32) -> f32 {
     let mut bits =
         (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77) ^ salt;
@@ -85,7 +85,7 @@ fn chance(x: i32, y: i32, salt: u32) -> f32 {
 }
 
 impl Ground {
-    /// Paints all that lies beneath the cars, on a window that has the lawn's colour.
+    /// Paints everything beneath the cars, on a window of the lawn's colour.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
         lawn(painter, camera);
         let half = camera.half() + BARRIER + MARGIN;
@@ -139,7 +139,6 @@ impl Ground {
         grid(painter, camera);
     }
 
-    /// Paints the barriers, which stand up a little.
     pub(super) fn draw_barriers(&self, painter: &Painter, camera: Camera) {
         let half = camera.half() + BARRIER + MARGIN;
         let seen = |piece: &Piece| (piece.at - camera.middle).abs().cmplt(half).all();
@@ -156,7 +155,7 @@ impl Ground {
         }
     }
 
-    /// Paints a line along the road, as far as it is seen.
+    /// Paints the visible part of a line along the road.
     fn run(
         &self,
         painter: &Painter,
@@ -184,7 +183,7 @@ fn line(painter: &Painter, points: &mut Vec<Pos2>, stroke: Stroke) {
     }
 }
 
-/// A paint on the road: somewhat worn.
+/// Somewhat worn paint on the road.
 fn fade_solid(color: Color32) -> Color32 {
     mix(color, palette::ASPHALT, 0.16)
 }
@@ -229,7 +228,7 @@ fn lawn(painter: &Painter, camera: Camera) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// The line in black and white squares, and the slots behind it.
+/// The chequered line, and the slots behind it.
 fn grid(painter: &Painter, camera: Camera) {
     let track = Track::get();
     let reach = camera.half() + MARGIN;

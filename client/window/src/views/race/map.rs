@@ -13,10 +13,10 @@ use phaselock_games::race::{Piece, Score, car_of};
 use phaselock_client::paint::{fade, panel, text};
 use phaselock_client::palette;
 
-/// Metres a second that somebody far away is taken to drive from its last gate on.
+/// Assumed speed of a distant car since its last gate, in metres per second.
 const USUAL: f32 = 22.0;
 
-/// Where those are who are too far away to be seen: by the gates that their scores tell of.
+/// Positions of cars that are too far away to be seen, by the gates in their scores.
 #[derive(Debug, Default)]
 pub(super) struct Map {
     /// Gates passed, and seconds since the last.
@@ -24,7 +24,6 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Lets time pass.
     pub(super) fn advance(&mut self, scores: &BTreeMap<PlayerId, Score>, secs: f32) {
         self.far.retain(|player, _| scores.contains_key(player));
         for (player, score) in scores {
@@ -34,7 +33,7 @@ impl Map {
         }
     }
 
-    /// Where a player is, as far as is known.
+    /// Position of a player, as far as it is known.
     fn place(&self, track: &Track, entities: &Entities<Piece>, player: PlayerId) -> Option<Vec2> {
         if let Some(car) = car_of(entities, player) {
             return Some(car.place());
@@ -45,7 +44,6 @@ impl Map {
         Some(track.place(station, 0.0))
     }
 
-    /// Paints the map at the lower right.
     pub(super) fn draw(
         &self,
         painter: &Painter,

@@ -1,4 +1,4 @@
-//! What tyres leave behind: marks that fade, and the smoke and dust above them.
+//! Traces of tyres: marks that fade, and the smoke and dust above them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,17 +16,17 @@ use phaselock_client::paint::fade;
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 
-/// Pieces of marks that are kept; the oldest go first.
+/// Most pieces of marks; the oldest go first.
 const PIECES_MAX: usize = 4000;
 /// Seconds until a mark is gone.
 const LIFE_SECS: f32 = 22.0;
 /// Metres from one piece to the next.
 const STEP: f32 = 0.4;
-/// Metres that nobody drives in a frame.
+/// Metres in a frame that are a jump.
 const CUT: f32 = 4.0;
-/// Sliding across by so much, in metres a second, leaves marks.
+/// Sideways speed that leaves marks, in metres per second.
 const SLIDES: f32 = 2.2;
-/// From a car's middle back and aside to its rear wheels, in metres.
+/// Distance of the rear wheels from a car's middle, back and aside, in metres.
 const WHEELS: Vec2 = Vec2::new(1.25, 0.9);
 
 #[derive(Debug)]
@@ -36,17 +36,16 @@ struct Mark {
     age: f32,
 }
 
-/// Marks, and where each car's rear wheels were when they left the last.
+/// Tyre marks, and each car's rear wheels when they left the last.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     pieces: VecDeque<Mark>,
     wheels: BTreeMap<EntityId, [Vec2; 2]>,
-    /// Seconds of smoke that are owed, for each car.
+    /// Seconds of smoke due for each car.
     smoke: BTreeMap<EntityId, f32>,
 }
 
 impl Marks {
-    /// Lets time pass for all cars that are seen.
     pub(super) fn advance<'c>(
         &mut self,
         track: &Track,
@@ -121,7 +120,6 @@ impl Marks {
         }
     }
 
-    /// Paints the marks.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
         let half = camera.half() + 2.0;
         let mut mesh = Mesh::default();
@@ -138,7 +136,6 @@ impl Marks {
         painter.add(Shape::mesh(mesh));
     }
 
-    /// Forgets all: another race.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

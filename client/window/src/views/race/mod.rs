@@ -30,32 +30,31 @@ use phaselock_client::rig::{Rig, Shot};
 use phaselock_client::scoreboard::{self, Board};
 use phaselock_client::view::{GameView, Scene};
 
-/// Metres that are seen from left to right on most screens, at rest and at full speed.
+/// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
-/// The picture's height for its width, at most.
+/// Most of the picture's height, as a share of its width.
 const SEEN_SHAPE: f32 = 0.75;
-/// Seconds that the camera looks ahead along the velocity, and how far at most, as a share of the width.
+/// Seconds of look-ahead along the velocity, and its most as a share of the width.
 const LOOK_AHEAD_SECS: f32 = 0.55;
 const LOOK_AHEAD_MOST: f32 = 0.22;
-/// Seconds in which half of the camera's way to where it should be is done.
+/// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.09;
-/// The same of its height.
+/// Half-life of the camera's missing width, in seconds.
 const ZOOM_SECS: f32 = 0.6;
-/// The camera jumps further than this: another place, not a drive.
+/// Metres beyond which the camera jumps: another place, not a drive.
 const CUT: f32 = 45.0;
-/// Names are written over so many of the nearest cars.
+/// Most cars with names over them, the nearest first.
 const TAGS_MAX: usize = 24;
-/// Backwards along the track, in metres a second, for so many seconds, is the wrong way.
+/// The wrong way: metres per second backwards along the track, for so many seconds.
 const WRONG: f32 = 2.0;
 const WRONG_SECS: f32 = 0.7;
 
-/// What the picture of Race keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct RaceScreen {
     drawn: Option<Camera>,
     rig: Rig,
     width: Option<f32>,
-    /// Where the own car was drawn last, and how fast it was.
+    /// Last position and velocity of the own car.
     own_at: Option<(Vec2, Vec2)>,
     ground: Ground,
     marks: Marks,
@@ -63,9 +62,9 @@ pub(crate) struct RaceScreen {
     map: Map,
     announcer: Announcer,
     scores: BTreeMap<PlayerId, Score>,
-    /// How often each car was touched and put somewhere, as last seen.
+    /// Bumps and resets of each car in the frame before.
     seen: BTreeMap<EntityId, (u8, u8)>,
-    /// The own lap, and when it began in seconds after green, by the picture's own clock.
+    /// The own lap, and its start in seconds after green by the picture's own clock.
     lap: Option<(u16, f32)>,
     was_red: bool,
     wrong_secs: f32,
@@ -186,7 +185,7 @@ impl RaceScreen {
         }
     }
 
-    /// Whether the own car goes the wrong way, or has left a gate out.
+    /// Notices a car that goes the wrong way or has missed a gate.
     fn notice_way(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let Some(car) = own.filter(|car| !car.has_finished()) else {
             (self.wrong_secs, self.lost_secs) = (0.0, 0.0);
@@ -203,7 +202,6 @@ impl RaceScreen {
         self.lost_secs = if lost { self.lost_secs + scene.secs } else { 0.0 };
     }
 
-    /// Moves the camera along and returns the one to draw with.
     fn aim_camera(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) -> Camera {
         if let Some(car) = own {
             self.own_at = Some((car.place(), car.velocity()));
@@ -331,12 +329,11 @@ impl RaceScreen {
         }
     }
 
-    /// What a newcomer must know.
+    /// The keys that a newcomer must know.
     fn hint() -> &'static [(&'static str, &'static str)] {
         &[("Arrows, WASD", "drive"), ("Space", "hand brake"), ("R", "back on the track")]
     }
 
-    /// The clock, the lap and the place.
     fn draw_figures(
         &self,
         scene: &Scene<'_, Race>,
@@ -373,7 +370,7 @@ impl RaceScreen {
         self.scores.get(&player).copied().unwrap_or_default()
     }
 
-    /// By place; with the time of the first, and what the others were behind it.
+    /// Sorted by place, with the winner's time and the others' gaps.
     fn board(&self, scene: &Scene<'_, Race>) -> Board {
         let first = self.scores.values().map(|score| score.time).filter(|time| *time > 0).min();
         let key = |player| match self.score(player).place {

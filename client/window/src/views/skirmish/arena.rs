@@ -10,17 +10,16 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::{arc, fade, shadow};
 use phaselock_client::palette;
 
-/// How high walls are, as a share of the camera's height: enough to stand up, too little to hide
-/// anybody behind.
+/// Height of walls as a share of the camera's height: visible, but too little to hide anybody.
 const WALL_HEIGHT: f32 = 0.03;
 /// Width of the rim on top of a wall, in metres.
 const RIM: f32 = 0.07;
 
-/// How far shadows fade out, in metres.
+/// Width of a shadow's edge, in metres.
 const SHADOW: f32 = 0.5;
 
-/// Paints it on a window that has the floor's colour: all but those who are in it. What cannot be seen
-/// from `eye` lies in the shade; walls stand out of it, being known anyway.
+/// Paints the arena on a window of the floor's colour. The part that cannot be seen from the
+/// viewpoint lies in the shade; walls stand out of it, being known anyway.
 pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option<Vec2>) {
     let floor = on_floor(camera, Aabb::centred(Vec2::ZERO, HALF));
     grid(painter, camera, floor);
@@ -57,7 +56,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option
     outside(painter, camera);
 }
 
-/// Paints what lies beyond the outer walls.
+/// Paints the void beyond the outer walls.
 fn outside(painter: &Painter, camera: Camera) {
     let (screen, inner) = (camera.screen, on_top(camera, Aabb::centred(Vec2::ZERO, HALF + BORDER)));
     let (left, right) = (screen.left()..=inner.left(), inner.right()..=screen.right());
@@ -103,7 +102,7 @@ fn grid(painter: &Painter, camera: Camera, floor: Rect) {
     }
 }
 
-/// Lines that tell where one is: the court's ring, the middle line, the corners.
+/// Lines for orientation: the court's ring, the middle line, the corners.
 fn markings(painter: &Painter, camera: Camera) {
     let stroke = Stroke::new(0.09 * camera.scale, palette::MARKING);
     let middle = camera.to_screen(Vec2::ZERO);

@@ -30,7 +30,7 @@ struct Tracer {
 }
 
 impl Effects {
-    /// A shot from a muzzle to what it hit; `body` if that was somebody.
+    /// A shot from a muzzle to its end; `body` if that is a player.
     pub(super) fn shot(&mut self, from: Vec2, to: Vec2, along: Vec2, color: Color32, body: bool) {
         if self.tracers.len() == TRACERS_MAX {
             self.tracers.remove(0);
@@ -42,7 +42,7 @@ impl Effects {
         self.particles.spray(to, -along, count, speed, color, 0.32);
     }
 
-    /// Something else than a rifle was fired.
+    /// A shot of another weapon than the rifle.
     pub(super) fn launch(&mut self, from: Vec2, along: Vec2, color: Color32) {
         self.particles.flash(from, along, 0.4, color, 0.04);
         for n in 0_u8..3 {
@@ -51,14 +51,14 @@ impl Effects {
         }
     }
 
-    /// Something went off here.
+    /// An explosion.
     pub(super) fn blast(&mut self, at: Vec2, color: Color32) {
         self.particles.explosion(at, BLAST_REACH * 0.8, color);
         self.particles.ring(at, (0.4, BLAST_REACH), color, 0.5);
         self.particles.flash(at, Vec2::ZERO, 1.5, palette::WARN, 0.1);
     }
 
-    /// Something was picked up here, or put there.
+    /// A pickup taken, or a thing put in its place.
     pub(super) fn twinkle(&mut self, at: Vec2, color: Color32) {
         self.particles.ring(at, (0.3, 0.9), color, 0.35);
         self.particles.burst(at, 8, 2.5, color, 0.4);

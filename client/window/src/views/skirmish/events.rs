@@ -1,4 +1,4 @@
-//! What happened since the last frame, told from how players have changed.
+//! Events, found by comparing two frames.
 //!
 //! Snapshots carry states, never events: a counter that has moved on says that something happened,
 //! and a lost packet loses nothing.
@@ -16,72 +16,89 @@ use phaselock_games::skirmish::{
     scores,
 };
 
-/// Something to show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    /// Somebody fired.
     Shot {
         shooter: EntityId,
-        /// Where the rifle points.
         along: Vec2,
-        /// Where the shot leaves it.
         from: Vec2,
-        /// Where it ends.
         to: Vec2,
-        /// Whether a player stands there.
         hit: bool,
     },
-    /// Somebody fired something else than the rifle.
-    Launched { shooter: EntityId, along: Vec2, from: Vec2, weapon: Weapon },
-    /// Something went off; whose doing it is, if anybody's.
-    Blast { at: Vec2, by: Option<PlayerId> },
-    /// Something to pick up was taken, or is back.
-    Taken { at: Vec2, goods: Goods },
-    /// A crate or a barrel was put in its place.
-    Put { at: Vec2 },
-    /// Somebody was hit, and by how much.
-    Hurt { id: EntityId, damage: u8 },
+    /// A shot of another weapon than the rifle.
+    Launched {
+        shooter: EntityId,
+        along: Vec2,
+        from: Vec2,
+        weapon: Weapon,
+    },
+    /// An explosion, and its author if there is one.
+    Blast {
+        at: Vec2,
+        by: Option<PlayerId>,
+    },
+    /// A pickup that was taken, or is back.
+    Taken {
+        at: Vec2,
+        goods: Goods,
+    },
+    /// A crate or a barrel that is back in its place.
+    Put {
+        at: Vec2,
+    },
+    Hurt {
+        id: EntityId,
+        damage: u8,
+    },
     /// The own player has hit somebody.
     Landed,
-    /// Somebody in sight died.
-    Died { id: EntityId, at: Vec2 },
-    /// Somebody was killed, in sight or not.
-    Killed { victim: PlayerId, killer: Option<PlayerId>, means: Means },
-    /// Somebody came into the world.
-    Spawned { id: EntityId, at: Vec2 },
+    /// A death in sight.
+    Died {
+        id: EntityId,
+        at: Vec2,
+    },
+    /// A death, in sight or not.
+    Killed {
+        victim: PlayerId,
+        killer: Option<PlayerId>,
+        means: Means,
+    },
+    Spawned {
+        id: EntityId,
+        at: Vec2,
+    },
 }
 
-/// How far from its owner's middle a rifle ends.
+/// Distance from a player's middle to the muzzle, in metres.
 pub(super) const MUZZLE: f32 = 0.92;
-/// More shots than this between two frames are a jump in time, not a salvo.
+/// Most shots between two frames; more are a jump in time, not a salvo.
 const SHOTS_MAX: u8 = 4;
 
-/// Somebody who comes into sight so close to the time for it has just returned from the dead.
+/// A player who comes into sight this close to the time for it has just returned from the dead.
 const RESPAWN_SLACK_SECS: f32 = 0.15;
 
-/// Seconds for which something that is no more is remembered: a prediction of it may come again.
+/// Seconds for which a vanished charge is remembered: a prediction of it may come again.
 const FORGET_SECS: f32 = 1.0;
-/// Ticks after which something that was not seen to burst is no longer shown to.
+/// Ticks for which a burst is news.
 const BURST_TICKS_MAX: u8 = 12;
 
-/// A rocket, a grenade or a mine, by its owner and the number that the rules know it by, which it keeps when the
-/// server's takes the place of a predicted one.
+/// Owner and number of a rocket, a grenade or a mine; the number stays when the server's takes the
+/// place of a predicted one.
 type Charge = (Option<PlayerId>, Option<u16>);
 
-/// Who was seen last, and how they were.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     seen: BTreeMap<EntityId, Player>,
-    /// Whether each has burst, and seconds since it was there last.
+    /// A charge has burst, and the seconds since it was last there.
     charges: BTreeMap<Charge, (bool, f32)>,
     props: BTreeMap<EntityId, Prop>,
     pickups: BTreeMap<EntityId, bool>,
-    /// How often everybody had been killed, and for how many seconds that has been known.
+    /// Deaths of everybody, and the seconds for which they have been known.
     deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
 
 impl Watch {
-    /// What has happened since the last call. Of those who were not there then, nothing.
+    /// Events since the last call; none for entities that are new.
     pub(super) fn observe(
         &mut self,
         arena: &Arena,
@@ -196,14 +213,14 @@ impl Watch {
         (self.props, self.pickups) = (props, pickups);
     }
 
-    /// Whether somebody returns from the dead about now.
+    /// True about the time when a player returns from the dead.
     fn is_due(&self, player: PlayerId) -> bool {
         let dead = self.deaths.get(&player).map_or(f32::MAX, |(_, secs)| *secs);
         (dead - RESPAWN_SECS).abs() < RESPAWN_SLACK_SECS
     }
 }
 
-/// A shot ends where it meets a wall, a prop or somebody as displayed, which is what its shooter saw.
+/// A shot to its end: a wall, a prop or a player as displayed, which is what its shooter saw.
 fn shot(arena: &Arena, entities: &Entities<Piece>, shooter: EntityId, player: &Player) -> Event {
     let (middle, along) = (player.position(), player.facing());
     let wall = ray_to_walls(middle, along, &arena.walls, RANGE);

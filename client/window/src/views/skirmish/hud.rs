@@ -1,4 +1,4 @@
-//! What is written over the arena: health, score, who killed whom, crosshair.
+//! Figures over the arena: health, weapons, crosshair.
 
 use std::collections::VecDeque;
 
@@ -17,17 +17,16 @@ const FEED_MAX: usize = 5;
 const LANDED_SECS: f32 = 0.22;
 /// Seconds that a wound is felt.
 const WOUND_SECS: f32 = 0.7;
-/// Hits that kill: the segments of the health bar.
+/// Segments of the health bar: hits that kill.
 const SEGMENTS: u8 = 5;
 
-/// What is written.
 #[derive(Debug, Default)]
 pub(super) struct Hud {
     feed: VecDeque<Line>,
     landed: f32,
     killed: f32,
     wound: f32,
-    /// The health bar's trail: what was there a moment ago.
+    /// Health of a moment ago, for the bar's trail.
     trail: f32,
 }
 
@@ -49,7 +48,6 @@ pub(super) struct Who {
 }
 
 impl Hud {
-    /// Somebody was killed.
     pub(super) fn kill(&mut self, killer: Option<Who>, victim: Who, means: Means) {
         if killer.as_ref().is_some_and(|who| who.own) {
             self.killed = LANDED_SECS * 2.0;
@@ -60,18 +58,15 @@ impl Hud {
         self.feed.push_back(Line { killer, victim, sign: Icon::of_means(means), age: 0.0 });
     }
 
-    /// The own player has hit somebody.
     pub(super) fn land(&mut self) {
         self.landed = LANDED_SECS;
     }
 
-    /// The own player was hit.
     pub(super) fn hurt(&mut self, damage: u8) {
         let more = 0.5 + f32::from(damage) / 100.0;
         self.wound = (self.wound + more * WOUND_SECS).min(1.4 * WOUND_SECS);
     }
 
-    /// Lets time pass.
     pub(super) fn advance(&mut self, secs: f32, own: Option<&Player>) {
         for timer in [&mut self.landed, &mut self.killed, &mut self.wound] {
             *timer = (*timer - secs).max(0.0);
@@ -85,7 +80,6 @@ impl Hud {
             if health > self.trail { health } else { (self.trail - 70.0 * secs).max(health) };
     }
 
-    /// Paints the wound on the rim of the picture.
     pub(super) fn draw_wound(&self, painter: &Painter, screen: Rect, own: Option<&Player>) {
         let low = own.is_some_and(|own| (1..=HEALTH / SEGMENTS * 2).contains(&own.health));
         let strength = (self.wound / WOUND_SECS * 0.3).max(if low { 0.12 } else { 0.0 });
@@ -95,7 +89,6 @@ impl Hud {
         }
     }
 
-    /// Paints what was killed by whom, below the connection's corner.
     pub(super) fn draw_feed(&self, painter: &Painter, screen: Rect) {
         for (n, line) in self.feed.iter().rev().enumerate() {
             let left = ((FEED_SECS - line.age) / 0.6).min(1.0);
@@ -126,7 +119,6 @@ impl Hud {
         }
     }
 
-    /// Paints the own health.
     pub(super) fn draw_health(&self, painter: &Painter, screen: Rect, own: &Player) {
         let rect = Rect::from_min_size(screen.left_bottom() + vec2(18.0, -74.0), vec2(262.0, 56.0));
         panel(painter, rect);
@@ -156,7 +148,6 @@ impl Hud {
         }
     }
 
-    /// Paints what there is to fight with, and what is in hand of it.
     pub(super) fn draw_weapons(&self, painter: &Painter, screen: Rect, own: &Player) {
         let first = screen.left_bottom() + vec2(292.0, -74.0);
         for (n, weapon) in Weapon::ALL.into_iter().enumerate() {
@@ -197,7 +188,6 @@ impl Hud {
         }
     }
 
-    /// Paints how long the own player stays dead.
     pub(super) fn draw_death(
         &self,
         painter: &Painter,
@@ -217,8 +207,7 @@ impl Hud {
         text_over(painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
-    /// Paints where the weapon in hand is pointed, each in a shape of its own, and how far it is loaded:
-    /// `wait` is the part that is missing.
+    /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload.
     pub(super) fn draw_crosshair(&self, painter: &Painter, at: Pos2, own: &Player, wait: f32) {
         let strokes = [(4.0, fade(palette::VOID, 0.6)), (1.8, palette::TEXT)];
         let strokes = strokes.map(|(width, color)| Stroke::new(width, color));

@@ -37,29 +37,27 @@ use phaselock_client::rig::{Rig, Shot};
 use phaselock_client::scoreboard::{self, Board};
 use phaselock_client::view::{GameView, Scene};
 
-/// Metres that are seen from left to right on most screens.
+/// Visible metres from left to right on most screens, and from top to bottom at most.
 const SEEN_WIDTH: f32 = 26.0;
-/// Metres that are seen from top to bottom at most.
 const SEEN_HEIGHT: f32 = 19.5;
-/// How far the camera leans towards the mouse, as a share of the way there.
+/// Lean of the camera towards the mouse, as a share of the way.
 const LOOK_AHEAD: f32 = 0.16;
-/// Seconds in which half of the camera's way to where it should be is done.
+/// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.07;
-/// Metres beyond the arena's inside that may be seen, so that nobody by a wall stands beneath what
-/// is written along the window's edges.
+/// Visible metres beyond the arena's inside, so that nobody by a wall stands beneath the texts
+/// along the window's edges.
 const MARGIN: f32 = 3.0;
-/// The camera jumps further than this: a new place in the world, not a walk.
+/// Metres beyond which the camera jumps: another place in the world, not a walk.
 const CUT: f32 = 9.0;
 
-/// What the picture of Skirmish keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct SkirmishScreen {
-    /// The camera of the last frame, before any shaking: what the mouse points into.
+    /// Camera of the last frame, before any shake: the one that the mouse points into.
     camera: Option<Camera>,
     /// What was drawn with.
     drawn: Option<Camera>,
     rig: Rig,
-    /// Where the own player was drawn last.
+    /// Last position of the own player.
     own_at: Option<Vec2>,
     watch: Watch,
     effects: Effects,
@@ -67,12 +65,12 @@ pub(crate) struct SkirmishScreen {
     things: Things,
     hud: Hud,
     announcer: Announcer,
-    /// The own player as it is drawn: what the wheel turns on from.
+    /// The own player as drawn: the wheel turns on from its weapon.
     own: Option<Player>,
     /// Everybody's scores, those included who are out of sight.
     scores: BTreeMap<PlayerId, Score>,
-    /// How often the own player had been killed when it was last alive: it is seen dead sooner than
-    /// its score is, which then names who killed it the time before.
+    /// Deaths in the own score while the player was alive: a death is seen before its score names
+    /// the killer.
     deaths_alive: u16,
 }
 
@@ -120,8 +118,8 @@ impl GameView for SkirmishScreen {
 }
 
 impl SkirmishScreen {
-    /// The weapon that controls ask for, by its number and 1, or 0: by its key, or as many further as the wheel was
-    /// turned, past those that there is nothing for.
+    /// The weapon that controls ask for, by its number and 1, or 0: by its key, or by the wheel,
+    /// past weapons without ammunition.
     fn weapon(&self, controls: &Controls) -> u8 {
         let keys = [KeyCode::Key1, KeyCode::Key2, KeyCode::Key3, KeyCode::Key4];
         if let Some(number) = (1..).zip(keys).find(|(_, key)| controls.key(&[*key])) {
@@ -192,7 +190,6 @@ impl SkirmishScreen {
         }
     }
 
-    /// Moves the camera along and returns the one to draw with.
     fn aim_camera(&mut self, scene: &Scene<'_, Skirmish>, own: Option<&Player>) -> Camera {
         if let Some(own) = own {
             self.own_at = Some(own.position());

@@ -16,27 +16,21 @@ use phaselock_client::paint::{arc, fade, glow, light, mix, text_over};
 use phaselock_client::palette;
 use phaselock_client::scoreboard::bot_tag;
 
-/// Seconds for which somebody flashes who was hit.
 const HURT_SECS: f32 = 0.16;
-/// Seconds for which a rifle is pushed back by a shot.
 const RECOIL_SECS: f32 = 0.12;
-/// Seconds in which somebody appears.
 const APPEAR_SECS: f32 = 0.3;
-/// Seconds in which somebody dead is gone from sight.
 const FADE_SECS: f32 = 0.5;
 
-/// Seconds in which somebody comes into sight or is lost from it.
 const SIGHT_SECS: f32 = 0.15;
 
-/// What moves on players by itself.
 #[derive(Debug, Default)]
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Body {
-    /// The player as last told of, and on the way since; none until it is told of.
+    /// Last known state, moved on since; none before the first.
     last: Option<Slot<Player>>,
-    /// How much of it is in sight: 0 to 1.
+    /// Visible share, 0 to 1.
     sight: f32,
     hurt: f32,
     recoil: f32,
@@ -44,19 +38,14 @@ struct Body {
     dead: f32,
 }
 
-/// What is written above somebody.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag<'a> {
-    /// The name.
     pub(super) name: &'a str,
-    /// Whether the server plays it.
     pub(super) bot: bool,
-    /// How much of it is in sight.
     pub(super) sight: f32,
 }
 
 impl Bodies {
-    /// Something happened to somebody.
     pub(super) fn handle(&mut self, event: &Event) {
         match event {
             Event::Shot { shooter, .. } | Event::Launched { shooter, .. } => {
@@ -73,7 +62,6 @@ impl Bodies {
         }
     }
 
-    /// Lets time pass for those who are there.
     pub(super) fn advance(
         &mut self,
         players: impl Iterator<Item = Slot<Player>> + Clone,
@@ -102,12 +90,11 @@ impl Bodies {
         }
     }
 
-    /// Everybody to paint, and how much of each is in sight.
+    /// Everybody to paint, with their visible shares.
     pub(super) fn shown(&self) -> impl Iterator<Item = (Slot<Player>, f32)> {
         self.0.values().filter_map(|body| Some((body.last?, body.sight)))
     }
 
-    /// Paints somebody.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera, slot: &Slot<Player>, own: bool) {
         let body = self.0.get(&slot.id).copied().unwrap_or_default();
         let player = &slot.entity;
@@ -149,7 +136,7 @@ impl Bodies {
     }
 }
 
-/// Writes name and health above somebody who lives and is not the own player.
+/// Name and health above a living player.
 pub(super) fn draw_tag(painter: &Painter, camera: Camera, player: &Player, tag: Tag<'_>) {
     let over = camera.to_screen(player.position()) - vec2(0.0, 0.72 * camera.scale);
     let bar = Rect::from_center_size(over, vec2(0.95 * camera.scale, 5.0));
@@ -166,7 +153,6 @@ pub(super) fn draw_tag(painter: &Painter, camera: Camera, player: &Player, tag: 
     }
 }
 
-/// The colours of a body.
 struct Look {
     edge: Color32,
     inside: Color32,
@@ -185,7 +171,7 @@ impl Look {
     }
 }
 
-/// What somebody has in hand: a long rifle, a thick launcher, or what is thrown and laid, in a hand.
+/// The weapon in hand: a long rifle, a thick launcher, or a grenade or mine.
 fn weapon(
     painter: &Painter,
     (at, facing, metre): (Pos2, Vec2, f32),
@@ -218,7 +204,7 @@ fn weapon(
     }
 }
 
-/// Two arms around what is carried.
+/// Two arms around a carried thing.
 fn arms(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, look: &Look) {
     for side in [-1.0, 1.0] {
         let aside = facing.rot90() * (0.3 * side * metre);
@@ -227,7 +213,7 @@ fn arms(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, look: &Look) {
     }
 }
 
-/// The sign of the own player, beside its ring: an arrow's head.
+/// The sign of the own player: an arrow's head.
 fn chevron(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, color: Color32) {
     let aside = facing.rot90() * 0.16 * metre;
     let back = at - facing * 0.1 * metre;
@@ -236,7 +222,7 @@ fn chevron(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, color: Color32
     painter.add(Shape::line(vec![back + aside, tip, back - aside], stroke));
 }
 
-/// The own health, where one looks anyway.
+/// The own health as a ring, where one looks anyway.
 fn health_ring(painter: &Painter, at: Pos2, metre: f32, share: f32, there: f32) {
     let radius = 0.6 * metre;
     let color = mix(palette::BAD, palette::OWN, share * 1.8 - 0.4);

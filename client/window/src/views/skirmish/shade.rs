@@ -1,4 +1,4 @@
-//! What the own player cannot see lies in the shade: nobody is told of those who stand there.
+//! Shade over everything that the own player cannot see: the server tells nobody of players there.
 //!
 //! The view is swept around the player from corner to corner. Between two neighbouring corners what
 //! is nearest is one side of one wall, and behind it there is one piece of shade; so no two pieces
@@ -15,20 +15,20 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::fade;
 use phaselock_client::palette;
 
-/// How dark it is.
+/// Darkness of the shade, 0 to 1.
 const DARK: f32 = 0.48;
 /// Metres from the player beyond which there is nothing.
 const FAR: f32 = 160.0;
-/// How far to either side of a corner is looked past it, in radians: 2 mm at 20 m.
+/// Angle by which a look passes a corner on either side, in radians: 2 mm at 20 m.
 const PAST: f32 = 1e-4;
-/// Half of the lamp's size in metres, which says how softly shade ends.
+/// Half of the lamp's size in metres: the softness of the shade's edge.
 const LAMP: f32 = 0.3;
-/// The greatest angle over which it ends, in radians; near corners it would be the lamp's own.
+/// Greatest angle of a soft edge, in radians; near corners it would be the lamp's own.
 const SOFT_MAX: f32 = 0.16;
-/// Pieces that such an edge consists of, each as long as it can be seen.
+/// Pieces of a soft edge, each as long as it can be seen.
 const SLICES: u32 = 6;
 
-/// A direction to look in, and how far one sees just before and just after it.
+/// A direction, and the visible distances just before and just after it.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     along: Vec2,
@@ -36,7 +36,7 @@ struct Look {
     after: f32,
 }
 
-/// Paints the shade on the floor, as seen from `eye`.
+/// Paints the shade on the floor, as seen from the viewpoint.
 pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Vec2) {
     // Only what stands between the eye and what is seen throws shade on it.
     let seen = Aabb { min: camera.middle - camera.half(), max: camera.middle + camera.half() };
@@ -94,7 +94,7 @@ fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
     angles.into_iter().map(look).collect()
 }
 
-/// Whether a point is on the outer walls.
+/// True for a point on the outer walls.
 fn is_outer(point: Vec2) -> bool {
     (point.abs() - HALF + 0.05).max_element() > 0.0
 }

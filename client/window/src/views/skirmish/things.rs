@@ -1,4 +1,4 @@
-//! What stands, lies and flies about: crates, barrels, pickups, mines, rockets, grenades.
+//! Things in the arena: crates, barrels, pickups, mines, rockets, grenades.
 
 use std::collections::BTreeMap;
 
@@ -19,25 +19,24 @@ use phaselock_client::paint::{arc, beam, fade, glow, light, mix};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 
-/// Seconds in which something comes into sight or is lost from it.
 const SIGHT_SECS: f32 = 0.15;
-/// How high crates and barrels are, as a share of the camera's height.
+/// Height of crates and barrels, as a share of the camera's height.
 const HEIGHT: f32 = 0.018;
-/// The same of what somebody carries.
+/// Height of carried ones.
 const CARRIED_HEIGHT: f32 = 0.05;
 /// Metres from one puff of a rocket's smoke to the next.
 const PUFFS: f32 = 0.3;
 
-/// What stands and lies about, as it was last told of, and how much of it is in sight.
+/// Standing and lying things as last known, with their visible shares.
 #[derive(Debug, Default)]
 pub(super) struct Things {
     seen: BTreeMap<EntityId, (Slot<Piece>, f32)>,
-    /// How far each rocket has flown since its last puff.
+    /// Last position of each rocket, and the metres flown since its last puff.
     smoke: BTreeMap<EntityId, (Vec2, f32)>,
 }
 
 impl Things {
-    /// Lets time pass; rockets smoke, and so do barrels that were hit.
+    /// Advances by `secs`; rockets smoke, and so do damaged barrels.
     pub(super) fn advance(
         &mut self,
         entities: &Entities<Piece>,
@@ -85,7 +84,6 @@ impl Things {
         }
     }
 
-    /// Paints what lies on the floor.
     pub(super) fn draw_floor(
         &self,
         painter: &Painter,
@@ -104,7 +102,7 @@ impl Things {
         }
     }
 
-    /// Paints what stands there, or with `carried` what somebody carries.
+    /// Paints standing props, or carried ones.
     pub(super) fn draw_props(&self, painter: &Painter, camera: Camera, carried: bool) {
         for (slot, sight) in self.seen.values() {
             if let Piece::Prop(it) = &slot.entity
@@ -117,7 +115,6 @@ impl Things {
     }
 }
 
-/// Paints rockets and grenades.
 pub(super) fn draw_shells(
     painter: &Painter,
     camera: Camera,
