@@ -42,12 +42,13 @@ pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     let screenshot = screenshot.map_err(|error| error.to_string())?;
     let motion = args.record_motion.as_deref().map(MotionFiles::prepare).transpose();
     let motion = motion.map_err(|error| error.to_string())?;
-    let conf = Conf {
+    let ((width, height), fullscreen) = (args.size, args.fullscreen);
+    let conf = move || Conf {
         window_title: "Phaselock".into(),
-        window_width: args.size.0.into(),
-        window_height: args.size.1.into(),
+        window_width: width.into(),
+        window_height: height.into(),
         high_dpi: true,
-        fullscreen: args.fullscreen,
+        fullscreen,
         icon: Some(background::icon()),
         platform: Platform { linux_wm_class: "phaselock", ..Platform::default() },
         ..Conf::default()

@@ -44,6 +44,11 @@ impl Camera {
         self.middle + Vec2::new(away.x, away.y) / self.scale
     }
 
+    /// True for a point that is visible, or at most `margin` metres beyond.
+    pub fn sees(self, point: Vec2, margin: f32) -> bool {
+        (point - self.middle).abs().cmplt(self.half() + margin).all()
+    }
+
     /// Half of the visible width and height, in metres.
     pub fn half(self) -> Vec2 {
         Vec2::new(self.screen.width(), self.screen.height()) / (2.0 * self.scale)

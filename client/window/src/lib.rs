@@ -25,6 +25,7 @@ pub mod camera;
 pub mod controls;
 mod developer;
 mod display;
+pub mod feed;
 mod graph;
 mod lab;
 mod menu;

@@ -90,6 +90,58 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
+/// Adds an area with four corners, in their order around, to a mesh.
+pub fn quad(mesh: &mut Mesh, corners: [Pos2; 4], color: Color32) {
+    quad_shaded(mesh, corners.map(|corner| (corner, color)));
+}
+
+/// Adds an area with four corners, in their order around, and a colour at each to a mesh.
+pub fn quad_shaded(mesh: &mut Mesh, corners: [(Pos2, Color32); 4]) {
+    let first = mesh.vertices.len() as u32;
+    for (corner, color) in corners {
+        mesh.colored_vertex(corner, color);
+    }
+    mesh.add_triangle(first, first + 1, first + 2);
+    mesh.add_triangle(first, first + 2, first + 3);
+}
+
+/// Adds a triangle with a colour at each corner to a mesh.
+pub fn triangle(mesh: &mut Mesh, corners: [(Pos2, Color32); 3]) {
+    let first = mesh.vertices.len() as u32;
+    for (corner, color) in corners {
+        mesh.colored_vertex(corner, color);
+    }
+    mesh.add_triangle(first, first + 1, first + 2);
+}
+
+/// A ring of dashes, each `share` of its part of the circle long, from a start in turns.
+pub fn dashes(
+    painter: &Painter,
+    (middle, radius): (Pos2, f32),
+    count: u8,
+    (from, share): (f32, f32),
+    stroke: Stroke,
+) {
+    let part = 1.0 / f32::from(count);
+    for n in 0..count {
+        arc(painter, middle, radius, from + f32::from(n) * part, share * part, stroke);
+    }
+}
+
+/// A bar that is filled from the left to a share from 0 to 1.
+pub fn bar(painter: &Painter, rect: Rect, share: f32, color: Color32) {
+    painter.rect_filled(rect, 2.0, fade(palette::EDGE, 0.7));
+    fill_bar(painter, rect, share, color);
+}
+
+/// Fills a bar from the left to a share from 0 to 1.
+pub fn fill_bar(painter: &Painter, rect: Rect, share: f32, color: Color32) {
+    if share > 0.0 {
+        let size = vec2(rect.width() * share.min(1.0), rect.height());
+        painter.rect_filled(Rect::from_min_size(rect.min, size), 2.0, color);
+    }
+}
+
 /// Part of a circle of a radius in points, clockwise by `turns` from `from`, in turns.
 pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, stroke: Stroke) {
     let steps = (turns.abs() * 48.0).ceil().max(1.0);

@@ -34,6 +34,16 @@ pub const OWN_DARK: Color32 = Color32::from_rgb(20, 58, 84);
 pub const FOE: Color32 = Color32::from_rgb(238, 160, 52);
 /// The inside of other players.
 pub const FOE_DARK: Color32 = Color32::from_rgb(88, 52, 18);
+/// Colour of the own player or side, or of others.
+pub fn side(own: bool) -> Color32 {
+    if own { OWN } else { FOE }
+}
+
+/// Inside of the own player or side, or of others.
+pub fn side_dark(own: bool) -> Color32 {
+    if own { OWN_DARK } else { FOE_DARK }
+}
+
 /// Rifles, and other metal.
 pub const STEEL: Color32 = Color32::from_rgb(188, 200, 218);
 

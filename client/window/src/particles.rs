@@ -222,9 +222,9 @@ impl Particles {
     }
 }
 
-/// Things with limited lives; at most [`EACH_MAX`].
+/// Things with limited lives: at most 384, the oldest go first.
 #[derive(Debug)]
-struct Fading<T> {
+pub struct Fading<T> {
     list: VecDeque<(T, f32, f32)>,
 }
 
@@ -235,14 +235,16 @@ impl<T> Default for Fading<T> {
 }
 
 impl<T> Fading<T> {
-    fn push(&mut self, item: T, life: f32) {
+    /// Adds a thing with a life in seconds.
+    pub fn push(&mut self, item: T, life: f32) {
         if self.list.len() == EACH_MAX {
             self.list.pop_front();
         }
         self.list.push_back((item, 0.0, life.max(0.01)));
     }
 
-    fn advance(&mut self, secs: f32, mut go_on: impl FnMut(&mut T)) {
+    /// Advances by `secs` seconds; `go_on` moves each thing.
+    pub fn advance(&mut self, secs: f32, mut go_on: impl FnMut(&mut T)) {
         self.list.retain_mut(|(item, age, life)| {
             go_on(item);
             *age += secs;
@@ -251,7 +253,7 @@ impl<T> Fading<T> {
     }
 
     /// All things, each with the elapsed part of its life: 0 up to 1.
-    fn iter(&self) -> impl Iterator<Item = (&T, f32)> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&T, f32)> {
         self.list.iter().map(|(item, age, life)| (item, age / life))
     }
 }

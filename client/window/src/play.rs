@@ -10,6 +10,7 @@ use phaselock::ids::PlayerId;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
+use super::camera::Camera;
 use super::controls::Controls;
 use super::meter::{Meter, Rates};
 use super::presentation::{self, Kind, Marks};
@@ -108,9 +109,9 @@ impl<V: GameView> Play for Playing<V> {
             scores: frame.scores,
             crowded: frame.crowded,
         };
-        self.view.draw(&scene, painter);
+        let camera = self.view.draw(&scene, painter);
         if frame.marks {
-            self.draw_marks(client, &view, &traces, (frame.secs, painter));
+            self.draw_marks(client, &view, camera, &traces, (frame.secs, painter));
         } else {
             self.shown_error = None;
         }
@@ -148,10 +149,10 @@ impl<V: GameView> Playing<V> {
         &mut self,
         client: &Client<V::Game>,
         view: &View<V::Game>,
+        camera: Camera,
         traces: &[Trace<<V::Game as Game>::Entity>],
         (secs, painter): (f32, &Painter),
     ) {
-        let Some(camera) = self.view.camera() else { return };
         let game = client.game();
         let place = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
         let (mut off, mut count) = (0.0, 0_u16);

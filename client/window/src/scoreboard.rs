@@ -8,7 +8,7 @@ use phaselock::client::Seat;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 
-use super::paint::{fade, text_spaced};
+use super::paint::{fade, text_over, text_spaced};
 use super::palette;
 use super::view::Scene;
 
@@ -59,10 +59,10 @@ impl Board {
         Self { columns, rows: players.into_iter().map(row).collect() }
     }
 
-    /// Place of the own player, from 1, and the number of players; none for a spectator.
-    pub fn place(&self) -> Option<(usize, usize)> {
-        let at = self.rows.iter().position(|row| row.own)?;
-        Some((at + 1, self.rows.len()))
+    /// Place of the own player and number of players, as in "2 / 5"; "-" for a spectator.
+    pub fn place(&self) -> String {
+        let own = self.rows.iter().position(|row| row.own);
+        own.map_or("-".into(), |at| format!("{} / {}", at + 1, self.rows.len()))
     }
 }
 
@@ -131,15 +131,32 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
     }
 }
 
-/// The sign of a bot, from its left edge; returns its rectangle.
-pub fn bot_tag(painter: &Painter, at: Pos2, strength: f32) -> Rect {
+/// The sign of a bot, from its left edge.
+fn bot_tag(painter: &Painter, at: Pos2, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
     let galley = painter.layout_no_wrap("BOT".into(), FontId::proportional(9.0), color);
     let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
     let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
     painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
-    rect
+}
+
+/// Writes a player's name, with the sign of a bot to its right. `size` is in points, `strength` from
+/// 0 to 1.
+pub fn name_tag(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    (name, bot): (&str, bool),
+    size: f32,
+    strength: f32,
+) {
+    // The middle of both lies where the name's would.
+    let at = at - vec2(if bot { 14.0 } else { 0.0 }, 0.0);
+    let rect = text_over(painter, at, align, name, size, fade(palette::TEXT, strength));
+    if bot {
+        bot_tag(painter, rect.right_center() + vec2(4.0, 0.5), strength);
+    }
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock::client::{Seat, View};
+use phaselock::fields::{Holds, Record};
 use phaselock::game::Game;
 use phaselock::games::Games;
-use phaselock::ids::PlayerId;
+use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::time::{LocalTime, Rates};
 
@@ -32,11 +33,8 @@ pub trait GameView: Default + 'static {
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
-    /// The camera of the last frame, for marks over the picture; none before the first.
-    fn camera(&self) -> Option<Camera>;
-
-    /// Advances the picture by a frame, and paints it.
-    fn draw(&mut self, scene: &Scene<'_, Self::Game>, painter: &Painter);
+    /// Advances the picture by a frame, and paints it; returns the camera, for marks over the picture.
+    fn draw(&mut self, scene: &Scene<'_, Self::Game>, painter: &Painter) -> Camera;
 }
 
 /// A frame's input to a view.
@@ -71,6 +69,33 @@ pub struct Scene<'a, G: Game> {
 }
 
 impl<G: Game> Scene<'_, G> {
+    /// The own entity, if it holds such a record.
+    pub fn own<R: Copy>(&self) -> Option<R>
+    where
+        G::Entity: Holds<R>,
+    {
+        self.view.entities.record(self.view.own?).copied()
+    }
+
+    /// A player's record, or the default one if the player has none.
+    pub fn record_of<R: Record>(&self, player: PlayerId) -> R
+    where
+        G::Entity: Holds<R>,
+    {
+        let mut owned = self.view.entities.owned_by(player);
+        owned.find_map(|slot| slot.entity.record().copied()).unwrap_or_default()
+    }
+
+    /// True for the own entity.
+    pub fn is_own(&self, id: EntityId) -> bool {
+        self.view.own == Some(id)
+    }
+
+    /// Name of an entity's owner and true for a bot; none for a player who has just left.
+    pub fn owner_tag(&self, owner: Option<PlayerId>) -> Option<(&str, bool)> {
+        self.roster.get(&owner?).map(|seat| (seat.name.as_str(), seat.bot))
+    }
+
     /// Name of a player.
     pub fn name_of(&self, player: PlayerId) -> &str {
         self.roster.get(&player).map_or("somebody", |seat| &seat.name)
@@ -80,11 +105,6 @@ impl<G: Game> Scene<'_, G> {
     /// things that move by the clock.
     pub fn own_tick(&self) -> TickTime {
         TickTime::at(self.rates, self.view.own_time)
-    }
-
-    /// True for a bot.
-    pub fn is_bot(&self, player: PlayerId) -> bool {
-        self.roster.get(&player).is_some_and(|seat| seat.bot)
     }
 }
 

@@ -1,14 +1,13 @@
-//! The platformer's players as they are seen: squashed, stretched, with eyes, feet and a trail; and whoever is
-//! shown in the past on a platform of the present.
+//! The platformer's players: squashed, stretched, with eyes, feet and a trail.
 //!
-//! Platforms are drawn where they are in the own player's time, which rides on them. Others are shown at a time
-//! before that, so who rides is moved along with its platform to where that is drawn. Whoever is about to come
-//! down on one is moved there bit by bit on the way, and so is one that has leapt off.
+//! Platforms are drawn at the own player's time. Others are shown at an earlier time, so a rider is
+//! moved along with its platform to where that is drawn. A player who is about to land is moved there
+//! bit by bit on the way, and so is one that has leapt off.
 
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Align2, Color32, Painter, Shape, Stroke, StrokeKind, vec2};
+use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 use glam::Vec2;
 use phaselock::game::Slot;
 use phaselock::ids::EntityId;
@@ -18,10 +17,11 @@ use phaselock_games::platformer::level::{Level, PLATFORMS};
 use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, RUN_SPEED, lands_on};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, glow, light, mix, text_over};
+use phaselock_client::paint::{fade, glow, light, mix};
 use phaselock_client::palette;
 use phaselock_client::particles::Trail;
-use phaselock_client::scoreboard::bot_tag;
+use phaselock_client::rig::ease;
+use phaselock_client::scoreboard::name_tag;
 
 /// Seconds of look-ahead for a landing on a platform.
 const AHEAD_SECS: f32 = 0.45;
@@ -114,13 +114,6 @@ pub(super) enum Event {
 #[derive(Debug, Default)]
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
-    pub(super) name: &'a str,
-    pub(super) bot: bool,
-    pub(super) in_goal: bool,
-}
-
 impl Bodies {
     /// Advances everybody by `secs`; `ours` is the own player's time. Calls `happened` for each
     /// event.
@@ -149,15 +142,14 @@ impl Bodies {
     }
 
     /// Drawn position of a player's feet.
-    pub(super) fn place(&self, id: EntityId) -> Option<Vec2> {
+    pub(super) fn position(&self, id: EntityId) -> Option<Vec2> {
         self.0.get(&id).map(|body| body.at)
     }
 
     pub(super) fn draw_trail(&self, painter: &Painter, camera: Camera, id: EntityId, own: bool) {
         if let Some(body) = self.0.get(&id) {
-            let color = if own { palette::OWN } else { palette::FOE };
             let strength = if own { 0.4 } else { 0.2 };
-            body.trail.draw(painter, camera, fade(color, strength), 0.7, TRAIL_SECS);
+            body.trail.draw(painter, camera, fade(palette::side(own), strength), 0.7, TRAIL_SECS);
         }
     }
 
@@ -167,16 +159,18 @@ impl Bodies {
         }
     }
 
-    pub(super) fn draw_tag(&self, painter: &Painter, camera: Camera, id: EntityId, tag: Tag<'_>) {
+    pub(super) fn draw_tag(
+        &self,
+        painter: &Painter,
+        camera: Camera,
+        id: EntityId,
+        (name, bot): (&str, bool),
+        in_goal: bool,
+    ) {
         let Some(body) = self.0.get(&id) else { return };
         let over = camera.to_screen(body.at - Vec2::Y * (HEIGHT + 0.3));
-        let words = if tag.in_goal { format!("{} ✔", tag.name) } else { tag.name.to_owned() };
-        let above = over - vec2(if tag.bot { 14.0 } else { 0.0 }, 0.0);
-        let color = fade(palette::TEXT, 0.85);
-        let name = text_over(painter, above, Align2::CENTER_BOTTOM, &words, 12.0, color);
-        if tag.bot {
-            bot_tag(painter, name.right_center() + vec2(4.0, 0.5), 0.8);
-        }
+        let words = if in_goal { format!("{name} ✔") } else { name.to_owned() };
+        name_tag(painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.0, 0.85);
     }
 }
 
@@ -235,7 +229,7 @@ impl Body {
         let wanted =
             if player.keys().right != 0 { f32::from(player.keys().right) } else { self.facing };
         let wanted = if wanted == 0.0 { 1.0 } else { wanted.signum() };
-        self.facing += (wanted - self.facing) * (1.0 - (-secs / 0.04).exp2());
+        self.facing = ease(self.facing, wanted, secs, 0.04);
         self.trail.advance(secs, TRAIL_SECS);
         self.trail.push(self.at - Vec2::Y * HEIGHT * 0.5, 2.0);
         self.seen = true;
@@ -249,8 +243,7 @@ impl Body {
         let high = HEIGHT * (1.0 - squash);
         let feet = camera.to_screen(self.at);
         let lean = (self.velocity.x / RUN_SPEED).clamp(-1.0, 1.0) * 0.09;
-        let (edge, inside) =
-            if own { (palette::OWN, palette::OWN_DARK) } else { (palette::FOE, palette::FOE_DARK) };
+        let (edge, inside) = (palette::side(own), palette::side_dark(own));
         if own {
             glow(painter, feet - vec2(0.0, 0.5 * metre), 1.9 * metre, light(palette::OWN, 0.13));
         }
@@ -299,7 +292,7 @@ impl Body {
     fn draw_face(
         &self,
         painter: &Painter,
-        corner: &impl Fn(f32, f32) -> egui_macroquad::egui::Pos2,
+        corner: &impl Fn(f32, f32) -> Pos2,
         (wide, high): (f32, f32),
         metre: f32,
         own: bool,
@@ -330,7 +323,7 @@ impl Body {
             painter.add(Shape::convex_polygon(points, edge, Stroke::NONE));
         } else {
             // A visor.
-            let rect = egui_macroquad::egui::Rect::from_center_size(
+            let rect = Rect::from_center_size(
                 corner(look, high * 0.68),
                 vec2(wide * 0.72, high * 0.3) * metre,
             );
@@ -345,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_down_on_a_platform_is_there_when_it_does_and_who_leaps_off_comes_back() {
+    fn offset_is_whole_at_a_landing_and_gone_after_a_leap() {
         let (mut lean, secs) = (Lean::default(), 1.0 / 60.0);
         let ours = |theirs: f32| theirs + 0.01;
         let mut clock = 0.05;

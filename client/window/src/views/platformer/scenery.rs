@@ -1,16 +1,17 @@
-//! The platformer's level as it is seen: sky and hills that lie further away, tiles with their edges and grass,
-//! and what moves by itself.
+//! The platformer's level: distant sky and hills, tiles with their edges and grass, and moving things.
 
 use std::sync::LazyLock;
 
 use egui_macroquad::egui::epaint::Mesh;
-use egui_macroquad::egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui_macroquad::egui::{
+    Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2,
+};
 use glam::Vec2;
 use phaselock_games::platformer::Player;
 use phaselock_games::platformer::level::{Level, PLATFORMS, Platform, Tile};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, glow, light, mix, text_over};
+use phaselock_client::paint::{fade, glow, light, mix, quad, quad_shaded, text_over, triangle};
 use phaselock_client::palette;
 
 /// The sky at its top and at the horizon.
@@ -57,22 +58,21 @@ impl Quads {
     }
 
     /// A rectangle with a colour for each corner, clockwise from the least.
-    fn corners(&mut self, min: Vec2, max: Vec2, colors: [Color32; 4]) {
-        let corners = [(min.x, min.y), (max.x, min.y), (max.x, max.y), (min.x, max.y)];
-        let first = self.mesh.vertices.len() as u32;
-        for ((x, y), color) in corners.into_iter().zip(colors) {
-            self.mesh.colored_vertex(self.camera.to_screen(Vec2::new(x, y)), color);
-        }
-        self.mesh.add_triangle(first, first + 1, first + 2);
-        self.mesh.add_triangle(first, first + 2, first + 3);
+    fn corners(&mut self, min: Vec2, max: Vec2, [a, b, c, d]: [Color32; 4]) {
+        let corner = |x: f32, y: f32, color| (self.camera.to_screen(Vec2::new(x, y)), color);
+        let corners = [
+            corner(min.x, min.y, a),
+            corner(max.x, min.y, b),
+            corner(max.x, max.y, c),
+            corner(min.x, max.y, d),
+        ];
+        quad_shaded(&mut self.mesh, corners);
     }
 
-    fn triangle(&mut self, points: [Vec2; 3], [from, tip]: [Color32; 2]) {
-        let first = self.mesh.vertices.len() as u32;
-        for (point, color) in points.into_iter().zip([from, from, tip]) {
-            self.mesh.colored_vertex(self.camera.to_screen(point), color);
-        }
-        self.mesh.add_triangle(first, first + 1, first + 2);
+    fn triangle(&mut self, [a, b, tip]: [Vec2; 3], [foot, top]: [Color32; 2]) {
+        let corners = [(a, foot), (b, foot), (tip, top)];
+        let corners = corners.map(|(at, color)| (self.camera.to_screen(at), color));
+        triangle(&mut self.mesh, corners);
     }
 
     fn paint(self, painter: &Painter) {
@@ -90,13 +90,13 @@ fn dice(column: i32, row: i32, salt: u32) -> f32 {
 pub(super) fn draw_sky(painter: &Painter, camera: Camera, age_secs: f32) {
     let screen = camera.screen;
     let mut mesh = Mesh::default();
-    let corners =
-        [screen.left_top(), screen.right_top(), screen.right_bottom(), screen.left_bottom()];
-    for (corner, color) in corners.into_iter().zip([SKY[0], SKY[0], SKY[1], SKY[1]]) {
-        mesh.colored_vertex(corner, color);
-    }
-    mesh.add_triangle(0, 1, 2);
-    mesh.add_triangle(0, 2, 3);
+    let corners = [
+        (screen.left_top(), SKY[0]),
+        (screen.right_top(), SKY[0]),
+        (screen.right_bottom(), SKY[1]),
+        (screen.left_bottom(), SKY[1]),
+    ];
+    quad_shaded(&mut mesh, corners);
     painter.add(Shape::mesh(mesh));
     let moon = screen.left_top() + vec2(screen.width() * 0.78, screen.height() * 0.2);
     glow(painter, moon, screen.height() * 0.4, light(palette::OWN, 0.1));
@@ -184,17 +184,12 @@ pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_s
                     let top = min + Vec2::new(0.08, 0.5 + sway);
                     for n in 0..3 {
                         let y = min.y + 0.66 + n as f32 * 0.12;
-                        quads.rect(
-                            Vec2::new(min.x + 0.25, y),
-                            Vec2::new(min.x + 0.75, y + 0.05),
-                            [palette::STEEL; 2],
-                        );
+                        let (left, right) = (min.x + 0.25, min.x + 0.75);
+                        let (from, to) = (Vec2::new(left, y), Vec2::new(right, y + 0.05));
+                        quads.rect(from, to, [palette::STEEL; 2]);
                     }
-                    quads.rect(
-                        top,
-                        top + Vec2::new(0.84, 0.14),
-                        [palette::GOOD, palette::OWN_DARK],
-                    );
+                    let colors = [palette::GOOD, palette::OWN_DARK];
+                    quads.rect(top, top + Vec2::new(0.84, 0.14), colors);
                 }
                 Tile::Air | Tile::Solid => {}
             }
@@ -277,11 +272,8 @@ fn board(quads: &mut Quads, level: &Level, column: i32, row: i32) {
     quads.rect(min + Vec2::new(seam, 0.06), min + Vec2::new(seam + 0.03, 0.24), [palette::VOID; 2]);
     if ends(-1) || ends(1) {
         let x = if ends(-1) { 0.14 } else { 0.78 };
-        quads.rect(
-            min + Vec2::new(x, 0.24),
-            min + Vec2::new(x + 0.08, 0.6),
-            [palette::WALL_SIDE, fade(palette::WALL_SIDE, 0.0)],
-        );
+        let colors = [palette::WALL_SIDE, fade(palette::WALL_SIDE, 0.0)];
+        quads.rect(min + Vec2::new(x, 0.24), min + Vec2::new(x + 0.08, 0.6), colors);
     }
 }
 
@@ -300,13 +292,7 @@ pub(super) fn draw_platforms(painter: &Painter, camera: Camera, clock: f32) {
         glow(painter, rect.center_bottom(), size.x * 0.6, light(palette::WARN, 0.09));
         let edge = Stroke::new(0.05 * camera.scale, palette::STEEL);
         let corner = 0.12 * camera.scale;
-        painter.rect(
-            rect,
-            corner,
-            palette::WALL_SIDE,
-            edge,
-            egui_macroquad::egui::StrokeKind::Inside,
-        );
+        painter.rect(rect, corner, palette::WALL_SIDE, edge, StrokeKind::Inside);
         let shine = Rect::from_min_size(rect.min, vec2(size.x, 0.09 * camera.scale));
         painter.rect_filled(shine, corner, palette::TEXT_SOFT);
         // Chevrons to either side say that it moves.
@@ -332,11 +318,8 @@ fn draw_way(painter: &Painter, camera: Camera, platform: &Platform) {
         painter.circle_filled(at, 0.04 * camera.scale, fade(palette::TEXT_FAINT, 0.5));
     }
     for end in [from, to] {
-        painter.circle_stroke(
-            end,
-            0.1 * camera.scale,
-            Stroke::new(1.5, fade(palette::TEXT_FAINT, 0.6)),
-        );
+        let stroke = Stroke::new(1.5, fade(palette::TEXT_FAINT, 0.6));
+        painter.circle_stroke(end, 0.1 * camera.scale, stroke);
     }
 }
 
@@ -356,11 +339,8 @@ pub(super) fn draw_things(
         let at = camera.to_screen(*coin);
         let radius = 0.26 * camera.scale;
         if own.is_some_and(|own| own.has_coin(number)) {
-            painter.circle_stroke(
-                at,
-                radius * 0.5,
-                Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.4)),
-            );
+            let stroke = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.4));
+            painter.circle_stroke(at, radius * 0.5, stroke);
             continue;
         }
         let spin = (age_secs * 3.2 + coin.x * 0.35).sin();
@@ -424,16 +404,11 @@ fn draw_goal(painter: &Painter, camera: Camera, foot: Pos2, age_secs: f32) {
     for column in 0..columns {
         for row in 0..rows {
             let color = if (column + row) % 2 == 0 { palette::TEXT } else { palette::VOID };
-            let first = mesh.vertices.len() as u32;
-            for (dx, dy) in [(0, 0), (1, 0), (1, 1), (0, 1)] {
-                mesh.colored_vertex(corner(column + dx, row + dy), color);
-            }
-            mesh.add_triangle(first, first + 1, first + 2);
-            mesh.add_triangle(first, first + 2, first + 3);
+            let corners = [(0, 0), (1, 0), (1, 1), (0, 1)];
+            quad(&mut mesh, corners.map(|(x, y)| corner(column + x, row + y)), color);
         }
     }
     painter.add(Shape::mesh(mesh));
     let at = foot + vec2(0.0, 0.45 * metre);
-    let align = egui_macroquad::egui::Align2::CENTER_CENTER;
-    text_over(painter, at, align, "GOAL", 13.0, palette::TEXT_SOFT);
+    text_over(painter, at, Align2::CENTER_CENTER, "GOAL", 13.0, palette::TEXT_SOFT);
 }

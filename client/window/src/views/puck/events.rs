@@ -8,7 +8,6 @@ use phaselock::ids::EntityId;
 use phaselock_games::puck::rink::{HALF, PUCK, keep_puck};
 use phaselock_games::puck::{Board, Puck};
 
-use super::ice::side_color;
 use super::seen::Seen;
 use phaselock_client::palette;
 use phaselock_client::particles::{Particles, Trail};
@@ -113,7 +112,7 @@ impl Effects {
         let hard = (change.length() / 26.0).clamp(0.1, 1.0);
         let away = (puck.position() - by.entity.position()).normalize_or(Vec2::X);
         let at = puck.position() - away * PUCK;
-        let color = side_color(seen.is_mate(&by.entity));
+        let color = palette::side(seen.is_mate(&by.entity));
         let count = 4 + (hard * 22.0) as usize;
         self.particles.spray(at, away, count, 3.0 + 11.0 * hard, color, 0.35);
         self.particles.spray(at, away, count / 3, 2.0 + 7.0 * hard, Color32::WHITE, 0.25);
@@ -146,7 +145,7 @@ impl Effects {
         let side = if own { -1.0 } else { 1.0 };
         self.lit[usize::from(!own)] = 1.0;
         let at = Vec2::new(side * (HALF.x + 0.2), 0.0);
-        let color = side_color(!own);
+        let color = palette::side(!own);
         self.particles.spray(at, Vec2::new(-side, 0.0), 60, 16.0, color, 0.9);
         self.particles.spray(at, Vec2::new(-side, 0.0), 20, 10.0, Color32::WHITE, 0.7);
         self.particles.ring(at, (0.4, 4.0), color, 0.6);

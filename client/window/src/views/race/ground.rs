@@ -6,7 +6,7 @@ use glam::Vec2;
 use phaselock_games::race::track::{BARRIER, BEND, HALF_WIDTH, KERB, Track};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, mix};
+use phaselock_client::paint::{fade, mix, quad, triangle};
 use phaselock_client::palette;
 
 /// Metres painted beyond the picture.
@@ -55,24 +55,9 @@ impl Default for Ground {
 
 /// A stripe along the road, between two distances from its middle.
 fn stripe(mesh: &mut Mesh, camera: Camera, [a, b]: [&Piece; 2], from: [f32; 2], color: Color32) {
+    let corner = |piece: &Piece, aside: f32| camera.to_screen(piece.at + piece.right * aside);
     let [left, right] = from;
-    let corners = [
-        a.at + a.right * left,
-        a.at + a.right * right,
-        b.at + b.right * right,
-        b.at + b.right * left,
-    ];
-    quad(mesh, corners.map(|corner| camera.to_screen(corner)), color);
-}
-
-/// Four corners in their order around.
-pub(super) fn quad(mesh: &mut Mesh, corners: [Pos2; 4], color: Color32) {
-    let first = mesh.vertices.len() as u32;
-    for corner in corners {
-        mesh.colored_vertex(corner, color);
-    }
-    mesh.add_triangle(first, first + 1, first + 2);
-    mesh.add_triangle(first, first + 2, first + 3);
+    quad(mesh, [corner(a, left), corner(a, right), corner(b, right), corner(b, left)], color);
 }
 
 /// A pseudo-random number from 0 up to 1 for a patch of the lawn.
@@ -88,8 +73,7 @@ impl Ground {
     /// Paints everything beneath the cars, on a window of the lawn's colour.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
         lawn(painter, camera);
-        let half = camera.half() + BARRIER + MARGIN;
-        let seen = |piece: &Piece| (piece.at - camera.middle).abs().cmplt(half).all();
+        let seen = |piece: &Piece| camera.sees(piece.at, BARRIER + MARGIN);
         let count = self.pieces.len();
         let pairs: Vec<_> = (0..count)
             .map(|n| [&self.pieces[n], &self.pieces[(n + 1) % count]])
@@ -118,15 +102,15 @@ impl Ground {
                 let color = fade(palette::RUBBER, strength);
                 let edge = |piece: &Piece, by: f32| {
                     let most = HALF_WIDTH - 0.4;
-                    piece.at + piece.right * (piece.line + by).clamp(-most, most)
+                    let aside = (piece.line + by).clamp(-most, most);
+                    camera.to_screen(piece.at + piece.right * aside)
                 };
-                let corners = [
-                    edge(a, -half_width),
-                    edge(a, half_width),
-                    edge(b, half_width),
-                    edge(b, -half_width),
-                ];
-                quad(&mut mesh, corners.map(|corner| camera.to_screen(corner)), color);
+                let [left, right] = [-half_width, half_width];
+                quad(
+                    &mut mesh,
+                    [edge(a, left), edge(a, right), edge(b, right), edge(b, left)],
+                    color,
+                );
             }
         }
         painter.add(Shape::mesh(mesh));
@@ -140,8 +124,7 @@ impl Ground {
     }
 
     pub(super) fn draw_barriers(&self, painter: &Painter, camera: Camera) {
-        let half = camera.half() + BARRIER + MARGIN;
-        let seen = |piece: &Piece| (piece.at - camera.middle).abs().cmplt(half).all();
+        let seen = |piece: &Piece| camera.sees(piece.at, BARRIER + MARGIN);
         for side in 0..2 {
             let at = |piece: &Piece| piece.barriers[side];
             let wide = |metres: f32, color| Stroke::new((metres * camera.scale).max(1.5), color);
@@ -199,13 +182,8 @@ fn lawn(painter: &Painter, camera: Camera) {
     for n in first..=last {
         let x = n as f32 * 2.0 * MOWN;
         let corner = |x: f32, y: f32| camera.to_screen(Vec2::new(x - 0.25 * y, y));
-        let corners = [
-            corner(x, low.y),
-            corner(x + MOWN, low.y),
-            corner(x + MOWN, high.y),
-            corner(x, high.y),
-        ];
-        quad(&mut mesh, corners, palette::GRASS_STRIPE);
+        let ends = [(x, low.y), (x + MOWN, low.y), (x + MOWN, high.y), (x, high.y)];
+        quad(&mut mesh, ends.map(|(x, y)| corner(x, y)), palette::GRASS_STRIPE);
     }
     let tuft = fade(palette::GRASS_TUFT, 0.7);
     let (from, to) = ((low / PATCH).floor(), (high / PATCH).ceil());
@@ -217,11 +195,7 @@ fn lawn(painter: &Painter, camera: Camera) {
             for lean in [-0.32, 0.0, 0.3] {
                 let foot = |by: f32| camera.to_screen(at + Vec2::new(lean * 0.6 + by, 0.0));
                 let tip = camera.to_screen(at + Vec2::new(lean, -tall));
-                let start = mesh.vertices.len() as u32;
-                for point in [foot(-0.06), foot(0.06), tip] {
-                    mesh.colored_vertex(point, tuft);
-                }
-                mesh.add_triangle(start, start + 1, start + 2);
+                triangle(&mut mesh, [foot(-0.06), foot(0.06), tip].map(|point| (point, tuft)));
             }
         }
     }
@@ -231,8 +205,7 @@ fn lawn(painter: &Painter, camera: Camera) {
 /// The chequered line, and the slots behind it.
 fn grid(painter: &Painter, camera: Camera) {
     let track = Track::get();
-    let reach = camera.half() + MARGIN;
-    let seen = |at: Vec2| (at - camera.middle).abs().cmplt(reach).all();
+    let seen = |at: Vec2| camera.sees(at, MARGIN);
     if seen(track.samples[0].at) {
         let (at, along) = (track.samples[0].at, track.samples[0].along);
         let right = along.perp();
@@ -241,16 +214,10 @@ fn grid(painter: &Painter, camera: Camera) {
         for row in 0..2 {
             for column in 0..columns {
                 let color = if (row + column) % 2 == 0 { palette::TEXT } else { palette::VOID };
-                let corner = |x: i32, y: i32| {
-                    let beside = x as f32 - HALF_WIDTH;
-                    camera.to_screen(at + right * beside + along * (y as f32 - 1.0))
-                };
-                let corners = [
-                    corner(column, row),
-                    corner(column + 1, row),
-                    corner(column + 1, row + 1),
-                    corner(column, row + 1),
-                ];
+                let corners = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(x, y)| {
+                    let beside = (column + x) as f32 - HALF_WIDTH;
+                    camera.to_screen(at + right * beside + along * ((row + y) as f32 - 1.0))
+                });
                 quad(&mut mesh, corners, mix(color, palette::ASPHALT, 0.12));
             }
         }

@@ -1,6 +1,8 @@
 //! Figures over the race: speed, lap times, start lights, signs.
 
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
+use egui_macroquad::egui::{
+    Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2,
+};
 use phaselock_games::race::drive::TOP_SPEED;
 use phaselock_games::race::{COUNTDOWN_SECS, Car, Score};
 
@@ -109,7 +111,7 @@ pub(super) fn draw_lights(painter: &Painter, screen: Rect, left: f32) {
     let rect = Rect::from_center_size(at, size);
     painter.rect_filled(rect, 14.0, fade(palette::VOID, 0.92 * strength));
     let edge = Stroke::new(2.0, fade(palette::EDGE, strength));
-    painter.rect_stroke(rect, 14.0, edge, egui_macroquad::egui::StrokeKind::Inside);
+    painter.rect_stroke(rect, 14.0, edge, StrokeKind::Inside);
     let green = left <= 0.0;
     let lit = (COUNTDOWN_SECS - left).floor() as usize;
     for n in 0..4 {
@@ -137,7 +139,7 @@ pub(super) fn draw_sign(painter: &Painter, screen: Rect, words: &str, more: &str
     let rect = Rect::from_center_size(middle, vec2(330.0, 64.0));
     painter.rect_filled(rect, 8.0, fade(palette::VOID, 0.86));
     let edge = Stroke::new(3.0, fade(palette::BAD, blink));
-    painter.rect_stroke(rect, 8.0, edge, egui_macroquad::egui::StrokeKind::Inside);
+    painter.rect_stroke(rect, 8.0, edge, StrokeKind::Inside);
     let sign = rect.left_center() + vec2(38.0, 2.0);
     let corner = |x: f32, y: f32| sign + vec2(x, y);
     let points: Vec<Pos2> = vec![corner(0.0, -23.0), corner(24.0, 18.0), corner(-24.0, 18.0)];

@@ -10,9 +10,8 @@ use phaselock::ids::EntityId;
 use phaselock_games::race::Car;
 use phaselock_games::race::track::{Ground, Track};
 
-use super::ground::quad;
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::fade;
+use phaselock_client::paint::{fade, quad};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 
@@ -105,13 +104,8 @@ impl Marks {
                 let aside = Vec2::new(gen_range(-1.0, 1.0), gen_range(-1.0, 1.0));
                 let color = if grass { palette::EARTH } else { palette::STEEL };
                 let velocity = car.velocity() * 0.2 + aside;
-                particles.puff(
-                    at,
-                    velocity,
-                    gen_range(0.5, 0.9),
-                    fade(color, 0.4),
-                    gen_range(0.5, 1.0),
-                );
+                let (size, life) = (gen_range(0.5, 0.9), gen_range(0.5, 1.0));
+                particles.puff(at, velocity, size, fade(color, 0.4), life);
             }
             self.smoke.insert(id, owes);
         }
@@ -121,11 +115,10 @@ impl Marks {
     }
 
     pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
-        let half = camera.half() + 2.0;
         let mut mesh = Mesh::default();
         for mark in &self.pieces {
             let [from, to] = mark.ends;
-            if !(from - camera.middle).abs().cmplt(half).all() {
+            if !camera.sees(from, 2.0) {
                 continue;
             }
             let aside = (to - from).normalize_or_zero().perp() * 0.14;
@@ -134,9 +127,5 @@ impl Marks {
             quad(&mut mesh, corners.map(|it| camera.to_screen(it)), fade(mark.color, left));
         }
         painter.add(Shape::mesh(mesh));
-    }
-
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
     }
 }

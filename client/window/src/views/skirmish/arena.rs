@@ -20,7 +20,7 @@ const SHADOW: f32 = 0.5;
 
 /// Paints the arena on a window of the floor's colour. The part that cannot be seen from the
 /// viewpoint lies in the shade; walls stand out of it, being known anyway.
-pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option<Vec2>) {
+pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: Option<Vec2>) {
     let floor = on_floor(camera, Aabb::centred(Vec2::ZERO, HALF));
     grid(painter, camera, floor);
     markings(painter, camera);
@@ -39,8 +39,8 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option
         let below = below.translate(vec2(0.14, 0.22) * scale);
         shadow(painter, below, SHADOW * scale, Color32::from_black_alpha(96));
     }
-    if let Some(eye) = eye {
-        shade::draw(painter, camera, arena, eye);
+    if let Some(viewpoint) = viewpoint {
+        shade::draw(painter, camera, arena, viewpoint);
     }
     for wall in walls.clone() {
         sides(painter, camera, wall);
@@ -127,13 +127,13 @@ fn markings(painter: &Painter, camera: Camera) {
 
 /// The sides of a wall that face the camera.
 fn sides(painter: &Painter, camera: Camera, wall: &Aabb) {
-    let (min, max, eye) = (wall.min, wall.max, camera.middle);
+    let (min, max, middle) = (wall.min, wall.max, camera.middle);
     let corner = |x: f32, y: f32| Vec2::new(x, y);
     let faces = [
-        (eye.x < min.x, [corner(min.x, min.y), corner(min.x, max.y)], palette::WALL_SIDE_DARK),
-        (eye.x > max.x, [corner(max.x, min.y), corner(max.x, max.y)], palette::WALL_SIDE_DARK),
-        (eye.y < min.y, [corner(min.x, min.y), corner(max.x, min.y)], palette::WALL_SIDE),
-        (eye.y > max.y, [corner(min.x, max.y), corner(max.x, max.y)], palette::WALL_SIDE),
+        (middle.x < min.x, [corner(min.x, min.y), corner(min.x, max.y)], palette::WALL_SIDE_DARK),
+        (middle.x > max.x, [corner(max.x, min.y), corner(max.x, max.y)], palette::WALL_SIDE_DARK),
+        (middle.y < min.y, [corner(min.x, min.y), corner(max.x, min.y)], palette::WALL_SIDE),
+        (middle.y > max.y, [corner(min.x, max.y), corner(max.x, max.y)], palette::WALL_SIDE),
     ];
     for (_, [a, b], color) in faces.into_iter().filter(|(visible, ..)| *visible) {
         let mut points: Vec<Pos2> = vec![

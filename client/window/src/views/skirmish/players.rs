@@ -12,9 +12,9 @@ use phaselock_games::skirmish::{HEALTH, Player, Weapon};
 use super::events::{Event, MUZZLE};
 use super::icons::{Icon, icon};
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, fade, glow, light, mix, text_over};
+use phaselock_client::paint::{arc, fade, glow, light, mix};
 use phaselock_client::palette;
-use phaselock_client::scoreboard::bot_tag;
+use phaselock_client::scoreboard::name_tag;
 
 const HURT_SECS: f32 = 0.16;
 const RECOIL_SECS: f32 = 0.12;
@@ -36,13 +36,6 @@ struct Body {
     recoil: f32,
     appear: f32,
     dead: f32,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
-    pub(super) name: &'a str,
-    pub(super) bot: bool,
-    pub(super) sight: f32,
 }
 
 impl Bodies {
@@ -115,8 +108,6 @@ impl Bodies {
         glow(painter, below, 0.66 * metre, Color32::from_black_alpha((150.0 * there) as u8));
         if own && alive {
             glow(painter, at, 2.6 * metre, light(palette::OWN, 0.12 * there));
-        }
-        if own && alive {
             health_ring(painter, at, metre, f32::from(player.health) / f32::from(HEALTH), there);
         }
         if alive {
@@ -137,20 +128,21 @@ impl Bodies {
 }
 
 /// Name and health above a living player.
-pub(super) fn draw_tag(painter: &Painter, camera: Camera, player: &Player, tag: Tag<'_>) {
+pub(super) fn draw_tag(
+    painter: &Painter,
+    camera: Camera,
+    player: &Player,
+    tag: (&str, bool),
+    sight: f32,
+) {
     let over = camera.to_screen(player.position()) - vec2(0.0, 0.72 * camera.scale);
     let bar = Rect::from_center_size(over, vec2(0.95 * camera.scale, 5.0));
-    painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * tag.sight));
+    painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * sight));
     let share = f32::from(player.health) / f32::from(HEALTH);
     let full = Rect::from_min_size(bar.min, vec2(bar.width() * share, bar.height()));
     let color = mix(palette::BAD, palette::FOE, share * 1.6 - 0.3);
-    painter.rect_filled(full, 1.5, fade(color, tag.sight));
-    let above = bar.center_top() - vec2(if tag.bot { 14.0 } else { 0.0 }, 3.0);
-    let color = fade(palette::TEXT, tag.sight);
-    let name = text_over(painter, above, Align2::CENTER_BOTTOM, tag.name, 13.0, color);
-    if tag.bot {
-        bot_tag(painter, name.right_center() + vec2(4.0, 0.5), tag.sight);
-    }
+    painter.rect_filled(full, 1.5, fade(color, sight));
+    name_tag(painter, bar.center_top() - vec2(0.0, 3.0), Align2::CENTER_BOTTOM, tag, 13.0, sight);
 }
 
 struct Look {
@@ -161,8 +153,7 @@ struct Look {
 
 impl Look {
     fn new(own: bool, there: f32, hurt: f32) -> Self {
-        let (edge, inside) =
-            if own { (palette::OWN, palette::OWN_DARK) } else { (palette::FOE, palette::FOE_DARK) };
+        let (edge, inside) = (palette::side(own), palette::side_dark(own));
         Self {
             edge: fade(mix(edge, Color32::WHITE, hurt * 0.8), there),
             inside: fade(mix(inside, Color32::WHITE, hurt * 0.7), there),

@@ -12,7 +12,7 @@ use phaselock::physics::{Aabb, ray_to_walls};
 use phaselock_games::skirmish::arena::{Arena, HALF};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::fade;
+use phaselock_client::paint::{fade, quad, triangle};
 use phaselock_client::palette;
 
 /// Darkness of the shade, 0 to 1.
@@ -37,36 +37,36 @@ struct Look {
 }
 
 /// Paints the shade on the floor, as seen from the viewpoint.
-pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Vec2) {
-    // Only what stands between the eye and what is seen throws shade on it.
+pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: Vec2) {
+    // Only what stands between the viewpoint and what is seen throws shade on it.
     let seen = Aabb { min: camera.middle - camera.half(), max: camera.middle + camera.half() };
-    let seen = Aabb { min: seen.min.min(eye), max: seen.max.max(eye) }.grown(0.5);
+    let seen = Aabb { min: seen.min.min(viewpoint), max: seen.max.max(viewpoint) }.grown(0.5);
     let near = |wall: &&Aabb| wall.min.cmplt(seen.max).all() && wall.max.cmpgt(seen.min).all();
     let walls: Vec<_> = arena.walls.iter().filter(near).copied().collect();
-    // An eye in a wall sees nothing; it is there while a correction is smoothed away.
-    if walls.iter().any(|wall| wall.nearest(eye) == eye) {
+    // An viewpoint in a wall sees nothing; it is there while a correction is smoothed away.
+    if walls.iter().any(|wall| wall.nearest(viewpoint) == viewpoint) {
         return;
     }
-    let lines = sight_lines(&walls, eye);
+    let lines = sight_lines(&walls, viewpoint);
     let mut mesh = Mesh::default();
     let dark = fade(palette::VOID, DARK);
     for (look, next) in lines.iter().zip(lines.iter().cycle().skip(1)) {
-        let (a, b) = (eye + look.along * look.after, eye + next.along * next.before);
+        let (a, b) = (viewpoint + look.along * look.after, viewpoint + next.along * next.before);
         // Beyond the arena there is no floor.
         if !(is_outer(a) && is_outer(b)) {
-            let far = [eye + next.along * FAR, eye + look.along * FAR];
-            quad(&mut mesh, camera, [a, b, far[0], far[1]], dark);
+            let far = [viewpoint + next.along * FAR, viewpoint + look.along * FAR];
+            quad(&mut mesh, [a, b, far[0], far[1]].map(|at| camera.to_screen(at)), dark);
         }
         let step = look.after - look.before;
         if step.abs() > 0.05 {
-            edge(&mut mesh, camera, &walls, eye, *look, dark);
+            edge(&mut mesh, camera, &walls, viewpoint, *look, dark);
         }
     }
     painter.add(Shape::mesh(mesh));
 }
 
 /// All directions in which something begins or ends, in order.
-fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
+fn sight_lines(walls: &[Aabb], viewpoint: Vec2) -> Vec<Look> {
     let corners = |area: Aabb| {
         let Aabb { min, max } = area;
         [min, Vec2::new(max.x, min.y), max, Vec2::new(min.x, max.y)]
@@ -82,10 +82,10 @@ fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
         }
     }
     points.extend(corners(Aabb::centred(Vec2::ZERO, HALF)));
-    let mut angles: Vec<f32> = points.iter().map(|point| (*point - eye).to_angle()).collect();
+    let mut angles: Vec<f32> = points.iter().map(|point| (*point - viewpoint).to_angle()).collect();
     angles.sort_by(f32::total_cmp);
     angles.dedup_by(|a, b| (*a - *b).abs() < 3.0 * PAST);
-    let far = |angle: f32| ray_to_walls(eye, Vec2::from_angle(angle), walls, FAR);
+    let far = |angle: f32| ray_to_walls(viewpoint, Vec2::from_angle(angle), walls, FAR);
     let look = |angle: f32| Look {
         along: Vec2::from_angle(angle),
         before: far(angle - PAST),
@@ -100,10 +100,17 @@ fn is_outer(point: Vec2) -> bool {
 }
 
 /// The soft edge that a corner throws, on the lit side of its shade.
-fn edge(mesh: &mut Mesh, camera: Camera, walls: &[Aabb], eye: Vec2, look: Look, dark: Color32) {
+fn edge(
+    mesh: &mut Mesh,
+    camera: Camera,
+    walls: &[Aabb],
+    viewpoint: Vec2,
+    look: Look,
+    dark: Color32,
+) {
     let near = look.before.min(look.after);
     let lit = if look.after > look.before { look.along.perp() } else { -look.along.perp() };
-    let corner = eye + look.along * near;
+    let corner = viewpoint + look.along * near;
     let soft = (LAMP / near.max(0.1)).min(SOFT_MAX);
     let ray = |slice: u32| {
         let out = (look.along + lit * (soft * slice as f32 / SLICES as f32)).normalize();
@@ -113,22 +120,10 @@ fn edge(mesh: &mut Mesh, camera: Camera, walls: &[Aabb], eye: Vec2, look: Look, 
     };
     let mut last = ray(0);
     for next in (1..=SLICES).map(ray) {
-        let first = mesh.vertices.len() as u32;
-        for (point, color) in [(corner, next.1), last, next] {
-            mesh.colored_vertex(camera.to_screen(point), color);
-        }
-        mesh.add_triangle(first, first + 1, first + 2);
+        let corners = [(corner, next.1), last, next];
+        triangle(mesh, corners.map(|(at, color)| (camera.to_screen(at), color)));
         last = next;
     }
-}
-
-fn quad(mesh: &mut Mesh, camera: Camera, points: [Vec2; 4], color: Color32) {
-    let first = mesh.vertices.len() as u32;
-    for point in points {
-        mesh.colored_vertex(camera.to_screen(point), color);
-    }
-    mesh.add_triangle(first, first + 1, first + 2);
-    mesh.add_triangle(first, first + 2, first + 3);
 }
 
 #[cfg(test)]
@@ -139,10 +134,11 @@ mod tests {
     #[test]
     fn all_that_is_behind_something_lies_in_the_shade() {
         let arena = Arena::new();
-        for eye in [Vec2::new(-6.0, 0.3), Vec2::new(4.0, 4.4), Vec2::new(22.9, 14.2)] {
-            let lines = sight_lines(&arena.walls, eye);
+        for viewpoint in [Vec2::new(-6.0, 0.3), Vec2::new(4.0, 4.4), Vec2::new(22.9, 14.2)] {
+            let lines = sight_lines(&arena.walls, viewpoint);
             for point in &arena.waypoints {
-                let (angle, distance) = ((*point - eye).to_angle(), eye.distance(*point));
+                let (angle, distance) =
+                    ((*point - viewpoint).to_angle(), viewpoint.distance(*point));
                 let next = lines.partition_point(|look| look.along.to_angle() <= angle);
                 let from = lines[(next + lines.len() - 1) % lines.len()];
                 let to = lines[next % lines.len()];
@@ -154,7 +150,11 @@ mod tests {
                 let grazes = lines.iter().any(|look| look.along.angle_to(along).abs() < 1e-3);
                 if !grazes && (far - distance).abs() > 0.05 {
                     let lit = far > distance;
-                    assert_eq!(lit, in_sight(eye, *point, &arena.walls), "{point} from {eye}");
+                    assert_eq!(
+                        lit,
+                        in_sight(viewpoint, *point, &arena.walls),
+                        "{point} from {viewpoint}"
+                    );
                 }
             }
         }

@@ -15,7 +15,7 @@ use phaselock_games::skirmish::{Mine, Pickup, Piece, Prop, Shell};
 
 use super::icons::{Icon, icon};
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, beam, fade, glow, light, mix};
+use phaselock_client::paint::{arc, beam, dashes, fade, glow, light, mix, shadow};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 
@@ -123,7 +123,7 @@ pub(super) fn draw_shells(
     rates: Rates,
 ) {
     for slot in entities.records::<Shell>().filter(|slot| slot.entity.burst == 0) {
-        let color = if slot.owner == Some(own) { palette::OWN } else { palette::FOE };
+        let color = palette::side(slot.owner == Some(own));
         if slot.entity.grenade {
             grenade(painter, camera, &slot.entity, color, rates);
         } else {
@@ -203,7 +203,7 @@ fn prop(painter: &Painter, camera: Camera, prop: &Prop, sight: f32) {
     let rect = |at: &dyn Fn(Vec2) -> Pos2| Rect::from_min_max(at(middle - half), at(middle + half));
     let ground =
         Rect::from_min_max(camera.to_screen(middle - half), camera.to_screen(middle + half));
-    phaselock_client::paint::shadow(painter, ground.translate(off), 0.2 * metre, shade);
+    shadow(painter, ground.translate(off), 0.2 * metre, shade);
     let side = fade(mix(palette::CRATE, palette::VOID, 0.5), sight);
     painter.rect_filled(rect(&low), 0.04 * metre, side);
     let top = rect(&high);
@@ -251,16 +251,14 @@ fn mine(painter: &Painter, camera: Camera, mine: &Mine, own: bool, sight: f32, a
         return;
     }
     let (at, metre) = (camera.to_screen(mine.position()), camera.scale);
-    let color = if own { palette::OWN } else { palette::FOE };
+    let color = palette::side(own);
     glow(painter, at, 0.4 * metre, Color32::from_black_alpha((120.0 * sight) as u8));
     icon(painter, at, 0.56 * metre, Icon::Mine, fade(palette::STEEL, sight));
     painter.circle_filled(at, 0.1 * metre, fade(palette::VOID, sight));
     // A ring of dashes around one's own, a whole one around another's.
     let ring = Stroke::new(1.6, fade(color, 0.8 * sight));
     if own {
-        for n in 0_u8..6 {
-            arc(painter, at, 0.36 * metre, f32::from(n) / 6.0, 0.09, ring);
-        }
+        dashes(painter, (at, 0.36 * metre), 6, (0.0, 0.54), ring);
     } else {
         painter.circle_stroke(at, 0.36 * metre, ring);
     }
