@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
 use phaselock_lab::record::MotionFiles;
+use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
 
 use super::args::{Args, Start};
@@ -109,12 +111,7 @@ impl App {
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots),
-            Start::Join { address } => {
-                let name = self.args.name.clone();
-                let started =
-                    Visit::join(address, name, self.clock, (&self.views, &self.args.setup));
-                self.begin(started);
-            }
+            Start::Join { address } => self.join(address, self.args.name.clone()),
             Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
@@ -124,7 +121,7 @@ impl App {
             let secs = (frame_began - last).as_secs_f32().min(0.25);
             last = frame_began;
             let mut quit = is_quit_requested();
-            quit |= self.frame(secs) == Stop::Quit;
+            quit |= self.frame(secs).is_break();
             let late = self.args.exit_after.is_some_and(|after| began.elapsed() >= after);
             if quit || late {
                 if let Some(screenshot) = &mut self.screenshot {
@@ -157,7 +154,7 @@ impl App {
         }
     }
 
-    fn frame(&mut self, secs: f32) -> Stop {
+    fn frame(&mut self, secs: f32) -> ControlFlow<()> {
         if is_key_pressed(KeyCode::F11) {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
@@ -192,16 +189,11 @@ impl App {
         match wish {
             None => {}
             Some(Wish::Play { games, bots }) => self.host(&games, bots),
-            Some(Wish::Join(address)) => {
-                let name = self.menu.name();
-                let started =
-                    Visit::join(address, name, self.clock, (&self.views, &self.args.setup));
-                self.begin(started);
-            }
+            Some(Wish::Join(address)) => self.join(address, self.menu.name()),
             Some(Wish::Experiment) => self.experiment(&Begin::default()),
-            Some(Wish::Quit) => return Stop::Quit,
+            Some(Wish::Quit) => return ControlFlow::Break(()),
         }
-        Stop::No
+        ControlFlow::Continue(())
     }
 
     /// Opens the laboratory, as it was left if it was open before.
@@ -217,6 +209,10 @@ impl App {
         let started =
             games.and_then(|games| Visit::host(games, bots, self.menu.name(), self.clock, begin));
         self.begin(started);
+    }
+
+    fn join(&mut self, address: Address, name: String) {
+        self.begin(Visit::join(address, name, self.clock, (&self.views, &self.args.setup)));
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {
@@ -248,12 +244,6 @@ impl App {
         }
         self.closing.retain(|goodbye| !goodbye.is_finished());
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
-    No,
-    Quit,
 }
 
 /// Scales everything with the window, but letters no smaller than can be read, unless they need

@@ -43,13 +43,21 @@ pub(crate) struct Args {
 }
 
 /// Options of every session of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct Setup {
+    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
     pub(crate) link: Option<Conditions>,
+    /// What keeps the clock in phase: pll, or leaky, a published one to compare with (F5 switches
+    /// while the net graph is shown)
+    #[arg(long = "clock", global = true, value_name = "pll|leaky", default_value = "pll")]
     pub(crate) filter: LoopFilter,
+    /// Open the net graph from the start (F4 shows and hides it)
+    #[arg(long, global = true)]
     pub(crate) net_graph: bool,
-    /// Motion method of others, if not the game's own.
+    #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
     pub(crate) presentation: Option<Choice>,
+    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
+    #[arg(long, global = true)]
     pub(crate) marks: bool,
 }
 
@@ -122,13 +130,7 @@ impl Args {
             exit_after: cli.exit_after.or(implied),
             size: cli.window,
             fullscreen: cli.fullscreen,
-            setup: Setup {
-                link: cli.link,
-                filter: cli.clock,
-                net_graph: cli.net_graph,
-                presentation: cli.presentation,
-                marks: cli.marks,
-            },
+            setup: cli.setup,
         })
     }
 }
@@ -187,20 +189,8 @@ struct Cli {
     /// Fill the screen
     #[arg(long, global = true)]
     fullscreen: bool,
-    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
-    link: Option<Conditions>,
-    /// What keeps the clock in phase: pll, or leaky, a published one to compare with (F5 switches
-    /// while the net graph is shown)
-    #[arg(long, global = true, value_name = "pll|leaky", default_value = "pll")]
-    clock: LoopFilter,
-    /// Open the net graph from the start (F4 shows and hides it)
-    #[arg(long, global = true)]
-    net_graph: bool,
-    #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
-    presentation: Option<Choice>,
-    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
-    #[arg(long, global = true)]
-    marks: bool,
+    #[command(flatten)]
+    setup: Setup,
 }
 
 fn link_help() -> String {

@@ -9,7 +9,7 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
 
 use super::menu::action;
-use super::meter::Rates;
+use super::meter::Figures;
 use super::paint::{arc, fade, panel, text, text_over, text_over_within};
 use super::palette;
 
@@ -46,7 +46,7 @@ pub(crate) struct Status<'a> {
     pub(crate) playing: Option<&'static str>,
     /// Time since the server was last heard.
     pub(crate) silence: Option<Micros>,
-    pub(crate) rates: Option<Rates>,
+    pub(crate) figures: Option<Figures>,
     /// The simulated network.
     pub(crate) link: Option<&'a str>,
     /// Fingerprint of a certificate that was seen for the first time just now.
@@ -104,12 +104,12 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
 fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     let at = screen.right_top() + vec2(-18.0, 14.0);
     let silence = status.silence.unwrap_or_default();
-    let (words, color) = match (status.state, status.rates) {
+    let (words, color) = match (status.state, status.figures) {
         (State::Connected, Some(_)) if silence > SILENCE_WARN => {
             let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
             (format!("nothing heard for {:.1} s", silence.as_secs()), color)
         }
-        (State::Connected, Some(Rates { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
+        (State::Connected, Some(Figures { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
             let loss = loss_down.max(loss_up);
             let bad = ms >= ROUND_TRIP_BAD_MS || loss >= LOSS_BAD;
             let warn = ms >= ROUND_TRIP_WARN_MS || loss >= LOSS_WARN;
@@ -128,7 +128,7 @@ fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     mark(painter, rect.left_center() - vec2(14.0, 0.0), color);
 
     let below = screen.right_top() + vec2(-18.0, 32.0);
-    let late = status.rates.is_some_and(|rates| rates.late_inputs > 0);
+    let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);
     let late = late && *status.state == State::Connected;
     let room = screen.width() / 2.0 - MIDDLE - if late { 90.0 } else { 0.0 };
     let mut left = below;

@@ -12,7 +12,7 @@ use phaselock::time::{LocalTime, Micros};
 
 use super::camera::Camera;
 use super::controls::Controls;
-use super::meter::{Meter, Rates};
+use super::meter::{Figures, Meter};
 use super::presentation::{self, Kind, Marks};
 use super::view::{GameView, Scene};
 
@@ -49,7 +49,7 @@ pub(crate) struct Frame {
 #[derive(Clone, Debug)]
 pub(crate) struct Readings {
     pub(crate) stats: Stats,
-    pub(crate) rates: Rates,
+    pub(crate) figures: Figures,
     pub(crate) lead: Micros,
     pub(crate) margin: Micros,
     pub(crate) late_episodes: u64,
@@ -100,7 +100,7 @@ impl<V: GameView> Play for Playing<V> {
             rates: client.rates(),
             player: client.player(),
             roster: client.roster(),
-            round_trip_ms: self.meter.rates().round_trip_ms,
+            round_trip_ms: self.meter.figures().round_trip_ms,
             screen: frame.screen,
             pointer: frame.pointer,
             secs: frame.secs,
@@ -126,7 +126,7 @@ impl<V: GameView> Play for Playing<V> {
         let (pll, lead) = (common.pll(), common.lead());
         Readings {
             stats: common.stats().clone(),
-            rates: self.meter.rates(),
+            figures: self.meter.figures(),
             lead: lead.lead(),
             margin: lead.margin().margin(),
             late_episodes: lead.margin().episodes(),

@@ -200,22 +200,17 @@ impl Visit {
     }
 
     fn handle_keys(&mut self, controls: &mut Controls) {
-        if is_key_pressed(KeyCode::Escape) {
-            self.paused = !self.paused;
-        }
-        if is_key_pressed(KeyCode::F3) {
-            self.details = !self.details;
-        }
-        if is_key_pressed(KeyCode::F4) {
-            self.graph.shown = !self.graph.shown;
+        for (key, shown) in [
+            (KeyCode::Escape, &mut self.paused),
+            (KeyCode::F3, &mut self.details),
+            (KeyCode::F4, &mut self.graph.shown),
+            (KeyCode::F6, &mut self.panel.shown),
+        ] {
+            *shown ^= is_key_pressed(key);
         }
         if is_key_pressed(KeyCode::F5) && self.graph.shown {
             self.filter = graph::other(self.filter);
-            let now = self.now();
-            self.driver.session.set_loop_filter(now, self.filter);
-        }
-        if is_key_pressed(KeyCode::F6) {
-            self.panel.shown = !self.panel.shown;
+            self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
         }
         // The world does not wait; the player's controls are off the keys, that is all.
         if self.paused || self.panel.shown || !self.is_connected() {
@@ -233,10 +228,10 @@ impl Visit {
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
         let active = self.is_connected() && !busy;
+        let screen = ctx.screen_rect();
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.key(&[KeyCode::Tab]) && active;
-                let screen = ctx.screen_rect();
                 let frame = Frame {
                     screen,
                     pointer: controls.pointer,
@@ -249,7 +244,6 @@ impl Visit {
                 play.draw(&mut self.driver.session, now, &frame, &painter);
             }
             None => {
-                let screen = ctx.screen_rect();
                 let y = screen.top() + screen.height() * 0.2;
                 background::draw(&painter, screen, y, ctx.input(|input| input.time));
             }
@@ -277,7 +271,7 @@ impl Visit {
                 now,
                 playing: playing.map(|((entry, _), _)| entry.title),
                 silence: playing.map(|(_, client)| client.common().silence(now)),
-                rates: readings.as_ref().map(|readings| readings.rates),
+                figures: readings.as_ref().map(|readings| readings.figures),
                 link: self.link.as_deref(),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },

@@ -222,8 +222,8 @@ impl Lane {
             Self::Bytes => {
                 let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
                 vec![
-                    line(1, Curve::Other, format!("up {}", kilo(readings.rates.tx_bytes))),
-                    line(2, Curve::Main, format!("down {}", kilo(readings.rates.rx_bytes))),
+                    line(1, Curve::Other, format!("up {}", kilo(readings.figures.tx_bytes))),
+                    line(2, Curve::Main, format!("down {}", kilo(readings.figures.rx_bytes))),
                 ]
             }
         }

@@ -182,7 +182,7 @@ mod tests {
     fn readings() -> Readings {
         Readings {
             stats: Stats::default(),
-            rates: meter::Rates::default(),
+            figures: meter::Figures::default(),
             lead: Micros::ZERO,
             margin: Micros::ZERO,
             late_episodes: 0,

@@ -91,8 +91,7 @@ pub(super) struct Watch {
     seen: BTreeMap<EntityId, Player>,
     /// A charge has burst, and the seconds since it was last there.
     charges: BTreeMap<Charge, (bool, f32)>,
-    props: BTreeMap<EntityId, Prop>,
-    pickups: BTreeMap<EntityId, bool>,
+    things: BTreeMap<EntityId, Piece>,
     /// Deaths of everybody, and the seconds for which they have been known.
     deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
@@ -171,7 +170,6 @@ impl Watch {
             *gone += secs;
             *gone < FORGET_SECS
         });
-        let (mut props, mut pickups) = (BTreeMap::new(), BTreeMap::new());
         for slot in entities.iter() {
             let burst = match &slot.entity {
                 Piece::Shell(shell) => Some((shell.position(), shell.burst)),
@@ -188,29 +186,25 @@ impl Watch {
                 }
                 self.charges.insert(charge, (has_burst, 0.0));
             }
-            match &slot.entity {
-                Piece::Prop(prop) => {
-                    if let Some(before) = self.props.get(&slot.id) {
-                        if prop.gone && !before.gone {
-                            events.push(Event::Blast { at: prop.position(), by: prop.last_by() });
-                        }
-                        if prop.puts != before.puts {
-                            events.push(Event::Put { at: prop.position() });
-                        }
+            match (self.things.insert(slot.id, slot.entity), slot.entity) {
+                (Some(Piece::Prop(before)), Piece::Prop(prop)) => {
+                    let at = prop.position();
+                    if prop.gone && !before.gone {
+                        events.push(Event::Blast { at, by: prop.last_by() });
                     }
-                    props.insert(slot.id, *prop);
+                    if prop.puts != before.puts {
+                        events.push(Event::Put { at });
+                    }
                 }
-                Piece::Pickup(pickup) => {
-                    let before = self.pickups.get(&slot.id);
-                    if before.is_some_and(|before| *before != pickup.taken) {
-                        events.push(Event::Taken { at: pickup.position(), goods: pickup.goods() });
-                    }
-                    pickups.insert(slot.id, pickup.taken);
+                (Some(Piece::Pickup(before)), Piece::Pickup(pickup))
+                    if before.taken != pickup.taken =>
+                {
+                    events.push(Event::Taken { at: pickup.position(), goods: pickup.goods() });
                 }
                 _ => {}
             }
         }
-        (self.props, self.pickups) = (props, pickups);
+        self.things.retain(|id, _| entities.get(*id).is_some());
     }
 
     /// True about the time when a player returns from the dead.
@@ -292,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rocket_bursts_once_whoever_says_so_and_what_was_missed_is_not_shown() {
+    fn rocket_bursts_once_whoever_says_so_and_a_missed_burst_is_not_shown() {
         let arena = Arena::new();
         let mut watch = Watch::default();
         let owner = Some(PlayerId(7));
@@ -302,13 +296,13 @@ mod tests {
             entities.insert(Slot { id: id(index), owner, entity });
             watch.observe(&arena, &entities, None, 0.1).len()
         };
-        // Foreseen, burst, taken back, and then the server's.
+        // Predicted, burst, taken back, and then the server's.
         assert_eq!([see(4100, 0, 3), see(4100, 1, 3), see(4100, 0, 3), see(9, 2, 3)], [0, 1, 0, 0]);
         assert_eq!([see(9, 1, 4), see(9, 20, 5)], [1, 0]);
     }
 
     #[test]
-    fn a_shot_taken_back_is_not_seen_twice() {
+    fn shot_taken_back_is_not_seen_twice() {
         let arena = Arena::new();
         let mut watch = Watch::default();
         let player = |shots| Player { health: 100, shots, ..Player::default() };
