@@ -173,8 +173,8 @@ struct Cli {
     /// Write a picture of the last frame here, after --exit-after or 5 seconds
     #[arg(long, global = true, value_name = "PNG")]
     screenshot: Option<PathBuf>,
-    /// Record your motion here, one line for each tick that the server confirmed; of further games into
-    /// FILE-2 and so on
+    /// Record your motion here, one line for each tick that the server confirmed; of further games
+    /// into FILE-2 and so on
     #[arg(long, global = true, value_name = "FILE")]
     record_motion: Option<PathBuf>,
     /// Leave by itself; fails if the game could not be joined by then
@@ -213,7 +213,8 @@ fn presentation_help() -> String {
 enum Sub {
     /// Play on this computer, against bots
     Play {
-        /// Which game, or several in turn, two rounds of each, with commas between [default: the first there is]
+        /// Which game, or several in turn, two rounds of each, with commas between [default: the
+        /// first there is]
         #[arg(long, value_delimiter = ',')]
         game: Vec<String>,
         /// How many bots
@@ -234,10 +235,12 @@ enum Sub {
         /// A motion: CSV or JSON of times, x and y, or a recording of play
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
-        /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default: zigzag]
+        /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default:
+        /// zigzag]
         #[arg(long, value_name = "NAME", conflicts_with = "file")]
         path: Option<Shape>,
-        /// The methods that are shown, with commas between, as in newest-state,linear,hold+catmull-rom
+        /// The methods that are shown, with commas between, as in
+        /// newest-state,linear,hold+catmull-rom
         #[arg(long, value_name = "METHODS", value_delimiter = ',')]
         methods: Option<Vec<Contender>>,
         /// The folder that exports go to [default: the current one]
@@ -249,7 +252,7 @@ enum Sub {
 /// Name and content of a motion file.
 fn motion(path: &Path, games: &Games) -> Result<(String, Arc<Motion>), String> {
     let mut bytes = Vec::new();
-    // One more than is allowed, so that the reader sees that there are too many.
+    // One byte more than allowed, so that the reader notices a larger file.
     let read = File::open(path)
         .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
     read.map_err(|error| format!("it cannot be read: {error}"))?;

@@ -60,7 +60,7 @@ pub(crate) fn icon() -> Icon {
 fn pixels<const BYTES: usize, const SIDE: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     let pixel = 2.0 / SIDE as f32;
-    // How much of a pixel lies within `half` of a line that is `away`.
+    // Share of a pixel within `half` of a line at the distance `away`.
     let cover = |away: f32, half: f32| ((half - away) / pixel + 0.5).clamp(0.0, 1.0);
     for (n, rgba) in bytes.chunks_exact_mut(4).enumerate() {
         let x = ((n % SIDE) as f32 + 0.5) * pixel - 1.0;

@@ -40,7 +40,7 @@ impl Controls {
         self.button_tapped |= is_mouse_button_pressed(MouseButton::Left) && !self.stale;
         self.second_held = is_mouse_button_down(MouseButton::Right);
         self.second_tapped |= is_mouse_button_pressed(MouseButton::Right);
-        // Platforms disagree about how much a notch is; not about which way.
+        // Platforms disagree about the size of a notch, not about its direction.
         let (_, turned) = mouse_wheel();
         self.wheel += i32::from(turned > 0.0) - i32::from(turned < 0.0);
     }

@@ -1,4 +1,4 @@
-//! The panel with what developers want to know; F3 shows it.
+//! The panel with figures for developers (F3).
 
 use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Stroke, StrokeKind, vec2};
 use phaselock::game::MispredictionCause;

@@ -1,7 +1,8 @@
 //! Opening the window, or saying in one sentence why there is none.
 //!
-//! miniquad panics without a display or OpenGL. So a panic before the first frame counts as the answer
-//! "no window"; on Linux X11 is tried before Wayland, because miniquad calls its Wayland side unstable.
+//! miniquad panics without a display or OpenGL. So a panic before the first frame counts as the
+//! answer "no window"; on Linux X11 is tried before Wayland, because miniquad calls its Wayland
+//! side unstable.
 
 use std::any::Any;
 use std::cell::Cell;

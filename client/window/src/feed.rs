@@ -1,4 +1,4 @@
-//! The feed: lines of who did what to whom, below the connection's corner.
+//! The feed: lines about events between players, below the connection's corner.
 
 use std::collections::VecDeque;
 
@@ -59,8 +59,8 @@ impl<S> Feed<S> {
         });
     }
 
-    /// Paints the lines. `sign` paints a sign with its upper right corner at a point, at a strength from
-    /// 0 to 1, and returns its width in points; `nobody` stands for a missing actor.
+    /// Paints the lines. `sign` paints a sign with its upper right corner at a point, at a
+    /// strength from 0 to 1, and returns its width in points; `nobody` stands for a missing actor.
     pub fn draw(
         &self,
         painter: &Painter,

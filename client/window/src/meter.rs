@@ -63,7 +63,7 @@ impl Meter {
         }
         let sent = last.tx_packets.saturating_sub(oldest.tx_packets);
         if sent > 0 {
-            // What is reported now was sent a little ago, and may be more than was sent since.
+            // The report is about earlier packets, possibly more than were sent since.
             let lost = last.tx_lost.saturating_sub(oldest.tx_lost).min(sent);
             figures.loss_up = lost as f64 / sent as f64;
         }

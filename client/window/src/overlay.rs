@@ -156,7 +156,8 @@ pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &s
     text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
 }
 
-/// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is bad.
+/// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is
+/// bad.
 fn mark(painter: &Painter, at: Pos2, color: Color32) {
     let corners = |points: &[(f32, f32)]| {
         let points = points.iter().map(|(x, y)| at + vec2(*x, *y)).collect();

@@ -28,7 +28,7 @@ pub fn mix(a: Color32, b: Color32, part: f32) -> Color32 {
 /// A round spot of a radius in points that thins out towards its rim.
 pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
     const SPOKES: u32 = 40;
-    // Falls off about as light does: rings at shares of the radius, with shares of the strength.
+    // Rings at shares of the radius, with shares of the strength: about the fall-off of light.
     const RINGS: [(f32, f32); 4] = [(0.25, 0.72), (0.5, 0.34), (0.75, 0.1), (1.0, 0.0)];
     let mut mesh = Mesh::default();
     mesh.colored_vertex(middle, color);
@@ -76,7 +76,7 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     let mut mesh = Mesh::default();
     for (out, inside) in corners(screen).into_iter().zip(corners(inner)) {
         mesh.colored_vertex(out, color);
-        // Half-way thins out faster than a straight line: the middle stays clear.
+        // Thinner half-way than a straight line: the middle stays clear.
         mesh.colored_vertex(out + (inside - out) * 0.45, scale(color, 0.32));
         mesh.colored_vertex(inside, Color32::TRANSPARENT);
     }
@@ -234,7 +234,7 @@ pub fn text_spaced(
     let mut job = LayoutJob::default();
     job.append(text, 0.0, format);
     let galley = painter.layout_job(job);
-    // The last letter's spacing is not part of what is seen.
+    // The last letter's spacing is invisible.
     let rect = align.anchor_size(at + vec2(spacing / 2.0, 0.0), galley.size());
     painter.galley(rect.min, galley, color);
     rect

@@ -1,7 +1,8 @@
-//! Every colour there is, in one place.
+//! All colours.
 //!
-//! The two that tell friend from foe, sky blue and orange, are from Okabe and Ito's set, which
-//! people with any kind of colour blindness can tell apart; nothing is told by colour alone.
+//! Sky blue and orange, for the own side and the others, are from Okabe and Ito's set, which
+//! people with any kind of colour blindness can tell apart; still, nothing is told by colour
+//! alone.
 
 use egui_macroquad::egui::Color32;
 

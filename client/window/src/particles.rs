@@ -1,6 +1,6 @@
 //! Particles that fade within moments: sparks, rings, flashes, smoke, debris, trails.
 //!
-//! Nothing here is part of any world: games throw it when something happens.
+//! Particles are no part of a world: views add them at events.
 
 use std::collections::VecDeque;
 
@@ -22,8 +22,8 @@ const DRAG_SECS: f32 = 0.07;
 const DEBRIS_DRAG_SECS: f32 = 0.5;
 const FLASH_SECS: f32 = 0.07;
 
-/// All particles of a picture: positions and sizes in metres, speeds in metres per second, lives in
-/// seconds.
+/// All particles of a picture: positions and sizes in metres, speeds in metres per second, lives
+/// in seconds.
 #[derive(Debug, Default)]
 pub struct Particles {
     sparks: Fading<Particle>,
@@ -244,7 +244,7 @@ impl Trail {
         if self.points.back().is_some_and(|(last, _)| last.distance(at) > cut) {
             self.points.clear();
         }
-        // Where it stands still there is no new point, but the last one stays young.
+        // At rest there is no new point, but the last one stays young.
         if let Some((last, age)) = self.points.back_mut()
             && last.distance(at) < 1e-3
         {

@@ -1,4 +1,4 @@
-//! One stay in a game: a headless client, and the view that shows it.
+//! The picture of a running game: its view, fed by the session.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::presentation::{self, Kind, Marks};
 use super::view::{GameView, Scene};
 
 /// The picture of a game of any type.
-pub(crate) trait Play {
+pub(crate) trait Picture {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter);
@@ -66,7 +66,7 @@ pub(crate) struct Readings {
     pub(crate) players: (usize, usize),
 }
 
-pub(crate) struct Playing<V: GameView> {
+pub(crate) struct GamePicture<V: GameView> {
     view: V,
     meter: Meter,
     began: LocalTime,
@@ -74,13 +74,13 @@ pub(crate) struct Playing<V: GameView> {
     shown_error: Option<f32>,
 }
 
-impl<V: GameView> Playing<V> {
+impl<V: GameView> GamePicture<V> {
     pub(crate) fn new(now: LocalTime) -> Self {
         Self { view: V::default(), meter: Meter::default(), began: now, shown_error: None }
     }
 }
 
-impl<V: GameView> Play for Playing<V> {
+impl<V: GameView> Picture for GamePicture<V> {
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls) {
         session.press::<V::Game>(now, |_, _| {
             let input = self.view.input(controls);
@@ -143,7 +143,7 @@ impl<V: GameView> Play for Playing<V> {
     }
 }
 
-impl<V: GameView> Playing<V> {
+impl<V: GameView> GamePicture<V> {
     /// Marks positions by snapshots and by other methods.
     fn draw_marks(
         &mut self,
@@ -154,20 +154,20 @@ impl<V: GameView> Playing<V> {
         (secs, painter): (f32, &Painter),
     ) {
         let game = client.game();
-        let place = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
+        let position = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
         let (mut off, mut count) = (0.0, 0_u16);
         for trace in traces {
-            let drawn = view.entities.get(trace.newest.id).and_then(place);
-            let (Some(newest), Some(drawn)) = (place(&trace.newest), drawn) else { continue };
-            // The own player is drawn ahead of what others would see of it.
+            let drawn = view.entities.get(trace.newest.id).and_then(position);
+            let (Some(newest), Some(drawn)) = (position(&trace.newest), drawn) else { continue };
+            // The own player is predicted; others see it later.
             let others = view.own != Some(trace.newest.id);
             let late = trace.late_truth.as_ref().filter(|_| others);
-            let error = late.and_then(|(shown, truth)| place(shown).zip(place(truth)));
+            let error = late.and_then(|(shown, truth)| position(shown).zip(position(truth)));
             if let Some((shown, truth)) = error {
                 off += shown.distance(truth);
                 count += 1;
             }
-            let ghost = trace.ghost.as_ref().filter(|_| others).and_then(place);
+            let ghost = trace.ghost.as_ref().filter(|_| others).and_then(position);
             let marks = Marks {
                 newest: camera.to_screen(newest),
                 drawn: camera.to_screen(drawn),

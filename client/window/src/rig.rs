@@ -51,13 +51,14 @@ impl Rig {
         self.hold(camera, secs)
     }
 
-    /// Advances by `secs` seconds with a camera that follows nothing; returns the one to draw with.
+    /// Advances by `secs` seconds with a camera that follows nothing; returns the one to draw
+    /// with.
     pub fn hold(&mut self, camera: Camera, secs: f32) -> Camera {
         self.at_rest = Some(camera);
         self.trauma = (self.trauma - secs / SHAKE_SECS).max(0.0);
         self.age_secs += secs;
-        // Squared, so that small blows are hardly felt. Two sines without a common beat look like a
-        // hand that trembles.
+        // Squared, so that small blows are hardly felt; two sines without a common beat look
+        // random.
         let reach = self.trauma.powi(2) * SHAKE * 2.0 * camera.half().y;
         let time = self.age_secs * 60.0;
         let off = Vec2::new((time * 1.1).sin(), (time * 1.7).cos()) * reach;
@@ -75,7 +76,8 @@ impl Rig {
     }
 }
 
-/// The value on the way from `now` to `wanted` after `secs` seconds; half of the way takes `half_secs`.
+/// The value on the way from `now` to `wanted` after `secs` seconds; half of the way takes
+/// `half_secs`.
 pub fn ease<T>(now: T, wanted: T, secs: f32, half_secs: f32) -> T
 where
     T: Copy + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>,

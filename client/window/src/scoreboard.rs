@@ -141,8 +141,8 @@ fn bot_tag(painter: &Painter, at: Pos2, strength: f32) {
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
 }
 
-/// Writes a player's name, with the sign of a bot to its right. `size` is in points, `strength` from
-/// 0 to 1.
+/// Writes a player's name, with the sign of a bot to its right. `size` is in points, `strength`
+/// from 0 to 1.
 pub fn name_tag(
     painter: &Painter,
     at: Pos2,
@@ -151,7 +151,7 @@ pub fn name_tag(
     size: f32,
     strength: f32,
 ) {
-    // The middle of both lies where the name's would.
+    // The name and the sign are centred together.
     let at = at - vec2(if bot { 14.0 } else { 0.0 }, 0.0);
     let rect = text_over(painter, at, align, name, size, fade(palette::TEXT, strength));
     if bot {

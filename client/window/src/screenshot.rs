@@ -46,7 +46,7 @@ impl Screenshot {
 impl Drop for Screenshot {
     fn drop(&mut self) {
         if self.fresh && !self.taken {
-            // Nobody wants an empty file; whether it can be removed changes nothing.
+            // An empty file is of no use; an error of the removal changes nothing.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -55,7 +55,7 @@ impl Drop for Screenshot {
 fn write_png(file: &File, image: &Image) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     let mut encoder = png::Encoder::new(&mut out, image.width.into(), image.height.into());
-    // Without alpha: what lies behind the window is not part of the picture.
+    // Without alpha: the desktop behind the window is no part of the picture.
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let row = usize::from(image.width) * 4;

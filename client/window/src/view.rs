@@ -1,7 +1,6 @@
-//! The seam between the window and what each game looks like.
+//! The seam between the window and the pictures of games.
 //!
-//! A game that can be seen implements [`GameView`] in a file of its own, and registers in
-//! [`Views`] beside the game by [`Views::with`].
+//! A view implements [`GameView`], and a program registers it beside its game by [`Views::with`].
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
 use super::controls::Controls;
-use super::play::{Play, Playing};
+use super::play::{GamePicture, Picture};
 
 /// Picture and controls of a game; the value is the picture's memory from frame to frame.
 pub trait GameView: Default + 'static {
@@ -33,7 +32,8 @@ pub trait GameView: Default + 'static {
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
-    /// Advances the picture by a frame, and paints it; returns the camera, for marks over the picture.
+    /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
+    /// picture.
     fn draw(&mut self, scene: &Scene<'_, Self::Game>, painter: &Painter) -> Camera;
 }
 
@@ -115,11 +115,11 @@ pub(crate) struct ViewEntry {
     pub(crate) title: &'static str,
     pub(crate) keys: &'static [(&'static str, &'static str)],
     pub(crate) backdrop: Color32,
-    begin: fn(LocalTime) -> Box<dyn Play>,
+    begin: fn(LocalTime) -> Box<dyn Picture>,
 }
 
 impl ViewEntry {
-    pub(crate) fn begin(&self, now: LocalTime) -> Box<dyn Play> {
+    pub(crate) fn begin(&self, now: LocalTime) -> Box<dyn Picture> {
         (self.begin)(now)
     }
 }
@@ -146,7 +146,7 @@ impl Views {
             title: V::TITLE,
             keys: V::KEYS,
             backdrop: V::BACKDROP,
-            begin: |now| Box::new(Playing::<V>::new(now)),
+            begin: |now| Box::new(GamePicture::<V>::new(now)),
         });
         self
     }

@@ -22,7 +22,7 @@ use super::args::Setup;
 use super::controls::{Controls, KeyCode};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
-use super::play::{Frame, Play, kinds};
+use super::play::{Frame, Picture, kinds};
 use super::presentation::{Kind, Panel};
 use super::view::{ViewEntry, Views};
 use super::{background, developer, palette};
@@ -39,7 +39,7 @@ pub(crate) struct Visit {
     server: Option<LocalServer>,
     views: Views,
     /// View of the game, from the first welcome on.
-    play: Option<(ViewEntry, Box<dyn Play>)>,
+    play: Option<(ViewEntry, Box<dyn Picture>)>,
     server_name: String,
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
@@ -212,7 +212,7 @@ impl Visit {
             self.filter = graph::other(self.filter);
             self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
         }
-        // The world does not wait; the player's controls are off the keys, that is all.
+        // The world goes on; only the player's controls are at rest.
         if self.paused || self.panel.shown || !self.is_connected() {
             controls.rest();
         }
@@ -256,7 +256,7 @@ impl Visit {
         let playing = self.play.as_ref().zip(client);
         let readings = playing.map(|((_, play), client)| play.readings(client, now));
         if let Some(readings) = &readings {
-            // Hidden or not, so that what happened just before is there to be seen.
+            // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
             self.graph.draw(&painter, now, readings);
         }

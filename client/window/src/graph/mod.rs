@@ -1,8 +1,8 @@
-//! The net graph, which F4 shows: the last ten seconds of what the network does, as curves and
-//! marks, with the numbers beside them. It lies along the right side, off the middle of the game.
+//! The net graph (F4): the last ten seconds of the connection as curves and marks with numbers,
+//! along the window's right side.
 //!
-//! Each kind of event has a mark of its own shape, curves that share a frame are drawn differently,
-//! and both are shown beside the words that they belong to: colours only help.
+//! Each kind of event has a mark of its own shape, and curves in one frame have different lines.
+//! The words show both, so that nothing is told by colour alone.
 
 mod plot;
 mod samples;
@@ -275,7 +275,7 @@ impl Lane {
             Self::Phase => {
                 let most = nice(most(|s| s.phase.abs()).max(0.1));
                 plot.scale(-most, most, "ms");
-                // A bound that is far off is told in numbers only.
+                // The scale ignores the bound; a distant one is shown as a number only.
                 plot.curve(Curve::Other, heard(|s| s.bound));
                 plot.curve(Curve::Other, heard(|s| -s.bound));
                 plot.curve(Curve::Main, heard(|s| s.phase));

@@ -129,7 +129,7 @@ impl<'a> Plot<'a> {
         (self.low, self.high) = (low, high);
         let line = Stroke::new(1.0, palette::EDGE);
         self.frame.hline(self.rect.x_range(), self.y(0.0), line);
-        // Every second five seconds.
+        // A line every five seconds.
         let seconds = SHOWN.0 / 5_000_000;
         for n in 1..seconds {
             let x = self.rect.left() + self.rect.width() * n as f32 / seconds as f32;
@@ -167,7 +167,7 @@ impl<'a> Plot<'a> {
     }
 
     fn y(&self, value: f32) -> f32 {
-        // Off the edges by a little, so that what lies on one can be seen.
+        // A little inside of the edges, so that a curve on an edge is visible.
         let inner = self.rect.shrink(1.5);
         let part = (value - self.low) / (self.high - self.low);
         inner.bottom() - part * inner.height()
@@ -187,7 +187,7 @@ impl<'a> Plot<'a> {
             last = here;
             match (curve, before, here) {
                 (Curve::Other, Some((then, from)), Some((_, to))) => {
-                    // Broken by time, so that the pieces move along with it.
+                    // Dashed by time, so that the dashes move along with the curve.
                     if then.0.div_euclid(EVERY.0).rem_euclid(5) < 3 {
                         self.inside.line_segment([from, to], Stroke::new(1.3, curve.color()));
                     }

@@ -82,8 +82,7 @@ impl Samples {
             }
             self.ring.push_back(Sample { slot, ..Sample::default() });
         }
-        // A new client counts from nothing. Of what was counted before the first look nobody
-        // knows when it happened.
+        // A new client counts from 0. Counts before the first look belong to no sample.
         let before = self.before.replace(stats.clone()).unwrap_or_else(|| stats.clone());
         let rejoined = stats.frames < before.frames;
         let before = if rejoined { Stats::default() } else { before };

@@ -29,7 +29,7 @@ impl Announcer {
         self.said.take_if(|(_, age)| *age > ANNOUNCED_SECS);
         let phase = round.phase();
         let before = self.phase.replace(phase);
-        // Whoever joins in the middle of something is not told that it begins.
+        // A player who joins in the middle of a phase is not told that it begins.
         let begun = (before.is_some() && before != Some(phase)).then_some(phase);
         match begun {
             Some(Phase::WarmUp) => self.say("Warm-up"),
@@ -66,7 +66,7 @@ pub(crate) fn draw_clock<G: Game>(
     let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
     panel(painter, rect);
     let secs = round.secs_left(now, rates).ceil() as u32;
-    // What is due a moment ago is only not heard of yet.
+    // A phase that was due within the last second is only late in the snapshots.
     let clock = if round.is_waiting(now.minus(u64::from(rates.tick_hz))) {
         "-:--".to_owned()
     } else {

@@ -104,7 +104,7 @@ impl Watch {
         for slot in entities.records::<Score>() {
             let Some(victim) = slot.owner else { continue };
             let before = self.deaths.insert(victim, slot.entity.deaths);
-            // They begin at 0 again with each round.
+            // Each round counts from 0.
             if before.is_some_and(|before| before < slot.entity.deaths) {
                 let killer = slot.entity.killer.checked_sub(2).map(PlayerId);
                 events.push(Event::Lost { victim, killer });
@@ -123,7 +123,7 @@ impl Watch {
                 if (1..=SHOTS_MAX).contains(&shots) && now.is_alive() {
                     events.push(Event::Fired { id, at, along: now.facing() });
                 } else if shots > u8::MAX - SHOTS_MAX {
-                    // A corrected prediction took a shot back; if it comes again, it was seen already.
+                    // A correction took a shot back; if it comes again, it is no news.
                     now.shots = before.shots;
                 }
                 if now.spawns != before.spawns {
@@ -187,7 +187,7 @@ mod tests {
             seen(Ship { hull: 0, ..ship }, &[rock, bullet, Piece::Score(Score::default())]),
             []
         );
-        // Back elsewhere: what is no more there did not break.
+        // Back elsewhere: a rock that is no longer there did not break.
         let back = Ship { spawns: 2, ..ship };
         let lost = Event::Lost { victim: PlayerId(7), killer: None };
         let events = seen(back, &[score]);

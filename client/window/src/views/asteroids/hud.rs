@@ -99,8 +99,8 @@ pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Sh
         painter.extend(Shape::dashed_line(&ends, line, 3.0, 4.0));
     }
     let scale = size / REACH;
-    let spot = |place: Vec2| {
-        let way = FIELD.way(from, place);
+    let spot = |position: Vec2| {
+        let way = FIELD.way(from, position);
         (way.length() < REACH - 1.0).then(|| middle + vec2(way.x, way.y) * scale)
     };
     let entities = &scene.view.entities;

@@ -1,7 +1,7 @@
-//! Asteroids in the window: what its players see and which keys they press.
+//! Asteroids in the window: picture and controls.
 //!
-//! The field repeats beyond its edges. The camera follows the own ship across them, and everything is
-//! drawn at the image of its position that is nearest to the ship.
+//! The field repeats beyond its edges. The camera follows the own ship across them, and everything
+//! is drawn at the image of its position that is nearest to the ship.
 
 mod events;
 mod hud;
@@ -57,8 +57,8 @@ pub(crate) struct AsteroidsScreen {
     ships: Ships,
     hud: Hud,
     announcer: Announcer,
-    /// Deaths in the own score while the ship was whole: a wreck is seen before its score names the
-    /// killer.
+    /// Deaths in the own score while the ship was whole: a wreck is seen before its score names
+    /// the killer.
     deaths_alive: u16,
 }
 
@@ -101,8 +101,8 @@ impl GameView for AsteroidsScreen {
 
 impl AsteroidsScreen {
     /// Image of a position in the field that is nearest to the own ship.
-    fn image(&self, place: Vec2) -> Vec2 {
-        self.own_at + FIELD.way(FIELD.fold(self.own_at), place)
+    fn image(&self, position: Vec2) -> Vec2 {
+        self.own_at + FIELD.way(FIELD.fold(self.own_at), position)
     }
 
     fn seen(&self, scene: &AsteroidsScene<'_>) -> Vec<Seen> {
@@ -129,7 +129,7 @@ impl AsteroidsScreen {
             self.deaths_alive = scene.record_of::<Score>(scene.player).deaths;
         }
         let from = FIELD.fold(self.own_at);
-        let is_near = |place| FIELD.distance(from, place) < REACH - 6.0;
+        let is_near = |position| FIELD.distance(from, position) < REACH - 6.0;
         for event in self.watch.observe(entities, scene.view.own, is_near) {
             self.show(scene, event);
         }
@@ -179,12 +179,12 @@ impl AsteroidsScreen {
                 for n in 0..count {
                     let out = direction(n as f32 * 0.38 + gen_range(-0.1, 0.1));
                     let speed = radius * gen_range(0.4, 2.0);
-                    let place = at + out * radius * gen_range(0.1, 0.8);
+                    let position = at + out * radius * gen_range(0.1, 0.8);
                     let (velocity, size) = (drift + out * speed, gen_range(0.12, 0.4));
-                    self.particles.splinter(place, velocity, size, palette::WALL_RIM, 1.0);
+                    self.particles.splinter(position, velocity, size, palette::WALL_RIM, 1.0);
                     if n % 3 == 0 {
                         let dust = palette::WALL_SIDE;
-                        self.particles.puff(place, drift + out, radius * 0.45, dust, 0.9);
+                        self.particles.puff(position, drift + out, radius * 0.45, dust, 0.9);
                     }
                 }
             }
@@ -222,7 +222,7 @@ impl AsteroidsScreen {
                 ships::draw_bullet(painter, camera, &slot.entity, at, own);
             }
         }
-        // Oneself above the others.
+        // The own ship above the others.
         let alive =
             || ships.iter().filter(|seen| seen.ship.is_alive() && camera.sees(seen.at, 4.0));
         for seen in alive().filter(|seen| !seen.own).chain(alive().filter(|seen| seen.own)) {

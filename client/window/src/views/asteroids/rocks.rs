@@ -1,4 +1,4 @@
-//! Rocks: shapes and spin of their seeds, and the warning of those that are yet to come.
+//! Rocks: shapes and spin by their seeds, and a warning before they appear.
 
 use egui_macroquad::egui::epaint::{Mesh, PathStroke};
 use egui_macroquad::egui::{Painter, Pos2, Shape, Stroke, vec2};
@@ -51,7 +51,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, sec
         draw_warning(painter, camera, rock, (at, radius), &outline);
         return;
     }
-    // Parts of a split one are faint as long as they harm nobody.
+    // The parts of a split rock are faint as long as they harm nobody.
     let there = 1.0 - 0.65 * (f32::from(rock.forming) / SOON_TICKS).min(1.0);
     let mut body = Mesh::default();
     let (heart, edge) = (palette::WALL_SIDE, palette::GRID);
@@ -74,10 +74,10 @@ pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, sec
         // Craters.
         let out = Vec2::from_angle(number(rock.seed, 20 + n) * 6.3)
             * (0.2 + 0.4 * number(rock.seed, 30 + n));
-        let place = camera.to_screen(at + turn.rotate(out) * radius);
+        let position = camera.to_screen(at + turn.rotate(out) * radius);
         let size = (0.08 + 0.12 * number(rock.seed, 50 + n)) * radius * camera.scale;
         painter.circle(
-            place,
+            position,
             size,
             fade(palette::GRID, 0.5 * there),
             Stroke::new(width * 0.6, fade(line, 0.45)),

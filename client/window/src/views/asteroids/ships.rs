@@ -1,4 +1,4 @@
-//! Ships and what they fire: hulls, flames, shields, trails, names.
+//! Ships and bullets: hulls, flames, shields, trails, names.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ impl Ships {
         let line = mix(palette::side(seen.own), Color32::WHITE, hurt);
         let inside = mix(palette::side_dark(seen.own), Color32::WHITE, hurt * 0.8);
         let facing = ship.facing();
-        let place = |(x, y): (f32, f32)| camera.to_screen(at + facing * x + facing.perp() * y);
+        let point = |(x, y): (f32, f32)| camera.to_screen(at + facing * x + facing.perp() * y);
         if ship.thrust {
             draw_flame(painter, camera, seen, age_secs);
         }
@@ -99,16 +99,16 @@ impl Ships {
             |points: Vec<Pos2>| painter.add(Shape::convex_polygon(points, inside, Stroke::NONE));
         if seen.own {
             // Two halves, since the notch makes the whole concave.
-            fill(vec![place(OWN_HULL[0]), place(OWN_HULL[1]), place(OWN_HULL[2])]);
-            fill(vec![place(OWN_HULL[0]), place(OWN_HULL[2]), place(OWN_HULL[3])]);
-            painter.add(Shape::closed_line(OWN_HULL.map(place).to_vec(), stroke));
+            fill(vec![point(OWN_HULL[0]), point(OWN_HULL[1]), point(OWN_HULL[2])]);
+            fill(vec![point(OWN_HULL[0]), point(OWN_HULL[2]), point(OWN_HULL[3])]);
+            painter.add(Shape::closed_line(OWN_HULL.map(point).to_vec(), stroke));
         } else {
-            let quad = |corners: [usize; 4]| corners.map(|n| place(FOE_HULL[n])).to_vec();
+            let quad = |corners: [usize; 4]| corners.map(|n| point(FOE_HULL[n])).to_vec();
             fill(quad([0, 1, 6, 7]));
             fill(quad([1, 2, 3, 6]));
             fill(quad([3, 4, 5, 6]));
-            painter.add(Shape::closed_line(FOE_HULL.map(place).to_vec(), stroke));
-            painter.circle_filled(place((0.1, 0.0)), 0.22 * camera.scale, line);
+            painter.add(Shape::closed_line(FOE_HULL.map(point).to_vec(), stroke));
+            painter.circle_filled(point((0.1, 0.0)), 0.22 * camera.scale, line);
         }
         if ship.shield > 0 {
             draw_shield(painter, middle, 1.75 * camera.scale, (line, ship.shield), age_secs);

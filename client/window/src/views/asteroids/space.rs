@@ -1,6 +1,6 @@
-//! Where it all takes place: stars in layers, near and far, and mist between them.
+//! The sky: stars in layers, near and far, and mist between them.
 //!
-//! The camera's place goes on and on where the field begins anew, so nothing here knows of any edge.
+//! The camera crosses the field's edges without a jump, so nothing here knows of any edge.
 
 use egui_macroquad::egui::epaint::Mesh;
 use egui_macroquad::egui::{Color32, Painter, Rect, Shape, pos2, vec2};
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_sky_has_no_seam() {
-        // Whatever is seen moves on by as much as the camera does, wherever a tile begins.
+        // All images move by as much as the camera does, wherever a tile begins.
         let half = Vec2::new(50.0, 30.0);
         let seen =
             |shift: f32| images(Vec2::new(40.0 - shift, 10.0), TILE, half).collect::<Vec<_>>();

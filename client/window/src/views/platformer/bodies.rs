@@ -1,8 +1,8 @@
 //! The platformer's players: squashed, stretched, with eyes, feet and a trail.
 //!
-//! Platforms are drawn at the own player's time. Others are shown at an earlier time, so a rider is
-//! moved along with its platform to where that is drawn. A player who is about to land is moved there
-//! bit by bit on the way, and so is one that has leapt off.
+//! Platforms are drawn at the own player's time. Others are shown at an earlier time, so a rider
+//! is moved along with its platform to where that is drawn. A player who is about to land is moved
+//! there bit by bit on the way, and so is one that has leapt off.
 
 use std::collections::BTreeMap;
 
@@ -49,27 +49,27 @@ impl Lean {
         let Some((platform, (number, left))) = ride.and_then(platform).zip(ride) else {
             self.before = None;
             self.by *= (1.0 - secs / BACK_SECS).clamp(0.0, 1.0);
-            // A straight way back has an end.
+            // It ends there.
             if self.by.length() < 0.01 {
                 self.by = Vec2::ZERO;
             }
             return;
         };
         let wanted = platform.at(ours) - platform.at(theirs);
-        // It goes with the platform; what is still missing is made up for.
+        // The offset goes with the platform; a missing part is made up for.
         if let Some((_, before)) = self.before.replace((number, wanted)).filter(|it| it.0 == number)
         {
             self.by += wanted - before;
         }
         let share = if left > 0.0 {
-            // In equal steps until it is there.
+            // In equal steps until the landing.
             (secs / left).min(1.0)
         } else {
             1.0 - (-secs / SETTLE_SECS).exp2()
         };
         let missing = wanted - self.by;
         self.by += missing * share;
-        // A step of the grid does not matter.
+        // A step of the quantisation does not matter.
         if missing.length() < 0.004 {
             self.by = wanted;
         }
@@ -215,7 +215,7 @@ impl Body {
         self.fell = if player.stands() { 0.0 } else { player.vy.max(0.0) };
         (self.stood, self.falls, self.coins) = (player.stands(), player.falls, player.coins());
         self.velocity = player.velocity();
-        // A spring with some friction, in steps that it does not run away in.
+        // A damped spring, in steps small enough to be stable.
         let mut left = secs.min(0.1);
         while left > 0.0 {
             let step = left.min(0.008);

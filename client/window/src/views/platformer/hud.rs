@@ -79,7 +79,7 @@ pub(super) fn draw_progress(
     let flag = vec![foot - vec2(0.0, 13.0), foot + vec2(11.0, -9.0), foot - vec2(0.0, 5.0)];
     painter.add(Shape::convex_polygon(flag, palette::TEXT, Stroke::NONE));
     painter.line_segment([foot, foot - vec2(0.0, 13.0)], Stroke::new(1.5, palette::TEXT));
-    // The own mark above all; it is an arrow, the others are diamonds, filled once they are there.
+    // The own mark is an arrow above all; the others are diamonds, filled in the goal.
     marks.sort_by_key(|mark| mark.own);
     for mark in marks {
         let at = pos2(x(mark.progress), y);

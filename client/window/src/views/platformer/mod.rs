@@ -1,4 +1,4 @@
-//! The platformer in the window: a level that goes by, and who runs through it.
+//! The platformer in the window: picture and controls.
 
 mod bodies;
 mod hud;
@@ -188,7 +188,7 @@ impl PlatformerScreen {
         let seen = |slot: &&Slot<Player>| {
             camera.sees(self.bodies.position(slot.id).unwrap_or(slot.entity.feet()), 2.0)
         };
-        // Oneself above everybody.
+        // The own player above everybody.
         let mut shown: Vec<_> = players.iter().filter(seen).collect();
         shown.sort_by_key(|slot| scene.is_own(slot.id));
         for slot in &shown {

@@ -1,4 +1,4 @@
-//! The platformer's level: distant sky and hills, tiles with their edges and grass, and moving things.
+//! The platformer's level: sky, hills, tiles with their edges and grass, and moving things.
 
 use std::sync::LazyLock;
 
@@ -121,7 +121,7 @@ fn draw_hills(painter: &Painter, camera: Camera, hills: &Hills) {
     let screen = camera.screen;
     let color = mix(palette::VOID, palette::GRID_MAJOR, 0.4 + hills.haze);
     let foot = mix(color, SKY[1], 0.35);
-    // They are farther, so they go by and up and down more slowly.
+    // Distant hills move more slowly in both directions.
     let middle = camera.middle * hills.slow;
     let horizon = screen.center().y + (6.0 - (camera.middle.y - 12.0) * hills.slow) * camera.scale;
     let mut mesh = Mesh::default();
@@ -142,7 +142,7 @@ fn draw_hills(painter: &Painter, camera: Camera, hills: &Hills) {
 /// Visible columns and rows.
 fn seen(level: &Level, camera: Camera) -> (std::ops::Range<i32>, std::ops::Range<i32>) {
     let (min, max) = (camera.middle - camera.half(), camera.middle + camera.half());
-    // One more to either side, and below the level as far as one sees.
+    // One more on each side, and some below the level.
     let columns = min.x.floor() as i32 - 1..max.x.ceil() as i32 + 1;
     (
         columns,

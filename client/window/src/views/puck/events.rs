@@ -130,7 +130,7 @@ impl Effects {
     fn bounce(&mut self, puck: &Puck, change: Vec2) {
         let normal = change.normalize_or(Vec2::X);
         let at = puck.position() - normal * PUCK;
-        // Only where there is a wall: a correction changes the course as well.
+        // Only at a wall: a correction changes the velocity as well.
         let further = puck.position() - normal * 0.5;
         if keep_puck(further).distance(further) < 0.05 {
             return;

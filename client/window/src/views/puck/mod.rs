@@ -1,4 +1,4 @@
-//! Shuffle Puck in the window: what its players see, and how controls move the mallet.
+//! Shuffle Puck in the window: picture and controls.
 
 mod events;
 mod ice;
@@ -129,7 +129,7 @@ impl PuckScreen {
             }
         }
         if scene.active && !self.steer.by_keys() {
-            // Where the mallet is sent, which it may not have reached yet.
+            // The target of the mallet, which may not be there yet.
             let soft = Stroke::new(1.5, fade(palette::TEXT, 0.5));
             painter.circle_stroke(scene.pointer, 5.0, soft);
         }

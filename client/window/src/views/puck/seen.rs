@@ -52,7 +52,8 @@ impl Seen {
         let puck = ShufflePuck::puck_of(entities, rink).map(|slot| {
             let mut puck = slot.entity;
             if let Some(me) = me.filter(|_| puck.is_in_play()) {
-                // A correction slides the picture, but not through the mallet in the player's hand.
+                // A correction slides the picture, but not through the mallet in the player's
+                // hand.
                 let away = puck.position() - me.position();
                 if away.length() < TOUCH {
                     let out = me.position() + away.normalize_or(Vec2::new(-me.side(), 0.0)) * TOUCH;

@@ -61,7 +61,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, car: &Car, look: Look) {
     let frame = Frame { camera, at: car.place(), nose: car.nose() };
     let there = if look.solid { 1.0 } else { 0.45 };
     let dye = |color: Color32| fade(color, there);
-    // Who is not the own one is lighter or darker, besides its pattern.
+    // Other cars differ in brightness, besides their patterns.
     let shade = f32::from(look.player.0 * 7 % 5) / 4.0;
     let paint = if look.own {
         palette::OWN
@@ -120,7 +120,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, car: &Car, look: Look) {
     let size = radius * if number.len() > 2 { 1.05 } else { 1.4 };
     text(painter, middle, Align2::CENTER_CENTER, &number, size, dye(palette::VOID));
     if look.own {
-        // An arrowhead before the nose: one's own, without colour.
+        // An arrowhead before the nose tells the own car without colour.
         let tip = [(3.3, 0.0), (2.7, 0.5), (2.85, 0.0), (2.7, -0.5)];
         let mut mesh = Mesh::default();
         frame.quad(&mut mesh, tip, fade(palette::OWN, 0.85));

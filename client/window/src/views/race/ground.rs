@@ -87,7 +87,7 @@ impl Ground {
         }
         for (pair, n) in &pairs {
             if pair[0].kerb {
-                // Two metres of each colour: stripes can be told by anybody.
+                // Stripes can be told without colours.
                 let color = if n % 2 == 0 { palette::KERB } else { palette::TEXT };
                 let out = HALF_WIDTH + KERB;
                 stripe(&mut mesh, camera, *pair, [-out, -HALF_WIDTH], fade_solid(color));
@@ -175,7 +175,7 @@ fn fade_solid(color: Color32) -> Color32 {
 fn lawn(painter: &Painter, camera: Camera) {
     let (low, high) = (camera.middle - camera.half(), camera.middle + camera.half());
     let mut mesh = Mesh::default();
-    // Stripes lean by a fourth: x + y / 4 is alike along them.
+    // Stripes lean: x + y / 4 is constant along them.
     let across = |point: Vec2| point.x + 0.25 * point.y;
     let first = (across(low) / (2.0 * MOWN)).floor() as i32;
     let last = (across(high) / (2.0 * MOWN)).ceil() as i32;

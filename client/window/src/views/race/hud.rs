@@ -63,7 +63,6 @@ pub(super) fn draw_speed(painter: &Painter, screen: Rect, car: &Car) {
     text(painter, middle - vec2(0.0, 3.0), Align2::CENTER_CENTER, &kmh, 33.0, palette::TEXT);
     let below = middle + vec2(0.0, 21.0);
     text_spaced(painter, below, Align2::CENTER_CENTER, "KM/H", (10.0, 1.4), palette::TEXT_SOFT);
-    // What the gear lever would say.
     let gear = if car.hold > 0 {
         "HOLD"
     } else if car.hand {

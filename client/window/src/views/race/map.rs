@@ -1,4 +1,4 @@
-//! The map in the corner: the track, and where everybody is on it.
+//! The map in the corner: the track, and everybody's position on it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -35,7 +35,12 @@ impl Map {
     }
 
     /// Position of a player, as far as it is known.
-    fn place(&self, track: &Track, entities: &Entities<Piece>, player: PlayerId) -> Option<Vec2> {
+    fn position(
+        &self,
+        track: &Track,
+        entities: &Entities<Piece>,
+        player: PlayerId,
+    ) -> Option<Vec2> {
         if let Some(car) = car_of(entities, player) {
             return Some(car.place());
         }
@@ -76,13 +81,13 @@ impl Map {
         let ends = [on_map(line.at - across), on_map(line.at + across)];
         painter.line_segment(ends, Stroke::new(2.0, palette::TEXT));
 
-        // The leader last of the others, and oneself above all.
+        // The leader above the others, and the own car above all.
         let scores = entities.records::<Score>();
         let scores = scores.filter_map(|slot| Some((slot.owner?, slot.entity.place)));
         let mut order: Vec<_> = scores.filter(|(player, _)| *player != own).collect();
         order.sort_by_key(|(player, place)| (Reverse(*place), *player));
         for (player, place) in order {
-            let Some(at) = self.place(track, entities, player).map(on_map) else { continue };
+            let Some(at) = self.position(track, entities, player).map(on_map) else { continue };
             painter.circle(at, 3.6, palette::FOE, Stroke::new(1.0, palette::VOID));
             if place == 1 {
                 painter.circle_stroke(at, 6.2, Stroke::new(1.5, palette::TEXT));

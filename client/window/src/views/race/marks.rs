@@ -93,7 +93,7 @@ impl Marks {
                     }
                 }
             }
-            // Puffs by the time that it slides, whatever the frame rate.
+            // Puffs by time, so that their number does not depend on the frame rate.
             let hot = !grass && slides && slip.length() > 5.0;
             let dusty = grass && slip.length() > 5.0;
             let mut owes = owed.get(&id).copied().unwrap_or(0.0);

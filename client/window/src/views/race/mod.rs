@@ -1,4 +1,4 @@
-//! Race in the window: what its drivers see and which keys they press.
+//! Race in the window: picture and controls.
 
 mod cars;
 mod ground;
@@ -134,7 +134,7 @@ impl RaceScreen {
             if puts != car.puts {
                 self.particles.ring(car.place(), (4.0, 1.0), palette::STEEL, 0.5);
             } else if bumps != car.bumps {
-                // Towards whoever is nearest.
+                // Towards the nearest car.
                 let others = cars.iter().filter(|other| other.id != slot.id);
                 let near = others.map(|other| other.entity.place() - car.place());
                 let near = near.min_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
@@ -202,7 +202,7 @@ impl RaceScreen {
         let width = ease(self.width.unwrap_or(wanted), wanted, scene.secs, ZOOM_SECS);
         self.width = Some(width);
         let lead = (velocity * LOOK_AHEAD_SECS).clamp_length_max(width * LOOK_AHEAD_MOST);
-        // The camera lags by what its ease costs; half of that is made up for.
+        // Makes up for half of the lag that the ease costs.
         let shot = Shot {
             target: at + lead + velocity * (EASE_SECS * 0.7),
             width,
@@ -225,7 +225,7 @@ impl RaceScreen {
         self.marks.draw(painter, camera);
         self.particles.draw_below(painter, camera);
         if let Some(car) = own.filter(|_| self.lost_secs > WRONG_SECS) {
-            // The gate that was left out.
+            // The missed gate.
             let ends = scene.game.track.next_gate(car.gates).ends();
             let stroke = Stroke::new(0.5 * camera.scale, fade(palette::WARN, 0.7));
             painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
@@ -233,7 +233,7 @@ impl RaceScreen {
         let cars = scene.view.entities.records::<Car>();
         let mut cars: Vec<_> =
             cars.filter(|slot| camera.sees(slot.entity.place(), BARRIER)).collect();
-        // Those who can be driven through beneath, oneself above all.
+        // Cars that are not solid lie beneath the others, and the own one above all.
         cars.sort_by_key(|slot| (scene.is_own(slot.id), slot.entity.is_solid(), slot.id));
         for slot in &cars {
             let Some(player) = slot.owner else { continue };

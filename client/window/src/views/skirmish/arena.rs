@@ -33,7 +33,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: 
         .filter(|wall| wall.min.cmplt(seen.max).all() && wall.max.cmpgt(seen.min).all());
     let shaded = Aabb::centred(Vec2::ZERO, HALF + SHADOW);
     for wall in walls.clone() {
-        // Of the outer walls' shadows only what may reach the floor.
+        // Only the part of an outer wall's shadow that may reach the floor.
         let (min, max) = (wall.min.max(shaded.min), wall.max.min(shaded.max));
         let below = on_floor(camera, Aabb { min, max }.grown(0.1));
         let below = below.translate(vec2(0.14, 0.22) * scale);
@@ -148,7 +148,7 @@ fn sides(painter: &Painter, camera: Camera, wall: &Aabb) {
             .zip(points.iter().cycle().skip(1))
             .map(|(a, b)| a.x * b.y - b.x * a.y)
             .sum();
-        // One that is hardly to be seen would get smoothed corners of many times its height.
+        // A hardly visible side would get smoothed corners of many times its height.
         if area.abs() < 2.0 * points[0].distance(points[1]) {
             continue;
         }

@@ -81,7 +81,7 @@ impl Effects {
         let scale = camera.scale;
         for (tracer, part) in self.tracers.iter() {
             let left = 1.0 - part;
-            // The tail catches up with the head: it reads as something that flies.
+            // The tail catches up with the head, so that the tracer seems to fly.
             let tail = tracer.from.lerp(tracer.to, part * 0.7);
             let ends = |strength: f32| {
                 let (from, to) = (camera.to_screen(tail), camera.to_screen(tracer.to));

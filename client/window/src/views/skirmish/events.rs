@@ -1,7 +1,7 @@
 //! Events, found by comparing two frames.
 //!
-//! Snapshots carry states, never events: a counter that has moved on says that something happened,
-//! and a lost packet loses nothing.
+//! Snapshots carry states, never events: a raised counter is an event, and a lost packet loses
+//! none.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ impl Watch {
                 let at = now.position();
                 let shots = now.shots.wrapping_sub(before.shots);
                 if (1..=SHOTS_MAX).contains(&shots) && now.health > 0 {
-                    // By what was in hand before: who has fired the last rocket has the rifle again.
+                    // The weapon before the shot: the last rocket brings back the rifle.
                     events.push(match before.weapon() {
                         Weapon::Rifle => shot(arena, entities, slot.id, &now),
                         weapon => Event::Launched {
@@ -123,8 +123,7 @@ impl Watch {
                         },
                     });
                 } else if shots > u8::MAX - SHOTS_MAX {
-                    // A corrected prediction took a shot back. If it comes again after all, it was
-                    // seen already.
+                    // A correction took a shot back; if it comes again, it is no news.
                     now.shots = before.shots;
                 }
                 if now.health < before.health {
@@ -133,7 +132,7 @@ impl Watch {
                 if own == Some(slot.id) && now.hits != before.hits {
                     events.push(Event::Landed);
                 }
-                // Who is back already has died as well.
+                // A player who is back already has died as well.
                 let gone = now.health == 0 || now.spawns != before.spawns;
                 if before.health > 0 && gone {
                     events.push(Event::Died { id: slot.id, at: before.position() });
@@ -153,7 +152,7 @@ impl Watch {
             known.1 += secs;
             if known.0 != score.deaths {
                 *known = (score.deaths, 0.0);
-                // A round that begins counts from 0.
+                // Each round counts from 0.
                 if score.deaths > 0 {
                     let (killer, means) = (score.killed_by(), score.means());
                     events.push(Event::Killed { victim, killer, means });
@@ -179,7 +178,7 @@ impl Watch {
             if let Some((at, burst)) = burst {
                 let charge = (slot.owner, Skirmish::predicted_spawn(&slot.entity));
                 let known = self.charges.get(&charge).map(|(burst, _)| *burst);
-                // A correction may take it back; if it bursts again after all, it was seen already.
+                // A correction may take a burst back; if it comes again, it is no news.
                 let has_burst = burst > 0 || known == Some(true);
                 if has_burst && known != Some(true) && burst <= BURST_TICKS_MAX {
                     events.push(Event::Blast { at, by: slot.owner });
@@ -278,7 +277,7 @@ mod tests {
         assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, died, killed]);
         assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1), []);
 
-        // Who is out of sight is heard of all the same.
+        // A death out of sight is an event as well.
         let mut unseen = world(own, hurt, Score { deaths: 2, ..score });
         unseen.remove(id(1));
         assert_eq!(watch.observe(&arena, &unseen, Some(id(0)), 0.1), [killed]);

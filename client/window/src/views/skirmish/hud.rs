@@ -153,7 +153,7 @@ impl Hud {
         text_over(painter, middle, Align2::CENTER_BOTTOM, &words, 28.0, palette::TEXT);
         let ring = middle + vec2(0.0, 40.0);
         painter.circle_stroke(ring, 22.0, Stroke::new(4.0, fade(palette::TEXT_FAINT, 0.4)));
-        // A round of the ring is a second: how long death takes is the rules' affair.
+        // One turn of the ring is a second.
         let left = secs.fract();
         arc(painter, ring, 22.0, -0.25, left, Stroke::new(4.0, palette::OWN));
         let count = format!("{secs:.1}");
@@ -171,7 +171,7 @@ impl Hud {
             };
             match own.weapon() {
                 _ if own.is_carrying() => {
-                    // Brackets: something is between the hands.
+                    // Brackets around a carried thing.
                     for side in [-1.0, 1.0] {
                         line(vec2(9.0 * side, -9.0), vec2(9.0 * side, 9.0));
                         line(vec2(9.0 * side, -9.0), vec2(5.0 * side, -9.0));

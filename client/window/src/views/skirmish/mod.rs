@@ -1,4 +1,4 @@
-//! Skirmish in the window: what its players see and which keys they press.
+//! Skirmish in the window: picture and controls.
 
 mod arena;
 mod effects;
@@ -35,8 +35,8 @@ use phaselock_client::rig::{Rig, Shot};
 use phaselock_client::scoreboard::Board;
 use phaselock_client::view::{GameView, Scene};
 
-/// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the texts
-/// along the window's edges; it cuts to another place in the world.
+/// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
+/// texts along the window's edges; it cuts to another place in the world.
 const SHOT: Shot = Shot {
     target: Vec2::ZERO,
     width: 26.0,
@@ -186,7 +186,7 @@ impl SkirmishScreen {
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
-        // The dead see on from where they lie.
+        // A dead player still sees from its last position.
         let viewpoint = scene.view.own.and(self.own_at);
         arena::draw(painter, camera, &scene.game.arena, viewpoint);
         self.things.draw_floor(painter, camera, scene.player, scene.age_secs);
@@ -194,7 +194,7 @@ impl SkirmishScreen {
         self.things.draw_props(painter, camera, false);
         let is_own = |slot: &Slot<Player>| scene.is_own(slot.id);
         let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
-        // The dead lie beneath the living, and oneself is above everybody.
+        // The dead lie beneath the living, and the own player above everybody.
         let mut shown: Vec<_> = self.bodies.shown().collect();
         shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
         for (slot, _) in &shown {
@@ -233,7 +233,7 @@ impl SkirmishScreen {
         }
         // Beside the health, or above it where there is no room beside.
         let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
-        // Where there is little room, those that one needs first.
+        // In a narrow window only the most important keys.
         let told = if screen.width() < 1200.0 { 6 } else { Self::KEYS.len() };
         draw_hint(painter, scene, &Self::KEYS[..told], above);
         let verdict = match board.rows.first() {

@@ -65,7 +65,7 @@ impl Bodies {
             if players.clone().all(|slot| slot.id != *id) {
                 body.sight -= step;
                 if let Some(slot) = &mut body.last {
-                    // It goes on its way while it fades.
+                    // A fading player keeps its velocity.
                     slot.entity.x += slot.entity.vx * secs;
                     slot.entity.y += slot.entity.vy * secs;
                 }

@@ -1,9 +1,9 @@
-//! Shade over everything that the own player cannot see: the server tells nobody of players there.
+//! Shade over everything that the own player cannot see; the server does not reveal players there.
 //!
-//! The view is swept around the player from corner to corner. Between two neighbouring corners what
-//! is nearest is one side of one wall, and behind it there is one piece of shade; so no two pieces
-//! overlap, and all of it is equally dark. Where shade ends, it thins out the wider the further it
-//! is from the corner that throws it, as it does from a lamp.
+//! A look sweeps around the player from corner to corner. Between two neighbouring corners the
+//! nearest thing is one side of one wall, with one piece of shade behind it; so no two pieces
+//! overlap, and the shade is equally dark everywhere. Its edge gets softer with the distance from
+//! the corner, as with a lamp.
 
 use egui_macroquad::egui::epaint::Mesh;
 use egui_macroquad::egui::{Color32, Painter, Shape};
@@ -38,12 +38,12 @@ struct Look {
 
 /// Paints the shade on the floor, as seen from the viewpoint.
 pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: Vec2) {
-    // Only what stands between the viewpoint and what is seen throws shade on it.
+    // Only walls between the viewpoint and the visible part throw shade on that.
     let seen = Aabb { min: camera.middle - camera.half(), max: camera.middle + camera.half() };
     let seen = Aabb { min: seen.min.min(viewpoint), max: seen.max.max(viewpoint) }.grown(0.5);
     let near = |wall: &&Aabb| wall.min.cmplt(seen.max).all() && wall.max.cmpgt(seen.min).all();
     let walls: Vec<_> = arena.walls.iter().filter(near).copied().collect();
-    // An viewpoint in a wall sees nothing; it is there while a correction is smoothed away.
+    // A viewpoint in a wall sees nothing; it gets there while a correction is smoothed away.
     if walls.iter().any(|wall| wall.nearest(viewpoint) == viewpoint) {
         return;
     }
@@ -74,7 +74,7 @@ fn sight_lines(walls: &[Aabb], viewpoint: Vec2) -> Vec<Look> {
     let mut points: Vec<Vec2> = walls.iter().flat_map(|wall| corners(*wall)).collect();
     for (n, wall) in walls.iter().enumerate() {
         for other in &walls[n + 1..] {
-            // Where two walls run into each other there is a corner that neither has.
+            // Two walls that intersect have corners that neither has alone.
             let both = Aabb { min: wall.min.max(other.min), max: wall.max.min(other.max) };
             if both.min.cmple(both.max).all() {
                 points.extend(corners(both));
@@ -114,7 +114,7 @@ fn edge(
     let soft = (LAMP / near.max(0.1)).min(SOFT_MAX);
     let ray = |slice: u32| {
         let out = (look.along + lit * (soft * slice as f32 / SLICES as f32)).normalize();
-        // Past the corner itself, up to what stands in the light.
+        // Past the corner itself, up to the next wall in the light.
         let reach = ray_to_walls(corner + out * 0.02 + lit * 0.01, out, walls, FAR);
         (corner + out * reach, fade(dark, 1.0 - slice as f32 / SLICES as f32))
     };
@@ -146,7 +146,7 @@ mod tests {
                 let (a, b) = (from.along * from.after, to.along * to.before);
                 let along = Vec2::from_angle(angle);
                 let far = a.perp_dot(b - a) / along.perp_dot(b - a);
-                // Not of those who stand in line with a corner, or against a wall.
+                // Points in line with a corner, or at a wall, do not count.
                 let grazes = lines.iter().any(|look| look.along.angle_to(along).abs() < 1e-3);
                 if !grazes && (far - distance).abs() > 0.05 {
                     let lit = far > distance;

@@ -155,7 +155,7 @@ fn grenade(painter: &Painter, camera: Camera, shell: &Shell, color: Color32, rat
     let (at, metre) = (camera.to_screen(shell.position()), camera.scale);
     let radius = SHELL_RADIUS * 1.35 * metre;
     let left = f32::from(shell.fuse) * rates.step_secs();
-    // It blinks the faster the less is left.
+    // The less time is left, the faster it blinks.
     let part = 1.0 - left / FUSE_SECS;
     let blinks = (part * part * 16.0 + part * 4.0).fract() < 0.5;
     glow(painter, at + vec2(0.08, 0.13) * metre, radius * 1.4, Color32::from_black_alpha(130));
@@ -255,7 +255,7 @@ fn mine(painter: &Painter, camera: Camera, mine: &Mine, own: bool, sight: f32, a
     glow(painter, at, 0.4 * metre, Color32::from_black_alpha((120.0 * sight) as u8));
     icon(painter, at, 0.56 * metre, Icon::Mine, fade(palette::STEEL, sight));
     painter.circle_filled(at, 0.1 * metre, fade(palette::VOID, sight));
-    // A ring of dashes around one's own, a whole one around another's.
+    // A dashed ring around an own mine, a whole one around another's.
     let ring = Stroke::new(1.6, fade(color, 0.8 * sight));
     if own {
         dashes(painter, (at, 0.36 * metre), 6, (0.0, 0.54), ring);
