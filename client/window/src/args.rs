@@ -159,8 +159,8 @@ impl ArgsError {
 #[command(
     name = "phaselock",
     version,
-    after_help = "Keys in a game: F3 network details, F4 net graph, F6 how others are shown, F11 full screen, Esc pause, and \
-                  the game's own.\n\n\
+    after_help = "Keys in a game: F3 network details, F4 net graph, F6 how others are shown, \
+                  F11 full screen, Esc pause, and the game's own.\n\n\
                   Without a command the menu opens. To host without a display there is \
                   phaselock-server, to play without one phaselock-bots."
 )]

@@ -11,8 +11,8 @@
 //! A game is drawn by its [`view::GameView`]. A program registers it beside the game in a
 //! [`view::Views`] and hands that to [`run`]. The other public modules help views to draw.
 //!
-//! egui paints everything: it smooths edges on every display. macroquad opens the window, reads keys
-//! and mouse, and runs the frames; a view may draw textures and shaders with it beneath egui.
+//! egui paints everything: it smooths edges on every display. macroquad opens the window, reads the
+//! keys and the mouse, and runs the frames; a view may use its textures and shaders beneath egui.
 //!
 //! *Invariant:* the library decides nothing about a game and names none; it shows the state of
 //! [`phaselock::client::Session`] and hands it the player's input.

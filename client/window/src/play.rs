@@ -13,7 +13,7 @@ use phaselock::time::{LocalTime, Micros};
 use super::camera::Camera;
 use super::controls::Controls;
 use super::meter::{Figures, Meter};
-use super::presentation::{self, Kind, Marks};
+use super::presentation::{self, Kind};
 use super::view::{GameView, Scene};
 
 /// The picture of a game of any type.
@@ -168,13 +168,11 @@ impl<V: GameView> GamePicture<V> {
                 count += 1;
             }
             let ghost = trace.ghost.as_ref().filter(|_| others).and_then(position);
-            let marks = Marks {
-                newest: camera.to_screen(newest),
-                drawn: camera.to_screen(drawn),
-                ghost: ghost.map(|at| camera.to_screen(at)),
-                error: error.map(|(a, b)| (camera.to_screen(a), camera.to_screen(b))),
-            };
-            presentation::draw_marks(painter, &marks, 0.45 * camera.scale);
+            let on_screen = |at| camera.to_screen(at);
+            let ghost = (ghost.map(on_screen), 0.45 * camera.scale);
+            let error = error.map(|(shown, truth)| (on_screen(shown), on_screen(truth)));
+            let ends = (on_screen(newest), on_screen(drawn));
+            presentation::draw_marks(painter, ends, ghost, error);
         }
         if count > 0 {
             let now = off / f32::from(count);

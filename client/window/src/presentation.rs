@@ -21,16 +21,6 @@ pub(crate) struct Kind {
     pub(crate) choice: Choice,
 }
 
-/// Marks of an entity, in points of the window.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Marks {
-    pub(crate) newest: Pos2,
-    pub(crate) drawn: Pos2,
-    pub(crate) ghost: Option<Pos2>,
-    /// Shown position at the time of a later snapshot, and that snapshot's position.
-    pub(crate) error: Option<(Pos2, Pos2)>,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Panel {
     pub(crate) shown: bool,
@@ -150,14 +140,20 @@ fn legend(ui: &mut Ui, ghosts: bool) {
     }
 }
 
-/// Marks an entity; a ghost's radius is in points.
-pub(crate) fn draw_marks(painter: &Painter, marks: &Marks, radius: f32) {
-    way(painter, marks.newest, marks.drawn);
-    newest(painter, marks.newest);
-    if let Some(at) = marks.ghost {
+/// Marks an entity: its position by the newest snapshot and as drawn, by another method as a ghost of
+/// a radius in points, and an earlier drawn position with the true one of that time.
+pub(crate) fn draw_marks(
+    painter: &Painter,
+    (at, drawn): (Pos2, Pos2),
+    (ghost_at, radius): (Option<Pos2>, f32),
+    shown_and_true: Option<(Pos2, Pos2)>,
+) {
+    way(painter, at, drawn);
+    newest(painter, at);
+    if let Some(at) = ghost_at {
         ghost(painter, at, radius);
     }
-    if let Some((shown, truth)) = marks.error {
+    if let Some((shown, truth)) = shown_and_true {
         error(painter, shown, truth);
     }
 }

@@ -37,20 +37,15 @@ pub(super) struct Effects {
     since_strike: f32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
-    Ours,
-    Theirs,
-}
-
 impl Effects {
     /// Flash of a mallet, 0 to 1.
     pub(super) fn flash_of(&self, id: EntityId) -> f32 {
         self.flashes.get(&id).copied().unwrap_or(0.0)
     }
 
-    /// Advances by `secs`, and compares with the frame before; returns a newly counted goal.
-    pub(super) fn observe(&mut self, seen: &Seen, rig: &mut Rig, secs: f32) -> Option<Goal> {
+    /// Advances by `secs`, and compares with the frame before; returns
+    /// a newly counted goal: true for the own side.
+    pub(super) fn observe(&mut self, seen: &Seen, rig: &mut Rig, secs: f32) -> Option<bool> {
         self.particles.advance(secs);
         self.trail.advance(secs, TRAIL_SECS);
         self.heat = (self.heat - secs / HEAT_SECS).max(0.0);
@@ -94,7 +89,7 @@ impl Effects {
         }
         let ours = seen.board.goals(right) > board.goals(right);
         let theirs = seen.board.goals(!right) > board.goals(!right);
-        if ours { Some(Goal::Ours) } else { theirs.then_some(Goal::Theirs) }
+        (ours || theirs).then_some(ours)
     }
 
     /// A strike by the nearest mallet.

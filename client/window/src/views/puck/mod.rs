@@ -13,7 +13,7 @@ use phaselock_games::puck::seats::sides;
 use phaselock_games::puck::{Board as RinkBoard, Command, Score, ShufflePuck, rink};
 use phaselock_games::rounds::{Phase, Round, round};
 
-use events::{Effects, Goal, TRAIL_SECS};
+use events::{Effects, TRAIL_SECS};
 use pieces::Look;
 use seen::Seen;
 use steer::Steer;
@@ -78,11 +78,8 @@ impl PuckScreen {
         self.scorer.take_if(|(_, age)| *age > SCORER_SECS);
         if let Some(goal) = goal {
             let [ours, theirs] = seen.goals();
-            let words = match goal {
-                Goal::Ours => format!("GOAL!  {ours} : {theirs}"),
-                Goal::Theirs => format!("They score  {ours} : {theirs}"),
-            };
-            self.announcer.say(&words);
+            let verb = if goal { "GOAL!" } else { "They score" };
+            self.announcer.say(&format!("{verb}  {ours} : {theirs}"));
             let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
             self.scorer = Some((by.unwrap_or_else(|| "An own goal".into()), 0.0));
         }
