@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use macroquad::miniquad::conf::{Conf, Platform};
 use macroquad::miniquad::window::{dpi_scale, screen_size, set_fullscreen};
 use macroquad::window::{clear_background, next_frame};
 use phaselock_lab::record::MotionFiles;
+use phaselock_quic::address::Address;
 use phaselock_quic::clock::Clock;
 
 use super::args::{Args, Start};
@@ -24,30 +26,31 @@ use super::view::Views;
 use super::visit::{self, Next, Visit};
 use super::{background, display, palette};
 
-/// The window's size that one point of the user interface is one pixel at.
+/// Size of the window at which a point of the user interface is a pixel.
 const DESIGN: (f32, f32) = (1280.0, 720.0);
-/// The least number of points that the menu can do with.
+/// Least size in points that the menu needs.
 const LEAST: (f32, f32) = (800.0, 600.0);
-/// Pixels a point, on a display of usual density, below which letters are hard to read.
+/// Pixels per point, on a display of usual density, below which letters are hard to read.
 const READABLE: f32 = 0.8;
-/// Points that a notch of the wheel moves lists by, as egui has it.
+/// Points by which a notch of the wheel moves lists, as in egui.
 const NOTCH: f32 = 40.0;
-/// Frames come no faster than this where nothing else holds them up, 300 a second: without a
-/// display's rhythm the window would take a whole core for frames that nobody sees.
+/// Shortest frame, 300 a second: without a display's rhythm the window would use a whole core for
+/// frames that nobody sees.
 const FRAME_LEAST: Duration = Duration::from_micros(3333);
 
-/// Opens the window and stays until the player leaves, or says why it could not.
+/// Opens the window and stays until the player leaves; the error says why it could not.
 pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
     let screenshot = args.screenshot.as_deref().map(Screenshot::prepare).transpose();
     let screenshot = screenshot.map_err(|error| error.to_string())?;
     let motion = args.record_motion.as_deref().map(MotionFiles::prepare).transpose();
     let motion = motion.map_err(|error| error.to_string())?;
-    let conf = Conf {
+    let ((width, height), fullscreen) = (args.size, args.fullscreen);
+    let conf = move || Conf {
         window_title: "Phaselock".into(),
-        window_width: args.size.0.into(),
-        window_height: args.size.1.into(),
+        window_width: width.into(),
+        window_height: height.into(),
         high_dpi: true,
-        fullscreen: args.fullscreen,
+        fullscreen,
         icon: Some(background::icon()),
         platform: Platform { linux_wm_class: "phaselock", ..Platform::default() },
         ..Conf::default()
@@ -70,9 +73,8 @@ struct App {
     motion: Option<MotionFiles>,
     menu: Menu,
     visit: Option<Visit>,
-    /// Stays as it was left.
+    /// The laboratory, kept as the player left it.
     lab: Option<Lab>,
-    /// Whether that is shown.
     in_lab: bool,
     controls: Controls,
     fullscreen: bool,
@@ -109,12 +111,7 @@ impl App {
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots),
-            Start::Join { address } => {
-                let name = self.args.name.clone();
-                let started =
-                    Visit::join(address, name, self.clock, (&self.views, &self.args.setup));
-                self.begin(started);
-            }
+            Start::Join { address } => self.join(address, self.args.name.clone()),
             Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
@@ -124,7 +121,7 @@ impl App {
             let secs = (frame_began - last).as_secs_f32().min(0.25);
             last = frame_began;
             let mut quit = is_quit_requested();
-            quit |= self.frame(secs) == Stop::Quit;
+            quit |= self.frame(secs).is_break();
             let late = self.args.exit_after.is_some_and(|after| began.elapsed() >= after);
             if quit || late {
                 if let Some(screenshot) = &mut self.screenshot {
@@ -144,7 +141,7 @@ impl App {
         }
     }
 
-    /// Whether what was asked for on the command line has come about.
+    /// Error if the game of the command line was not joined.
     fn verdict(&self) -> Result<(), String> {
         match (&self.args.start, &self.visit) {
             (Start::Menu | Start::Lab(_), _) => Ok(()),
@@ -157,7 +154,7 @@ impl App {
         }
     }
 
-    fn frame(&mut self, secs: f32) -> Stop {
+    fn frame(&mut self, secs: f32) -> ControlFlow<()> {
         if is_key_pressed(KeyCode::F11) {
             self.fullscreen = !self.fullscreen;
             set_fullscreen(self.fullscreen);
@@ -192,16 +189,11 @@ impl App {
         match wish {
             None => {}
             Some(Wish::Play { games, bots }) => self.host(&games, bots),
-            Some(Wish::Join(address)) => {
-                let name = self.menu.name();
-                let started =
-                    Visit::join(address, name, self.clock, (&self.views, &self.args.setup));
-                self.begin(started);
-            }
+            Some(Wish::Join(address)) => self.join(address, self.menu.name()),
             Some(Wish::Experiment) => self.experiment(&Begin::default()),
-            Some(Wish::Quit) => return Stop::Quit,
+            Some(Wish::Quit) => return ControlFlow::Break(()),
         }
-        Stop::No
+        ControlFlow::Continue(())
     }
 
     /// Opens the laboratory, as it was left if it was open before.
@@ -217,6 +209,10 @@ impl App {
         let started =
             games.and_then(|games| Visit::host(games, bots, self.menu.name(), self.clock, begin));
         self.begin(started);
+    }
+
+    fn join(&mut self, address: Address, name: String) {
+        self.begin(Visit::join(address, name, self.clock, (&self.views, &self.args.setup)));
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {
@@ -250,14 +246,8 @@ impl App {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
-    No,
-    Quit,
-}
-
-/// Scales everything with the window, but letters no smaller than can be read, unless there is no
-/// room for such.
+/// Scales everything with the window, but letters no smaller than can be read, unless they need
+/// more room than there is.
 fn pixels_per_point() -> f32 {
     let (width, height) = screen_size();
     let fits = (width / DESIGN.0).min(height / DESIGN.1);
@@ -267,7 +257,7 @@ fn pixels_per_point() -> f32 {
     fits.max(READABLE * dpi_scale()).min(room).clamp(0.4, 6.0)
 }
 
-/// A notch of the wheel moves lists by as many points as elsewhere. egui-macroquad divides by 90 what X11 and
+/// Moves lists by [`NOTCH`] per notch of the wheel. egui-macroquad divides by 90 what X11 and
 /// Wayland count in notches, so that it would be half a point.
 fn turn_wheel(ctx: &Context) {
     if !cfg!(target_os = "linux") {

@@ -23,51 +23,46 @@ use phaselock_quic::address::Address;
 
 use super::lab::Begin;
 
-/// Bots that a player can have on this computer; with the player they fill its server's 16 seats.
+/// Most bots on this computer; with the player they fill the server's 16 seats.
 pub(crate) const BOTS_MAX: u16 = 15;
 /// Enough to shoot at and few enough to survive; arbitrary.
 pub(crate) const BOTS_DEFAULT: u16 = 5;
-/// How long a screenshot waits for something to show, unless told otherwise.
+/// Delay of a screenshot without --exit-after.
 const SCREENSHOT_AFTER: Duration = Duration::from_secs(5);
 
-/// What the program is asked to do.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Args {
-    /// What to show first.
     pub(crate) start: Start,
-    /// What the player is called.
     pub(crate) name: String,
-    /// Where to keep a picture of the last frame.
     pub(crate) screenshot: Option<PathBuf>,
-    /// Where to record the player's motion.
     pub(crate) record_motion: Option<PathBuf>,
-    /// When to leave without being told.
     pub(crate) exit_after: Option<Duration>,
-    /// Width and height of the window.
     pub(crate) size: (u16, u16),
-    /// Whether to fill the screen instead.
     pub(crate) fullscreen: bool,
-    /// What every session begins with.
     pub(crate) setup: Setup,
 }
 
-/// What every session of a run begins with.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Options of every session of a run.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct Setup {
-    /// A bad network to put in between.
+    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
     pub(crate) link: Option<Conditions>,
-    /// The clock's loop.
+    /// What keeps the clock in phase: pll, or leaky, a published one to compare with (F5 switches
+    /// while the net graph is shown)
+    #[arg(long = "clock", global = true, value_name = "pll|leaky", default_value = "pll")]
     pub(crate) filter: LoopFilter,
-    /// Whether the net graph is shown.
+    /// Open the net graph from the start (F4 shows and hides it)
+    #[arg(long, global = true)]
     pub(crate) net_graph: bool,
-    /// How others are shown, if not as the game would have it.
+    #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
     pub(crate) presentation: Option<Choice>,
-    /// Whether snapshots and errors are marked in the picture.
+    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
+    #[arg(long, global = true)]
     pub(crate) marks: bool,
 }
 
 impl Setup {
-    /// The network that was put in between, as it is shown: on one line.
+    /// The simulated network on one line.
     pub(crate) fn link_words(&self) -> Option<String> {
         let words =
             |link: &Conditions| link.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -75,25 +70,26 @@ impl Setup {
     }
 }
 
-/// What to show first.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Start {
-    /// The menu.
     Menu,
     /// A game on a server inside of this program.
-    Play { games: Vec<String>, bots: u16 },
+    Play {
+        games: Vec<String>,
+        bots: u16,
+    },
     /// A game on another server.
-    Join { address: Address },
-    /// The laboratory.
+    Join {
+        address: Address,
+    },
     Lab(Begin),
 }
 
-/// Why there are no arguments: something is wrong with them, or help was asked for.
+/// Error of the command line, or a request for help.
 #[derive(Debug)]
 pub(crate) struct ArgsError(clap::Error);
 
 impl Args {
-    /// Reads a command line that begins with the program's name.
     pub(crate) fn parse(
         args: impl IntoIterator<Item = OsString>,
         games: &Games,
@@ -134,25 +130,19 @@ impl Args {
             exit_after: cli.exit_after.or(implied),
             size: cli.window,
             fullscreen: cli.fullscreen,
-            setup: Setup {
-                link: cli.link,
-                filter: cli.clock,
-                net_graph: cli.net_graph,
-                presentation: cli.presentation,
-                marks: cli.marks,
-            },
+            setup: cli.setup,
         })
     }
 }
 
 impl ArgsError {
-    /// A value that only the list of games could tell to be wrong, in clap's own words.
+    /// Error of a value that only the list of games shows to be wrong, in clap's own words.
     fn value(value: &str, of: &str, why: &str) -> Self {
         let what = format!("invalid value '{value}' for '{of}': {why}");
         Self(Cli::command().error(ErrorKind::ValueValidation, what))
     }
 
-    /// Says what there is to say, and returns how to exit.
+    /// Prints the error or the help; returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.0.use_stderr() {
             // Help or the version. A closed pipe is the reader's choice.
@@ -169,8 +159,8 @@ impl ArgsError {
 #[command(
     name = "phaselock",
     version,
-    after_help = "Keys in a game: F3 network details, F4 net graph, F6 how others are shown, F11 full screen, Esc pause, and \
-                  the game's own.\n\n\
+    after_help = "Keys in a game: F3 network details, F4 net graph, F6 how others are shown, \
+                  F11 full screen, Esc pause, and the game's own.\n\n\
                   Without a command the menu opens. To host without a display there is \
                   phaselock-server, to play without one phaselock-bots."
 )]
@@ -183,8 +173,8 @@ struct Cli {
     /// Write a picture of the last frame here, after --exit-after or 5 seconds
     #[arg(long, global = true, value_name = "PNG")]
     screenshot: Option<PathBuf>,
-    /// Record your motion here, one line for each tick that the server confirmed; of further games into
-    /// FILE-2 and so on
+    /// Record your motion here, one line for each tick that the server confirmed; of further games
+    /// into FILE-2 and so on
     #[arg(long, global = true, value_name = "FILE")]
     record_motion: Option<PathBuf>,
     /// Leave by itself; fails if the game could not be joined by then
@@ -199,20 +189,8 @@ struct Cli {
     /// Fill the screen
     #[arg(long, global = true)]
     fullscreen: bool,
-    #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
-    link: Option<Conditions>,
-    /// What keeps the clock in phase: pll, or leaky, a published one to compare with (F5 switches
-    /// while the net graph is shown)
-    #[arg(long, global = true, value_name = "pll|leaky", default_value = "pll")]
-    clock: LoopFilter,
-    /// Open the net graph from the start (F4 shows and hides it)
-    #[arg(long, global = true)]
-    net_graph: bool,
-    #[arg(long, global = true, value_name = "METHOD", help = presentation_help())]
-    presentation: Option<Choice>,
-    /// Mark in the picture where snapshots have everybody, and by how much they were shown off
-    #[arg(long, global = true)]
-    marks: bool,
+    #[command(flatten)]
+    setup: Setup,
 }
 
 fn link_help() -> String {
@@ -235,7 +213,8 @@ fn presentation_help() -> String {
 enum Sub {
     /// Play on this computer, against bots
     Play {
-        /// Which game, or several in turn, two rounds of each, with commas between [default: the first there is]
+        /// Which game, or several in turn, two rounds of each, with commas between [default: the
+        /// first there is]
         #[arg(long, value_delimiter = ',')]
         game: Vec<String>,
         /// How many bots
@@ -256,10 +235,12 @@ enum Sub {
         /// A motion: CSV or JSON of times, x and y, or a recording of play
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
-        /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default: zigzag]
+        /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default:
+        /// zigzag]
         #[arg(long, value_name = "NAME", conflicts_with = "file")]
         path: Option<Shape>,
-        /// The methods that are shown, with commas between, as in newest-state,linear,hold+catmull-rom
+        /// The methods that are shown, with commas between, as in
+        /// newest-state,linear,hold+catmull-rom
         #[arg(long, value_name = "METHODS", value_delimiter = ',')]
         methods: Option<Vec<Contender>>,
         /// The folder that exports go to [default: the current one]
@@ -268,10 +249,10 @@ enum Sub {
     },
 }
 
-/// The name of a motion's file, and the motion.
+/// Name and content of a motion file.
 fn motion(path: &Path, games: &Games) -> Result<(String, Arc<Motion>), String> {
     let mut bytes = Vec::new();
-    // One more than is allowed, so that the reader sees that there are too many.
+    // One byte more than allowed, so that the reader notices a larger file.
     let read = File::open(path)
         .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
     read.map_err(|error| format!("it cannot be read: {error}"))?;

@@ -1,4 +1,4 @@
-//! What lies behind the menu, and the program's icon: two waves that fall into step.
+//! Background of the menu, and the program's icon: two waves that fall into step.
 
 use egui_macroquad::egui::epaint::PathStroke;
 use egui_macroquad::egui::{Painter, Pos2, Rect, Shape, pos2};
@@ -12,7 +12,7 @@ const PERIOD: f32 = 9.0;
 /// Wave lengths across the window.
 const WAVES: f32 = 3.0;
 
-/// Paints it with the waves at that height, as of a time in seconds.
+/// Paints the waves at the height `y` in points, as of `time` in seconds.
 pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
     let step = 48.0;
     for n in 0..(screen.width() / step) as u32 + 1 {
@@ -52,7 +52,6 @@ pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
     rim(painter, screen, screen.height() * 0.45, fade(palette::VOID, 0.85));
 }
 
-/// The program's icon.
 pub(crate) fn icon() -> Icon {
     Icon { small: pixels::<1024, 16>(), medium: pixels::<4096, 32>(), big: pixels::<16384, 64>() }
 }
@@ -61,7 +60,7 @@ pub(crate) fn icon() -> Icon {
 fn pixels<const BYTES: usize, const SIDE: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     let pixel = 2.0 / SIDE as f32;
-    // How much of a pixel lies within `half` of a line that is `away`.
+    // Share of a pixel within `half` of a line at the distance `away`.
     let cover = |away: f32, half: f32| ((half - away) / pixel + 0.5).clamp(0.0, 1.0);
     for (n, rgba) in bytes.chunks_exact_mut(4).enumerate() {
         let x = ((n % SIDE) as f32 + 0.5) * pixel - 1.0;

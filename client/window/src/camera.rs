@@ -3,14 +3,14 @@
 use egui_macroquad::egui::{Pos2, Rect, vec2};
 use glam::Vec2;
 
-/// What part of the world is seen, and where. The world's y axis points down, as the window's does.
+/// The visible part of the world and its place in the window. The y axis points down in both.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
-    /// The point of the world in the middle.
+    /// Point of the world in the middle of the window, in metres.
     pub middle: Vec2,
-    /// Points of the window a metre.
+    /// Points of the window per metre.
     pub scale: f32,
-    /// The window.
+    /// The window, in points.
     pub screen: Rect,
 }
 
@@ -25,31 +25,36 @@ impl Camera {
         Self { middle, scale, screen }
     }
 
-    /// Where a point of the world is seen.
+    /// Position in the window of a point of the world.
     pub fn to_screen(self, point: Vec2) -> Pos2 {
         let away = (point - self.middle) * self.scale;
         self.screen.center() + vec2(away.x, away.y)
     }
 
-    /// Where a point above the floor is seen: the higher, the further from the middle. `height` is
-    /// a share of the camera's own.
+    /// Position in the window of a point above the floor: the higher, the farther from the middle.
+    /// `height` is a share of the camera's own.
     pub fn to_screen_at(self, point: Vec2, height: f32) -> Pos2 {
         let middle = self.screen.center();
         middle + (self.to_screen(point) - middle) * (1.0 + height)
     }
 
-    /// What point of the world is seen there.
+    /// Point of the world at a position in the window.
     pub fn to_world(self, point: Pos2) -> Vec2 {
         let away = point - self.screen.center();
         self.middle + Vec2::new(away.x, away.y) / self.scale
     }
 
-    /// Half of what is seen, in metres.
+    /// True for a point that is visible, or at most `margin` metres beyond.
+    pub fn sees(self, point: Vec2, margin: f32) -> bool {
+        (point - self.middle).abs().cmplt(self.half() + margin).all()
+    }
+
+    /// Half of the visible width and height, in metres.
     pub fn half(self) -> Vec2 {
         Vec2::new(self.screen.width(), self.screen.height()) / (2.0 * self.scale)
     }
 
-    /// Moves the middle so that no more than `margin` metres beyond `half` of the world are seen.
+    /// Moves the middle so that at most `margin` metres beyond `half` of the world are visible.
     pub fn keep_within(&mut self, half: Vec2, margin: f32) {
         let room = (half + margin - self.half()).max(Vec2::ZERO);
         self.middle = self.middle.clamp(-room, room);

@@ -1,4 +1,4 @@
-//! The panel with what developers want to know; F3 shows it.
+//! The panel with figures for developers (F3).
 
 use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Stroke, StrokeKind, vec2};
 use phaselock::game::MispredictionCause;
@@ -11,7 +11,6 @@ use super::play::Readings;
 const ROW: f32 = 17.0;
 const WIDTH: f32 = 264.0;
 
-/// Shows them.
 pub(crate) fn draw(painter: &Painter, readings: &Readings) {
     let rows = rows(readings);
     let origin = painter.clip_rect().left_top() + vec2(18.0, 64.0);
@@ -29,7 +28,7 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings) {
 }
 
 fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
-    let Readings { stats, rates, world, .. } = readings;
+    let Readings { stats, figures, world, .. } = readings;
     let ms = |span: Micros| format!("{:.1} ms", span.as_ms());
     let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
     let both =
@@ -49,15 +48,15 @@ fn rows(readings: &Readings) -> Vec<(&'static str, String)> {
     ];
     let causes = order.map(|cause| stats.missed_by(cause).count.to_string()).join(", ");
     vec![
-        ("frames", format!("{:.0} /s", rates.frames)),
+        ("frames", format!("{:.0} /s", figures.frames)),
         ("world", format!("{} Hz, sent {} Hz", world.tick_hz, world.snapshot_hz)),
         ("players", format!("{people} and {bots} bots")),
         ("round trip, jitter", format!("{}, {}", ms(stats.round_trip), ms(stats.jitter))),
-        ("loss down", both(rates.loss_down, stats.loss())),
-        ("loss up", both(rates.loss_up, lost_up)),
-        ("snapshots", format!("{:.0} /s", rates.snapshots)),
-        ("received", kilo(rates.rx_bytes)),
-        ("sent", kilo(rates.tx_bytes)),
+        ("loss down", both(figures.loss_down, stats.loss())),
+        ("loss up", both(figures.loss_up, lost_up)),
+        ("snapshots", format!("{:.0} /s", figures.snapshots)),
+        ("received", kilo(figures.rx_bytes)),
+        ("sent", kilo(figures.tx_bytes)),
         ("refused packets", stats.refused.to_string()),
         ("input early by", ms(stats.input_early)),
         ("inputs late", format!("{}, {} episodes", stats.late_inputs, readings.late_episodes)),

@@ -1,22 +1,21 @@
-//! Phaselock's client in a window: a menu, and visits to servers in which a game is drawn and steered.
+//! Phaselock's client in a window: a menu, and visits to servers.
 //!
 //! ```text
 //! run -> args -> display -> app -+-> menu
 //!                                +-> lab
 //!                                +-> visit -+-> phaselock_quic::client::Driver (the session)
-//!                                           +-> play (what is drawn) -> GameView, one a game
+//!                                           +-> play (the picture) -> GameView, one per game
 //!                                           +-> overlay, developer, graph, presentation
 //! ```
 //!
-//! A game is seen here through its [`view::GameView`], which a program registers beside the game in a
-//! [`view::Views`] and hands to [`run`].
+//! A game is drawn by its [`view::GameView`]. A program registers it beside the game in a
+//! [`view::Views`] and hands that to [`run`]. The other public modules help views to draw.
 //!
-//! Everything is painted through egui: it smooths edges whatever the display can do, and its fonts
-//! are the only ones there are. macroquad opens the window, reads keys and mouse, and keeps the
-//! frames coming; a game that wants textures or shaders may draw with it beneath what egui paints.
+//! egui paints everything: it smooths edges on every display. macroquad opens the window, reads the
+//! keys and the mouse, and runs the frames; a view may use its textures and shaders beneath egui.
 //!
-//! *Invariant:* nothing in here decides anything about a game, and nothing names one; it shows what
-//! [`phaselock::client::Session`] says and tells it which keys are held.
+//! *Invariant:* the library decides nothing about a game and names none; it shows the state of
+//! [`phaselock::client::Session`] and hands it the player's input.
 
 mod app;
 mod args;
@@ -25,6 +24,7 @@ pub mod camera;
 pub mod controls;
 mod developer;
 mod display;
+pub mod feed;
 mod graph;
 mod lab;
 mod menu;
@@ -44,8 +44,8 @@ mod visit;
 
 use std::process::ExitCode;
 
-/// Runs the program with these games: reads the command line, opens the window, and stays until the
-/// player leaves.
+/// Runs the program with these games: reads the command line, opens the window, and stays until
+/// the player leaves.
 pub fn run(views: &view::Views) -> ExitCode {
     let args = match args::Args::parse(std::env::args_os(), views.games()) {
         Ok(args) => args,

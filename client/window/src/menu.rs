@@ -20,56 +20,39 @@ use super::{background, palette};
 
 /// Width of each of the two cards, in points.
 const CARD_WIDTH: f32 = 350.0;
-/// Width of both together.
 const WIDTH: f32 = 2.0 * CARD_WIDTH + GAP;
-/// Height of what is in them.
 const CARD_HEIGHT: f32 = 226.0;
-/// Height of a card's button.
 const ACTION_HEIGHT: f32 = 42.0;
-/// Height of the buttons below the cards.
 const FOOT_HEIGHT: f32 = 44.0;
-/// Width of the one that quits.
 const QUIT_WIDTH: f32 = 120.0;
-/// Height of all that lies below the title, with room for what is at the foot.
+/// Height in points of everything below the title, with room for the foot.
 const HEIGHT: f32 = 454.0;
-/// Height of the error's box beyond its text.
 const BANNER_PADDING: f32 = 22.0;
-/// Room between what lies one below the other.
 const ROW_GAP: f32 = 14.0;
-/// Room between a card's edge and what is in it.
 const PADDING: f32 = 20.0;
-/// Room between the cards.
 const GAP: f32 = 18.0;
 
-/// The menu, with what was typed into it.
 #[derive(Debug)]
 pub(crate) struct Menu {
     name: String,
     games: Vec<String>,
     bots: u16,
     address: String,
-    /// What Enter does.
     enter: Enter,
-    /// Why the last session ended, or could not begin.
+    /// Reason why the last session ended, or could not begin.
     error: Option<String>,
-    /// The names of all games.
+    /// Names of all games.
     all: Vec<&'static str>,
-    /// What is wrong with the address.
     address_error: Option<String>,
-    /// The bad network that every session will have in between.
+    /// The simulated network of every session.
     link: Option<String>,
 }
 
-/// What the player wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// To play on this computer.
     Play { games: Vec<String>, bots: u16 },
-    /// To play elsewhere.
     Join(Address),
-    /// To draw motions in the laboratory.
     Experiment,
-    /// To stop.
     Quit,
 }
 
@@ -80,7 +63,6 @@ enum Enter {
 }
 
 impl Menu {
-    /// The menu after the command line has had its say.
     pub(crate) fn new(args: &Args, games: &Games) -> Self {
         let mut menu = Self {
             name: args.name.clone(),
@@ -103,22 +85,19 @@ impl Menu {
         menu
     }
 
-    /// What the player wants to be called.
+    /// Name of the player in the next session.
     pub(crate) fn name(&self) -> String {
         clean_name(&self.name).unwrap_or_else(|| "Player".into())
     }
 
-    /// Why the last session ended, or could not begin.
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Tells the player why the last session ended.
     pub(crate) fn set_error(&mut self, error: Option<String>) {
         self.error = error;
     }
 
-    /// Shows it.
     pub(crate) fn draw(&mut self, ctx: &Context) -> Option<Wish> {
         let screen = ctx.screen_rect();
         let painter = ctx.layer_painter(LayerId::background());
@@ -184,7 +163,7 @@ impl Menu {
         wish
     }
 
-    /// What the last session ended with; a click does away with it.
+    /// Error of the last session; a click dismisses it.
     fn banner(&mut self, ui: &mut Ui, text: &Arc<Galley>) {
         let size = vec2(WIDTH, text.size().y + BANNER_PADDING);
         let (rect, banner) = ui.allocate_exact_size(size, Sense::click());
@@ -284,7 +263,7 @@ impl Menu {
     }
 }
 
-/// How egui's own widgets look.
+/// Style of egui's own widgets.
 pub(crate) fn visuals() -> Visuals {
     let mut visuals = Visuals::dark();
     visuals.override_text_color = Some(palette::TEXT);
@@ -320,14 +299,14 @@ pub(crate) fn action(ui: &mut Ui, label: &str, primary: bool) -> Response {
     ui.add_sized(vec2(ui.available_width(), ACTION_HEIGHT), Button::new(label).fill(fill))
 }
 
-/// The same at the foot of a card.
+/// An [`action`] at the foot of a card.
 fn action_below(ui: &mut Ui, label: &str, primary: bool) -> Response {
     let rest = CARD_HEIGHT - ui.min_rect().height() - ACTION_HEIGHT - ui.spacing().item_spacing.y;
     ui.add_space(rest.max(0.0));
     action(ui, label, primary)
 }
 
-/// The button that leads to the laboratory, and what that is.
+/// The button that opens the laboratory, with a description.
 fn laboratory(ui: &mut Ui) -> Response {
     let width = WIDTH - QUIT_WIDTH - GAP;
     let (rect, response) = ui.allocate_exact_size(vec2(width, FOOT_HEIGHT), Sense::click());

@@ -1,4 +1,4 @@
-//! How the connection is now, from counters that only say how it was since the start.
+//! Current figures of the connection, from counters that run since the start.
 
 use std::collections::VecDeque;
 
@@ -7,41 +7,36 @@ use phaselock::time::{LocalTime, Micros};
 
 /// Time between two samples.
 const EVERY: Micros = Micros::from_ms(250);
-/// Samples to compare with: five seconds' worth, long enough to see one packet in a hundred lost.
+/// Samples that are kept: five seconds' worth, long enough to see one packet in a hundred lost.
 const KEPT: usize = 21;
-/// Samples of the last second, for what changes faster.
+/// Samples of the last second, for figures that change faster.
 const RECENT: usize = 4;
 
-/// Samples of a client's counters.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     samples: VecDeque<(LocalTime, Stats)>,
     round_trip_ms: Option<f64>,
 }
 
-/// What a meter reads.
+/// Current figures of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Rates {
-    /// The round trip in milliseconds, evened out; none before the first snapshot.
+pub(crate) struct Figures {
+    /// Round trip in milliseconds, smoothed; none before the first snapshot.
     pub(crate) round_trip_ms: Option<f64>,
-    /// The share of snapshot packets that got lost of late.
+    /// Share of snapshot packets lost in the last five seconds.
     pub(crate) loss_down: f64,
-    /// The share of input packets that did, as the server reported.
+    /// Share of input packets lost in that time, as the server reported.
     pub(crate) loss_up: f64,
-    /// How many inputs came late of late.
+    /// Late inputs in that time.
     pub(crate) late_inputs: u64,
-    /// Bytes a second received.
     pub(crate) rx_bytes: f64,
-    /// Bytes a second sent.
     pub(crate) tx_bytes: f64,
-    /// Snapshots a second.
     pub(crate) snapshots: f64,
-    /// Frames a second.
     pub(crate) frames: f64,
 }
 
 impl Meter {
-    /// Has a look at the counters, if it is time for one.
+    /// Reads the counters, if a sample is due.
     pub(crate) fn observe(&mut self, now: LocalTime, stats: &Stats) {
         if self.samples.back().is_some_and(|(at, _)| now - *at < EVERY) {
             return;
@@ -57,33 +52,32 @@ impl Meter {
         self.samples.push_back((now, stats.clone()));
     }
 
-    /// What it reads.
-    pub(crate) fn rates(&self) -> Rates {
-        let mut rates = Rates { round_trip_ms: self.round_trip_ms, ..Rates::default() };
-        let Some((now, last)) = self.samples.back() else { return rates };
+    pub(crate) fn figures(&self) -> Figures {
+        let mut figures = Figures { round_trip_ms: self.round_trip_ms, ..Figures::default() };
+        let Some((now, last)) = self.samples.back() else { return figures };
         let (_, oldest) = &self.samples[0];
         let expected = last.expected.saturating_sub(oldest.expected);
         let arrived = last.arrived.saturating_sub(oldest.arrived).min(expected);
         if expected > 0 {
-            rates.loss_down = 1.0 - arrived as f64 / expected as f64;
+            figures.loss_down = 1.0 - arrived as f64 / expected as f64;
         }
         let sent = last.tx_packets.saturating_sub(oldest.tx_packets);
         if sent > 0 {
-            // What is reported now was sent a little ago, and may be more than was sent since.
+            // The report is about earlier packets, possibly more than were sent since.
             let lost = last.tx_lost.saturating_sub(oldest.tx_lost).min(sent);
-            rates.loss_up = lost as f64 / sent as f64;
+            figures.loss_up = lost as f64 / sent as f64;
         }
-        rates.late_inputs = last.late_inputs.saturating_sub(oldest.late_inputs);
+        figures.late_inputs = last.late_inputs.saturating_sub(oldest.late_inputs);
         let (then, before) = &self.samples[self.samples.len().saturating_sub(RECENT + 1)];
         let secs = (*now - *then).as_secs();
         if secs > 0.0 {
             let per_sec = |count: fn(&Stats) -> u64| (count(last) - count(before)) as f64 / secs;
-            rates.rx_bytes = per_sec(|stats| stats.rx_bytes);
-            rates.tx_bytes = per_sec(|stats| stats.tx_bytes);
-            rates.snapshots = per_sec(|stats| stats.snapshots);
-            rates.frames = per_sec(|stats| stats.frames);
+            figures.rx_bytes = per_sec(|stats| stats.rx_bytes);
+            figures.tx_bytes = per_sec(|stats| stats.tx_bytes);
+            figures.snapshots = per_sec(|stats| stats.snapshots);
+            figures.frames = per_sec(|stats| stats.frames);
         }
-        rates
+        figures
     }
 }
 
@@ -92,9 +86,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_those_of_late() {
+    fn figures_are_those_of_the_last_seconds() {
         let mut meter = Meter::default();
-        assert_eq!(meter.rates(), Rates::default());
+        assert_eq!(meter.figures(), Figures::default());
         let mut stats = Stats::default();
         for ms in (0..20_000).step_by(10) {
             // After ten seconds the network gets worse and the traffic doubles.
@@ -109,12 +103,12 @@ mod tests {
             stats.round_trip = Micros::from_ms(40);
             meter.observe(LocalTime(ms * 1000), &stats);
             if ms == 9_990 {
-                assert_eq!((meter.rates().loss_down, meter.rates().rx_bytes), (0.0, 10_000.0));
+                assert_eq!((meter.figures().loss_down, meter.figures().rx_bytes), (0.0, 10_000.0));
             }
         }
-        let rates = meter.rates();
-        assert_eq!((rates.loss_down, rates.loss_up, rates.late_inputs), (0.25, 0.5, 1));
-        assert_eq!((rates.rx_bytes, rates.snapshots), (20_000.0, 100.0));
-        assert_eq!(rates.round_trip_ms, Some(40.0));
+        let figures = meter.figures();
+        assert_eq!((figures.loss_down, figures.loss_up, figures.late_inputs), (0.25, 0.5, 1));
+        assert_eq!((figures.rx_bytes, figures.snapshots), (20_000.0, 100.0));
+        assert_eq!(figures.round_trip_ms, Some(40.0));
     }
 }

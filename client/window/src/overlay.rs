@@ -1,4 +1,4 @@
-//! What lies over every game: how the connection is, and the pause.
+//! Layer over every game: state of the connection, notices, and the pause.
 
 use egui_macroquad::egui::{
     Align2, Area, Color32, Context, FontId, Frame, Id, LayerId, Margin, Order, Painter, Pos2, Rect,
@@ -9,65 +9,56 @@ use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
 
 use super::menu::action;
-use super::meter::Rates;
+use super::meter::Figures;
 use super::paint::{arc, fade, panel, text, text_over, text_over_within};
 use super::palette;
 
-/// A round trip, in milliseconds, that is worth a warning: that of another continent.
+/// Round trip in milliseconds that deserves a warning: that of another continent.
 const ROUND_TRIP_WARN_MS: f64 = 120.0;
-/// One that is worth a serious one.
 const ROUND_TRIP_BAD_MS: f64 = 250.0;
-/// The same for the share of lost packets; arbitrary.
+/// Share of lost packets that deserves a warning; arbitrary.
 const LOSS_WARN: f64 = 0.02;
 const LOSS_BAD: f64 = 0.1;
 
-/// Nothing heard for so long is worth a warning: more than the slowest server's interval between
-/// snapshots, and one lost.
+/// Silence that deserves a warning: longer than the slowest server's interval between snapshots,
+/// with one of them lost.
 pub(crate) const SILENCE_WARN: Micros = Micros::from_ms(450);
-/// And for so long a serious one.
 pub(crate) const SILENCE_BAD: Micros = Micros::from_ms(1000);
 
-/// Room on the other side of the window's middle for what games show there, in points.
+/// Half of the width in points that games use at the window's top.
 const MIDDLE: f32 = 110.0;
 
-/// Room for the keys in the pause, in points.
+/// Width of the keys in the pause, in points.
 const KEYS_WIDTH: f32 = 150.0;
 
-/// How a session is.
+/// State of a session.
 #[derive(Debug)]
 pub(crate) struct Status<'a> {
     /// The server, as the player knows it.
     pub(crate) place: &'a str,
-    /// What the server calls itself.
+    /// Name that the server gives itself.
     pub(crate) server: &'a str,
-    /// The connection.
     pub(crate) state: &'a State,
-    /// Why it was lost before, if it was.
+    /// Reason of the last loss.
     pub(crate) lost: Option<&'a str>,
-    /// The time.
     pub(crate) now: LocalTime,
-    /// The game's title, if one is being played.
+    /// Title of the game that is played.
     pub(crate) playing: Option<&'static str>,
-    /// For how long nothing was heard of the server, if it was heard of at all.
+    /// Time since the server was last heard.
     pub(crate) silence: Option<Micros>,
-    /// What the meter reads.
-    pub(crate) rates: Option<Rates>,
-    /// The bad network that was put in between, if one was.
+    pub(crate) figures: Option<Figures>,
+    /// The simulated network.
     pub(crate) link: Option<&'a str>,
-    /// The certificate, if it was seen for the first time just now.
+    /// Fingerprint of a certificate that was seen for the first time just now.
     pub(crate) pinned: Option<Fingerprint>,
 }
 
-/// What was chosen in the pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// To go on.
     Resume,
-    /// To go.
     Leave,
 }
 
-/// Shows how the session is.
 pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     let screen = painter.clip_rect();
     if let Some(game) = status.playing {
@@ -108,17 +99,17 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
     }
 }
 
-/// The round trip and the loss, in the corner; or what is there instead of them. Below it whether
-/// inputs were late, and what network was put in between.
+/// Round trip and loss in the corner, or the session's state; below it late inputs and the
+/// simulated network.
 fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     let at = screen.right_top() + vec2(-18.0, 14.0);
     let silence = status.silence.unwrap_or_default();
-    let (words, color) = match (status.state, status.rates) {
+    let (words, color) = match (status.state, status.figures) {
         (State::Connected, Some(_)) if silence > SILENCE_WARN => {
             let color = if silence > SILENCE_BAD { palette::BAD } else { palette::WARN };
             (format!("nothing heard for {:.1} s", silence.as_secs()), color)
         }
-        (State::Connected, Some(Rates { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
+        (State::Connected, Some(Figures { round_trip_ms: Some(ms), loss_down, loss_up, .. })) => {
             let loss = loss_down.max(loss_up);
             let bad = ms >= ROUND_TRIP_BAD_MS || loss >= LOSS_BAD;
             let warn = ms >= ROUND_TRIP_WARN_MS || loss >= LOSS_WARN;
@@ -137,7 +128,7 @@ fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     mark(painter, rect.left_center() - vec2(14.0, 0.0), color);
 
     let below = screen.right_top() + vec2(-18.0, 32.0);
-    let late = status.rates.is_some_and(|rates| rates.late_inputs > 0);
+    let late = status.figures.is_some_and(|figures| figures.late_inputs > 0);
     let late = late && *status.state == State::Connected;
     let room = screen.width() / 2.0 - MIDDLE - if late { 90.0 } else { 0.0 };
     let mut left = below;
@@ -150,7 +141,7 @@ fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
     }
 }
 
-/// The loss, each way where there is any: down is from the server.
+/// Loss in words, each way where there is any; down is from the server.
 fn loss_words(down: f64, up: f64) -> String {
     let percent = |share: f64| (share * 100.0).round();
     match (percent(down), percent(up)) {
@@ -159,13 +150,14 @@ fn loss_words(down: f64, up: f64) -> String {
     }
 }
 
-/// Says what network was put in between, so that nobody takes it for the real one.
+/// Names the simulated network, so that nobody takes it for the real one.
 pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &str) -> Rect {
     let words = format!("link: {conditions}");
     text_over_within(painter, right_top, Align2::RIGHT_TOP, words, (12.5, palette::WARN), room)
 }
 
-/// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is bad.
+/// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is
+/// bad.
 fn mark(painter: &Painter, at: Pos2, color: Color32) {
     let corners = |points: &[(f32, f32)]| {
         let points = points.iter().map(|(x, y)| at + vec2(*x, *y)).collect();
@@ -212,7 +204,7 @@ fn waiting(
     text(painter, hint, Align2::CENTER_TOP, "Esc: menu", 13.0, palette::TEXT_FAINT);
 }
 
-/// A notice at the bottom: the server is known from now on.
+/// Notice at the bottom: the server's certificate is remembered from now on.
 fn pinned(painter: &Painter, screen: Rect, place: &str, fingerprint: Fingerprint) {
     let words = format!("First visit to {place}: its certificate is remembered from now on.");
     let words = painter.layout_no_wrap(words, FontId::proportional(14.0), palette::TEXT);

@@ -9,26 +9,26 @@ use egui_macroquad::egui::{
 
 use super::palette;
 
-/// The colour, weaker: 1 is all of it, 0 nothing.
+/// The colour at a share of its strength, 0 to 1.
 pub fn fade(color: Color32, strength: f32) -> Color32 {
     color.gamma_multiply(strength.clamp(0.0, 1.0))
 }
 
-/// The colour as light: it brightens what is beneath and hides nothing.
+/// The colour as light of a strength from 0 to 1: it brightens what is beneath and hides nothing.
 pub fn light(color: Color32, strength: f32) -> Color32 {
     let [r, g, b, _] = fade(color, strength).to_array();
     Color32::from_rgba_premultiplied(r, g, b, 0)
 }
 
-/// Something between two colours.
+/// Mix of two colours; `part` is the share of the second, 0 to 1.
 pub fn mix(a: Color32, b: Color32, part: f32) -> Color32 {
     a.lerp_to_gamma(b, part.clamp(0.0, 1.0))
 }
 
-/// A round spot that thins out towards its rim.
+/// A round spot of a radius in points that thins out towards its rim.
 pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
     const SPOKES: u32 = 40;
-    // Falls off about as light does: rings at shares of the radius, with shares of the strength.
+    // Rings at shares of the radius, with shares of the strength: about the fall-off of light.
     const RINGS: [(f32, f32); 4] = [(0.25, 0.72), (0.5, 0.34), (0.75, 0.1), (1.0, 0.0)];
     let mut mesh = Mesh::default();
     mesh.colored_vertex(middle, color);
@@ -52,7 +52,7 @@ pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// A line that is brightest along its middle, with a colour at each end.
+/// A line, `width` points wide, that is brightest along its middle, with a colour at each end.
 pub fn beam(painter: &Painter, ends: [(Pos2, Color32); 2], width: f32) {
     let [(a, from), (b, to)] = ends;
     let aside = (b - a).normalized().rot90() * (width / 2.0);
@@ -68,7 +68,7 @@ pub fn beam(painter: &Painter, ends: [(Pos2, Color32); 2], width: f32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// Colours the window's rim, thinning out towards its middle.
+/// Colours the window's rim, thinning out over `depth` points towards the middle.
 pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     let inner = screen.shrink(depth);
     let corners =
@@ -76,7 +76,7 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     let mut mesh = Mesh::default();
     for (out, inside) in corners(screen).into_iter().zip(corners(inner)) {
         mesh.colored_vertex(out, color);
-        // Half-way thins out faster than a straight line: the middle stays clear.
+        // Thinner half-way than a straight line: the middle stays clear.
         mesh.colored_vertex(out + (inside - out) * 0.45, scale(color, 0.32));
         mesh.colored_vertex(inside, Color32::TRANSPARENT);
     }
@@ -90,7 +90,59 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// A part of a circle, clockwise from `from`, both in turns from the x axis.
+/// Adds an area with four corners, in their order around, to a mesh.
+pub fn quad(mesh: &mut Mesh, corners: [Pos2; 4], color: Color32) {
+    quad_shaded(mesh, corners.map(|corner| (corner, color)));
+}
+
+/// Adds an area with four corners, in their order around, and a colour at each to a mesh.
+pub fn quad_shaded(mesh: &mut Mesh, corners: [(Pos2, Color32); 4]) {
+    let first = mesh.vertices.len() as u32;
+    for (corner, color) in corners {
+        mesh.colored_vertex(corner, color);
+    }
+    mesh.add_triangle(first, first + 1, first + 2);
+    mesh.add_triangle(first, first + 2, first + 3);
+}
+
+/// Adds a triangle with a colour at each corner to a mesh.
+pub fn triangle(mesh: &mut Mesh, corners: [(Pos2, Color32); 3]) {
+    let first = mesh.vertices.len() as u32;
+    for (corner, color) in corners {
+        mesh.colored_vertex(corner, color);
+    }
+    mesh.add_triangle(first, first + 1, first + 2);
+}
+
+/// A ring of dashes, each `share` of its part of the circle long, from a start in turns.
+pub fn dashes(
+    painter: &Painter,
+    (middle, radius): (Pos2, f32),
+    count: u8,
+    (from, share): (f32, f32),
+    stroke: Stroke,
+) {
+    let part = 1.0 / f32::from(count);
+    for n in 0..count {
+        arc(painter, middle, radius, from + f32::from(n) * part, share * part, stroke);
+    }
+}
+
+/// A bar that is filled from the left to a share from 0 to 1.
+pub fn bar(painter: &Painter, rect: Rect, share: f32, color: Color32) {
+    painter.rect_filled(rect, 2.0, fade(palette::EDGE, 0.7));
+    fill_bar(painter, rect, share, color);
+}
+
+/// Fills a bar from the left to a share from 0 to 1.
+pub fn fill_bar(painter: &Painter, rect: Rect, share: f32, color: Color32) {
+    if share > 0.0 {
+        let size = vec2(rect.width() * share.min(1.0), rect.height());
+        painter.rect_filled(Rect::from_min_size(rect.min, size), 2.0, color);
+    }
+}
+
+/// Part of a circle of a radius in points, clockwise by `turns` from `from`, in turns.
 pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, stroke: Stroke) {
     let steps = (turns.abs() * 48.0).ceil().max(1.0);
     let point = |step: u32| {
@@ -101,13 +153,13 @@ pub fn arc(painter: &Painter, middle: Pos2, radius: f32, from: f32, turns: f32, 
     painter.add(Shape::line(points, PathStroke::from(stroke)));
 }
 
-/// A shadow beneath a rectangle that stands out.
+/// Shadow of a raised rectangle; `blur` is the width of its edge in points.
 pub fn shadow(painter: &Painter, rect: Rect, blur: f32, color: Color32) {
     let shape = RectShape::filled(rect, CornerRadius::ZERO, color).with_blur_width(blur);
     painter.add(shape);
 }
 
-/// A panel to write on, over whatever there is.
+/// A translucent panel behind text.
 pub fn panel(painter: &Painter, rect: Rect) {
     painter.rect(
         rect,
@@ -118,7 +170,7 @@ pub fn panel(painter: &Painter, rect: Rect) {
     );
 }
 
-/// Text; returns where it is.
+/// Text of a size in points; returns its rectangle.
 pub fn text(
     painter: &Painter,
     at: Pos2,
@@ -130,7 +182,7 @@ pub fn text(
     painter.text(at, align, text, FontId::proportional(size), color)
 }
 
-/// Text that can be read over anything.
+/// Text with a dark outline, readable over anything; returns its rectangle.
 pub fn text_over(
     painter: &Painter,
     at: Pos2,
@@ -142,7 +194,7 @@ pub fn text_over(
     text_over_within(painter, at, align, text.to_owned(), (size, color), f32::INFINITY)
 }
 
-/// The same, cut where it would be wider than `room`.
+/// Text as by [`text_over`], cut at a width of `room` points.
 pub fn text_over_within(
     painter: &Painter,
     at: Pos2,
@@ -164,7 +216,7 @@ pub fn text_over_within(
     rect
 }
 
-/// Text with its letters apart, as in headings; `spacing` is in points.
+/// Text with letters `spacing` points apart, as in headings; returns its rectangle.
 pub fn text_spaced(
     painter: &Painter,
     at: Pos2,
@@ -182,7 +234,7 @@ pub fn text_spaced(
     let mut job = LayoutJob::default();
     job.append(text, 0.0, format);
     let galley = painter.layout_job(job);
-    // The last letter's spacing is not part of what is seen.
+    // The last letter's spacing is invisible.
     let rect = align.anchor_size(at + vec2(spacing / 2.0, 0.0), galley.size());
     painter.galley(rect.min, galley, color);
     rect

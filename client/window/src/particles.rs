@@ -1,6 +1,6 @@
-//! What shines, flies and fades for a moment: sparks, rings, flashes, smoke, debris, trails.
+//! Particles that fade within moments: sparks, rings, flashes, smoke, debris, trails.
 //!
-//! Nothing here is part of any world: games throw it when something happens.
+//! Particles are no part of a world: views add them at events.
 
 use std::collections::VecDeque;
 
@@ -12,74 +12,59 @@ use macroquad::rand::gen_range;
 use super::camera::Camera;
 use super::paint::{beam, fade, glow, light};
 
-/// Of each kind that are shown at a time; the oldest go first. Far more than a full server's worth.
+/// Most particles of each kind at a time; the oldest go first. Far more than a full server needs.
 const EACH_MAX: usize = 384;
-/// Points of a trail.
+/// Most points of a trail.
 const TRAIL_MAX: usize = 96;
-/// How fast sparks and debris slow down: in this many seconds to half.
+/// Half-life of the speed of sparks, in seconds.
 const DRAG_SECS: f32 = 0.07;
-/// The same of debris, which is heavier.
+/// Half-life of the speed of debris and smoke, in seconds.
 const DEBRIS_DRAG_SECS: f32 = 0.5;
 const FLASH_SECS: f32 = 0.07;
 
-/// Everything that shines at the moment.
+/// All particles of a picture: positions and sizes in metres, speeds in metres per second, lives
+/// in seconds.
 #[derive(Debug, Default)]
 pub struct Particles {
-    sparks: Fading<Spark>,
-    rings: Fading<Ring>,
-    flashes: Fading<Flash>,
-    puffs: Fading<Puff>,
-    debris: Fading<Debris>,
+    sparks: Fading<Particle>,
+    rings: Fading<Particle>,
+    flashes: Fading<Particle>,
+    puffs: Fading<Particle>,
+    debris: Fading<Particle>,
 }
 
 #[derive(Debug)]
-struct Spark {
+struct Particle {
     at: Vec2,
     velocity: Vec2,
-    color: Color32,
-}
-
-#[derive(Debug)]
-struct Ring {
-    at: Vec2,
-    from: f32,
-    to: f32,
-    color: Color32,
-}
-
-#[derive(Debug)]
-struct Flash {
-    at: Vec2,
+    /// Direction of a flash; of debris unturned.
     along: Vec2,
-    size: f32,
-    color: Color32,
-}
-
-#[derive(Debug)]
-struct Puff {
-    at: Vec2,
-    velocity: Vec2,
-    size: f32,
-    color: Color32,
-}
-
-#[derive(Debug)]
-struct Debris {
-    at: Vec2,
-    velocity: Vec2,
-    size: f32,
-    turn: f32,
+    /// Radians per second.
     spin: f32,
+    /// Radius at the beginning and at the end.
+    size: (f32, f32),
     color: Color32,
+}
+
+impl Particle {
+    fn new(at: Vec2, velocity: Vec2, size: (f32, f32), color: Color32) -> Self {
+        Self { at, velocity, along: Vec2::ZERO, spin: 0.0, size, color }
+    }
+
+    fn advance(&mut self, secs: f32, half_secs: f32) {
+        self.at += self.velocity * secs;
+        self.velocity *= (-secs / half_secs).exp2();
+        self.along = Vec2::from_angle(self.spin * secs).rotate(self.along);
+    }
 }
 
 impl Particles {
-    /// A spark, in metres and metres a second.
+    /// A spark that leaves a short streak.
     pub fn spark(&mut self, at: Vec2, velocity: Vec2, color: Color32, life: f32) {
-        self.sparks.push(Spark { at, velocity, color }, life);
+        self.sparks.push(Particle::new(at, velocity, (0.0, 0.0), color), life);
     }
 
-    /// Sparks all around, up to `speed` metres a second.
+    /// Sparks all around, with speeds up to `speed` and lives up to `life`.
     pub fn burst(&mut self, at: Vec2, count: usize, speed: f32, color: Color32, life: f32) {
         for n in 0..count {
             // Turned by the golden angle each, they are spread evenly.
@@ -88,7 +73,7 @@ impl Particles {
         }
     }
 
-    /// Sparks in a cone of a third of a circle about a direction.
+    /// Sparks in a cone of a third of a circle about the direction `along`.
     pub fn spray(
         &mut self,
         at: Vec2,
@@ -105,29 +90,31 @@ impl Particles {
         }
     }
 
-    /// A ring that grows (or shrinks) from one radius to another, on the floor.
-    pub fn ring(&mut self, at: Vec2, (from, to): (f32, f32), color: Color32, life: f32) {
-        self.rings.push(Ring { at, from, to, color }, life);
+    /// A ring on the floor that grows or shrinks from one radius to another.
+    pub fn ring(&mut self, at: Vec2, size: (f32, f32), color: Color32, life: f32) {
+        self.rings.push(Particle::new(at, Vec2::ZERO, size, color), life);
     }
 
-    /// A flash, pointing somewhere or, with no direction, nowhere. `longer` is what it lasts beyond a
-    /// fourteenth of a second.
+    /// A flash in the direction `along`, or all around if that is zero; it lasts 70 ms and
+    /// `longer` seconds.
     pub fn flash(&mut self, at: Vec2, along: Vec2, size: f32, color: Color32, longer: f32) {
-        self.flashes.push(Flash { at, along, size, color }, FLASH_SECS + longer);
+        let flash = Particle::new(at, Vec2::ZERO, (size, size), color);
+        self.flashes.push(Particle { along, ..flash }, FLASH_SECS + longer);
     }
 
     /// A puff of smoke or dust that drifts, grows to twice its size, and thins out.
     pub fn puff(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
-        self.puffs.push(Puff { at, velocity, size, color }, life);
+        self.puffs.push(Particle::new(at, velocity, (size, 2.0 * size), color), life);
     }
 
-    /// A splinter that tumbles.
+    /// A tumbling splinter.
     pub fn splinter(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
-        let (turn, spin) = (gen_range(0.0, 6.3), gen_range(-9.0, 9.0));
-        self.debris.push(Debris { at, velocity, size, turn, spin, color }, life);
+        let (along, spin) = (Vec2::from_angle(gen_range(0.0, 6.3)), gen_range(-9.0, 9.0));
+        let piece = Particle::new(at, velocity, (size, size), color);
+        self.debris.push(Particle { along, spin, ..piece }, life);
     }
 
-    /// An explosion of a radius in metres: flash, ring, sparks, splinters, smoke.
+    /// An explosion: flash, rings, sparks, splinters, smoke.
     pub fn explosion(&mut self, at: Vec2, radius: f32, color: Color32) {
         self.flash(at, Vec2::ZERO, radius * 0.8, color, 0.12);
         self.ring(at, (radius * 0.2, radius), color, 0.4);
@@ -145,55 +132,43 @@ impl Particles {
         }
     }
 
-    /// Forgets all: the picture cuts to elsewhere.
+    /// Removes all particles, as when the picture cuts to elsewhere.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Lets time pass.
+    /// Advances all particles by `secs` seconds.
     pub fn advance(&mut self, secs: f32) {
-        let keep = (-secs / DRAG_SECS).exp2();
-        self.sparks.advance(secs, |spark| {
-            spark.at += spark.velocity * secs;
-            spark.velocity *= keep;
-        });
+        self.sparks.advance(secs, |spark| spark.advance(secs, DRAG_SECS));
         self.rings.advance(secs, |_| {});
         self.flashes.advance(secs, |_| {});
-        let keep = (-secs / DEBRIS_DRAG_SECS).exp2();
-        self.puffs.advance(secs, |puff| {
-            puff.at += puff.velocity * secs;
-            puff.velocity *= keep;
-        });
-        self.debris.advance(secs, |piece| {
-            piece.at += piece.velocity * secs;
-            piece.velocity *= keep;
-            piece.turn += piece.spin * secs;
-        });
+        self.puffs.advance(secs, |puff| puff.advance(secs, DEBRIS_DRAG_SECS));
+        self.debris.advance(secs, |piece| piece.advance(secs, DEBRIS_DRAG_SECS));
     }
 
-    /// Paints what lies on the floor, beneath the players.
+    /// Paints the particles on the floor, beneath the players.
     pub fn draw_below(&self, painter: &Painter, camera: Camera) {
         for (ring, part) in self.rings.iter() {
             let eased = 1.0 - (1.0 - part) * (1.0 - part);
-            let radius = (ring.from + (ring.to - ring.from) * eased) * camera.scale;
+            let radius = (ring.size.0 + (ring.size.1 - ring.size.0) * eased) * camera.scale;
             let width = (1.0 - part) * 0.12 * camera.scale + 0.5;
             let stroke = Stroke::new(width, fade(ring.color, (1.0 - part) * 0.8));
             painter.circle_stroke(camera.to_screen(ring.at), radius, stroke);
         }
     }
 
-    /// Paints what flies above them.
+    /// Paints the particles above the players.
     pub fn draw_above(&self, painter: &Painter, camera: Camera) {
         let scale = camera.scale;
         for (puff, part) in self.puffs.iter() {
-            let radius = puff.size * (1.0 + part) * scale;
+            let radius = puff.size.0 * (1.0 + part) * scale;
             let strength = (1.0 - part) * (part * 8.0).min(1.0) * 0.5;
             glow(painter, camera.to_screen(puff.at), radius, fade(puff.color, strength));
         }
         for (piece, part) in self.debris.iter() {
             let corner = |n: u8| {
-                let out = Vec2::from_angle(piece.turn + f32::from(n) * 2.1);
-                camera.to_screen(piece.at + out * piece.size)
+                let out = Vec2::from_angle(f32::from(n) * 2.1).rotate(piece.along);
+                camera.to_screen(piece.at + out * piece.size.0)
             };
             let points = vec![corner(0), corner(1), corner(2)];
             let color = fade(piece.color, (1.0 - part) * 1.6);
@@ -210,10 +185,10 @@ impl Particles {
         for (flash, part) in self.flashes.iter() {
             let left = 1.0 - part;
             let at = camera.to_screen(flash.at);
-            glow(painter, at, flash.size * 1.9 * scale, light(flash.color, left * 0.5));
-            glow(painter, at, flash.size * 0.7 * scale, light(Color32::WHITE, left * 0.8));
+            glow(painter, at, flash.size.0 * 1.9 * scale, light(flash.color, left * 0.5));
+            glow(painter, at, flash.size.0 * 0.7 * scale, light(Color32::WHITE, left * 0.8));
             if flash.along != Vec2::ZERO {
-                let tip = camera.to_screen(flash.at + flash.along * flash.size * 1.5);
+                let tip = camera.to_screen(flash.at + flash.along * flash.size.0 * 1.5);
                 let white = light(Color32::WHITE, left * 0.9);
                 beam(painter, [(at, white), (tip, light(flash.color, 0.0))], 0.34 * scale);
             }
@@ -221,9 +196,9 @@ impl Particles {
     }
 }
 
-/// Things that are there for a while; at most [`EACH_MAX`].
+/// Things with limited lives: at most 384, the oldest go first.
 #[derive(Debug)]
-struct Fading<T> {
+pub struct Fading<T> {
     list: VecDeque<(T, f32, f32)>,
 }
 
@@ -234,14 +209,16 @@ impl<T> Default for Fading<T> {
 }
 
 impl<T> Fading<T> {
-    fn push(&mut self, item: T, life: f32) {
+    /// Adds a thing with a life in seconds.
+    pub fn push(&mut self, item: T, life: f32) {
         if self.list.len() == EACH_MAX {
             self.list.pop_front();
         }
         self.list.push_back((item, 0.0, life.max(0.01)));
     }
 
-    fn advance(&mut self, secs: f32, mut go_on: impl FnMut(&mut T)) {
+    /// Advances by `secs` seconds; `go_on` moves each thing.
+    pub fn advance(&mut self, secs: f32, mut go_on: impl FnMut(&mut T)) {
         self.list.retain_mut(|(item, age, life)| {
             go_on(item);
             *age += secs;
@@ -249,25 +226,25 @@ impl<T> Fading<T> {
         });
     }
 
-    /// Each, and which part of its life is over: 0 up to 1.
-    fn iter(&self) -> impl Iterator<Item = (&T, f32)> {
+    /// All things, each with the elapsed part of its life: 0 up to 1.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&T, f32)> {
         self.list.iter().map(|(item, age, life)| (item, age / life))
     }
 }
 
-/// The way that something has come: a ribbon that gets narrower and fainter.
+/// The course of something that moves, as a ribbon that gets narrower and fainter.
 #[derive(Clone, Debug, Default)]
 pub struct Trail {
     points: VecDeque<(Vec2, f32)>,
 }
 
 impl Trail {
-    /// It is here now. What jumps further than `cut` metres leaves no trail on the way.
+    /// Adds the present position; a jump of more than `cut` metres begins a new trail.
     pub fn push(&mut self, at: Vec2, cut: f32) {
         if self.points.back().is_some_and(|(last, _)| last.distance(at) > cut) {
             self.points.clear();
         }
-        // Where it stands still there is no new point, but the last one stays young.
+        // At rest there is no new point, but the last one stays young.
         if let Some((last, age)) = self.points.back_mut()
             && last.distance(at) < 1e-3
         {
@@ -280,7 +257,7 @@ impl Trail {
         self.points.push_back((at, 0.0));
     }
 
-    /// Lets time pass; what is older than `life` seconds goes.
+    /// Advances by `secs` seconds; points older than `life` seconds go.
     pub fn advance(&mut self, secs: f32, life: f32) {
         self.points.retain_mut(|(_, age)| {
             *age += secs;
@@ -288,7 +265,7 @@ impl Trail {
         });
     }
 
-    /// Paints it as light, `width` metres wide where it is young.
+    /// Paints the trail as light, `width` metres wide at its young end.
     pub fn draw(&self, painter: &Painter, camera: Camera, color: Color32, width: f32, life: f32) {
         let mut mesh = Mesh::default();
         let count = self.points.len();
@@ -317,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_shines_fades_and_there_is_never_too_much() {
+    fn particles_fade_and_are_never_too_many() {
         let mut particles = Particles::default();
         for _ in 0..200 {
             particles.explosion(Vec2::ZERO, 3.0, Color32::WHITE);
@@ -330,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trail_is_cut_where_something_jumps_and_ends_where_it_is_old() {
+    fn trail_is_cut_at_a_jump_and_ends_where_it_is_old() {
         let mut trail = Trail::default();
         for x in 0..200 {
             trail.push(Vec2::new(x as f32, 0.0), 2.0);

@@ -1,4 +1,4 @@
-//! One stay in a game: a headless client, and the view that shows it.
+//! The picture of a running game: its view, fed by the session.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,23 @@ use phaselock::ids::PlayerId;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
+use super::camera::Camera;
 use super::controls::Controls;
-use super::meter::{Meter, Rates};
-use super::presentation::{self, Kind, Marks};
+use super::meter::{Figures, Meter};
+use super::presentation::{self, Kind};
 use super::view::{GameView, Scene};
 
-/// A stay in whatever game: what is drawn of it.
-pub(crate) trait Play {
-    /// Commands what the controls do in every tick that is due.
+/// The picture of a game of any type.
+pub(crate) trait Picture {
+    /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    /// Shows the game.
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter);
-    /// Mean distance between others as drawn and as they were by then, in the game's unit, where the picture
-    /// is marked.
+    /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
-    /// How it is going, for developers.
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
 }
 
-/// The kinds of entities that move, and how they are shown.
+/// Kinds of entities that move, with their motion methods.
 pub(crate) fn kinds(client: &dyn AnyClient) -> Vec<Kind> {
     let kinds = (0..).zip(client.kinds()).filter(|(_, kind)| is_moving(kind.fields));
     kinds
@@ -36,75 +34,53 @@ pub(crate) fn kinds(client: &dyn AnyClient) -> Vec<Kind> {
         .collect()
 }
 
-/// What a frame is drawn with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// The window, in points.
     pub(crate) screen: Rect,
-    /// Where the mouse is in it.
     pub(crate) pointer: Pos2,
-    /// Seconds since the last frame.
     pub(crate) secs: f32,
-    /// Whether the player plays, rather than looks at a menu or waits for the server.
     pub(crate) active: bool,
-    /// Whether the player wants to see the scores.
     pub(crate) scores: bool,
-    /// Whether something lies over the picture where hints would be.
     pub(crate) crowded: bool,
-    /// Whether snapshots, errors and ghosts are marked.
     pub(crate) marks: bool,
 }
 
-/// What developers want to know of a stay.
+/// Figures of a session for developers.
 #[derive(Clone, Debug)]
 pub(crate) struct Readings {
-    /// All counters.
     pub(crate) stats: Stats,
-    /// How they change.
-    pub(crate) rates: Rates,
-    /// How far prediction is ahead of the server's time.
+    pub(crate) figures: Figures,
     pub(crate) lead: Micros,
-    /// How much of that is for what most inputs do not need.
     pub(crate) margin: Micros,
-    /// How often inputs came late by the network's doing.
     pub(crate) late_episodes: u64,
-    /// How far presentation is behind it.
     pub(crate) delay: Micros,
-    /// For how long nothing was heard of the server.
     pub(crate) silence: Micros,
-    /// What keeps the clock in phase.
     pub(crate) filter: LoopFilter,
-    /// The clock's phase error.
     pub(crate) phase_error: Micros,
-    /// The clock's rate against the local one, in parts per million.
     pub(crate) rate_ppm: f64,
-    /// The rate that its loop has learnt.
+    /// Rate that the clock's loop has learnt, in parts per million.
     pub(crate) skew_ppm: f64,
-    /// Whether the clock is in phase.
     pub(crate) locked: bool,
-    /// The world's rates.
     pub(crate) world: phaselock::time::Rates,
-    /// People and bots who play.
+    /// People and bots.
     pub(crate) players: (usize, usize),
 }
 
-/// A stay in one game.
-pub(crate) struct Playing<V: GameView> {
+pub(crate) struct GamePicture<V: GameView> {
     view: V,
     meter: Meter,
     began: LocalTime,
-    /// By how much others were shown off, evened out over a second.
+    /// Mean error of the shown positions of others, smoothed over a second.
     shown_error: Option<f32>,
 }
 
-impl<V: GameView> Playing<V> {
-    /// Begins to show the game.
+impl<V: GameView> GamePicture<V> {
     pub(crate) fn new(now: LocalTime) -> Self {
         Self { view: V::default(), meter: Meter::default(), began: now, shown_error: None }
     }
 }
 
-impl<V: GameView> Play for Playing<V> {
+impl<V: GameView> Picture for GamePicture<V> {
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls) {
         session.press::<V::Game>(now, |_, _| {
             let input = self.view.input(controls);
@@ -124,7 +100,7 @@ impl<V: GameView> Play for Playing<V> {
             rates: client.rates(),
             player: client.player(),
             roster: client.roster(),
-            round_trip_ms: self.meter.rates().round_trip_ms,
+            round_trip_ms: self.meter.figures().round_trip_ms,
             screen: frame.screen,
             pointer: frame.pointer,
             secs: frame.secs,
@@ -133,9 +109,9 @@ impl<V: GameView> Play for Playing<V> {
             scores: frame.scores,
             crowded: frame.crowded,
         };
-        self.view.draw(&scene, painter);
+        let camera = self.view.draw(&scene, painter);
         if frame.marks {
-            self.draw_marks(client, &view, &traces, (frame.secs, painter));
+            self.draw_marks(client, &view, camera, &traces, (frame.secs, painter));
         } else {
             self.shown_error = None;
         }
@@ -150,7 +126,7 @@ impl<V: GameView> Play for Playing<V> {
         let (pll, lead) = (common.pll(), common.lead());
         Readings {
             stats: common.stats().clone(),
-            rates: self.meter.rates(),
+            figures: self.meter.figures(),
             lead: lead.lead(),
             margin: lead.margin().margin(),
             late_episodes: lead.margin().episodes(),
@@ -167,38 +143,36 @@ impl<V: GameView> Play for Playing<V> {
     }
 }
 
-impl<V: GameView> Playing<V> {
-    /// Marks where snapshots and other methods have what is drawn.
+impl<V: GameView> GamePicture<V> {
+    /// Marks positions by snapshots and by other methods.
     fn draw_marks(
         &mut self,
         client: &Client<V::Game>,
         view: &View<V::Game>,
+        camera: Camera,
         traces: &[Trace<<V::Game as Game>::Entity>],
         (secs, painter): (f32, &Painter),
     ) {
-        let Some(camera) = self.view.camera() else { return };
         let game = client.game();
-        let place = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
+        let position = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
         let (mut off, mut count) = (0.0, 0_u16);
         for trace in traces {
-            let drawn = view.entities.get(trace.newest.id).and_then(place);
-            let (Some(newest), Some(drawn)) = (place(&trace.newest), drawn) else { continue };
-            // The own player is drawn ahead of what others would see of it.
+            let drawn = view.entities.get(trace.newest.id).and_then(position);
+            let (Some(newest), Some(drawn)) = (position(&trace.newest), drawn) else { continue };
+            // The own player is predicted; others see it later.
             let others = view.own != Some(trace.newest.id);
             let late = trace.late_truth.as_ref().filter(|_| others);
-            let error = late.and_then(|(shown, truth)| place(shown).zip(place(truth)));
+            let error = late.and_then(|(shown, truth)| position(shown).zip(position(truth)));
             if let Some((shown, truth)) = error {
                 off += shown.distance(truth);
                 count += 1;
             }
-            let ghost = trace.ghost.as_ref().filter(|_| others).and_then(place);
-            let marks = Marks {
-                newest: camera.to_screen(newest),
-                drawn: camera.to_screen(drawn),
-                ghost: ghost.map(|at| camera.to_screen(at)),
-                error: error.map(|(a, b)| (camera.to_screen(a), camera.to_screen(b))),
-            };
-            presentation::draw_marks(painter, &marks, 0.45 * camera.scale);
+            let ghost = trace.ghost.as_ref().filter(|_| others).and_then(position);
+            let on_screen = |at| camera.to_screen(at);
+            let ghost = (ghost.map(on_screen), 0.45 * camera.scale);
+            let error = error.map(|(shown, truth)| (on_screen(shown), on_screen(truth)));
+            let ends = (on_screen(newest), on_screen(drawn));
+            presentation::draw_marks(painter, ends, ghost, error);
         }
         if count > 0 {
             let now = off / f32::from(count);

@@ -1,5 +1,5 @@
-//! How others are shown: the panel in which a player chooses the methods (F6), and what developers see of
-//! them in the picture.
+//! Motion methods of others: the panel in which a player chooses them (F6), and the marks in the
+//! picture for developers.
 
 use egui_macroquad::egui::{
     Align2, Area, Color32, ComboBox, Context, Frame, Id, Margin, Order, Painter, Pos2, RichText,
@@ -11,63 +11,42 @@ use super::paint::fade;
 use super::palette;
 use phaselock::client::Session;
 
-use super::play::{Play, kinds};
+use super::play::{Picture, kinds};
 
-/// A kind of entity that moves, and the method that shows it.
+/// A kind of moving entity and its motion method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
-    /// Its index.
     pub(crate) kind: u8,
-    /// What the game calls it.
     pub(crate) name: &'static str,
-    /// The method.
     pub(crate) choice: Choice,
 }
 
-/// What of an entity is marked in the picture, in places of the window.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Marks {
-    /// Where the newest snapshot has it.
-    pub(crate) newest: Pos2,
-    /// Where it is drawn.
-    pub(crate) drawn: Pos2,
-    /// Where another method would draw it.
-    pub(crate) ghost: Option<Pos2>,
-    /// Where it was drawn at the moment of a snapshot that came later, and where that has it.
-    pub(crate) error: Option<(Pos2, Pos2)>,
-}
-
-/// The panel.
 #[derive(Debug, Default)]
 pub(crate) struct Panel {
-    /// Whether it is open.
     pub(crate) shown: bool,
-    /// Whether snapshots, errors and ghosts are marked in the picture.
     pub(crate) marks: bool,
-    /// The method that was chosen before the present one, or another to compare with.
+    /// The method before the present one, or another to compare with.
     ghost: Option<Choice>,
 }
 
 impl Panel {
-    /// Begins with the marks on or off.
     pub(crate) fn new(marks: bool) -> Self {
         Self { marks, ..Self::default() }
     }
 
-    /// What is shown beside, as far as it is asked for.
+    /// The method to compare with, while marks are shown.
     pub(crate) fn ghost(&self) -> Option<Choice> {
         self.ghost.filter(|_| self.marks)
     }
 
-    /// Has a session show what is compared with.
+    /// Hands the method to compare with to a session.
     pub(crate) fn compare(&self, session: &mut Session) {
         if let Some(client) = session.client_mut() {
             client.set_ghost(self.ghost());
         }
     }
 
-    /// Shows it, and does what is chosen.
-    pub(crate) fn draw(&mut self, ctx: &Context, session: &mut Session, play: &dyn Play) {
+    pub(crate) fn draw(&mut self, ctx: &Context, session: &mut Session, play: &dyn Picture) {
         if !self.shown {
             return;
         }
@@ -84,7 +63,7 @@ impl Panel {
             });
     }
 
-    fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn Play) {
+    fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn Picture) {
         ui.set_width(290.0);
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         ui.label(RichText::new("How others are shown").size(16.0));
@@ -122,7 +101,7 @@ impl Panel {
     }
 }
 
-/// A list to choose a method from. Returns whether another was chosen.
+/// A list of methods; true if another was chosen.
 fn methods(ui: &mut Ui, id: &str, choice: &mut Choice) -> bool {
     let before = *choice;
     ComboBox::from_id_salt(id).width(276.0).selected_text(choice.title()).show_ui(ui, |ui| {
@@ -140,7 +119,7 @@ fn time_words(choice: Choice) -> &'static str {
     }
 }
 
-/// What the marks stand for, each drawn as in the picture.
+/// Explains the marks, each drawn as in the picture.
 fn legend(ui: &mut Ui, ghosts: bool) {
     let mut row = |words: &str, mark: fn(&Painter, Pos2)| {
         ui.horizontal(|ui| {
@@ -161,14 +140,20 @@ fn legend(ui: &mut Ui, ghosts: bool) {
     }
 }
 
-/// Marks an entity. `radius` is how large a ghost is.
-pub(crate) fn draw_marks(painter: &Painter, marks: &Marks, radius: f32) {
-    way(painter, marks.newest, marks.drawn);
-    newest(painter, marks.newest);
-    if let Some(at) = marks.ghost {
+/// Marks an entity: its position by the newest snapshot and as drawn, by another method as a ghost of
+/// a radius in points, and an earlier drawn position with the true one of that time.
+pub(crate) fn draw_marks(
+    painter: &Painter,
+    (at, drawn): (Pos2, Pos2),
+    (ghost_at, radius): (Option<Pos2>, f32),
+    shown_and_true: Option<(Pos2, Pos2)>,
+) {
+    way(painter, at, drawn);
+    newest(painter, at);
+    if let Some(at) = ghost_at {
         ghost(painter, at, radius);
     }
-    if let Some((shown, truth)) = marks.error {
+    if let Some((shown, truth)) = shown_and_true {
         error(painter, shown, truth);
     }
 }
@@ -195,7 +180,7 @@ fn ghost(painter: &Painter, at: Pos2, radius: f32) {
     painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, palette::WARN), 4.0, 3.0));
 }
 
-/// A thick line with a dot where it really was.
+/// A thick line with a dot at the true position.
 fn error(painter: &Painter, shown: Pos2, truth: Pos2) {
     let color: Color32 = palette::BAD;
     painter.line_segment([shown, truth], Stroke::new(3.0, color));

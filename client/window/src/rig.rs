@@ -1,69 +1,88 @@
-//! What holds the camera: it follows with ease, leans, and trembles when something hits hard.
+//! Motion of the camera: it follows with ease, and trembles from blows.
+
+use std::ops::{Add, Mul, Sub};
 
 use egui_macroquad::egui::Rect;
 use glam::Vec2;
 
 use super::camera::Camera;
 
-/// How far a blow of full strength shakes the picture, as a share of what is seen from top to bottom.
+/// Shake of a blow of full strength, as a share of the visible height.
 const SHAKE: f32 = 0.012;
 /// Seconds from a blow of full strength to rest.
 const SHAKE_SECS: f32 = 0.7;
 
-/// What the camera is to show.
+/// Target and framing of the camera.
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
-    /// The point of the world to go after.
+    /// Point of the world to follow, in metres.
     pub target: Vec2,
-    /// Metres that are seen from left to right on most screens.
+    /// Visible metres from left to right on most screens.
     pub width: f32,
-    /// Metres that are seen from top to bottom at most.
+    /// Visible metres from top to bottom, at most.
     pub height: f32,
-    /// Seconds in which half of the way to there is done.
+    /// Half-life of the distance to the target, in seconds.
     pub ease_secs: f32,
-    /// Metres beyond which the picture jumps: a new place in the world, not a walk.
+    /// Distance to the target, in metres, beyond which the picture jumps.
     pub cut: f32,
-    /// Half of the world's size, and the metres beyond it that may be seen; none if it has no end.
+    /// Half of the world's size and the visible margin around it, in metres; none for an endless
+    /// world.
     pub bounds: Option<(Vec2, f32)>,
 }
 
-/// A camera on its way.
+/// A camera that follows a target with ease and trembles from blows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rig {
-    middle: Option<Vec2>,
+    at_rest: Option<Camera>,
     trauma: f32,
+    age_secs: f32,
 }
 
 impl Rig {
-    /// Moves on by `secs`, and returns the camera before any shaking: what the mouse points into.
+    /// Advances by `secs` seconds; returns the camera to draw with.
     pub fn follow(&mut self, screen: Rect, secs: f32, shot: &Shot) -> Camera {
-        self.trauma = (self.trauma - secs / SHAKE_SECS).max(0.0);
-        let before = self.middle.filter(|before| before.distance(shot.target) <= shot.cut);
-        let middle = before.map_or(shot.target, |before| {
-            shot.target + (before - shot.target) * (-secs / shot.ease_secs).exp2()
-        });
+        let before = self.at_rest.map(|before| before.middle);
+        let near = before.filter(|before| before.distance(shot.target) <= shot.cut);
+        let middle = near.map_or(shot.target, |near| ease(near, shot.target, secs, shot.ease_secs));
         let mut camera = Camera::new(screen, middle, shot.width, shot.height);
         if let Some((half, margin)) = shot.bounds {
             camera.keep_within(half, margin);
         }
-        self.middle = Some(camera.middle);
-        camera
+        self.hold(camera, secs)
     }
 
-    /// Something hit, from 0 to 1. Blows add up to 1 at most.
-    pub fn shake(&mut self, strength: f32) {
-        self.trauma = (self.trauma + strength.max(0.0)).min(1.0);
-    }
-
-    /// The camera as it trembles, `age_secs` into the session.
-    pub fn shaken(&self, camera: Camera, age_secs: f32) -> Camera {
-        // Squared, so that small blows are hardly felt. Two sines without a common beat look like a
-        // hand that trembles.
+    /// Advances by `secs` seconds with a camera that follows nothing; returns the one to draw
+    /// with.
+    pub fn hold(&mut self, camera: Camera, secs: f32) -> Camera {
+        self.at_rest = Some(camera);
+        self.trauma = (self.trauma - secs / SHAKE_SECS).max(0.0);
+        self.age_secs += secs;
+        // Squared, so that small blows are hardly felt; two sines without a common beat look
+        // random.
         let reach = self.trauma.powi(2) * SHAKE * 2.0 * camera.half().y;
-        let time = age_secs * 60.0;
+        let time = self.age_secs * 60.0;
         let off = Vec2::new((time * 1.1).sin(), (time * 1.7).cos()) * reach;
         Camera { middle: camera.middle + off, ..camera }
     }
+
+    /// The last frame's camera without its shake: the one that the mouse points into.
+    pub fn at_rest(&self) -> Option<Camera> {
+        self.at_rest
+    }
+
+    /// Adds a blow of a strength from 0 to 1; blows add up to 1 at most.
+    pub fn shake(&mut self, strength: f32) {
+        self.trauma = (self.trauma + strength.max(0.0)).min(1.0);
+    }
+}
+
+/// The value on the way from `now` to `wanted` after `secs` seconds; half of the way takes
+/// `half_secs`.
+pub fn ease<T>(now: T, wanted: T, secs: f32, half_secs: f32) -> T
+where
+    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<f32, Output = T>,
+{
+    wanted + (now - wanted) * (-secs / half_secs).exp2()
 }
 
 #[cfg(test)]
@@ -82,29 +101,29 @@ mod tests {
     };
 
     #[test]
-    fn it_follows_with_ease_at_any_frame_rate_and_jumps_far_ways() {
+    fn camera_follows_with_ease_at_any_frame_rate_and_jumps_far_ways() {
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
         let after = |frames: u32| {
-            let mut rig = Rig { middle: Some(Vec2::ZERO), trauma: 0.0 };
+            let mut rig = Rig::default();
+            rig.follow(screen, 0.1, &Shot { target: Vec2::ZERO, ..SHOT });
             for _ in 0..frames {
                 rig.follow(screen, 0.1 / frames as f32, &SHOT);
             }
-            rig.middle.expect("it has followed").x
+            rig.at_rest().expect("a camera").middle.x
         };
         assert!((after(1) - 4.0).abs() < 1e-4 && (after(50) - 4.0).abs() < 1e-3);
-        let mut rig = Rig { middle: Some(Vec2::new(-2.0, 0.0)), trauma: 0.0 };
+        let mut rig = Rig::default();
+        rig.follow(screen, 0.001, &Shot { target: Vec2::new(-2.0, 0.0), ..SHOT });
         assert_eq!(rig.follow(screen, 0.001, &SHOT).middle, SHOT.target);
     }
 
     #[test]
-    fn a_blow_is_felt_and_forgotten() {
+    fn blow_is_felt_and_forgotten() {
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
         let mut rig = Rig::default();
-        let camera = rig.follow(screen, 0.01, &SHOT);
         rig.shake(5.0);
-        let off = rig.shaken(camera, 0.3).middle.distance(camera.middle);
+        let off = rig.follow(screen, 0.01, &SHOT).middle.distance(SHOT.target);
         assert!(off > 0.05 && off < 0.5, "{off}");
-        let camera = rig.follow(screen, 1.0, &SHOT);
-        assert_eq!(rig.shaken(camera, 1.3).middle, camera.middle);
+        assert_eq!(rig.follow(screen, 1.0, &SHOT).middle, SHOT.target);
     }
 }

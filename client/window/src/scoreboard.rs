@@ -8,42 +8,41 @@ use phaselock::client::Seat;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 
-use super::paint::{fade, text_spaced};
+use super::paint::{fade, text_over, text_spaced};
 use super::palette;
 use super::view::Scene;
 
 const ROW: f32 = 26.0;
 const WIDTH: f32 = 450.0;
-/// The width of a column of numbers.
+/// Width of a column of numbers, in points.
 const COLUMN: f32 = 80.0;
 
 /// A table of players, the best first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Board {
-    /// What a game counts: at most three columns.
+    /// Titles of the game's own columns: at most three.
     pub columns: &'static [&'static str],
-    /// The players' lines.
+    /// Rows, the best player first.
     pub rows: Vec<Row>,
 }
 
-/// A player's line.
+/// A player's row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The player's name.
     pub name: String,
-    /// Whether the server plays it.
+    /// True for a bot.
     pub bot: bool,
-    /// Whether it is the player at this window.
+    /// True for the player at this window.
     pub own: bool,
-    /// What is counted of it, as it is written.
+    /// Formatted values, one for each column.
     pub values: Vec<String>,
-    /// The round trip in milliseconds, where it is known.
+    /// Round trip in milliseconds, if known.
     pub ping_ms: Option<f64>,
 }
 
 impl Board {
-    /// A line for everybody who plays, with what `values` writes of it; the least `key` first, and of those
-    /// that are alike in the order of their names.
+    /// A row for every player, sorted by `key` and then by name, with the values by `values`.
     pub fn new<G: Game, K: Ord>(
         scene: &Scene<'_, G>,
         columns: &'static [&'static str],
@@ -60,14 +59,14 @@ impl Board {
         Self { columns, rows: players.into_iter().map(row).collect() }
     }
 
-    /// The own place, from 1, and of how many; none for one who does not play.
-    pub fn place(&self) -> Option<(usize, usize)> {
-        let at = self.rows.iter().position(|row| row.own)?;
-        Some((at + 1, self.rows.len()))
+    /// Place of the own player and number of players, as in "2 / 5"; "-" for a spectator.
+    pub fn place(&self) -> String {
+        let own = self.rows.iter().position(|row| row.own);
+        own.map_or("-".into(), |at| format!("{} / {}", at + 1, self.rows.len()))
     }
 }
 
-/// The rows that are shown where there is room for `most`: the best, and the own one in any case.
+/// The rows for a table of at most `most`: the best, and the own one in any case.
 fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
     let mut shown: Vec<_> = rows.iter().take(most).collect();
     let own = rows.iter().skip(most).find(|row| row.own);
@@ -77,7 +76,7 @@ fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
     shown
 }
 
-/// Shows a table, of as many as there is room for; returns where it is.
+/// Paints as many rows as fit; returns the table's rectangle.
 pub fn draw(painter: &Painter, screen: Rect, board: &Board) -> Rect {
     let rows = &board.rows;
     let most = ((screen.height() - 200.0) / ROW).max(1.0) as usize;
@@ -107,7 +106,7 @@ pub fn draw(painter: &Painter, screen: Rect, board: &Board) -> Rect {
     rect
 }
 
-/// Where the columns of so many figures and of the ping end, from the right edge.
+/// Distances of the columns' right ends from the table's right edge: values, then the ping.
 fn columns(count: usize) -> impl Iterator<Item = f32> {
     (0..=count).map(move |n| 22.0 + COLUMN * (count - n) as f32)
 }
@@ -132,15 +131,32 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
     }
 }
 
-/// The sign that the server plays somebody, from its left edge; returns where it is.
-pub fn bot_tag(painter: &Painter, at: Pos2, strength: f32) -> Rect {
+/// The sign of a bot, from its left edge.
+fn bot_tag(painter: &Painter, at: Pos2, strength: f32) {
     let color: Color32 = fade(palette::TEXT_SOFT, strength);
     let galley = painter.layout_no_wrap("BOT".into(), FontId::proportional(9.0), color);
     let rect = Align2::LEFT_CENTER.anchor_size(at, galley.size() + vec2(7.0, 2.0));
     let edge = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.8 * strength));
     painter.rect(rect, 3.0, fade(palette::PANEL, 0.7 * strength), edge, StrokeKind::Inside);
     painter.galley(rect.center() - galley.size() / 2.0, galley, color);
-    rect
+}
+
+/// Writes a player's name, with the sign of a bot to its right. `size` is in points, `strength`
+/// from 0 to 1.
+pub fn name_tag(
+    painter: &Painter,
+    at: Pos2,
+    align: Align2,
+    (name, bot): (&str, bool),
+    size: f32,
+    strength: f32,
+) {
+    // The name and the sign are centred together.
+    let at = at - vec2(if bot { 14.0 } else { 0.0 }, 0.0);
+    let rect = text_over(painter, at, align, name, size, fade(palette::TEXT, strength));
+    if bot {
+        bot_tag(painter, rect.right_center() + vec2(4.0, 0.5), strength);
+    }
 }
 
 #[cfg(test)]

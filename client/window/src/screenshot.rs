@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 
 use macroquad::texture::{Image, get_screen_data};
 
-/// A file that a picture will go into. It is opened beforehand, so that a path that cannot be
-/// written is known before anything else happens; nothing in it is touched until then.
+/// A file for a picture. It is opened beforehand, so that a path that cannot be written is known
+/// before anything else happens; its content stays untouched until then.
 #[derive(Debug)]
 pub(crate) struct Screenshot {
     path: PathBuf,
     file: File,
-    /// Whether there was no such file before.
+    /// The file did not exist before.
     fresh: bool,
     taken: bool,
 }
 
-/// A picture cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the screenshot to {}: {error}", path.display())]
 pub(crate) struct ScreenshotError {
@@ -26,7 +25,7 @@ pub(crate) struct ScreenshotError {
 }
 
 impl Screenshot {
-    /// Makes sure that there is such a file and that it can be written.
+    /// Opens the file for writing.
     pub(crate) fn prepare(path: &Path) -> Result<Self, ScreenshotError> {
         let fresh = !path.exists();
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
@@ -34,7 +33,7 @@ impl Screenshot {
         Ok(Self { path: path.to_owned(), file, fresh, taken: false })
     }
 
-    /// Keeps what has been drawn in this frame so far.
+    /// Writes the frame as drawn so far.
     pub(crate) fn take(&mut self) -> Result<(), ScreenshotError> {
         let error = |error| ScreenshotError { path: self.path.clone(), error };
         self.file.set_len(0).map_err(error)?;
@@ -47,7 +46,7 @@ impl Screenshot {
 impl Drop for Screenshot {
     fn drop(&mut self) {
         if self.fresh && !self.taken {
-            // Nobody wants an empty file; whether it can be removed changes nothing.
+            // An empty file is of no use; an error of the removal changes nothing.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -56,7 +55,7 @@ impl Drop for Screenshot {
 fn write_png(file: &File, image: &Image) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     let mut encoder = png::Encoder::new(&mut out, image.width.into(), image.height.into());
-    // Without alpha: what lies behind the window is not part of the picture.
+    // Without alpha: the desktop behind the window is no part of the picture.
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let row = usize::from(image.width) * 4;

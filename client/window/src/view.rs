@@ -1,91 +1,110 @@
-//! The seam between the window and what each game looks like.
+//! The seam between the window and the pictures of games.
 //!
-//! A game that can be seen implements [`GameView`] in a file of its own, and registers in
-//! [`Views`] beside the game by [`Views::with`].
+//! A view implements [`GameView`], and a program registers it beside its game by [`Views::with`].
 
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock::client::{Seat, View};
+use phaselock::fields::{Holds, Record};
 use phaselock::game::Game;
 use phaselock::games::Games;
-use phaselock::ids::PlayerId;
+use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::interpolate::TickTime;
 use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
 use super::controls::Controls;
-use super::play::{Play, Playing};
+use super::play::{GamePicture, Picture};
 
-/// How a game is seen and steered; the value is what drawing keeps in mind from frame to frame: camera,
-/// sparks, what was seen last.
+/// Picture and controls of a game; the value is the picture's memory from frame to frame.
 pub trait GameView: Default + 'static {
     /// The game.
     type Game: Game;
-    /// Its title.
+    /// The title in the window.
     const TITLE: &'static str;
-    /// Keys, and what they do.
+    /// Keys and their effects.
     const KEYS: &'static [(&'static str, &'static str)];
-    /// What is seen where nothing is painted. Filling the window with it costs next to nothing,
-    /// while every layer painted over it is felt where there is no graphics card.
+    /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
+    /// painted over it is felt without a graphics card.
     const BACKDROP: Color32;
 
-    /// What the player's controls command.
+    /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
-    /// The camera that was last drawn with, for what is drawn over the picture; none before that.
-    fn camera(&self) -> Option<Camera>;
-
-    /// Takes note of what has changed, moves what moves by itself, and paints.
-    fn draw(&mut self, scene: &Scene<'_, Self::Game>, painter: &Painter);
+    /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
+    /// picture.
+    fn draw(&mut self, scene: &Scene<'_, Self::Game>, painter: &Painter) -> Camera;
 }
 
-/// All there is to know for a frame.
+/// A frame's input to a view.
 #[derive(Debug)]
 pub struct Scene<'a, G: Game> {
-    /// Who and what is where.
+    /// Entities as presented at this moment.
     pub view: &'a View<G>,
     /// The rules and the map.
     pub game: &'a G,
     /// The world's rates.
     pub rates: Rates,
-    /// The own seat.
+    /// The own player.
     pub player: PlayerId,
-    /// Who plays.
+    /// All players and their seats.
     pub roster: &'a BTreeMap<PlayerId, Seat>,
-    /// The own round trip in milliseconds, once it is known.
+    /// Own round trip in milliseconds, once known.
     pub round_trip_ms: Option<f64>,
     /// The window, in points.
     pub screen: Rect,
-    /// Where the mouse is in it.
+    /// Position of the mouse in it.
     pub pointer: Pos2,
     /// Seconds since the last frame.
     pub secs: f32,
     /// Seconds since the session began.
     pub age_secs: f32,
-    /// Whether the player plays, rather than looks at a menu or waits for the server.
+    /// True while the player plays; false in a menu or while waiting for the server.
     pub active: bool,
-    /// Whether the player wants to see the scores.
+    /// True while the player wants to see the scores.
     pub scores: bool,
-    /// Whether something lies over the picture where hints would be.
+    /// True while something covers the place of hints.
     pub crowded: bool,
 }
 
 impl<G: Game> Scene<'_, G> {
-    /// What to call a player.
+    /// The own entity, if it holds such a record.
+    pub fn own<R: Copy>(&self) -> Option<R>
+    where
+        G::Entity: Holds<R>,
+    {
+        self.view.entities.record(self.view.own?).copied()
+    }
+
+    /// A player's record, or the default one if the player has none.
+    pub fn record_of<R: Record>(&self, player: PlayerId) -> R
+    where
+        G::Entity: Holds<R>,
+    {
+        let mut owned = self.view.entities.owned_by(player);
+        owned.find_map(|slot| slot.entity.record().copied()).unwrap_or_default()
+    }
+
+    /// True for the own entity.
+    pub fn is_own(&self, id: EntityId) -> bool {
+        self.view.own == Some(id)
+    }
+
+    /// Name of an entity's owner and true for a bot; none for a player who has just left.
+    pub fn owner_tag(&self, owner: Option<PlayerId>) -> Option<(&str, bool)> {
+        self.roster.get(&owner?).map(|seat| (seat.name.as_str(), seat.bot))
+    }
+
+    /// Name of a player.
     pub fn name_of(&self, player: PlayerId) -> &str {
         self.roster.get(&player).map_or("somebody", |seat| &seat.name)
     }
 
-    /// The tick that the own player is drawn at, with the part of the next one that has passed: what moves
-    /// by the clock is drawn by it.
+    /// Tick of the own player's picture, with the elapsed part of the next one: the time for
+    /// things that move by the clock.
     pub fn own_tick(&self) -> TickTime {
         TickTime::at(self.rates, self.view.own_time)
-    }
-
-    /// Whether the server plays it.
-    pub fn is_bot(&self, player: PlayerId) -> bool {
-        self.roster.get(&player).is_some_and(|seat| seat.bot)
     }
 }
 
@@ -96,17 +115,16 @@ pub(crate) struct ViewEntry {
     pub(crate) title: &'static str,
     pub(crate) keys: &'static [(&'static str, &'static str)],
     pub(crate) backdrop: Color32,
-    begin: fn(LocalTime) -> Box<dyn Play>,
+    begin: fn(LocalTime) -> Box<dyn Picture>,
 }
 
 impl ViewEntry {
-    /// Begins to show a game.
-    pub(crate) fn begin(&self, now: LocalTime) -> Box<dyn Play> {
+    pub(crate) fn begin(&self, now: LocalTime) -> Box<dyn Picture> {
         (self.begin)(now)
     }
 }
 
-/// Games with their views, in the order in which menus list them.
+/// Games with their views, in the order of menus.
 #[derive(Clone, Debug, Default)]
 pub struct Views {
     games: Games,
@@ -114,12 +132,12 @@ pub struct Views {
 }
 
 impl Views {
-    /// None yet.
+    /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// These, and one more game with its view.
+    /// Adds a game with its view.
     #[must_use]
     pub fn with<V: GameView>(mut self) -> Self {
         self.games = self.games.with::<V::Game>();
@@ -128,7 +146,7 @@ impl Views {
             title: V::TITLE,
             keys: V::KEYS,
             backdrop: V::BACKDROP,
-            begin: |now| Box::new(Playing::<V>::new(now)),
+            begin: |now| Box::new(GamePicture::<V>::new(now)),
         });
         self
     }
@@ -138,7 +156,6 @@ impl Views {
         &self.games
     }
 
-    /// The view of the game of that name.
     pub(crate) fn get(&self, name: &str) -> Option<&ViewEntry> {
         self.entries.iter().rev().find(|entry| entry.name == name)
     }

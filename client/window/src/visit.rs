@@ -22,50 +22,45 @@ use super::args::Setup;
 use super::controls::{Controls, KeyCode};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
-use super::play::{Frame, Play, kinds};
+use super::play::{Frame, Picture, kinds};
 use super::presentation::{Kind, Panel};
 use super::view::{ViewEntry, Views};
 use super::{background, developer, palette};
 
-/// How long a notice is shown: long enough to read a fingerprint.
+/// Time for a notice: long enough to read a fingerprint.
 const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 
-/// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), each once a frame.
+/// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
     /// The server, as the player knows it.
     place: String,
     driver: Driver,
-    /// The server inside of this program, if that is where it is.
+    /// The server inside of this program, if this is a visit to it.
     server: Option<LocalServer>,
     views: Views,
-    /// The game's view, from the first welcome on.
-    play: Option<(ViewEntry, Box<dyn Play>)>,
+    /// View of the game, from the first welcome on.
+    play: Option<(ViewEntry, Box<dyn Picture>)>,
     server_name: String,
-    /// Why the last attempt failed, or the game before it.
+    /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,
     pinned: Option<(Fingerprint, LocalTime)>,
     paused: bool,
     details: bool,
-    /// The bad network that was put in between, as it is shown.
+    /// The simulated network, in words.
     link: Option<String>,
-    /// The loop that keeps the clock in phase.
     filter: LoopFilter,
     graph: NetGraph,
     panel: Panel,
-    /// How others are shown from the start, if not as the games would have it.
+    /// Motion method of others from the start, if not the games' own.
     presentation: Option<Choice>,
-    /// What was chosen of that in each game.
+    /// Motion methods that the player chose in each game.
     chosen: BTreeMap<&'static str, Vec<Kind>>,
 }
 
-/// What becomes of a visit after a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It goes on.
     Stay,
-    /// The player has had enough.
     Leave,
-    /// It is over, and why.
     Ended(String),
 }
 
@@ -86,7 +81,6 @@ impl Visit {
         Self::start(place, options, name, clock, Some(server), (views, setup))
     }
 
-    /// Joins a server.
     pub(crate) fn join(
         address: Address,
         name: String,
@@ -137,8 +131,8 @@ impl Visit {
         self.driver.clock().now()
     }
 
-    /// Takes in what has come, commands what is due and sends what is to be sent. The player's motion goes
-    /// into the files.
+    /// Receives packets, presses inputs and sends packets. The player's motion goes into the
+    /// files.
     pub(crate) fn update(
         &mut self,
         controls: &mut Controls,
@@ -182,7 +176,7 @@ impl Visit {
         *self.driver.session.state() == State::Connected
     }
 
-    /// What was chosen lasts, also when the game is joined again, or comes again.
+    /// Remembers the chosen methods for when the game is joined again, or comes again.
     fn note_choices(&mut self) {
         if let Some((client, (entry, _))) = self.driver.session.client().zip(self.play.as_ref()) {
             self.chosen.insert(entry.title, kinds(client));
@@ -206,44 +200,38 @@ impl Visit {
     }
 
     fn handle_keys(&mut self, controls: &mut Controls) {
-        if is_key_pressed(KeyCode::Escape) {
-            self.paused = !self.paused;
-        }
-        if is_key_pressed(KeyCode::F3) {
-            self.details = !self.details;
-        }
-        if is_key_pressed(KeyCode::F4) {
-            self.graph.shown = !self.graph.shown;
+        for (key, shown) in [
+            (KeyCode::Escape, &mut self.paused),
+            (KeyCode::F3, &mut self.details),
+            (KeyCode::F4, &mut self.graph.shown),
+            (KeyCode::F6, &mut self.panel.shown),
+        ] {
+            *shown ^= is_key_pressed(key);
         }
         if is_key_pressed(KeyCode::F5) && self.graph.shown {
             self.filter = graph::other(self.filter);
-            let now = self.now();
-            self.driver.session.set_loop_filter(now, self.filter);
+            self.driver.session.set_loop_filter(self.driver.clock().now(), self.filter);
         }
-        if is_key_pressed(KeyCode::F6) {
-            self.panel.shown = !self.panel.shown;
-        }
-        // The world does not wait; the player's controls are off the keys, that is all.
+        // The world goes on; only the player's controls are at rest.
         if self.paused || self.panel.shown || !self.is_connected() {
             controls.rest();
         }
     }
 
-    /// What is seen where nothing is painted.
+    /// Colour of the window where nothing is painted.
     pub(crate) fn backdrop(&self) -> Color32 {
         self.play.as_ref().map_or(palette::VOID, |(entry, _)| entry.backdrop)
     }
 
-    /// Shows it all.
     pub(crate) fn draw(&mut self, ctx: &Context, controls: &mut Controls, secs: f32) -> Next {
         let now = self.now();
         let painter = ctx.layer_painter(LayerId::background());
         let busy = self.paused || self.panel.shown;
         let active = self.is_connected() && !busy;
+        let screen = ctx.screen_rect();
         match &mut self.play {
             Some((_, play)) => {
                 let scores = controls.key(&[KeyCode::Tab]) && active;
-                let screen = ctx.screen_rect();
                 let frame = Frame {
                     screen,
                     pointer: controls.pointer,
@@ -256,7 +244,6 @@ impl Visit {
                 play.draw(&mut self.driver.session, now, &frame, &painter);
             }
             None => {
-                let screen = ctx.screen_rect();
                 let y = screen.top() + screen.height() * 0.2;
                 background::draw(&painter, screen, y, ctx.input(|input| input.time));
             }
@@ -269,7 +256,7 @@ impl Visit {
         let playing = self.play.as_ref().zip(client);
         let readings = playing.map(|((_, play), client)| play.readings(client, now));
         if let Some(readings) = &readings {
-            // Hidden or not, so that what happened just before is there to be seen.
+            // Also while hidden, so that it can show the seconds before.
             self.graph.observe(now, readings);
             self.graph.draw(&painter, now, readings);
         }
@@ -284,7 +271,7 @@ impl Visit {
                 now,
                 playing: playing.map(|((entry, _), _)| entry.title),
                 silence: playing.map(|(_, client)| client.common().silence(now)),
-                rates: readings.as_ref().map(|readings| readings.rates),
+                figures: readings.as_ref().map(|readings| readings.figures),
                 link: self.link.as_deref(),
                 pinned: pinned.map(|(fingerprint, _)| fingerprint),
             },
@@ -310,7 +297,7 @@ impl Visit {
         }
     }
 
-    /// Whether the game runs: joined, and heard of since.
+    /// True while the game runs: joined, and heard of since.
     pub(crate) fn is_playing(&self) -> bool {
         let now = self.now();
         let common = self.driver.session.client().map(|client| client.common());
@@ -320,7 +307,7 @@ impl Visit {
         self.is_connected() && heard
     }
 
-    /// Why the game does not run.
+    /// Reason why the game does not run.
     pub(crate) fn trouble(&self) -> String {
         match self.driver.session.state() {
             State::Connecting { attempt } => {
@@ -332,7 +319,7 @@ impl Visit {
         }
     }
 
-    /// A reason, and the place it is about, unless it says so itself.
+    /// A reason with the name of the server, unless it has it.
     fn at_place(&self, reason: &str) -> String {
         if reason.contains(&self.place) {
             return reason.to_owned();
@@ -354,7 +341,7 @@ impl Visit {
     }
 }
 
-/// What is recorded from here on belongs into another file.
+/// Begins another motion file.
 pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
     if let Some(files) = files {
         warn(files.begin());

@@ -1,8 +1,8 @@
-//! The net graph, which F4 shows: the last ten seconds of what the network does, as curves and
-//! marks, with the numbers beside them. It lies along the right side, off the middle of the game.
+//! The net graph (F4): the last ten seconds of the connection as curves and marks with numbers,
+//! along the window's right side.
 //!
-//! What happened is marked by a shape of its own, curves that share a frame are drawn differently,
-//! and both are shown beside the words that they belong to: colours only help.
+//! Each kind of event has a mark of its own shape, and curves in one frame have different lines.
+//! The words show both, so that nothing is told by colour alone.
 
 mod plot;
 mod samples;
@@ -17,30 +17,24 @@ use super::play::Readings;
 use plot::{Curve, Mark, Plot, nice};
 use samples::{Sample, Samples};
 
-/// Width of it all, in points: the least, the most, and the share of the window in between.
+/// Width of the graph in points: least, most, and the share of the window in between.
 const WIDTH: (f32, f32, f32) = (300.0, 348.0, 0.3);
-/// Width of the words in it.
+/// Width of a lane's words, in points.
 const WORDS: f32 = 158.0;
-/// Room at its edges.
 const PADDING: f32 = 10.0;
-/// Height of the line above the lanes.
+/// Height of the line above the lanes, in points.
 const HEAD: f32 = 20.0;
-/// Height of a lane, where there is room for it, and the least.
+/// Height of a lane in points: with enough room, and the least.
 const LANE: (f32, f32) = (58.0, 3.0 * ROW);
-/// Room between two lanes.
 const GAP: f32 = 5.0;
-/// Height of a line of words.
 const ROW: f32 = 14.5;
-/// Size of the letters.
 const LETTERS: f32 = 12.0;
-/// What is to be seen above it: the connection's corner, and what a game tells below that.
+/// Height in points above the graph: the connection's corner, and below it a game's own texts.
 const ABOVE: f32 = 156.0;
-/// Room between it and the window's edges.
 const MARGIN: f32 = 18.0;
-/// How long numbers stay, so that they can be read.
+/// Interval between two updates of the numbers, so that they can be read.
 const NUMBERS_EVERY: Micros = Micros::from_ms(250);
 
-/// One graph beside its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lane {
     RoundTrip,
@@ -64,7 +58,7 @@ const LANES: [Lane; 8] = [
     Lane::Bytes,
 ];
 
-/// Words in a lane, after what they stand for in the graph.
+/// Text in a lane, after its symbol in the plot.
 #[derive(Clone, Debug)]
 struct Words {
     row: u8,
@@ -72,42 +66,37 @@ struct Words {
     text: String,
 }
 
-/// What is drawn in a graph.
 #[derive(Clone, Copy, Debug)]
 enum Key {
     Curve(Curve),
     Mark(Mark),
 }
 
-/// The graph, and what it shows.
 #[derive(Debug, Default)]
 pub(crate) struct NetGraph {
-    /// Whether it is to be seen.
     pub(crate) shown: bool,
     samples: Samples,
     words: [Vec<Words>; LANES.len()],
-    /// When those were written.
+    /// Time of the last update of the words.
     written: Option<LocalTime>,
 }
 
-/// The loop that is not in force.
+/// The loop filter that is not in force.
 pub(crate) fn other(filter: LoopFilter) -> LoopFilter {
     let found = LoopFilter::NAMES.iter().find(|(_, other)| *other != filter);
     found.map_or(filter, |(_, other)| *other)
 }
 
 impl NetGraph {
-    /// An empty one.
     pub(crate) fn new(shown: bool) -> Self {
         Self { shown, ..Self::default() }
     }
 
-    /// Takes in how it is going. To be called once a frame.
+    /// Takes the readings of a frame; call it once per frame.
     pub(crate) fn observe(&mut self, now: LocalTime, readings: &Readings) {
         self.samples.observe(now, readings);
     }
 
-    /// Shows it, if it is to be seen.
     pub(crate) fn draw(&mut self, painter: &Painter, now: LocalTime, readings: &Readings) {
         if !self.shown {
             self.written = None;
@@ -167,7 +156,7 @@ impl Lane {
         }
     }
 
-    /// The numbers of now.
+    /// The present numbers.
     fn words(self, samples: &Samples, readings: &Readings) -> Vec<Words> {
         let stats = &readings.stats;
         let ms = |span: Micros| format!("{:.1}", span.as_ms());
@@ -233,8 +222,8 @@ impl Lane {
             Self::Bytes => {
                 let kilo = |bytes: f64| format!("{:.1} kB/s", bytes / 1000.0);
                 vec![
-                    line(1, Curve::Other, format!("up {}", kilo(readings.rates.tx_bytes))),
-                    line(2, Curve::Main, format!("down {}", kilo(readings.rates.rx_bytes))),
+                    line(1, Curve::Other, format!("up {}", kilo(readings.figures.tx_bytes))),
+                    line(2, Curve::Main, format!("down {}", kilo(readings.figures.rx_bytes))),
                 ]
             }
         }
@@ -286,7 +275,7 @@ impl Lane {
             Self::Phase => {
                 let most = nice(most(|s| s.phase.abs()).max(0.1));
                 plot.scale(-most, most, "ms");
-                // A bound that is far off is told in numbers only.
+                // The scale ignores the bound; a distant one is shown as a number only.
                 plot.curve(Curve::Other, heard(|s| s.bound));
                 plot.curve(Curve::Other, heard(|s| -s.bound));
                 plot.curve(Curve::Main, heard(|s| s.phase));

@@ -12,32 +12,29 @@ use crate::palette;
 
 /// Samples further apart than this are not joined by a line.
 const JOINED: i64 = EVERY.0 * 5 / 2;
-/// How far a mark reaches from its middle.
+/// Reach of a mark from its middle, in points.
 const MARK: f32 = 4.0;
 
-/// How a curve is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Curve {
-    /// A line.
     Main,
-    /// A broken one.
+    /// A dashed line.
     Other,
-    /// What lies around one.
+    /// The area around a line.
     Band,
 }
 
-/// What an event looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// An arrow up: lost on the way to the server.
     Up,
-    /// An arrow down: lost on the way from it.
+    /// An arrow down: lost on the way from the server.
     Down,
-    /// A filled triangle on its tip: too late.
+    /// A filled triangle on its tip: a late input.
     Late,
-    /// An empty square: nothing there.
+    /// An empty square: no data.
     Hole,
-    /// A cross: was wrong.
+    /// A cross: a misprediction.
     Cross,
 }
 
@@ -50,7 +47,7 @@ impl Curve {
         }
     }
 
-    /// Shows what it looks like, to the right of `left`.
+    /// Paints a sample of the line to the right of `left`.
     pub(super) fn sample(self, painter: &Painter, left: Pos2) {
         let (a, b) = (left, left + vec2(14.0, 0.0));
         match self {
@@ -80,7 +77,6 @@ impl Mark {
         }
     }
 
-    /// Paints it around a point.
     pub(super) fn paint(self, painter: &Painter, at: Pos2) {
         let color = self.color();
         let stroke = Stroke::new(1.6, color);
@@ -113,7 +109,6 @@ impl Mark {
 /// A frame whose right edge is now.
 pub(super) struct Plot<'a> {
     frame: &'a Painter,
-    /// Paints inside of it only.
     inside: Painter,
     rect: Rect,
     now: LocalTime,
@@ -123,19 +118,18 @@ pub(super) struct Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    /// An empty frame.
     pub(super) fn new(frame: &'a Painter, rect: Rect, now: LocalTime) -> Self {
         frame.rect_filled(rect, 2.0, fade(palette::VOID, 0.75));
         let inside = frame.with_clip_rect(rect);
         Self { frame, inside, rect, now, low: 0.0, high: 1.0, unit: "" }
     }
 
-    /// Chooses the values of its lower and upper edge.
+    /// Sets the values of the lower and the upper edge.
     pub(super) fn scale(&mut self, low: f32, high: f32, unit: &'static str) {
         (self.low, self.high) = (low, high);
         let line = Stroke::new(1.0, palette::EDGE);
         self.frame.hline(self.rect.x_range(), self.y(0.0), line);
-        // Every second five seconds.
+        // A line every five seconds.
         let seconds = SHOWN.0 / 5_000_000;
         for n in 1..seconds {
             let x = self.rect.left() + self.rect.width() * n as f32 / seconds as f32;
@@ -144,7 +138,7 @@ impl<'a> Plot<'a> {
         self.unit = unit;
     }
 
-    /// Says what the edges are, over all that was drawn.
+    /// Labels the edges, over everything drawn so far.
     pub(super) fn finish(&self) {
         let sign = if self.is_even() { "±" } else { "" };
         let (at, high) = (self.rect.left_top(), format!("{sign}{} {}", self.high, self.unit));
@@ -173,7 +167,7 @@ impl<'a> Plot<'a> {
     }
 
     fn y(&self, value: f32) -> f32 {
-        // Off the edges by a little, so that what lies on one can be seen.
+        // A little inside of the edges, so that a curve on an edge is visible.
         let inner = self.rect.shrink(1.5);
         let part = (value - self.low) / (self.high - self.low);
         inner.bottom() - part * inner.height()
@@ -193,7 +187,7 @@ impl<'a> Plot<'a> {
             last = here;
             match (curve, before, here) {
                 (Curve::Other, Some((then, from)), Some((_, to))) => {
-                    // Broken by time, so that the pieces move along with it.
+                    // Dashed by time, so that the dashes move along with the curve.
                     if then.0.div_euclid(EVERY.0).rem_euclid(5) < 3 {
                         self.inside.line_segment([from, to], Stroke::new(1.3, curve.color()));
                     }
@@ -224,7 +218,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Fills what lies between two values.
+    /// Fills the area between two values.
     pub(super) fn band(&self, values: impl Iterator<Item = (LocalTime, f32, f32)>) {
         let mut mesh = Mesh::default();
         let mut last: Option<LocalTime> = None;
@@ -276,7 +270,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Marks when the client had joined again, in words if so wanted.
+    /// Marks moments when the client joined again, with a label if `words`.
     pub(super) fn rejoined(&self, moments: impl Iterator<Item = LocalTime>, words: bool) {
         for x in moments.map(|at| self.x(at)) {
             let ends = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];

@@ -10,71 +10,67 @@ use crate::play::Readings;
 
 /// Time between two samples.
 pub(super) const EVERY: Micros = Micros::from_ms(100);
-/// How far back the graph shows.
+/// Time span of the graph.
 pub(super) const SHOWN: Micros = Micros::from_ms(10_000);
-/// Those that are shown, one that is just leaving and one that is being filled.
+/// Samples that are kept: all that are shown, one that leaves and one that is being filled.
 const KEPT: usize = (SHOWN.0 / EVERY.0) as usize + 2;
 /// Samples whose losses make a percentage: five seconds' worth, as in the corner of the window.
 const LOSS_SAMPLES: i64 = 50;
 
-/// What happened in a tenth of a second, and how things stood at its end.
+/// Events of a tenth of a second, and gauges at its end; spans are in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sample {
-    /// Its number, counted in tenths of a second from the clock's start.
+    /// Index, in tenths of a second since the clock's start.
     slot: i64,
-    /// Whether the server had been heard of lately.
+    /// The server was heard of lately.
     pub(super) heard: bool,
-    /// Whether the counters began anew: the client had joined again.
+    /// The counters began anew: the client had joined again.
     pub(super) rejoined: bool,
-    /// The last round trip, and its jitter, in milliseconds, as all spans here.
     pub(super) round_trip: f32,
     pub(super) jitter: f32,
-    /// The greatest phase error, and what the clock may be wrong by in all.
+    /// Greatest phase error, and the clock's error bound.
     pub(super) phase: f32,
     pub(super) bound: f32,
-    /// The clock's rate, and what of it is learnt, in parts per million.
+    /// Rate of the clock and its learnt part, in parts per million.
     pub(super) rate: f32,
     pub(super) skew: f32,
-    /// How early the last input came, and the one that came closest to being late.
+    /// Time between an input's arrival and its tick: of the last input, and the least.
     pub(super) early: f32,
     pub(super) early_min: f32,
-    /// How far presentation was behind.
+    /// Interpolation delay.
     pub(super) delay: f32,
-    /// Snapshot packets that were due, and how many of them did not come.
+    /// Snapshot packets due, and missing.
     pub(super) due_down: u32,
     pub(super) lost_down: u32,
-    /// Input packets sent, and how many the server said it missed.
+    /// Input packets sent, and missed by the server.
     pub(super) sent_up: u32,
     pub(super) lost_up: u32,
-    /// Inputs that came late.
     pub(super) late: u32,
-    /// Frames that had no data to move towards.
+    /// Frames without data to move towards.
     pub(super) underruns: u32,
-    /// Predictions that the server contradicted, and by how much at most.
+    /// Mispredictions, and the greatest correction.
     pub(super) corrections: u32,
     pub(super) correction: f32,
-    /// Bytes each way.
     pub(super) rx_bytes: u32,
     pub(super) tx_bytes: u32,
 }
 
 impl Sample {
-    /// Its middle.
+    /// Middle of the sample.
     pub(super) fn at(&self) -> LocalTime {
         LocalTime(self.slot * EVERY.0 + EVERY.0 / 2)
     }
 }
 
-/// The samples of the last seconds, oldest first.
+/// Samples of the last ten seconds, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     ring: VecDeque<Sample>,
-    /// The counters at the last look.
     before: Option<Stats>,
 }
 
 impl Samples {
-    /// Has a look at the counters. To be called once a frame.
+    /// Reads the counters; call it once per frame.
     pub(super) fn observe(&mut self, now: LocalTime, readings: &Readings) {
         let stats = &readings.stats;
         let slot = now.0.div_euclid(EVERY.0);
@@ -86,8 +82,7 @@ impl Samples {
             }
             self.ring.push_back(Sample { slot, ..Sample::default() });
         }
-        // A new client counts from nothing. Of what was counted before the first look nobody
-        // knows when it happened.
+        // A new client counts from 0. Counts before the first look belong to no sample.
         let before = self.before.replace(stats.clone()).unwrap_or_else(|| stats.clone());
         let rejoined = stats.frames < before.frames;
         let before = if rejoined { Stats::default() } else { before };
@@ -128,7 +123,7 @@ impl Samples {
         }
     }
 
-    /// Packets that had only been overtaken were not lost.
+    /// Takes back losses of packets that had only been overtaken.
     fn take_back(&mut self, packets: u64) {
         let mut left = u32::try_from(packets).unwrap_or(u32::MAX);
         for sample in self.ring.iter_mut().rev() {
@@ -138,17 +133,16 @@ impl Samples {
         }
     }
 
-    /// All there are.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Sample> + ExactSizeIterator {
         self.ring.iter()
     }
 
-    /// Those that will not change any more.
+    /// Samples that will not change any more.
     pub(super) fn complete(&self) -> impl Iterator<Item = &Sample> {
         self.ring.iter().take(self.ring.len().saturating_sub(1))
     }
 
-    /// The share of packets lost of late, down and up; none where none were on the way.
+    /// Shares of packets lost in the last five seconds, down and up; none without packets.
     pub(super) fn losses(&self) -> [Option<f32>; 2] {
         let newest = self.ring.back().map_or(0, |last| last.slot);
         let recent = || self.ring.iter().filter(|s| s.slot > newest - LOSS_SAMPLES);
@@ -160,7 +154,7 @@ impl Samples {
         [share(|s| s.lost_down, |s| s.due_down), share(|s| s.lost_up, |s| s.sent_up)]
     }
 
-    /// How often something happened in all that is shown.
+    /// Sum of a count over everything shown.
     pub(super) fn sum(&self, count: fn(&Sample) -> u32) -> u64 {
         self.ring.iter().map(|sample| u64::from(count(sample))).sum()
     }
@@ -187,7 +181,7 @@ mod tests {
     fn readings() -> Readings {
         Readings {
             stats: Stats::default(),
-            rates: meter::Rates::default(),
+            figures: meter::Figures::default(),
             lead: Micros::ZERO,
             margin: Micros::ZERO,
             late_episodes: 0,

@@ -1,4 +1,4 @@
-//! How each of the five games looks and is steered.
+//! Pictures and controls of the five games.
 
 mod asteroids;
 mod platformer;
@@ -8,7 +8,7 @@ mod rounds;
 mod skirmish;
 
 use phaselock_client::view::Views;
-/// All five, each game with its view.
+/// The five games with their views.
 pub(crate) fn all() -> Views {
     Views::new()
         .with::<skirmish::SkirmishScreen>()

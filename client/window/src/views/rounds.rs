@@ -1,19 +1,19 @@
-//! What is written of a round: its clock, what begins, who has won.
+//! A round over the picture: its clock, announcements, results.
 
 use egui_macroquad::egui::{Align2, Painter, Rect, pos2, vec2};
-use phaselock::time::{Rates, Tick};
+use phaselock::game::Game;
+use phaselock::time::Tick;
 use phaselock_games::rounds::{Phase, Round};
 
 use phaselock_client::paint::{fade, panel, text, text_over, text_spaced};
 use phaselock_client::palette;
 use phaselock_client::scoreboard::{self, Board};
+use phaselock_client::view::Scene;
 
-/// Seconds that an announcement stays.
 const ANNOUNCED_SECS: f32 = 1.6;
-/// Seconds for which the keys are told.
 const HINT_SECS: f32 = 9.0;
 
-/// What is written over a game's picture about its round. Call [`advance`](Self::advance) once a frame.
+/// Large announcements over the picture. Call [`advance`](Self::advance) once per frame.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     phase: Option<Phase>,
@@ -21,7 +21,7 @@ pub(crate) struct Announcer {
 }
 
 impl Announcer {
-    /// Lets time pass; returns the part of the round that has just begun, if one has.
+    /// Advances by `secs`; returns the phase that has just begun, if one has.
     pub(crate) fn advance(&mut self, round: &Round, secs: f32) -> Option<Phase> {
         if let Some((_, age)) = &mut self.said {
             *age += secs;
@@ -29,7 +29,7 @@ impl Announcer {
         self.said.take_if(|(_, age)| *age > ANNOUNCED_SECS);
         let phase = round.phase();
         let before = self.phase.replace(phase);
-        // Whoever joins in the middle of something is not told that it begins.
+        // A player who joins in the middle of a phase is not told that it begins.
         let begun = (before.is_some() && before != Some(phase)).then_some(phase);
         match begun {
             Some(Phase::WarmUp) => self.say("Warm-up"),
@@ -39,12 +39,11 @@ impl Announcer {
         begun
     }
 
-    /// Says something large, in place of what was said before.
+    /// Shows words in place of earlier ones.
     pub(crate) fn say(&mut self, words: &str) {
         self.said = Some((words.to_owned(), 0.0));
     }
 
-    /// Paints what was said.
     pub(crate) fn draw(&self, painter: &Painter, screen: Rect) {
         let Some((words, age)) = &self.said else { return };
         let part = age / ANNOUNCED_SECS;
@@ -56,19 +55,18 @@ impl Announcer {
     }
 }
 
-/// Paints the panel at the top: figures of the game's own, and between them the round's clock. Returns
-/// where it is.
-pub(crate) fn draw_clock(
+/// Paints the panel at the top: the round's clock between two figures; returns its rectangle.
+pub(crate) fn draw_clock<G: Game>(
     painter: &Painter,
-    screen: Rect,
-    round: &Round,
-    (now, rates): (Tick, Rates),
+    scene: &Scene<'_, G>,
+    (round, now): (&Round, Tick),
     figures: [(&str, &str); 2],
 ) -> Rect {
+    let (screen, rates) = (scene.screen, scene.rates);
     let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
     panel(painter, rect);
     let secs = round.secs_left(now, rates).ceil() as u32;
-    // What is due a moment ago is only not heard of yet.
+    // A phase that was due within the last second is only late in the snapshots.
     let clock = if round.is_waiting(now.minus(u64::from(rates.tick_hz))) {
         "-:--".to_owned()
     } else {
@@ -101,38 +99,45 @@ pub(crate) fn draw_clock(
     rect
 }
 
-/// Paints the results: who has won, how everybody did, and when it goes on.
-pub(crate) fn draw_results(
+/// Paints the results at a round's end: the verdict, the table, and the time until the next round;
+/// otherwise the table, while the player wants to see it.
+pub(crate) fn draw_table<G: Game>(
     painter: &Painter,
-    screen: Rect,
+    scene: &Scene<'_, G>,
+    (round, now): (&Round, Tick),
     verdict: &str,
     board: &Board,
-    secs_left: f32,
 ) {
+    let screen = scene.screen;
+    if round.phase() != Phase::Results {
+        if scene.scores {
+            scoreboard::draw(painter, screen, board);
+        }
+        return;
+    }
     painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.45));
     let table = scoreboard::draw(painter, screen, board);
     let at = table.center_top() - vec2(0.0, 18.0);
     text_over(painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
-    let words = format!("The next round in {:.0} s", secs_left.ceil());
+    let words = format!("The next round in {:.0} s", round.secs_left(now, scene.rates).ceil());
     let at = table.center_bottom() + vec2(0.0, 14.0);
     text_over(painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
 }
 
-/// Tells the keys to a newcomer, who can do without after a while. `above` is how many points from the
-/// window's lower edge, beside or above what else is written there.
-pub(crate) fn draw_hint(
+/// Shows the keys to a newcomer for a while, `above` points from the window's lower edge, unless
+/// something covers that place.
+pub(crate) fn draw_hint<G: Game>(
     painter: &Painter,
-    screen: Rect,
+    scene: &Scene<'_, G>,
     controls: &[(&str, &str)],
-    age_secs: f32,
     above: f32,
 ) {
-    let left = ((HINT_SECS - age_secs) / 1.5).clamp(0.0, 1.0);
-    if left == 0.0 {
+    let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
+    if left == 0.0 || scene.crowded {
         return;
     }
     let words: Vec<_> = controls.iter().map(|(keys, what)| format!("{keys}: {what}")).collect();
-    let at = screen.center_bottom() - vec2(0.0, above);
+    let at = scene.screen.center_bottom() - vec2(0.0, above);
     let color = fade(palette::TEXT_SOFT, left);
     text_over(painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
 }
@@ -142,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_is_announced_once_and_not_to_newcomers() {
+    fn phase_is_announced_once_and_not_to_newcomers() {
         let mut announcer = Announcer::default();
         let round = |part| Round { part, until: Tick(60), played: 0 };
         assert_eq!(announcer.advance(&round(1), 0.1), None);

@@ -1,4 +1,4 @@
-//! What happens, made of what changes from one frame to the next.
+//! Events, found by comparing two frames.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,62 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock_games::asteroids::field::radius;
 use phaselock_games::asteroids::{Bullet, Piece, Rock, Score, Ship};
 
-/// Something happened. Places are those of the field.
+/// An event; positions are in the field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    /// A ship fired.
-    Fired { id: EntityId, at: Vec2, along: Vec2 },
-    /// A ship's hull took a hit.
-    Hurt { id: EntityId, at: Vec2 },
-    /// A ship is a wreck.
-    Wrecked { id: EntityId, at: Vec2, velocity: Vec2 },
-    /// A ship came into the world.
-    Came { id: EntityId, at: Vec2 },
-    /// A rock broke up.
-    Broke { at: Vec2, velocity: Vec2, radius: f32 },
-    /// A bullet struck something.
-    Struck { at: Vec2, along: Vec2, owner: Option<PlayerId> },
-    /// Somebody lost a ship, near or not: to whom or, with none, to a rock.
-    Lost { victim: PlayerId, killer: Option<PlayerId> },
+    Fired {
+        id: EntityId,
+        at: Vec2,
+        along: Vec2,
+    },
+    Hurt {
+        id: EntityId,
+        at: Vec2,
+    },
+    Wrecked {
+        id: EntityId,
+        at: Vec2,
+        velocity: Vec2,
+    },
+    Came {
+        id: EntityId,
+        at: Vec2,
+    },
+    Broke {
+        at: Vec2,
+        velocity: Vec2,
+        radius: f32,
+    },
+    Struck {
+        at: Vec2,
+        along: Vec2,
+        owner: Option<PlayerId>,
+    },
+    /// A lost ship, near or far; without a killer a rock destroyed it.
+    Lost {
+        victim: PlayerId,
+        killer: Option<PlayerId>,
+    },
 }
 
-/// Shots from one frame to the next that are believed; more is another life.
+/// Most shots between two frames; more are another life.
 const SHOTS_MAX: u8 = 3;
-/// Ticks that a bullet has left when it has not simply come to its end.
+/// Least ticks left to a bullet that has not simply come to its end, less 1.
 const SPENT_TICKS: u8 = 4;
 
-/// What was seen last.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     ships: BTreeMap<EntityId, Ship>,
     rocks: BTreeMap<EntityId, Rock>,
     bullets: BTreeMap<(Option<PlayerId>, u8), Bullet>,
     deaths: BTreeMap<PlayerId, u16>,
-    /// The own ship's life: with another one all around is new.
+    /// The own ship's life: with another one everything around is new.
     life: Option<(u8, u8)>,
 }
 
 impl Watch {
-    /// What has happened since the last call, as far as the own player is where it was. `is_near` says
-    /// whether what is seen no more at a place cannot just have gone out of reach.
+    /// Events since the last call, while the own player is where it was. `is_near` is false where
+    /// something may just have gone out of reach.
     pub(super) fn observe(
         &mut self,
         entities: &Entities<Piece>,
@@ -86,7 +104,7 @@ impl Watch {
         for slot in entities.records::<Score>() {
             let Some(victim) = slot.owner else { continue };
             let before = self.deaths.insert(victim, slot.entity.deaths);
-            // They begin at 0 again with each round.
+            // Each round counts from 0.
             if before.is_some_and(|before| before < slot.entity.deaths) {
                 let killer = slot.entity.killer.checked_sub(2).map(PlayerId);
                 events.push(Event::Lost { victim, killer });
@@ -105,7 +123,7 @@ impl Watch {
                 if (1..=SHOTS_MAX).contains(&shots) && now.is_alive() {
                     events.push(Event::Fired { id, at, along: now.facing() });
                 } else if shots > u8::MAX - SHOTS_MAX {
-                    // A corrected prediction took a shot back; if it comes again, it was seen already.
+                    // A correction took a shot back; if it comes again, it is no news.
                     now.shots = before.shots;
                 }
                 if now.spawns != before.spawns {
@@ -169,7 +187,7 @@ mod tests {
             seen(Ship { hull: 0, ..ship }, &[rock, bullet, Piece::Score(Score::default())]),
             []
         );
-        // Back elsewhere: what is no more there did not break.
+        // Back elsewhere: a rock that is no longer there did not break.
         let back = Ship { spawns: 2, ..ship };
         let lost = Event::Lost { victim: PlayerId(7), killer: None };
         let events = seen(back, &[score]);

@@ -1,71 +1,36 @@
-//! What is written over space: hull, gun, who was lost to whom, and the radar.
-
-use std::collections::VecDeque;
+//! Figures over space: hull, gun, and the radar.
 
 use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use glam::Vec2;
 use phaselock_games::asteroids::field::{FIELD, SIZE, radius};
 use phaselock_games::asteroids::flight::{RELOAD_SECS, SPEED_MAX};
 use phaselock_games::asteroids::{HULL, REACH, Rock, Ship};
-use phaselock_games::rounds::Phase;
 
 use super::AsteroidsScene;
 use super::space::seams;
-use phaselock_client::paint::{fade, panel, rim, text, text_over, text_spaced};
+use phaselock_client::feed::Feed;
+use phaselock_client::paint::{bar, fade, panel, rim, text_over, text_spaced};
 use phaselock_client::palette;
 
-/// Seconds that a line of the feed stays.
-const FEED_SECS: f32 = 5.0;
-/// Lines of the feed.
-const FEED_MAX: usize = 5;
-/// Seconds that a wound is felt.
+/// Seconds for which a wound is felt.
 const WOUND_SECS: f32 = 0.7;
 
-/// What is written.
 #[derive(Debug, Default)]
 pub(super) struct Hud {
-    feed: VecDeque<Line>,
+    pub(super) feed: Feed<()>,
     wound: f32,
 }
 
-#[derive(Clone, Debug)]
-struct Line {
-    killer: Option<Who>,
-    victim: Who,
-    age: f32,
-}
-
-/// Somebody in the feed.
-#[derive(Clone, Debug)]
-pub(super) struct Who {
-    pub(super) name: String,
-    pub(super) own: bool,
-}
-
 impl Hud {
-    /// Somebody lost a ship.
-    pub(super) fn lost(&mut self, killer: Option<Who>, victim: Who) {
-        if self.feed.len() == FEED_MAX {
-            self.feed.pop_front();
-        }
-        self.feed.push_back(Line { killer, victim, age: 0.0 });
-    }
-
-    /// The own ship was hit.
     pub(super) fn hurt(&mut self) {
         self.wound = WOUND_SECS;
     }
 
-    /// Lets time pass.
     pub(super) fn advance(&mut self, secs: f32) {
         self.wound = (self.wound - secs).max(0.0);
-        self.feed.retain_mut(|line| {
-            line.age += secs;
-            line.age < FEED_SECS
-        });
+        self.feed.advance(secs);
     }
 
-    /// Paints the wound on the rim of the picture.
     pub(super) fn draw_wound(&self, painter: &Painter, screen: Rect, own: Option<&Ship>) {
         let low = own.is_some_and(|own| own.hull == 1);
         let strength = (self.wound / WOUND_SECS * 0.34).max(if low { 0.1 } else { 0.0 });
@@ -74,27 +39,6 @@ impl Hud {
         }
     }
 
-    /// Paints who was lost to whom, below the connection's corner.
-    pub(super) fn draw_feed(&self, painter: &Painter, screen: Rect) {
-        for (n, line) in self.feed.iter().rev().enumerate() {
-            let left = ((FEED_SECS - line.age) / 0.6).min(1.0);
-            let mut at = screen.right_top() + vec2(-18.0, 48.0 + n as f32 * 21.0);
-            let mut write = |words: &str, color: Color32| {
-                let rect =
-                    text_over(painter, at, Align2::RIGHT_TOP, words, 14.0, fade(color, left));
-                at.x = rect.left() - 7.0;
-            };
-            let color = |who: &Who| if who.own { palette::OWN } else { palette::TEXT };
-            write(&line.victim.name, color(&line.victim));
-            write("➡", palette::TEXT_FAINT);
-            match &line.killer {
-                Some(killer) => write(&killer.name, color(killer)),
-                None => write("a rock", palette::TEXT_SOFT),
-            }
-        }
-    }
-
-    /// Says to whom the own ship was lost, and when the next one comes.
     pub(super) fn draw_loss(&self, painter: &Painter, screen: Rect, to: Option<&str>, secs: f32) {
         let at = screen.center() + vec2(0.0, screen.height() * 0.12);
         let words = format!("Lost to {}", to.unwrap_or("a rock"));
@@ -105,7 +49,6 @@ impl Hud {
     }
 }
 
-/// Paints the own ship's state: hull, gun, shield, speed.
 pub(super) fn draw_state(painter: &Painter, screen: Rect, own: &Ship, step_secs: f32) {
     let rect = Rect::from_min_size(screen.left_bottom() + vec2(18.0, -86.0), vec2(236.0, 68.0));
     panel(painter, rect);
@@ -120,32 +63,27 @@ pub(super) fn draw_state(painter: &Painter, screen: Rect, own: &Ship, step_secs:
     for n in 0..HULL {
         let min = pos2(left + f32::from(n) * (cell + 3.0), row(0.0) - 5.0);
         let cell = Rect::from_min_size(min, vec2(cell, 10.0));
-        let whole = n < own.hull;
         let color = if own.hull == 1 { palette::BAD } else { palette::OWN };
-        let color = if whole { color } else { fade(palette::EDGE, 0.7) };
-        painter.rect_filled(cell, 2.0, color);
+        bar(painter, cell, if n < own.hull { 1.0 } else { 0.0 }, color);
     }
-    let bar = |y: f32, share: f32, color: Color32| {
-        let all = Rect::from_min_size(pos2(left, y - 3.0), vec2(width, 6.0));
-        painter.rect_filled(all, 2.0, fade(palette::EDGE, 0.7));
-        let full = Rect::from_min_size(all.min, vec2(width * share.clamp(0.0, 1.0), 6.0));
-        painter.rect_filled(full, 2.0, color);
+    let gauge = |y: f32, share: f32, color: Color32| {
+        let rect = Rect::from_min_size(pos2(left, y - 3.0), vec2(width, 6.0));
+        bar(painter, rect, share, color);
     };
     let shielded = own.shield > 0;
     label(row(1.0), if shielded { "SHIELD" } else { "GUN" });
     if shielded {
         let secs = f32::from(own.shield) * step_secs;
-        bar(row(1.0), secs / super::SHIELD_SECS, palette::GOOD);
+        gauge(row(1.0), secs / super::SHIELD_SECS, palette::GOOD);
     } else {
         let loading = f32::from(own.cooldown) * step_secs / RELOAD_SECS;
-        bar(row(1.0), 1.0 - loading, palette::STEEL);
+        gauge(row(1.0), 1.0 - loading, palette::STEEL);
     }
     label(row(2.0), "SPEED");
-    bar(row(2.0), own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
+    gauge(row(2.0), own.velocity().length() / SPEED_MAX, palette::TEXT_SOFT);
 }
 
-/// Paints what is around, as far as it is told of: rocks as dots of their size, ships as arrows, the edges of
-/// the field as faint lines.
+/// The radar: rocks as dots of their size, ships as arrows, the edges of the field as faint lines.
 pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Ship) {
     let size = (scene.screen.height() * 0.1).clamp(58.0, 92.0);
     let middle = scene.screen.right_bottom() - vec2(size + 20.0, size + 20.0);
@@ -161,8 +99,8 @@ pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Sh
         painter.extend(Shape::dashed_line(&ends, line, 3.0, 4.0));
     }
     let scale = size / REACH;
-    let spot = |place: Vec2| {
-        let way = FIELD.way(from, place);
+    let spot = |position: Vec2| {
+        let way = FIELD.way(from, position);
         (way.length() < REACH - 1.0).then(|| middle + vec2(way.x, way.y) * scale)
     };
     let entities = &scene.view.entities;
@@ -196,12 +134,4 @@ pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Sh
     }
     let at = middle - vec2(0.0, size + 8.0);
     text_spaced(painter, at, Align2::CENTER_CENTER, "RADAR", (9.0, 1.5), palette::TEXT_FAINT);
-}
-
-/// Says what a phase means to who has just come.
-pub(super) fn draw_phase(painter: &Painter, below: Rect, phase: Phase) {
-    if phase == Phase::WarmUp {
-        let at = below.center_bottom() + vec2(0.0, 14.0);
-        text(painter, at, Align2::CENTER_CENTER, "Nothing counts yet", 13.0, palette::TEXT_SOFT);
-    }
 }

@@ -1,4 +1,4 @@
-//! Rocks: shapes and spin of their seeds, and the warning of those that are yet to come.
+//! Rocks: shapes and spin by their seeds, and a warning before they appear.
 
 use egui_macroquad::egui::epaint::{Mesh, PathStroke};
 use egui_macroquad::egui::{Painter, Pos2, Shape, Stroke, vec2};
@@ -10,9 +10,8 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::{fade, mix};
 use phaselock_client::palette;
 
-/// Corners of a rock.
 const CORNERS: usize = 12;
-/// Ticks within which what forms becomes solid to the eye. Arbitrary; longer than a split takes.
+/// Ticks before its end at which a split looks solid; arbitrary, longer than a split takes.
 const SOON_TICKS: f32 = 30.0;
 
 /// A number from 0 up to 1 that follows from a rock's seed.
@@ -25,7 +24,7 @@ fn number(seed: u8, which: u32) -> f32 {
     ((mixed ^ (mixed >> 13)) & 0xffff) as f32 / 65536.0
 }
 
-/// A rock's corners about its middle in parts of its radius, before it turns.
+/// Corners about a rock's middle in parts of its radius, before it turns.
 fn corners(seed: u8) -> [Vec2; CORNERS] {
     std::array::from_fn(|n| {
         let turn = (n as f32 + 0.5 * (number(seed, 40 + n as u32) - 0.5)) / CORNERS as f32;
@@ -34,7 +33,7 @@ fn corners(seed: u8) -> [Vec2; CORNERS] {
     })
 }
 
-/// How far a rock has turned at a time, in radians: a matter of its seed, and never sent.
+/// Turn of a rock at a time, in radians: it follows from the seed and is never sent.
 pub(super) fn turned(seed: u8, secs: f64) -> f32 {
     let speed = f64::from(number(seed, 99) - 0.5) * 1.6;
     (speed * secs % std::f64::consts::TAU) as f32
@@ -52,7 +51,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, sec
         draw_warning(painter, camera, rock, (at, radius), &outline);
         return;
     }
-    // Parts of a split one are faint as long as they harm nobody.
+    // The parts of a split rock are faint as long as they harm nobody.
     let there = 1.0 - 0.65 * (f32::from(rock.forming) / SOON_TICKS).min(1.0);
     let mut body = Mesh::default();
     let (heart, edge) = (palette::WALL_SIDE, palette::GRID);
@@ -75,10 +74,10 @@ pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, sec
         // Craters.
         let out = Vec2::from_angle(number(rock.seed, 20 + n) * 6.3)
             * (0.2 + 0.4 * number(rock.seed, 30 + n));
-        let place = camera.to_screen(at + turn.rotate(out) * radius);
+        let position = camera.to_screen(at + turn.rotate(out) * radius);
         let size = (0.08 + 0.12 * number(rock.seed, 50 + n)) * radius * camera.scale;
         painter.circle(
-            place,
+            position,
             size,
             fade(palette::GRID, 0.5 * there),
             Stroke::new(width * 0.6, fade(line, 0.45)),
@@ -90,7 +89,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, sec
     ));
 }
 
-/// A rock that is yet to come: a broken outline, and a ring that closes in on it.
+/// A rock that is yet to come: a broken outline, and a ring that closes in.
 fn draw_warning(
     painter: &Painter,
     camera: Camera,

@@ -1,4 +1,4 @@
-//! Ships and what they fire: hulls, flames, shields, trails, names.
+//! Ships and bullets: hulls, flames, shields, trails, names.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,18 @@ use phaselock::ids::EntityId;
 use phaselock_games::asteroids::{Bullet, HULL, Ship};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, beam, fade, glow, light, mix, text_over};
+use phaselock_client::paint::{beam, dashes, fade, glow, light, mix};
 use phaselock_client::palette;
 use phaselock_client::particles::Trail;
-use phaselock_client::scoreboard::bot_tag;
+use phaselock_client::scoreboard::name_tag;
 
-/// Seconds for which a trail is seen.
 const TRAIL_SECS: f32 = 0.9;
 /// Metres in a frame that are a jump and no flight.
 const CUT: f32 = 8.0;
-/// Seconds for which a ship that was hit flashes.
 const HURT_SECS: f32 = 0.18;
 
-/// Outlines in metres, the bow along x: the own ship is a slim dart with a notch, others are broad with two
-/// prongs, so that shape tells them apart.
+/// Outlines in metres, the bow along x: the own ship is a slim dart with a notch, others are broad
+/// with two prongs, so that shape tells them apart.
 const OWN_HULL: [(f32, f32); 4] = [(1.35, 0.0), (-0.95, 0.78), (-0.5, 0.0), (-0.95, -0.78)];
 const FOE_HULL: [(f32, f32); 8] = [
     (1.2, 0.34),
@@ -35,7 +33,6 @@ const FOE_HULL: [(f32, f32); 8] = [
     (1.2, -0.34),
 ];
 
-/// What is remembered of ships from frame to frame.
 #[derive(Debug, Default)]
 pub(super) struct Ships(BTreeMap<EntityId, Memory>);
 
@@ -46,28 +43,20 @@ struct Memory {
     seen: bool,
 }
 
-/// Somebody to paint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) id: EntityId,
     pub(super) ship: Ship,
-    /// Where in the picture's world.
+    /// Position in the picture's world.
     pub(super) at: Vec2,
     pub(super) own: bool,
 }
 
-/// A ship's colours: line and inside.
-fn colors(own: bool) -> (Color32, Color32) {
-    if own { (palette::OWN, palette::OWN_DARK) } else { (palette::FOE, palette::FOE_DARK) }
-}
-
 impl Ships {
-    /// A ship was hit.
     pub(super) fn hurt(&mut self, id: EntityId) {
         self.0.entry(id).or_default().hurt = HURT_SECS;
     }
 
-    /// Lets time pass.
     pub(super) fn advance(&mut self, ships: &[Seen], secs: f32) {
         self.0.values_mut().for_each(|memory| memory.seen = false);
         for seen in ships {
@@ -82,25 +71,22 @@ impl Ships {
         self.0.retain(|_, memory| memory.seen);
     }
 
-    /// Paints the ways that they came.
     pub(super) fn draw_trails(&self, painter: &Painter, camera: Camera, ships: &[Seen]) {
         for seen in ships {
             if let Some(memory) = self.0.get(&seen.id) {
-                let color = fade(colors(seen.own).0, 0.55);
+                let color = fade(palette::side(seen.own), 0.55);
                 memory.trail.draw(painter, camera, color, 0.8, TRAIL_SECS);
             }
         }
     }
 
-    /// Paints one that is no wreck.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera, seen: &Seen, age_secs: f32) {
         let (ship, at) = (&seen.ship, seen.at);
         let hurt = self.0.get(&seen.id).map_or(0.0, |memory| memory.hurt / HURT_SECS);
-        let (line, inside) = colors(seen.own);
-        let (line, inside) =
-            (mix(line, Color32::WHITE, hurt), mix(inside, Color32::WHITE, hurt * 0.8));
+        let line = mix(palette::side(seen.own), Color32::WHITE, hurt);
+        let inside = mix(palette::side_dark(seen.own), Color32::WHITE, hurt * 0.8);
         let facing = ship.facing();
-        let place = |(x, y): (f32, f32)| camera.to_screen(at + facing * x + facing.perp() * y);
+        let point = |(x, y): (f32, f32)| camera.to_screen(at + facing * x + facing.perp() * y);
         if ship.thrust {
             draw_flame(painter, camera, seen, age_secs);
         }
@@ -113,16 +99,16 @@ impl Ships {
             |points: Vec<Pos2>| painter.add(Shape::convex_polygon(points, inside, Stroke::NONE));
         if seen.own {
             // Two halves, since the notch makes the whole concave.
-            fill(vec![place(OWN_HULL[0]), place(OWN_HULL[1]), place(OWN_HULL[2])]);
-            fill(vec![place(OWN_HULL[0]), place(OWN_HULL[2]), place(OWN_HULL[3])]);
-            painter.add(Shape::closed_line(OWN_HULL.map(place).to_vec(), stroke));
+            fill(vec![point(OWN_HULL[0]), point(OWN_HULL[1]), point(OWN_HULL[2])]);
+            fill(vec![point(OWN_HULL[0]), point(OWN_HULL[2]), point(OWN_HULL[3])]);
+            painter.add(Shape::closed_line(OWN_HULL.map(point).to_vec(), stroke));
         } else {
-            let quad = |corners: [usize; 4]| corners.map(|n| place(FOE_HULL[n])).to_vec();
+            let quad = |corners: [usize; 4]| corners.map(|n| point(FOE_HULL[n])).to_vec();
             fill(quad([0, 1, 6, 7]));
             fill(quad([1, 2, 3, 6]));
             fill(quad([3, 4, 5, 6]));
-            painter.add(Shape::closed_line(FOE_HULL.map(place).to_vec(), stroke));
-            painter.circle_filled(place((0.1, 0.0)), 0.22 * camera.scale, line);
+            painter.add(Shape::closed_line(FOE_HULL.map(point).to_vec(), stroke));
+            painter.circle_filled(point((0.1, 0.0)), 0.22 * camera.scale, line);
         }
         if ship.shield > 0 {
             draw_shield(painter, middle, 1.75 * camera.scale, (line, ship.shield), age_secs);
@@ -143,17 +129,13 @@ fn draw_flame(painter: &Painter, camera: Camera, seen: &Seen, age_secs: f32) {
             (camera.to_screen(tip), light(color, 0.0)),
         ]
     };
-    glow(
-        painter,
-        camera.to_screen(stern - facing * 0.3),
-        1.3 * camera.scale,
-        light(color, 0.35 * flicker),
-    );
+    let middle = camera.to_screen(stern - facing * 0.3);
+    glow(painter, middle, 1.3 * camera.scale, light(color, 0.35 * flicker));
     beam(painter, ends(0.0), 0.95 * camera.scale);
     beam(painter, ends(0.8), 0.4 * camera.scale);
 }
 
-/// A ring about a ship; broken and flickering when it is about to end.
+/// A ring about a ship, broken and flickering shortly before its end.
 fn draw_shield(
     painter: &Painter,
     at: Pos2,
@@ -166,16 +148,13 @@ fn draw_shield(
     glow(painter, at, radius * 1.3, light(color, 0.16 * pulse));
     let stroke = Stroke::new(2.0, fade(color, pulse));
     let parts: u8 = if ending { 8 } else { 3 };
-    for n in 0..parts {
-        let from = f32::from(n) / f32::from(parts) + age_secs * 0.25;
-        arc(painter, at, radius, from, 0.72 / f32::from(parts), stroke);
-    }
+    dashes(painter, (at, radius), parts, (age_secs * 0.25, 0.72), stroke);
 }
 
-/// Paints a bullet: the own ones are bright darts, others' are rings with a short tail.
+/// A bullet: the own ones are bright darts, others' are rings with a short tail.
 pub(super) fn draw_bullet(painter: &Painter, camera: Camera, bullet: &Bullet, at: Vec2, own: bool) {
     let along = bullet.velocity().normalize_or_zero();
-    let color = colors(own).0;
+    let color = palette::side(own);
     let tip = camera.to_screen(at);
     let length = if own { 1.5 } else { 0.9 };
     let tail = camera.to_screen(at - along * length);
@@ -189,8 +168,7 @@ pub(super) fn draw_bullet(painter: &Painter, camera: Camera, bullet: &Bullet, at
     }
 }
 
-/// Writes name and hull above another's ship.
-pub(super) fn draw_tag(painter: &Painter, camera: Camera, seen: &Seen, name: &str, bot: bool) {
+pub(super) fn draw_tag(painter: &Painter, camera: Camera, seen: &Seen, tag: (&str, bool)) {
     let over = camera.to_screen(seen.at) - vec2(0.0, 1.9 * camera.scale);
     for n in 0..HULL {
         let at = over + vec2((f32::from(n) - f32::from(HULL - 1) / 2.0) * 9.0, 0.0);
@@ -198,9 +176,5 @@ pub(super) fn draw_tag(painter: &Painter, camera: Camera, seen: &Seen, name: &st
         let inside = if n < seen.ship.hull { palette::FOE } else { Color32::TRANSPARENT };
         painter.circle(at, 3.0, inside, stroke);
     }
-    let above = over - vec2(if bot { 14.0 } else { 0.0 }, 5.0);
-    let written = text_over(painter, above, Align2::CENTER_BOTTOM, name, 13.0, palette::TEXT);
-    if bot {
-        bot_tag(painter, written.right_center() + vec2(4.0, 0.5), 1.0);
-    }
+    name_tag(painter, over - vec2(0.0, 5.0), Align2::CENTER_BOTTOM, tag, 13.0, 1.0);
 }

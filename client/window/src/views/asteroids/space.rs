@@ -1,6 +1,6 @@
-//! Where it all takes place: stars in layers, near and far, and mist between them.
+//! The sky: stars in layers, near and far, and mist between them.
 //!
-//! The camera's place goes on and on where the field begins anew, so nothing here knows of any edge.
+//! The camera crosses the field's edges without a jump, so nothing here knows of any edge.
 
 use egui_macroquad::egui::epaint::Mesh;
 use egui_macroquad::egui::{Color32, Painter, Rect, Shape, pos2, vec2};
@@ -11,18 +11,16 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::{fade, glow, light, mix};
 use phaselock_client::palette;
 
-/// A layer of stars: which part of the camera's way it goes along with, how many there are in a tile, and how
-/// large they are in points.
+/// Layers of stars: share of the camera's motion, stars per tile, size in points.
 const LAYERS: [(f32, usize, f32); 3] = [(0.12, 130, 1.7), (0.28, 70, 2.4), (0.5, 30, 3.4)];
-/// Width and height of a layer's tile in metres of its own.
+/// Side of a layer's tile, in metres of its own.
 const TILE: f32 = 90.0;
-/// Mist: place in a tile of its own, radius, and how much of the way it goes along.
+/// Mist: position in its tile and radius, in metres.
 const MIST: [(f32, f32, f32); 4] =
     [(30.0, 40.0, 46.0), (120.0, 20.0, 38.0), (80.0, 130.0, 52.0), (160.0, 100.0, 40.0)];
 const MIST_TILE: f32 = 190.0;
 const MIST_PART: f32 = 0.07;
 
-/// The sky.
 #[derive(Debug)]
 pub(super) struct Space {
     layers: Vec<Vec<Star>>,
@@ -33,7 +31,7 @@ struct Star {
     at: Vec2,
     size: f32,
     color: Color32,
-    /// When it twinkles, in radians.
+    /// Phase of the twinkling, in radians.
     beat: f32,
 }
 
@@ -56,7 +54,7 @@ impl Default for Space {
     }
 }
 
-/// The images of a point that begins anew after `tile`, as far as they are within `half` of the middle.
+/// Images of a point that repeats every `tile` metres, within `half` of the middle.
 fn images(at: Vec2, tile: f32, half: Vec2) -> impl Iterator<Item = Vec2> {
     let first = Vec2::new(at.x.rem_euclid(tile), at.y.rem_euclid(tile));
     let span = move |first: f32, half: f32| {
@@ -68,7 +66,6 @@ fn images(at: Vec2, tile: f32, half: Vec2) -> impl Iterator<Item = Vec2> {
 }
 
 impl Space {
-    /// Paints it.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera, age_secs: f32) {
         let middle = camera.screen.center();
         for (n, (x, y, radius)) in MIST.into_iter().enumerate() {
@@ -104,7 +101,7 @@ impl Space {
     }
 }
 
-/// Where the edges of the field are on a chart of its surroundings: faint lines, for orientation only.
+/// Edges of the field on a chart of its surroundings.
 pub(super) fn seams(
     chart: Rect,
     from: Vec2,
@@ -134,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_sky_has_no_seam() {
-        // Whatever is seen moves on by as much as the camera does, wherever a tile begins.
+        // All images move by as much as the camera does, wherever a tile begins.
         let half = Vec2::new(50.0, 30.0);
         let seen =
             |shift: f32| images(Vec2::new(40.0 - shift, 10.0), TILE, half).collect::<Vec<_>>();

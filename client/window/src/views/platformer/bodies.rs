@@ -1,14 +1,13 @@
-//! The platformer's players as they are seen: squashed, stretched, with eyes, feet and a trail; and whoever is
-//! shown in the past on a platform of the present.
+//! The platformer's players: squashed, stretched, with eyes, feet and a trail.
 //!
-//! Platforms are drawn where they are in the own player's time, which rides on them. Others are shown at a time
-//! before that, so who rides is moved along with its platform to where that is drawn. Whoever is about to come
-//! down on one is moved there bit by bit on the way, and so is one that has leapt off.
+//! Platforms are drawn at the own player's time. Others are shown at an earlier time, so a rider
+//! is moved along with its platform to where that is drawn. A player who is about to land is moved
+//! there bit by bit on the way, and so is one that has leapt off.
 
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Align2, Color32, Painter, Shape, Stroke, StrokeKind, vec2};
+use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 use glam::Vec2;
 use phaselock::game::Slot;
 use phaselock::ids::EntityId;
@@ -18,79 +17,76 @@ use phaselock_games::platformer::level::{Level, PLATFORMS};
 use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, RUN_SPEED, lands_on};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, glow, light, mix, text_over};
+use phaselock_client::paint::{fade, glow, light, mix};
 use phaselock_client::palette;
 use phaselock_client::particles::Trail;
-use phaselock_client::scoreboard::bot_tag;
+use phaselock_client::rig::ease;
+use phaselock_client::scoreboard::name_tag;
 
-/// Seconds ahead in which it is looked for a platform to come down on.
+/// Seconds of look-ahead for a landing on a platform.
 const AHEAD_SECS: f32 = 0.45;
-/// Seconds in which somebody who has left a platform is back where it is shown otherwise.
+/// Seconds from leaving a platform until the offset is gone.
 const BACK_SECS: f32 = 0.25;
-/// Seconds in which half of what is missing on a platform is made up for: somebody came down on it unpredicted.
+/// Half-life in seconds of the missing offset after an unpredicted landing.
 const SETTLE_SECS: f32 = 0.04;
-/// Metres from a platform beyond which nobody comes down on it soon.
+/// Metres from a platform beyond which nobody lands on it soon.
 const NEAR: f32 = 7.0;
-/// Seconds that a trail stays.
 const TRAIL_SECS: f32 = 0.35;
 
-/// How far somebody is moved along with a platform.
+/// Offset of a player who moves along with a platform.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lean {
     by: Vec2,
-    /// The platform that it rode in the frame before, plus 1, and by how much that had it moved.
+    /// Platform of the frame before, plus 1, and its offset.
     before: Option<(u8, Vec2)>,
 }
 
 impl Lean {
-    /// A frame passed, of `secs`. `ride` is the platform that it rides or comes down on, plus 1, and in how many
-    /// seconds it does; its own time is `theirs`, and platforms are drawn as of `ours`, both as points of the
-    /// cycle.
+    /// Advances by `secs`. `ride` is the platform, plus 1, and the seconds until the landing on
+    /// it; `theirs` and `ours` are the player's and the picture's times as points of the cycle.
     pub(super) fn advance(&mut self, ride: Option<(u8, f32)>, theirs: f32, ours: f32, secs: f32) {
         let platform = |(number, _): (u8, f32)| PLATFORMS.get(usize::from(number).checked_sub(1)?);
         let Some((platform, (number, left))) = ride.and_then(platform).zip(ride) else {
             self.before = None;
             self.by *= (1.0 - secs / BACK_SECS).clamp(0.0, 1.0);
-            // A straight way back has an end.
+            // It ends there.
             if self.by.length() < 0.01 {
                 self.by = Vec2::ZERO;
             }
             return;
         };
         let wanted = platform.at(ours) - platform.at(theirs);
-        // It goes with the platform; what is still missing is made up for.
+        // The offset goes with the platform; a missing part is made up for.
         if let Some((_, before)) = self.before.replace((number, wanted)).filter(|it| it.0 == number)
         {
             self.by += wanted - before;
         }
         let share = if left > 0.0 {
-            // In equal steps until it is there.
+            // In equal steps until the landing.
             (secs / left).min(1.0)
         } else {
             1.0 - (-secs / SETTLE_SECS).exp2()
         };
         let missing = wanted - self.by;
         self.by += missing * share;
-        // A step of the grid does not matter.
+        // A step of the quantisation does not matter.
         if missing.length() < 0.004 {
             self.by = wanted;
         }
     }
 
-    /// By how much.
     pub(super) fn by(&self) -> Vec2 {
         self.by
     }
 }
 
-/// What moves on players by itself.
 #[derive(Debug, Default)]
 struct Body {
     lean: Lean,
-    /// Where the feet are drawn.
+    /// Drawn position of the feet.
     at: Vec2,
     velocity: Vec2,
-    /// Wider than high: 0 is at rest, below 0 stretched.
+    /// Above 0 wider than high, 0 at rest, below 0 stretched.
     squash: f32,
     squash_speed: f32,
     /// Metres run on the ground, for the feet.
@@ -104,33 +100,23 @@ struct Body {
     seen: bool,
 }
 
-/// Something that happened to somebody, and where.
+/// An event of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    /// It came down, at that speed.
+    /// A landing, with its speed.
     Landed(f32),
-    /// It leapt.
     Leapt,
-    /// It took a coin.
     Coin,
-    /// It was sent back from here.
+    /// A return to the checkpoint.
     Hurt,
 }
 
-/// Everybody's bodies.
 #[derive(Debug, Default)]
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
-/// Whose body it is and how it is to be shown.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
-    pub(super) name: &'a str,
-    pub(super) bot: bool,
-    pub(super) in_goal: bool,
-}
-
 impl Bodies {
-    /// Lets time pass for those who are there; `ours` is the own player's time. Calls `happened` with what did.
+    /// Advances everybody by `secs`; `ours` is the own player's time. Calls `happened` for each
+    /// event.
     pub(super) fn advance(
         &mut self,
         (level, rates): (&Level, Rates),
@@ -155,42 +141,40 @@ impl Bodies {
         }
     }
 
-    /// Where somebody's feet are drawn.
-    pub(super) fn place(&self, id: EntityId) -> Option<Vec2> {
+    /// Drawn position of a player's feet.
+    pub(super) fn position(&self, id: EntityId) -> Option<Vec2> {
         self.0.get(&id).map(|body| body.at)
     }
 
-    /// Paints the way that somebody came.
     pub(super) fn draw_trail(&self, painter: &Painter, camera: Camera, id: EntityId, own: bool) {
         if let Some(body) = self.0.get(&id) {
-            let color = if own { palette::OWN } else { palette::FOE };
             let strength = if own { 0.4 } else { 0.2 };
-            body.trail.draw(painter, camera, fade(color, strength), 0.7, TRAIL_SECS);
+            body.trail.draw(painter, camera, fade(palette::side(own), strength), 0.7, TRAIL_SECS);
         }
     }
 
-    /// Paints somebody.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera, slot: &Slot<Player>, own: bool) {
         if let Some(body) = self.0.get(&slot.id) {
             body.draw(painter, camera, own);
         }
     }
 
-    /// Writes a name above somebody who is not the own player.
-    pub(super) fn draw_tag(&self, painter: &Painter, camera: Camera, id: EntityId, tag: Tag<'_>) {
+    pub(super) fn draw_tag(
+        &self,
+        painter: &Painter,
+        camera: Camera,
+        id: EntityId,
+        (name, bot): (&str, bool),
+        in_goal: bool,
+    ) {
         let Some(body) = self.0.get(&id) else { return };
         let over = camera.to_screen(body.at - Vec2::Y * (HEIGHT + 0.3));
-        let words = if tag.in_goal { format!("{} ✔", tag.name) } else { tag.name.to_owned() };
-        let above = over - vec2(if tag.bot { 14.0 } else { 0.0 }, 0.0);
-        let color = fade(palette::TEXT, 0.85);
-        let name = text_over(painter, above, Align2::CENTER_BOTTOM, &words, 12.0, color);
-        if tag.bot {
-            bot_tag(painter, name.right_center() + vec2(4.0, 0.5), 0.8);
-        }
+        let words = if in_goal { format!("{name} ✔") } else { name.to_owned() };
+        name_tag(painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.0, 0.85);
     }
 }
 
-/// The platform that somebody rides, or comes down on soon.
+/// The platform that a player rides or lands on soon, plus 1, and the seconds until then.
 fn ride_of(level: &Level, rates: Rates, player: &Player) -> Option<(u8, f32)> {
     if player.ride > 0 {
         return Some((player.ride, 0.0));
@@ -231,7 +215,7 @@ impl Body {
         self.fell = if player.stands() { 0.0 } else { player.vy.max(0.0) };
         (self.stood, self.falls, self.coins) = (player.stands(), player.falls, player.coins());
         self.velocity = player.velocity();
-        // A spring with some friction, in steps that it does not run away in.
+        // A damped spring, in steps small enough to be stable.
         let mut left = secs.min(0.1);
         while left > 0.0 {
             let step = left.min(0.008);
@@ -245,7 +229,7 @@ impl Body {
         let wanted =
             if player.keys().right != 0 { f32::from(player.keys().right) } else { self.facing };
         let wanted = if wanted == 0.0 { 1.0 } else { wanted.signum() };
-        self.facing += (wanted - self.facing) * (1.0 - (-secs / 0.04).exp2());
+        self.facing = ease(self.facing, wanted, secs, 0.04);
         self.trail.advance(secs, TRAIL_SECS);
         self.trail.push(self.at - Vec2::Y * HEIGHT * 0.5, 2.0);
         self.seen = true;
@@ -259,8 +243,7 @@ impl Body {
         let high = HEIGHT * (1.0 - squash);
         let feet = camera.to_screen(self.at);
         let lean = (self.velocity.x / RUN_SPEED).clamp(-1.0, 1.0) * 0.09;
-        let (edge, inside) =
-            if own { (palette::OWN, palette::OWN_DARK) } else { (palette::FOE, palette::FOE_DARK) };
+        let (edge, inside) = (palette::side(own), palette::side_dark(own));
         if own {
             glow(painter, feet - vec2(0.0, 0.5 * metre), 1.9 * metre, light(palette::OWN, 0.13));
         }
@@ -309,7 +292,7 @@ impl Body {
     fn draw_face(
         &self,
         painter: &Painter,
-        corner: &impl Fn(f32, f32) -> egui_macroquad::egui::Pos2,
+        corner: &impl Fn(f32, f32) -> Pos2,
         (wide, high): (f32, f32),
         metre: f32,
         own: bool,
@@ -340,7 +323,7 @@ impl Body {
             painter.add(Shape::convex_polygon(points, edge, Stroke::NONE));
         } else {
             // A visor.
-            let rect = egui_macroquad::egui::Rect::from_center_size(
+            let rect = Rect::from_center_size(
                 corner(look, high * 0.68),
                 vec2(wide * 0.72, high * 0.3) * metre,
             );
@@ -355,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_down_on_a_platform_is_there_when_it_does_and_who_leaps_off_comes_back() {
+    fn offset_is_whole_at_a_landing_and_gone_after_a_leap() {
         let (mut lean, secs) = (Lean::default(), 1.0 / 60.0);
         let ours = |theirs: f32| theirs + 0.01;
         let mut clock = 0.05;

@@ -1,4 +1,4 @@
-//! What is written over the level: the race's time, the start signal, and who is how far.
+//! Figures over the level: running time, start signal, everybody's progress.
 
 use egui_macroquad::egui::{Align2, Painter, Rect, Shape, Stroke, pos2, vec2};
 use phaselock::time::Rates;
@@ -8,10 +8,10 @@ use phaselock_games::platformer::movement::{READY_SECS, ticks};
 use phaselock_client::paint::{arc, fade, glow, light, panel, text, text_over};
 use phaselock_client::palette;
 
-/// Seconds that the counter of coins shines after one.
+/// Seconds for which the counter of coins shines after one.
 const COIN_SECS: f32 = 0.4;
 
-/// Somebody on the progress bar.
+/// A player on the progress bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     /// 0 at the start, 1 at the goal.
@@ -20,7 +20,7 @@ pub(super) struct Mark {
     pub(super) in_goal: bool,
 }
 
-/// Lights up the counter of coins, the last of which was taken so many seconds ago.
+/// Lights up the counter of coins, `secs` after the last coin.
 pub(super) fn draw_coin(painter: &Painter, clock: Rect, secs: f32) {
     let left = 1.0 - secs / COIN_SECS;
     if left > 0.0 {
@@ -29,7 +29,7 @@ pub(super) fn draw_coin(painter: &Painter, clock: Rect, secs: f32) {
     }
 }
 
-/// Writes for how long the own player has run, beneath the clock.
+/// Running time of the own player, beneath the clock.
 pub(super) fn draw_time(painter: &Painter, clock: Rect, own: &Player, rates: Rates, in_goal: bool) {
     let ran = u64::from(own.ran).saturating_sub(ticks(rates, READY_SECS));
     let secs = ran as f32 * rates.step_secs();
@@ -40,7 +40,7 @@ pub(super) fn draw_time(painter: &Painter, clock: Rect, own: &Player, rates: Rat
     text_over(painter, at, Align2::CENTER_TOP, &words, 15.0, color);
 }
 
-/// Paints how long it is until the signal.
+/// Time until the signal.
 pub(super) fn draw_signal(painter: &Painter, screen: Rect, own: &Player, rates: Rates) {
     let left = ticks(rates, READY_SECS).saturating_sub(u64::from(own.ran));
     let secs = left as f32 * rates.step_secs();
@@ -51,7 +51,7 @@ pub(super) fn draw_signal(painter: &Painter, screen: Rect, own: &Player, rates: 
     text_over(painter, at, Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
 }
 
-/// Paints the level as a line, with its checkpoints, and everybody on it.
+/// The level as a line with its checkpoints, and everybody on it.
 pub(super) fn draw_progress(
     painter: &Painter,
     screen: Rect,
@@ -79,7 +79,7 @@ pub(super) fn draw_progress(
     let flag = vec![foot - vec2(0.0, 13.0), foot + vec2(11.0, -9.0), foot - vec2(0.0, 5.0)];
     painter.add(Shape::convex_polygon(flag, palette::TEXT, Stroke::NONE));
     painter.line_segment([foot, foot - vec2(0.0, 13.0)], Stroke::new(1.5, palette::TEXT));
-    // The own mark above all; it is an arrow, the others are diamonds, filled once they are there.
+    // The own mark is an arrow above all; the others are diamonds, filled in the goal.
     marks.sort_by_key(|mark| mark.own);
     for mark in marks {
         let at = pos2(x(mark.progress), y);

@@ -1,4 +1,4 @@
-//! The platformer in the window: a level that goes by, and who runs through it.
+//! The platformer in the window: picture and controls.
 
 mod bodies;
 mod hud;
@@ -17,46 +17,45 @@ use phaselock_games::platformer::movement::{READY_SECS, RUN_SPEED, ticks};
 use phaselock_games::platformer::{Command, Platformer, Player, Score};
 use phaselock_games::rounds::{Phase, Round, round};
 
-use bodies::{Bodies, Event, Tag};
+use bodies::{Bodies, Event};
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
 use phaselock_client::camera::Camera;
 use phaselock_client::controls::{Controls, KeyCode};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
-use phaselock_client::rig::{Rig, Shot};
-use phaselock_client::scoreboard::{self, Board};
+use phaselock_client::rig::{Rig, Shot, ease};
+use phaselock_client::scoreboard::Board;
 use phaselock_client::view::{GameView, Scene};
 
-/// Metres that are seen from left to right on most screens, and from top to bottom at most.
-const SEEN_WIDTH: f32 = 24.0;
-const SEEN_HEIGHT: f32 = 17.0;
-/// Seconds in which half of the camera's way to where it should be is done.
-const EASE_SECS: f32 = 0.11;
-/// The camera jumps further than this: a new place in the level, not a walk.
-const CUT: f32 = 24.0;
-/// Metres to either side, and up and down, that a player moves without the camera.
+/// The camera; it cuts to another place in the level.
+const SHOT: Shot = Shot {
+    target: Vec2::ZERO,
+    width: 24.0,
+    height: 17.0,
+    ease_secs: 0.11,
+    cut: 24.0,
+    bounds: None,
+};
+/// Metres that a player moves without the camera.
 const DEAD_ZONE: Vec2 = Vec2::new(0.8, 1.7);
-/// Metres that the camera looks ahead of who runs.
+/// Metres of look-ahead at full speed.
 const LOOK_AHEAD: f32 = 3.2;
-/// Seconds in which half of the way to there is done.
+/// Half-life of the missing look-ahead, in seconds.
 const LOOK_SECS: f32 = 0.35;
 
-/// What the platformer's picture keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct PlatformerScreen {
-    drawn: Option<Camera>,
     rig: Rig,
-    /// What the camera goes after: the own player, but for the dead zone; and how far it looks ahead.
+    /// Point that the camera follows: the own player, but for the dead zone; and the look-ahead.
     aim: Option<Vec2>,
     ahead: f32,
     bodies: Bodies,
     particles: Particles,
     announcer: Announcer,
-    /// Whether the own player stood and waited for the signal.
+    /// The own player waited for the signal.
     waited: bool,
-    scores: BTreeMap<PlayerId, Score>,
-    /// Where everybody is on the progress bar, which is told in steps and shown smoothly.
+    /// Shown progress of everybody: scores tell it in steps, the picture smoothly.
     progress: BTreeMap<PlayerId, f32>,
     /// Seconds since the last coin.
     coin: f32,
@@ -81,27 +80,18 @@ impl GameView for PlatformerScreen {
         }
     }
 
-    fn camera(&self) -> Option<Camera> {
-        self.drawn
-    }
-
-    fn draw(&mut self, scene: &Scene<'_, Platformer>, painter: &Painter) {
+    fn draw(&mut self, scene: &Scene<'_, Platformer>, painter: &Painter) -> Camera {
         let entities = &scene.view.entities;
-        let own = scene.view.own.and_then(|id| entities.record::<Player>(id)).copied();
+        let own: Option<Player> = scene.own();
         let players: Vec<_> = entities.records::<Player>().collect();
-        let ours = own.map_or_else(
-            || {
-                let at = scene.own_tick();
-                clock_at(scene.rates, at.tick, at.fraction)
-            },
-            |own| own.clock,
-        );
+        let at = scene.own_tick();
+        let ours = own.map_or(clock_at(scene.rates, at.tick, at.fraction), |own| own.clock);
         let round = round(entities);
         self.take_note(scene, &players, own.as_ref(), ours, &round);
         let camera = self.aim_camera(scene, own.as_ref());
-        self.drawn = Some(camera);
         self.draw_world(scene, camera, &players, own.as_ref(), ours, painter);
         self.draw_over(scene, own.as_ref(), &round, painter);
+        camera
     }
 }
 
@@ -114,8 +104,6 @@ impl PlatformerScreen {
         ours: f32,
         round: &Round,
     ) {
-        let scores = scene.view.entities.records::<Score>();
-        self.scores = scores.filter_map(|slot| Some((slot.owner?, slot.entity))).collect();
         self.coin += scene.secs;
         self.particles.advance(scene.secs);
         if self.announcer.advance(round, scene.secs) == Some(Phase::Play) {
@@ -128,21 +116,22 @@ impl PlatformerScreen {
         }
         self.waited = waits;
         let level = scene.game.level;
-        for (player, score) in &self.scores {
-            let told = f32::from(score.progress) / 63.0;
-            let own = own.filter(|_| *player == scene.player);
+        let entities = &scene.view.entities;
+        for slot in entities.records::<Score>() {
+            let Some(player) = slot.owner else { continue };
+            let told = f32::from(slot.entity.progress) / 63.0;
+            let own = own.filter(|_| player == scene.player);
             let wanted = own.map_or(told, |own| level.progress(own.x));
-            let shown = self.progress.entry(*player).or_insert(wanted);
-            *shown += (wanted - *shown) * (1.0 - (-scene.secs / 0.15).exp2());
+            let shown = self.progress.entry(player).or_insert(wanted);
+            *shown = ease(*shown, wanted, scene.secs, 0.15);
         }
-        let scores = &self.scores;
-        self.progress.retain(|player, _| scores.contains_key(player));
+        self.progress.retain(|player, _| entities.owned_by(*player).next().is_some());
 
         let (particles, rig, coin) = (&mut self.particles, &mut self.rig, &mut self.coin);
         let own_id = scene.view.own;
         let happened = |id: EntityId, event: Event, at: Vec2| {
             let is_own = own_id == Some(id);
-            let color = if is_own { palette::OWN } else { palette::FOE };
+            let color = palette::side(is_own);
             match event {
                 Event::Landed(speed) => dust(particles, at, (speed / 20.0).clamp(0.1, 1.0)),
                 Event::Leapt => dust(particles, at, 0.25),
@@ -165,30 +154,20 @@ impl PlatformerScreen {
         self.bodies.advance(rules, players, own_id, ours, scene.secs, happened);
     }
 
-    /// Moves the camera along and returns the one to draw with.
     fn aim_camera(&mut self, scene: &Scene<'_, Platformer>, own: Option<&Player>) -> Camera {
         let level = scene.game.level;
         let at = own.map_or(level.start, Player::feet) - Vec2::Y * 1.2;
-        let aim = self.aim.filter(|aim| aim.distance(at) < CUT).unwrap_or(at);
+        let aim = self.aim.filter(|aim| aim.distance(at) < SHOT.cut).unwrap_or(at);
         let aim = aim.clamp(at - DEAD_ZONE, at + DEAD_ZONE);
         self.aim = Some(aim);
         let wanted = own.map_or(0.0, |own| (own.vx / RUN_SPEED).clamp(-1.0, 1.0) * LOOK_AHEAD);
-        self.ahead += (wanted - self.ahead) * (1.0 - (-scene.secs / LOOK_SECS).exp2());
+        self.ahead = ease(self.ahead, wanted, scene.secs, LOOK_SECS);
         // Neither beyond the level's ends nor far below its floor.
-        let half = Camera::new(scene.screen, aim, SEEN_WIDTH, SEEN_HEIGHT).half();
+        let half = Camera::new(scene.screen, aim, SHOT.width, SHOT.height).half();
         let (width, height) = (level.width as f32, level.height as f32);
         let x = (aim.x + self.ahead).clamp(half.x, (width - half.x).max(half.x));
         let y = (aim.y - 0.8).min(height + 1.2 - half.y);
-        let shot = Shot {
-            target: Vec2::new(x, y),
-            width: SEEN_WIDTH,
-            height: SEEN_HEIGHT,
-            ease_secs: EASE_SECS,
-            cut: CUT,
-            bounds: None,
-        };
-        let camera = self.rig.follow(scene.screen, scene.secs, &shot);
-        self.rig.shaken(camera, scene.age_secs)
+        self.rig.follow(scene.screen, scene.secs, &Shot { target: Vec2::new(x, y), ..SHOT })
     }
 
     fn draw_world(
@@ -206,26 +185,23 @@ impl PlatformerScreen {
         scenery::draw_tiles(painter, camera, level, scene.age_secs);
         scenery::draw_things(painter, camera, level, own, scene.age_secs);
         self.particles.draw_below(painter, camera);
-        let is_own = |id: EntityId| scene.view.own == Some(id);
         let seen = |slot: &&Slot<Player>| {
-            let at = self.bodies.place(slot.id).unwrap_or(slot.entity.feet());
-            (at - camera.middle).abs().cmplt(camera.half() + 2.0).all()
+            camera.sees(self.bodies.position(slot.id).unwrap_or(slot.entity.feet()), 2.0)
         };
-        // Oneself above everybody.
+        // The own player above everybody.
         let mut shown: Vec<_> = players.iter().filter(seen).collect();
-        shown.sort_by_key(|slot| is_own(slot.id));
+        shown.sort_by_key(|slot| scene.is_own(slot.id));
         for slot in &shown {
-            self.bodies.draw_trail(painter, camera, slot.id, is_own(slot.id));
+            self.bodies.draw_trail(painter, camera, slot.id, scene.is_own(slot.id));
         }
         for slot in &shown {
-            self.bodies.draw(painter, camera, slot, is_own(slot.id));
+            self.bodies.draw(painter, camera, slot, scene.is_own(slot.id));
         }
         self.particles.draw_above(painter, camera);
-        for slot in shown.into_iter().filter(|slot| !is_own(slot.id)) {
-            if let Some(owner) = slot.owner.filter(|owner| scene.roster.contains_key(owner)) {
-                let (name, bot) = (scene.name_of(owner), scene.is_bot(owner));
-                let in_goal = self.score(owner).place > 0;
-                self.bodies.draw_tag(painter, camera, slot.id, Tag { name, bot, in_goal });
+        for slot in shown.into_iter().filter(|slot| !scene.is_own(slot.id)) {
+            if let Some((tag, owner)) = scene.owner_tag(slot.owner).zip(slot.owner) {
+                let in_goal = scene.record_of::<Score>(owner).place > 0;
+                self.bodies.draw_tag(painter, camera, slot.id, tag, in_goal);
             }
         }
     }
@@ -238,12 +214,11 @@ impl PlatformerScreen {
         painter: &Painter,
     ) {
         let (screen, level) = (scene.screen, scene.game.level);
-        let board = self.board(scene);
+        let board = Self::board(scene);
+        let time = (round, scene.own_tick().tick);
         let coins = format!("{}/{}", own.map_or(0, Player::coins), level.coins.len());
-        let place = board.place().map_or("-".into(), |(place, of)| format!("{place} / {of}"));
-        let now = (scene.own_tick().tick, scene.rates);
-        let figures = [(coins.as_str(), "COINS"), (place.as_str(), "PLACE")];
-        let clock = draw_clock(painter, screen, round, now, figures);
+        let figures = [(&*coins, "COINS"), (&*board.place(), "PLACE")];
+        let clock = draw_clock(painter, scene, time, figures);
         hud::draw_coin(painter, clock, self.coin);
         if let Some(own) = own {
             hud::draw_time(painter, clock, own, scene.rates, own.stage == level.goal());
@@ -254,44 +229,22 @@ impl PlatformerScreen {
         let marks = self.progress.iter().map(|(player, progress)| hud::Mark {
             progress: *progress,
             own: *player == scene.player,
-            in_goal: self.score(*player).place > 0,
+            in_goal: scene.record_of::<Score>(*player).place > 0,
         });
         let stages = level.stages.iter().map(|stage| level.progress(stage.x));
         hud::draw_progress(painter, screen, stages, marks.collect());
         self.announcer.draw(painter, screen);
-        if !scene.crowded {
-            draw_hint(painter, screen, Self::KEYS, scene.age_secs, 62.0);
-        }
-        if round.phase() == Phase::Results {
-            let verdict = self.verdict(scene);
-            draw_results(painter, screen, &verdict, &board, round.secs_left(now.0, scene.rates));
-        } else if scene.scores {
-            scoreboard::draw(painter, screen, &board);
-        }
+        draw_hint(painter, scene, Self::KEYS, 62.0);
+        draw_table(painter, scene, time, &verdict(scene), &board);
     }
 
-    fn verdict(&self, scene: &Scene<'_, Platformer>) -> String {
-        let most = self.scores.values().map(|score| score.points).max().unwrap_or(0);
-        let mut best = self.scores.iter().filter(|(_, score)| score.points == most && most > 0);
-        match (best.next(), best.next()) {
-            (Some((player, _)), None) if *player == scene.player => "You have won".into(),
-            (Some((player, _)), None) => format!("{} has won", scene.name_of(*player)),
-            (Some(_), Some(_)) => "A draw".into(),
-            (None, _) => "Nobody has won".into(),
-        }
-    }
-
-    fn score(&self, player: PlayerId) -> Score {
-        self.scores.get(&player).copied().unwrap_or_default()
-    }
-
-    fn board(&self, scene: &Scene<'_, Platformer>) -> Board {
+    fn board(scene: &Scene<'_, Platformer>) -> Board {
         let key = |player| {
-            let Score { points, progress, .. } = self.score(player);
+            let Score { points, progress, .. } = scene.record_of(player);
             (Reverse(points), Reverse(progress))
         };
         let values = |player| {
-            let score = self.score(player);
+            let score: Score = scene.record_of(player);
             let goal = match score.place {
                 0 => "·".into(),
                 place => format!("{place}. {:.1} s", f32::from(score.time) / 100.0),
@@ -302,7 +255,20 @@ impl PlatformerScreen {
     }
 }
 
-/// Dust to both sides, of feet that hit the ground.
+fn verdict(scene: &Scene<'_, Platformer>) -> String {
+    let scores = scene.view.entities.records::<Score>();
+    let most = scores.clone().map(|slot| slot.entity.points).max().unwrap_or(0);
+    let best = scores.filter(|slot| slot.entity.points == most && most > 0);
+    let best: Vec<_> = best.filter_map(|slot| slot.owner).collect();
+    match best[..] {
+        [player] if player == scene.player => "You have won".into(),
+        [player] => format!("{} has won", scene.name_of(player)),
+        [] => "Nobody has won".into(),
+        _ => "A draw".into(),
+    }
+}
+
+/// Dust to both sides of feet that hit the ground; `strength` is 0 to 1.
 fn dust(particles: &mut Particles, at: Vec2, strength: f32) {
     let count = (3.0 + 7.0 * strength) as usize;
     for n in 0..count {

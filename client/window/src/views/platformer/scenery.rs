@@ -1,22 +1,23 @@
-//! The platformer's level as it is seen: sky and hills that lie further away, tiles with their edges and grass,
-//! and what moves by itself.
+//! The platformer's level: sky, hills, tiles with their edges and grass, and moving things.
 
 use std::sync::LazyLock;
 
 use egui_macroquad::egui::epaint::Mesh;
-use egui_macroquad::egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui_macroquad::egui::{
+    Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2,
+};
 use glam::Vec2;
 use phaselock_games::platformer::Player;
 use phaselock_games::platformer::level::{Level, PLATFORMS, Platform, Tile};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, glow, light, mix, text_over};
+use phaselock_client::paint::{fade, glow, light, mix, quad, quad_shaded, text_over, triangle};
 use phaselock_client::palette;
 
-/// The sky, from its top to the horizon.
+/// The sky at its top and at the horizon.
 const SKY: [Color32; 2] = [palette::VOID, palette::MARKING];
-/// What is farther: how much slower than the level it goes by, its height over the horizon and its waves in
-/// metres, how much of the horizon's light lies on it.
+/// Distant hills: share of the camera's motion, height and waves in metres, share of the horizon's
+/// light.
 const HILLS: [Hills; 3] = [
     Hills { slow: 0.12, height: 6.0, rough: 2.6, wave: 0.11, haze: 0.55 },
     Hills { slow: 0.28, height: 3.8, rough: 2.0, wave: 0.17, haze: 0.35 },
@@ -32,7 +33,7 @@ struct Hills {
 }
 
 impl Hills {
-    /// How high they are at a place of theirs.
+    /// Height at a position, in metres.
     fn at(&self, x: f32) -> f32 {
         let x = x * self.wave;
         self.height
@@ -40,7 +41,7 @@ impl Hills {
     }
 }
 
-/// Quadrilaterals, painted in one go.
+/// Coloured shapes in metres, painted in one go.
 struct Quads {
     mesh: Mesh,
     camera: Camera,
@@ -51,28 +52,27 @@ impl Quads {
         Self { mesh: Mesh::default(), camera }
     }
 
-    /// A rectangle in metres, with a colour above and one below.
+    /// A rectangle with a colour above and one below.
     fn rect(&mut self, min: Vec2, max: Vec2, [above, below]: [Color32; 2]) {
         self.corners(min, max, [above, above, below, below]);
     }
 
-    /// The same with one for each corner, clockwise from the least.
-    fn corners(&mut self, min: Vec2, max: Vec2, colors: [Color32; 4]) {
-        let corners = [(min.x, min.y), (max.x, min.y), (max.x, max.y), (min.x, max.y)];
-        let first = self.mesh.vertices.len() as u32;
-        for ((x, y), color) in corners.into_iter().zip(colors) {
-            self.mesh.colored_vertex(self.camera.to_screen(Vec2::new(x, y)), color);
-        }
-        self.mesh.add_triangle(first, first + 1, first + 2);
-        self.mesh.add_triangle(first, first + 2, first + 3);
+    /// A rectangle with a colour for each corner, clockwise from the least.
+    fn corners(&mut self, min: Vec2, max: Vec2, [a, b, c, d]: [Color32; 4]) {
+        let corner = |x: f32, y: f32, color| (self.camera.to_screen(Vec2::new(x, y)), color);
+        let corners = [
+            corner(min.x, min.y, a),
+            corner(max.x, min.y, b),
+            corner(max.x, max.y, c),
+            corner(min.x, max.y, d),
+        ];
+        quad_shaded(&mut self.mesh, corners);
     }
 
-    fn triangle(&mut self, points: [Vec2; 3], [from, tip]: [Color32; 2]) {
-        let first = self.mesh.vertices.len() as u32;
-        for (point, color) in points.into_iter().zip([from, from, tip]) {
-            self.mesh.colored_vertex(self.camera.to_screen(point), color);
-        }
-        self.mesh.add_triangle(first, first + 1, first + 2);
+    fn triangle(&mut self, [a, b, tip]: [Vec2; 3], [foot, top]: [Color32; 2]) {
+        let corners = [(a, foot), (b, foot), (tip, top)];
+        let corners = corners.map(|(at, color)| (self.camera.to_screen(at), color));
+        triangle(&mut self.mesh, corners);
     }
 
     fn paint(self, painter: &Painter) {
@@ -80,24 +80,23 @@ impl Quads {
     }
 }
 
-/// Something between 0 and 1 that belongs to a place.
+/// A pseudo-random number from 0 up to 1 for a tile.
 fn dice(column: i32, row: i32, salt: u32) -> f32 {
     let mixed = (column as u32).wrapping_mul(0x9e37_79b9) ^ (row as u32).wrapping_mul(0x85eb_ca6b);
     let mixed = (mixed ^ salt.wrapping_mul(0xc2b2_ae35)).wrapping_mul(0x27d4_eb2f);
     ((mixed ^ (mixed >> 15)) & 0xffff) as f32 / 65536.0
 }
 
-/// Paints what lies behind the level.
 pub(super) fn draw_sky(painter: &Painter, camera: Camera, age_secs: f32) {
     let screen = camera.screen;
     let mut mesh = Mesh::default();
-    let corners =
-        [screen.left_top(), screen.right_top(), screen.right_bottom(), screen.left_bottom()];
-    for (corner, color) in corners.into_iter().zip([SKY[0], SKY[0], SKY[1], SKY[1]]) {
-        mesh.colored_vertex(corner, color);
-    }
-    mesh.add_triangle(0, 1, 2);
-    mesh.add_triangle(0, 2, 3);
+    let corners = [
+        (screen.left_top(), SKY[0]),
+        (screen.right_top(), SKY[0]),
+        (screen.right_bottom(), SKY[1]),
+        (screen.left_bottom(), SKY[1]),
+    ];
+    quad_shaded(&mut mesh, corners);
     painter.add(Shape::mesh(mesh));
     let moon = screen.left_top() + vec2(screen.width() * 0.78, screen.height() * 0.2);
     glow(painter, moon, screen.height() * 0.4, light(palette::OWN, 0.1));
@@ -122,7 +121,7 @@ fn draw_hills(painter: &Painter, camera: Camera, hills: &Hills) {
     let screen = camera.screen;
     let color = mix(palette::VOID, palette::GRID_MAJOR, 0.4 + hills.haze);
     let foot = mix(color, SKY[1], 0.35);
-    // They are farther, so they go by and up and down more slowly.
+    // Distant hills move more slowly in both directions.
     let middle = camera.middle * hills.slow;
     let horizon = screen.center().y + (6.0 - (camera.middle.y - 12.0) * hills.slow) * camera.scale;
     let mut mesh = Mesh::default();
@@ -140,10 +139,10 @@ fn draw_hills(painter: &Painter, camera: Camera, hills: &Hills) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// The columns and rows that are seen.
+/// Visible columns and rows.
 fn seen(level: &Level, camera: Camera) -> (std::ops::Range<i32>, std::ops::Range<i32>) {
     let (min, max) = (camera.middle - camera.half(), camera.middle + camera.half());
-    // One more to either side, and below the level as far as one sees.
+    // One more on each side, and some below the level.
     let columns = min.x.floor() as i32 - 1..max.x.ceil() as i32 + 1;
     (
         columns,
@@ -151,7 +150,7 @@ fn seen(level: &Level, camera: Camera) -> (std::ops::Range<i32>, std::ops::Range
     )
 }
 
-/// Whether the ground goes on there: below the level it does where its last row is solid.
+/// True on solid ground; below the level its last row goes on.
 fn is_ground(level: &Level, column: i32, row: i32) -> bool {
     if !(0..level.width as i32).contains(&column) {
         return true;
@@ -159,7 +158,6 @@ fn is_ground(level: &Level, column: i32, row: i32) -> bool {
     level.is_solid(column, row.min(level.height as i32 - 1))
 }
 
-/// Paints the tiles.
 pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_secs: f32) {
     let (columns, rows) = seen(level, camera);
     let mut quads = Quads::new(camera);
@@ -186,17 +184,12 @@ pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_s
                     let top = min + Vec2::new(0.08, 0.5 + sway);
                     for n in 0..3 {
                         let y = min.y + 0.66 + n as f32 * 0.12;
-                        quads.rect(
-                            Vec2::new(min.x + 0.25, y),
-                            Vec2::new(min.x + 0.75, y + 0.05),
-                            [palette::STEEL; 2],
-                        );
+                        let (left, right) = (min.x + 0.25, min.x + 0.75);
+                        let (from, to) = (Vec2::new(left, y), Vec2::new(right, y + 0.05));
+                        quads.rect(from, to, [palette::STEEL; 2]);
                     }
-                    quads.rect(
-                        top,
-                        top + Vec2::new(0.84, 0.14),
-                        [palette::GOOD, palette::OWN_DARK],
-                    );
+                    let colors = [palette::GOOD, palette::OWN_DARK];
+                    quads.rect(top, top + Vec2::new(0.84, 0.14), colors);
                 }
                 Tile::Air | Tile::Solid => {}
             }
@@ -205,7 +198,7 @@ pub(super) fn draw_tiles(painter: &Painter, camera: Camera, level: &Level, age_s
     quads.paint(painter);
 }
 
-/// The colour of the ground at a corner of a place: the deeper, the darker, whichever way it is to the air.
+/// Colour of the ground at a corner of a tile: the farther from the air, the darker.
 fn shade(column: i32, row: i32) -> Color32 {
     static DEPTHS: LazyLock<Vec<f32>> = LazyLock::new(|| {
         let level = Level::the();
@@ -279,15 +272,12 @@ fn board(quads: &mut Quads, level: &Level, column: i32, row: i32) {
     quads.rect(min + Vec2::new(seam, 0.06), min + Vec2::new(seam + 0.03, 0.24), [palette::VOID; 2]);
     if ends(-1) || ends(1) {
         let x = if ends(-1) { 0.14 } else { 0.78 };
-        quads.rect(
-            min + Vec2::new(x, 0.24),
-            min + Vec2::new(x + 0.08, 0.6),
-            [palette::WALL_SIDE, fade(palette::WALL_SIDE, 0.0)],
-        );
+        let colors = [palette::WALL_SIDE, fade(palette::WALL_SIDE, 0.0)];
+        quads.rect(min + Vec2::new(x, 0.24), min + Vec2::new(x + 0.08, 0.6), colors);
     }
 }
 
-/// Paints the platforms as they are at a point of the cycle, and the ways that they go.
+/// Paints the platforms at a point of the cycle, with their ways.
 pub(super) fn draw_platforms(painter: &Painter, camera: Camera, clock: f32) {
     for platform in &PLATFORMS {
         let at = platform.at(clock);
@@ -302,13 +292,7 @@ pub(super) fn draw_platforms(painter: &Painter, camera: Camera, clock: f32) {
         glow(painter, rect.center_bottom(), size.x * 0.6, light(palette::WARN, 0.09));
         let edge = Stroke::new(0.05 * camera.scale, palette::STEEL);
         let corner = 0.12 * camera.scale;
-        painter.rect(
-            rect,
-            corner,
-            palette::WALL_SIDE,
-            edge,
-            egui_macroquad::egui::StrokeKind::Inside,
-        );
+        painter.rect(rect, corner, palette::WALL_SIDE, edge, StrokeKind::Inside);
         let shine = Rect::from_min_size(rect.min, vec2(size.x, 0.09 * camera.scale));
         painter.rect_filled(shine, corner, palette::TEXT_SOFT);
         // Chevrons to either side say that it moves.
@@ -334,15 +318,12 @@ fn draw_way(painter: &Painter, camera: Camera, platform: &Platform) {
         painter.circle_filled(at, 0.04 * camera.scale, fade(palette::TEXT_FAINT, 0.5));
     }
     for end in [from, to] {
-        painter.circle_stroke(
-            end,
-            0.1 * camera.scale,
-            Stroke::new(1.5, fade(palette::TEXT_FAINT, 0.6)),
-        );
+        let stroke = Stroke::new(1.5, fade(palette::TEXT_FAINT, 0.6));
+        painter.circle_stroke(end, 0.1 * camera.scale, stroke);
     }
 }
 
-/// Paints the coins that spin, hollow where the own player has been, and what marks the way.
+/// Paints coins, hollow where the own player has been, and flags.
 pub(super) fn draw_things(
     painter: &Painter,
     camera: Camera,
@@ -358,11 +339,8 @@ pub(super) fn draw_things(
         let at = camera.to_screen(*coin);
         let radius = 0.26 * camera.scale;
         if own.is_some_and(|own| own.has_coin(number)) {
-            painter.circle_stroke(
-                at,
-                radius * 0.5,
-                Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.4)),
-            );
+            let stroke = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.4));
+            painter.circle_stroke(at, radius * 0.5, stroke);
             continue;
         }
         let spin = (age_secs * 3.2 + coin.x * 0.35).sin();
@@ -426,16 +404,11 @@ fn draw_goal(painter: &Painter, camera: Camera, foot: Pos2, age_secs: f32) {
     for column in 0..columns {
         for row in 0..rows {
             let color = if (column + row) % 2 == 0 { palette::TEXT } else { palette::VOID };
-            let first = mesh.vertices.len() as u32;
-            for (dx, dy) in [(0, 0), (1, 0), (1, 1), (0, 1)] {
-                mesh.colored_vertex(corner(column + dx, row + dy), color);
-            }
-            mesh.add_triangle(first, first + 1, first + 2);
-            mesh.add_triangle(first, first + 2, first + 3);
+            let corners = [(0, 0), (1, 0), (1, 1), (0, 1)];
+            quad(&mut mesh, corners.map(|(x, y)| corner(column + x, row + y)), color);
         }
     }
     painter.add(Shape::mesh(mesh));
     let at = foot + vec2(0.0, 0.45 * metre);
-    let align = egui_macroquad::egui::Align2::CENTER_CENTER;
-    text_over(painter, at, align, "GOAL", 13.0, palette::TEXT_SOFT);
+    text_over(painter, at, Align2::CENTER_CENTER, "GOAL", 13.0, palette::TEXT_SOFT);
 }

@@ -1,4 +1,4 @@
-//! What happens on the ice, found by comparing frames, and what shines when it does.
+//! Events on the ice, found by comparing two frames, and their sparks.
 
 use std::collections::BTreeMap;
 
@@ -8,60 +8,44 @@ use phaselock::ids::EntityId;
 use phaselock_games::puck::rink::{HALF, PUCK, keep_puck};
 use phaselock_games::puck::{Board, Puck};
 
-use super::ice::side_color;
 use super::seen::Seen;
 use phaselock_client::palette;
 use phaselock_client::particles::{Particles, Trail};
 use phaselock_client::rig::Rig;
 
-/// Seconds that the puck leaves a trail for.
 pub(super) const TRAIL_SECS: f32 = 0.32;
-/// A way of more metres in one frame is no way.
+/// Metres in a frame that are a jump.
 const TRAIL_CUT: f32 = 3.0;
-/// Seconds in which a mallet's flash fades.
 const FLASH_SECS: f32 = 0.25;
-/// Seconds in which the puck cools down.
 const HEAT_SECS: f32 = 0.4;
-/// Seconds that a goal's light shines.
 const LIT_SECS: f32 = 1.6;
-/// Seconds within which the same strike is not felt twice, should the server see it otherwise.
+/// Seconds for which the same strike is not felt twice, should the server see it otherwise.
 const AGAIN_SECS: f32 = 0.12;
-/// A change of speed of that many metres a second without a strike is a wall.
+/// Change of speed without a strike that is a wall, in metres per second.
 const BOUNCE_SPEED: f32 = 2.5;
 
-/// What shines, and what was seen last.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    /// Sparks and rings.
     pub(super) particles: Particles,
-    /// The puck's way.
     pub(super) trail: Trail,
-    /// How hard the puck was struck a moment ago, 0 to 1.
+    /// Strength of the last strike, 0 to 1, cooling down.
     pub(super) heat: f32,
-    /// How brightly the goals shine, the own one first, 0 to 1.
+    /// Light of the goals, the own one first, 0 to 1.
     pub(super) lit: [f32; 2],
     flashes: BTreeMap<EntityId, f32>,
     last: Option<(u8, bool, Puck, Board)>,
     since_strike: f32,
 }
 
-/// What a goal was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
-    /// The own side has one more.
-    Ours,
-    /// The other has.
-    Theirs,
-}
-
 impl Effects {
-    /// How brightly a mallet flashes, 0 to 1.
+    /// Flash of a mallet, 0 to 1.
     pub(super) fn flash_of(&self, id: EntityId) -> f32 {
         self.flashes.get(&id).copied().unwrap_or(0.0)
     }
 
-    /// Lets time pass, and compares what is seen with what was; returns the goal that has been counted.
-    pub(super) fn observe(&mut self, seen: &Seen, rig: &mut Rig, secs: f32) -> Option<Goal> {
+    /// Advances by `secs`, and compares with the frame before; returns
+    /// a newly counted goal: true for the own side.
+    pub(super) fn observe(&mut self, seen: &Seen, rig: &mut Rig, secs: f32) -> Option<bool> {
         self.particles.advance(secs);
         self.trail.advance(secs, TRAIL_SECS);
         self.heat = (self.heat - secs / HEAT_SECS).max(0.0);
@@ -105,10 +89,10 @@ impl Effects {
         }
         let ours = seen.board.goals(right) > board.goals(right);
         let theirs = seen.board.goals(!right) > board.goals(!right);
-        if ours { Some(Goal::Ours) } else { theirs.then_some(Goal::Theirs) }
+        (ours || theirs).then_some(ours)
     }
 
-    /// A mallet struck the puck: the nearest one, for that is where it is.
+    /// A strike by the nearest mallet.
     fn strike(&mut self, seen: &Seen, puck: &Puck, change: Vec2, rig: &mut Rig) {
         if self.since_strike < AGAIN_SECS {
             return;
@@ -123,7 +107,7 @@ impl Effects {
         let hard = (change.length() / 26.0).clamp(0.1, 1.0);
         let away = (puck.position() - by.entity.position()).normalize_or(Vec2::X);
         let at = puck.position() - away * PUCK;
-        let color = side_color(seen.is_mate(&by.entity));
+        let color = palette::side(seen.is_mate(&by.entity));
         let count = 4 + (hard * 22.0) as usize;
         self.particles.spray(at, away, count, 3.0 + 11.0 * hard, color, 0.35);
         self.particles.spray(at, away, count / 3, 2.0 + 7.0 * hard, Color32::WHITE, 0.25);
@@ -137,11 +121,11 @@ impl Effects {
         rig.shake(if own { 0.42 * hard } else { 0.18 * hard });
     }
 
-    /// Off a wall.
+    /// A bounce off a wall.
     fn bounce(&mut self, puck: &Puck, change: Vec2) {
         let normal = change.normalize_or(Vec2::X);
         let at = puck.position() - normal * PUCK;
-        // Only where there is a wall: a correction changes the course as well.
+        // Only at a wall: a correction changes the velocity as well.
         let further = puck.position() - normal * 0.5;
         if keep_puck(further).distance(further) < 0.05 {
             return;
@@ -156,7 +140,7 @@ impl Effects {
         let side = if own { -1.0 } else { 1.0 };
         self.lit[usize::from(!own)] = 1.0;
         let at = Vec2::new(side * (HALF.x + 0.2), 0.0);
-        let color = side_color(!own);
+        let color = palette::side(!own);
         self.particles.spray(at, Vec2::new(-side, 0.0), 60, 16.0, color, 0.9);
         self.particles.spray(at, Vec2::new(-side, 0.0), 20, 10.0, Color32::WHITE, 0.7);
         self.particles.ring(at, (0.4, 4.0), color, 0.6);

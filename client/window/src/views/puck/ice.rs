@@ -2,7 +2,7 @@
 
 use egui_macroquad::egui::epaint::PathStroke;
 use egui_macroquad::egui::{
-    Align2, Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind,
+    Align2, Color32, CornerRadius, Painter, Rect, Shape, Stroke, StrokeKind,
 };
 use glam::Vec2;
 use phaselock_games::puck::rink::{CIRCLE, CORNER, DEPTH, GOAL, HALF, POST, POST_AT};
@@ -15,17 +15,17 @@ use phaselock_client::palette;
 /// Radius of the area in front of a goal, in metres.
 const CREASE: f32 = 2.3;
 
-/// The colour of a side: the own one's, at the left, and the other's.
-pub(super) fn side_color(own: bool) -> Color32 {
-    if own { palette::OWN } else { palette::FOE }
+/// Paints a line between two points of the rink.
+fn line(painter: &Painter, camera: Camera, ends: [Vec2; 2], stroke: Stroke) {
+    painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
 }
 
 fn rect(camera: Camera, min: Vec2, max: Vec2) -> Rect {
     Rect::from_two_pos(camera.to_screen(min), camera.to_screen(max))
 }
 
-/// Paints all of it; `lit` says how brightly the goals shine, the own one first, 0 to 1, and `goals` what is
-/// written on the ice.
+/// Paints the rink; `lit` is the light of the goals, 0 to 1, and `goals` the score on the ice,
+/// each with the own side first.
 pub(super) fn draw(painter: &Painter, camera: Camera, lit: [f32; 2], goals: [u8; 2]) {
     draw_rim(painter, camera);
     let ice = rect(camera, -HALF, HALF);
@@ -81,7 +81,7 @@ fn outline(painter: &Painter, camera: Camera, stroke: Stroke) {
 
 /// A goal: its box, its net, its light.
 fn draw_goal(painter: &Painter, camera: Camera, at: f32, lit: f32) {
-    let color = side_color(at < 0.0);
+    let color = palette::side(at < 0.0);
     let back = HALF.x + DEPTH;
     let inside = rect(camera, Vec2::new(HALF.x * at, -GOAL), Vec2::new(back * at, GOAL));
     let dark = mix(palette::VOID, color, 0.1 + 0.5 * lit);
@@ -92,13 +92,11 @@ fn draw_goal(painter: &Painter, camera: Camera, at: f32, lit: f32) {
     let net = Stroke::new(1.0, fade(palette::STEEL, 0.16 + 0.4 * lit));
     for n in 1..4 {
         let x = (HALF.x + DEPTH * n as f32 / 4.0) * at;
-        let ends = [Vec2::new(x, -GOAL), Vec2::new(x, GOAL)];
-        painter.line_segment(ends.map(|end| camera.to_screen(end)), net);
+        line(painter, camera, [Vec2::new(x, -GOAL), Vec2::new(x, GOAL)], net);
     }
     for n in -5..=5 {
         let y = GOAL * n as f32 / 6.0;
-        let ends = [Vec2::new(HALF.x * at, y), Vec2::new(back * at, y)];
-        painter.line_segment(ends.map(|end| camera.to_screen(end)), net);
+        line(painter, camera, [Vec2::new(HALF.x * at, y), Vec2::new(back * at, y)], net);
     }
     if lit > 0.0 {
         let middle = camera.to_screen(Vec2::new((HALF.x + 0.3) * at, 0.0));
@@ -107,7 +105,7 @@ fn draw_goal(painter: &Painter, camera: Camera, at: f32, lit: f32) {
     }
 }
 
-/// Lamps, and what they and the goals' lights leave on the ice; scratches of many rounds.
+/// Reflections of lamps and goals on the ice; scratches of many rounds.
 fn draw_reflections(painter: &Painter, camera: Camera, lit: [f32; 2]) {
     let white = Color32::WHITE;
     for (x, y, size) in [(-4.4, -2.0, 3.4), (0.4, 1.2, 4.2), (4.6, -1.4, 3.4)] {
@@ -120,7 +118,7 @@ fn draw_reflections(painter: &Painter, camera: Camera, lit: [f32; 2]) {
         beam(painter, [(end(0.2), light(white, 0.07)), (end(1.9), faint)], 0.5 * camera.scale);
     }
     for (at, lit) in [(-1.0, lit[0]), (1.0, lit[1])] {
-        let color = side_color(at < 0.0);
+        let color = palette::side(at < 0.0);
         let spot = camera.to_screen(Vec2::new(at * (HALF.x - 0.6), 0.0));
         glow(painter, spot, 3.6 * camera.scale, light(color, 0.06 + 0.3 * lit));
     }
@@ -130,16 +128,15 @@ fn draw_reflections(painter: &Painter, camera: Camera, lit: [f32; 2]) {
         let share = |by: f32| (n as f32 * by).fract() * 2.0 - 1.0;
         let from = Vec2::new(share(0.618), share(0.755)) * (HALF - 0.9);
         let along = Vec2::from_angle(n as f32 * 2.4) * (0.3 + 0.5 * (n as f32 * 0.37).fract());
-        let ends = [camera.to_screen(from), camera.to_screen(from + along)];
-        painter.line_segment(ends, scratch);
+        line(painter, camera, [from, from + along], scratch);
     }
 }
 
-/// Each side's goals, as if painted beneath the ice.
+/// Each side's score, as if painted beneath the ice.
 fn draw_score(painter: &Painter, camera: Camera, goals: [u8; 2]) {
     for (at, goals) in [(-1.0, goals[0]), (1.0, goals[1])] {
         let place = camera.to_screen(Vec2::new(4.0 * at, 0.0));
-        let color = fade(side_color(at < 0.0), 0.2);
+        let color = fade(palette::side(at < 0.0), 0.2);
         let size = 3.4 * camera.scale;
         text(painter, place, Align2::CENTER_CENTER, &goals.to_string(), size, color);
     }
@@ -147,16 +144,15 @@ fn draw_score(painter: &Painter, camera: Camera, goals: [u8; 2]) {
 
 fn draw_markings(painter: &Painter, camera: Camera) {
     let metre = camera.scale;
-    let line = mix(palette::MARKING, palette::STEEL, 0.45);
-    let stroke = Stroke::new(0.06 * metre, fade(line, 0.75));
+    let color = mix(palette::MARKING, palette::STEEL, 0.45);
+    let stroke = Stroke::new(0.06 * metre, fade(color, 0.75));
     let middle = camera.to_screen(Vec2::ZERO);
-    let bold = Stroke::new(0.11 * metre, fade(line, 0.9));
-    let ends = [Vec2::new(0.0, -HALF.y), Vec2::new(0.0, HALF.y)];
-    painter.line_segment(ends.map(|end| camera.to_screen(end)), bold);
+    let bold = Stroke::new(0.11 * metre, fade(color, 0.9));
+    line(painter, camera, [Vec2::new(0.0, -HALF.y), Vec2::new(0.0, HALF.y)], bold);
     painter.circle_stroke(middle, CIRCLE * metre, stroke);
-    painter.circle_filled(middle, 0.14 * metre, line);
+    painter.circle_filled(middle, 0.14 * metre, color);
     for at in [-1.0, 1.0] {
-        let color = side_color(at < 0.0);
+        let color = palette::side(at < 0.0);
         // The goal's line, and the area before it: hatched on the own side, dotted on the other.
         let own = at < 0.0;
         let goal = camera.to_screen(Vec2::new(HALF.x * at, 0.0));
@@ -164,8 +160,7 @@ fn draw_markings(painter: &Painter, camera: Camera) {
         let from = if own { -0.25 } else { 0.25 };
         arc(painter, goal, CREASE * metre, from, 0.5, crease);
         let ends = [Vec2::new(HALF.x * at, -GOAL), Vec2::new(HALF.x * at, GOAL)];
-        let line = Stroke::new(0.07 * metre, fade(color, 0.9));
-        painter.line_segment(ends.map(|end| camera.to_screen(end)), line);
+        line(painter, camera, ends, Stroke::new(0.07 * metre, fade(color, 0.9)));
         fill_crease(painter, camera, at, fade(color, 0.22));
         for y in [-2.3, 2.3] {
             let spot = camera.to_screen(Vec2::new(4.0 * at, y));
@@ -183,7 +178,7 @@ fn fill_crease(painter: &Painter, camera: Camera, at: f32, color: Color32) {
         for n in 1..6 {
             let y = -CREASE + CREASE * n as f32 / 3.0;
             let ends = [Vec2::new(-HALF.x, y), Vec2::new(-HALF.x + inside(y), y)];
-            painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
+            line(painter, camera, ends, stroke);
         }
         return;
     }
@@ -191,7 +186,7 @@ fn fill_crease(painter: &Painter, camera: Camera, at: f32, color: Color32) {
         for row in -3..=3 {
             let off = Vec2::new(0.35 + 0.55 * column as f32, 0.6 * row as f32);
             if off.length() < CREASE - 0.2 {
-                let spot: Pos2 = camera.to_screen(Vec2::new(HALF.x - off.x, off.y));
+                let spot = camera.to_screen(Vec2::new(HALF.x - off.x, off.y));
                 painter.circle_filled(spot, 0.06 * camera.scale, color);
             }
         }

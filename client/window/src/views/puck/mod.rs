@@ -1,4 +1,4 @@
-//! Shuffle Puck in the window: what its players see, and how controls move the mallet.
+//! Shuffle Puck in the window: picture and controls.
 
 mod events;
 mod ice;
@@ -9,38 +9,34 @@ mod steer;
 use std::cmp::Reverse;
 
 use egui_macroquad::egui::{Align2, Color32, Painter, Stroke, vec2};
-use phaselock::ids::PlayerId;
 use phaselock_games::puck::seats::sides;
-use phaselock_games::puck::{Command, Score, ShufflePuck, rink};
+use phaselock_games::puck::{Board as RinkBoard, Command, Score, ShufflePuck, rink};
 use phaselock_games::rounds::{Phase, Round, round};
 
-use events::{Effects, Goal, TRAIL_SECS};
+use events::{Effects, TRAIL_SECS};
 use pieces::Look;
 use seen::Seen;
 use steer::Steer;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
 use phaselock_client::camera::Camera;
 use phaselock_client::controls::Controls;
 use phaselock_client::paint::{fade, mix, text_over};
 use phaselock_client::palette;
 use phaselock_client::rig::Rig;
-use phaselock_client::scoreboard::{self, Board};
+use phaselock_client::scoreboard::Board;
 use phaselock_client::view::{GameView, Scene};
 
-/// Seconds for which it is told who scored.
+/// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
 
-/// What the picture of Shuffle Puck keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct PuckScreen {
-    /// The camera of the last frame, in the world's terms.
-    marks: Option<Camera>,
     steer: Steer,
     rig: Rig,
     effects: Effects,
     announcer: Announcer,
-    /// Who scored, and how long ago.
+    /// Name of the scorer, and its age in seconds.
     scorer: Option<(String, f32)>,
 }
 
@@ -60,20 +56,19 @@ impl GameView for PuckScreen {
         self.steer.command(controls)
     }
 
-    fn camera(&self) -> Option<Camera> {
-        self.marks
-    }
-
-    fn draw(&mut self, scene: &Scene<'_, ShufflePuck>, painter: &Painter) {
+    fn draw(&mut self, scene: &Scene<'_, ShufflePuck>, painter: &Painter) -> Camera {
         let seen = Seen::new(scene);
         let camera = self.take_note(scene, &seen);
         self.draw_world(scene, &seen, camera, painter);
         self.draw_over(scene, &seen, painter);
+        // A negative scale turns the picture back.
+        let middle = scene.game.on_rink(seen.rink, camera.middle * seen.turn);
+        Camera { middle, scale: camera.scale * seen.turn, ..camera }
     }
 }
 
 impl PuckScreen {
-    /// Takes note of what has changed, and returns the camera to draw with.
+    /// Advances everything by a frame; returns the camera to draw with.
     fn take_note(&mut self, scene: &Scene<'_, ShufflePuck>, seen: &Seen) -> Camera {
         let goal = self.effects.observe(seen, &mut self.rig, scene.secs);
         self.announcer.advance(&round(&scene.view.entities), scene.secs);
@@ -83,11 +78,8 @@ impl PuckScreen {
         self.scorer.take_if(|(_, age)| *age > SCORER_SECS);
         if let Some(goal) = goal {
             let [ours, theirs] = seen.goals();
-            let words = match goal {
-                Goal::Ours => format!("GOAL!  {ours} : {theirs}"),
-                Goal::Theirs => format!("They score  {ours} : {theirs}"),
-            };
-            self.announcer.say(&words);
+            let verb = if goal { "GOAL!" } else { "They score" };
+            self.announcer.say(&format!("{verb}  {ours} : {theirs}"));
             let by = seen.board.scored_by().map(|player| scene.name_of(player).to_owned());
             self.scorer = Some((by.unwrap_or_else(|| "An own goal".into()), 0.0));
         }
@@ -95,21 +87,7 @@ impl PuckScreen {
         if let Some(own) = seen.own_mallet() {
             self.steer.shown(camera, own.position(), seen.turn);
         }
-        // The kit forgets blows with time as it follows; there is nothing to follow here.
-        let shot = phaselock_client::rig::Shot {
-            target: camera.middle,
-            width: camera.half().x * 2.0,
-            height: camera.half().y * 2.0,
-            ease_secs: 0.01,
-            cut: 0.0,
-            bounds: None,
-        };
-        self.rig.follow(scene.screen, scene.secs, &shot);
-        let camera = self.rig.shaken(camera, scene.age_secs);
-        // A negative scale turns the picture.
-        let at = scene.game.on_rink(seen.rink, camera.middle * seen.turn);
-        self.marks = Some(Camera { middle: at, scale: camera.scale * seen.turn, ..camera });
-        camera
+        self.rig.hold(camera, scene.secs)
     }
 
     fn draw_world(
@@ -143,13 +121,12 @@ impl PuckScreen {
         }
         self.effects.particles.draw_above(painter, camera);
         for slot in mallets.into_iter().filter(|slot| seen.own != Some(slot.id)) {
-            if let Some(owner) = slot.owner.filter(|owner| scene.roster.contains_key(owner)) {
-                let (name, bot) = (scene.name_of(owner), scene.is_bot(owner));
-                pieces::draw_name(painter, camera, &slot.entity, name, bot);
+            if let Some(tag) = scene.owner_tag(slot.owner) {
+                pieces::draw_name(painter, camera, &slot.entity, tag);
             }
         }
         if scene.active && !self.steer.by_keys() {
-            // Where the mallet is sent, which it may not have reached yet.
+            // The target of the mallet, which may not be there yet.
             let soft = Stroke::new(1.5, fade(palette::TEXT, 0.5));
             painter.circle_stroke(scene.pointer, 5.0, soft);
         }
@@ -161,9 +138,9 @@ impl PuckScreen {
         let now = scene.rates.tick_at(scene.view.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
         let figures = [(ours.as_str(), "YOUR SIDE"), (theirs.as_str(), "OTHERS")];
-        let clock = draw_clock(painter, screen, &round, (now, scene.rates), figures);
-        // How the rink is manned, beside the clock.
-        let count = scene.view.entities.records::<phaselock_games::puck::Board>().count();
+        let clock = draw_clock(painter, scene, (&round, now), figures);
+        // Players on the rink, beside the clock.
+        let count = entities.records::<RinkBoard>().count();
         let [left, right] = sides(entities, seen.rink);
         let (us, them) = if seen.right { (right, left) } else { (left, right) };
         let mut about = format!("{us} against {them}");
@@ -177,32 +154,23 @@ impl PuckScreen {
         if let Some(words) = self.waits_for(seen, &round, us.min(them) == 0) {
             let at = screen.center_bottom() - vec2(0.0, 16.0);
             text_over(painter, at, Align2::CENTER_CENTER, words, 14.0, palette::TEXT_SOFT);
-        } else if !scene.crowded {
-            draw_hint(painter, screen, Self::controls(), scene.age_secs, 8.0);
+        } else {
+            draw_hint(painter, scene, Self::KEYS, 8.0);
         }
-        let board = self.board(scene, seen.rink);
-        if round.phase() == Phase::Results {
-            let secs = round.secs_left(now, scene.rates);
-            draw_results(painter, screen, verdict(seen.goals()), &board, secs);
-            return;
+        if round.phase() != Phase::Results {
+            self.announcer.draw(painter, screen);
+            if let Some((name, age)) = &self.scorer {
+                let left = ((SCORER_SECS - age) * 2.0).clamp(0.0, 1.0);
+                let at = screen.center() - vec2(0.0, screen.height() * 0.2 - 46.0);
+                let color = fade(palette::TEXT_SOFT, left);
+                text_over(painter, at, Align2::CENTER_CENTER, name, 20.0, color);
+            }
         }
-        self.announcer.draw(painter, screen);
-        if let Some((name, age)) = &self.scorer {
-            let left = ((SCORER_SECS - age) * 2.0).clamp(0.0, 1.0);
-            let at = screen.center() - vec2(0.0, screen.height() * 0.2 - 46.0);
-            let color = fade(palette::TEXT_SOFT, left);
-            text_over(painter, at, Align2::CENTER_CENTER, name, 20.0, color);
-        }
-        if scene.scores {
-            scoreboard::draw(painter, screen, &board);
-        }
+        let board = Self::board(scene, seen.rink);
+        draw_table(painter, scene, (&round, now), verdict(seen.goals()), &board);
     }
 
-    fn controls() -> &'static [(&'static str, &'static str)] {
-        Self::KEYS
-    }
-
-    /// What the player should know of why nothing counts.
+    /// Reason why nothing counts.
     fn waits_for(&self, seen: &Seen, round: &Round, alone: bool) -> Option<&'static str> {
         match round.phase() {
             Phase::WarmUp if alone => Some("Nobody is on the other side yet"),
@@ -214,26 +182,19 @@ impl PuckScreen {
         }
     }
 
-    fn board(&self, scene: &Scene<'_, ShufflePuck>, rink: u8) -> Board {
-        let score = |player: PlayerId| {
-            let owned = scene.view.entities.records::<Score>();
-            let score =
-                owned.filter(|slot| slot.owner == Some(player)).map(|slot| slot.entity).next();
-            score.unwrap_or_default()
-        };
+    fn board(scene: &Scene<'_, ShufflePuck>, rink: u8) -> Board {
         let key = |player| {
-            let Score { goals, saves, .. } = score(player);
-            (score(player).rink != rink, Reverse(goals), Reverse(saves))
+            let Score { goals, saves, rink: at, .. } = scene.record_of(player);
+            (at != rink, Reverse(goals), Reverse(saves))
         };
         let values = |player| {
-            let Score { goals, saves, wins, .. } = score(player);
+            let Score { goals, saves, wins, .. } = scene.record_of(player);
             vec![goals.to_string(), saves.to_string(), wins.to_string()]
         };
         Board::new(scene, &["GOALS", "SAVES", "WINS"], key, values)
     }
 }
 
-/// Who has won, in words.
 fn verdict([ours, theirs]: [u8; 2]) -> &'static str {
     match ours.cmp(&theirs) {
         std::cmp::Ordering::Greater => "Your side wins",
@@ -247,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_has_more_goals_has_won() {
+    fn side_with_more_goals_has_won() {
         assert_eq!(verdict([7, 3]), "Your side wins");
         assert_eq!(verdict([2, 3]), "The other side wins");
         assert_eq!(verdict([0, 0]), "A draw");

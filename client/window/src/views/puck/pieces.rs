@@ -1,23 +1,19 @@
-//! What moves on the ice: mallets and the puck.
+//! Mallets and the puck.
 
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Stroke, vec2};
+use egui_macroquad::egui::{Align2, Color32, Painter, Stroke, vec2};
 use phaselock_games::puck::rink::{MALLET, PUCK};
 use phaselock_games::puck::{Mallet, Puck};
 
-use super::ice::side_color;
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, fade, glow, light, mix, text_over};
+use phaselock_client::paint::{arc, dashes, fade, glow, light, mix};
 use phaselock_client::palette;
-use phaselock_client::scoreboard::bot_tag;
+use phaselock_client::scoreboard::name_tag;
 
-/// How a mallet is painted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// Whether it is one of the own side.
     pub(super) mate: bool,
-    /// Whether it is the own one.
     pub(super) own: bool,
-    /// How brightly it flashes from a strike, 0 to 1.
+    /// Flash of a strike, 0 to 1.
     pub(super) flash: f32,
 }
 
@@ -25,7 +21,7 @@ pub(super) struct Look {
 pub(super) fn draw_beneath(painter: &Painter, camera: Camera, mallet: &Mallet, look: Look) {
     let metre = camera.scale;
     let at = camera.to_screen(mallet.position());
-    let color = side_color(look.mate);
+    let color = palette::side(look.mate);
     glow(painter, at + vec2(0.0, 0.42) * metre, 1.0 * metre, light(color, 0.22));
     glow(painter, at + vec2(0.1, 0.16) * metre, 0.95 * metre, Color32::from_black_alpha(190));
     if look.own {
@@ -33,57 +29,40 @@ pub(super) fn draw_beneath(painter: &Painter, camera: Camera, mallet: &Mallet, l
     }
 }
 
-/// Paints a mallet. The own side's wear whole rings, the other's broken ones.
+/// Paints a mallet. The own side wears whole rings, the other side broken ones.
 pub(super) fn draw_mallet(painter: &Painter, camera: Camera, mallet: &Mallet, look: Look) {
     let metre = camera.scale;
     let at = camera.to_screen(mallet.position());
-    let color = mix(side_color(look.mate), Color32::WHITE, look.flash * 0.8);
-    let dark = if look.mate { palette::OWN_DARK } else { palette::FOE_DARK };
-    let body = mix(dark, color, 0.18 + 0.4 * look.flash);
+    let color = mix(palette::side(look.mate), Color32::WHITE, look.flash * 0.8);
+    let body = mix(palette::side_dark(look.mate), color, 0.18 + 0.4 * look.flash);
     let edge = Stroke::new(0.08 * metre, color);
     painter.circle(at, (MALLET - 0.04) * metre, body, edge);
     let ring = Stroke::new(0.07 * metre, fade(color, 0.9));
     if look.mate {
         painter.circle_stroke(at, 0.4 * metre, ring);
     } else {
-        for n in 0..6 {
-            arc(painter, at, 0.4 * metre, n as f32 / 6.0, 0.1, ring);
-        }
+        dashes(painter, (at, 0.4 * metre), 6, (0.0, 0.6), ring);
     }
     // The knob that the hand holds, and the lamps on it.
     let knob = at - vec2(0.0, 0.03) * metre;
-    painter.circle(
-        knob,
-        0.25 * metre,
-        mix(body, palette::STEEL, 0.25),
-        Stroke::new(0.04 * metre, fade(color, 0.8)),
-    );
+    let edge = Stroke::new(0.04 * metre, fade(color, 0.8));
+    painter.circle(knob, 0.25 * metre, mix(body, palette::STEEL, 0.25), edge);
     glow(painter, knob + vec2(-0.08, -0.1) * metre, 0.17 * metre, light(Color32::WHITE, 0.55));
     if look.own {
-        own_sign(painter, at, metre, color);
+        let stroke = Stroke::new(0.06 * metre, color);
+        dashes(painter, (at, (MALLET + 0.1) * metre), 4, (-0.04, 0.32), stroke);
     }
 }
 
-/// The sign of the own mallet: four marks around it.
-fn own_sign(painter: &Painter, at: Pos2, metre: f32, color: Color32) {
-    for n in 0..4 {
-        let from = n as f32 / 4.0 - 0.04;
-        arc(painter, at, (MALLET + 0.1) * metre, from, 0.08, Stroke::new(0.06 * metre, color));
-    }
-}
-
-/// Writes a name above a mallet, or below one that is at the upper wall.
-pub(super) fn draw_name(painter: &Painter, camera: Camera, mallet: &Mallet, name: &str, bot: bool) {
+/// A name above a mallet, or below one at the upper wall.
+pub(super) fn draw_name(painter: &Painter, camera: Camera, mallet: &Mallet, tag: (&str, bool)) {
     let up = if mallet.y < -2.6 { -1.0 } else { 1.0 };
     let away = (MALLET + 0.24) * camera.scale + 6.0;
-    let at = camera.to_screen(mallet.position()) - vec2(if bot { 14.0 } else { 0.0 }, up * away);
-    let rect = text_over(painter, at, Align2::CENTER_CENTER, name, 13.0, fade(palette::TEXT, 0.9));
-    if bot {
-        bot_tag(painter, rect.right_center() + vec2(4.0, 0.5), 0.9);
-    }
+    let at = camera.to_screen(mallet.position()) - vec2(0.0, up * away);
+    name_tag(painter, at, Align2::CENTER_CENTER, tag, 13.0, 0.9);
 }
 
-/// Paints the puck; `heat` is how hard it was struck a moment ago, 0 to 1.
+/// Paints the puck; `heat` is the strength of the last strike, 0 to 1.
 pub(super) fn draw_puck(painter: &Painter, camera: Camera, puck: &Puck, heat: f32, held_secs: f32) {
     let metre = camera.scale;
     let at = camera.to_screen(puck.position());

@@ -1,6 +1,6 @@
 //! The rink as its player sees it: the own side always at the left.
 //!
-//! Who plays on the right sees everything turned by half a turn, and so does its mouse.
+//! A player on the right sees everything turned by half a turn; its mouse is turned as well.
 
 use egui_macroquad::egui::{Rect, vec2};
 use glam::Vec2;
@@ -13,34 +13,28 @@ use phaselock_games::puck::{Board, Mallet, Puck, ShufflePuck, mallet_of};
 use phaselock_client::camera::Camera;
 use phaselock_client::view::Scene;
 
-/// Points above the rink that are kept for what is written.
+/// Points above the rink for text.
 const ABOVE: f32 = 74.0;
-/// And below it.
+/// Points below the rink for text.
 const BELOW: f32 = 34.0;
-/// Metres around the ice: the rim.
+/// Width of the rim around the ice, in metres.
 pub(super) const RIM: f32 = 0.34;
 
-/// What there is on the own rink, turned as the player sees it.
+/// The own rink, turned as its player sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    /// Which rink.
     pub(super) rink: u8,
-    /// 1, or -1 if the picture is turned.
+    /// -1 if the picture is turned, otherwise 1.
     pub(super) turn: f32,
-    /// Whether the own side is the world's right one.
+    /// The own side is the world's right one.
     pub(super) right: bool,
-    /// The own mallet.
     pub(super) own: Option<EntityId>,
-    /// All mallets on the rink.
     pub(super) mallets: Vec<Slot<Mallet>>,
-    /// The puck.
     pub(super) puck: Option<Puck>,
-    /// The score.
     pub(super) board: Board,
 }
 
 impl Seen {
-    /// What a frame shows.
     pub(super) fn new(scene: &Scene<'_, ShufflePuck>) -> Self {
         let entities = &scene.view.entities;
         let me = mallet_of(entities, scene.player);
@@ -58,7 +52,8 @@ impl Seen {
         let puck = ShufflePuck::puck_of(entities, rink).map(|slot| {
             let mut puck = slot.entity;
             if let Some(me) = me.filter(|_| puck.is_in_play()) {
-                // A correction slides the picture, but not through the mallet in the player's hand.
+                // A correction slides the picture, but not through the mallet in the player's
+                // hand.
                 let away = puck.position() - me.position();
                 if away.length() < TOUCH {
                     let out = me.position() + away.normalize_or(Vec2::new(-me.side(), 0.0)) * TOUCH;
@@ -72,17 +67,15 @@ impl Seen {
         Self { rink, turn, right, own: scene.view.own, mallets, puck, board }
     }
 
-    /// The own mallet, as seen.
     pub(super) fn own_mallet(&self) -> Option<&Mallet> {
         self.mallets.iter().find(|slot| Some(slot.id) == self.own).map(|slot| &slot.entity)
     }
 
-    /// Whether a mallet is one of the own side.
     pub(super) fn is_mate(&self, mallet: &Mallet) -> bool {
         mallet.right == self.right
     }
 
-    /// In whose goal the puck lies, if it does: true for the own one.
+    /// The goal in which the puck lies: true for the own one.
     pub(super) fn scored_on(&self) -> Option<bool> {
         let scored = self.puck?.scored;
         (scored != 0).then_some((scored == 2) == self.right)
@@ -94,7 +87,7 @@ impl Seen {
     }
 }
 
-/// The camera that shows the whole rink between what is written above and below it.
+/// The camera that shows the whole rink between the texts above and below it.
 pub(super) fn camera(screen: Rect) -> Camera {
     let half = HALF + Vec2::new(DEPTH + RIM, RIM);
     let room = vec2(screen.width() - 12.0, screen.height() - ABOVE - BELOW);

@@ -1,4 +1,4 @@
-//! What controls command: the mallet goes after the mouse, or where keys send it.
+//! Steering: the mallet goes after the mouse, or where keys send it.
 
 use std::cell::Cell;
 
@@ -9,34 +9,31 @@ use phaselock_games::puck::Command;
 use phaselock_client::camera::Camera;
 use phaselock_client::controls::{Controls, KeyCode};
 
-/// How far ahead of the mallet keys send it, in metres: far enough for its full speed.
+/// Distance ahead of the mallet to which keys send it, in metres: enough for its full speed.
 const KEY_REACH: f32 = 2.2;
-/// Where it comes to rest when keys are let go, ahead of where it is.
+/// Distance ahead at which the mallet rests after the keys are released, in metres.
 const KEY_REST: f32 = 0.3;
-/// By how many points the mouse must move to take over from the keys.
+/// Points of the mouse's motion that take over from the keys.
 const MOUSE_MOVES: f32 = 3.0;
 
-/// How the mallet is steered. Asked for in every tick, shown to in every frame.
+/// Steering of the mallet: read in every tick, updated in every frame.
 #[derive(Debug, Default)]
 pub(super) struct Steer {
-    /// What the last frame showed: the camera, the own mallet, and whether the picture was turned.
+    /// The last frame's camera, own mallet, and turn of the picture.
     shown: Option<(Camera, Vec2, f32)>,
-    /// While keys steer: where the mouse was, and where the mallet rests.
+    /// While keys steer: position of the mouse, and of the mallet at rest.
     keys: Cell<Option<(Pos2, Vec2)>>,
 }
 
 impl Steer {
-    /// A frame showed the own mallet there, as seen.
     pub(super) fn shown(&mut self, camera: Camera, own: Vec2, turn: f32) {
         self.shown = Some((camera, own, turn));
     }
 
-    /// Whether keys steer, and not the mouse.
     pub(super) fn by_keys(&self) -> bool {
         self.keys.get().is_some()
     }
 
-    /// What the controls command.
     pub(super) fn command(&self, controls: &Controls) -> Command {
         let Some((camera, own, turn)) = self.shown else { return Command::default() };
         let right = controls.axis(&[KeyCode::A, KeyCode::Left], &[KeyCode::D, KeyCode::Right]);

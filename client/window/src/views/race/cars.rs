@@ -6,13 +6,13 @@ use glam::Vec2;
 use phaselock::ids::PlayerId;
 use phaselock_games::race::Car;
 
-use super::ground::quad;
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{beam, fade, glow, light, mix, text, text_over};
+use phaselock_client::paint::{beam, fade, glow, light, mix, quad, text};
 use phaselock_client::palette;
-use phaselock_client::scoreboard::bot_tag;
+use phaselock_client::scoreboard::name_tag;
 
-/// The body from above, right half, from the nose back: metres ahead of the middle and to the right.
+/// Right half of the body from above, from the nose back: metres ahead of the middle and to the
+/// right.
 const BODY: [(f32, f32); 8] = [
     (2.15, 0.42),
     (2.0, 0.78),
@@ -23,10 +23,10 @@ const BODY: [(f32, f32); 8] = [
     (-2.05, 0.86),
     (-2.15, 0.6),
 ];
-/// Patterns that cars are told apart by, besides their numbers.
+/// Patterns that tell cars apart, besides their numbers.
 const PATTERNS: u16 = 6;
 
-/// A car's own frame on the screen.
+/// A car's frame of reference on the screen.
 #[derive(Clone, Copy)]
 struct Frame {
     camera: Camera,
@@ -42,48 +42,40 @@ impl Frame {
     fn block(&self, mesh: &mut Mesh, ahead: [f32; 2], right: [f32; 2], color: Color32) {
         let ([back, front], [left, right]) = (ahead, right);
         let corners = [(back, left), (front, left), (front, right), (back, right)];
+        self.quad(mesh, corners, color);
+    }
+
+    fn quad(&self, mesh: &mut Mesh, corners: [(f32, f32); 4], color: Color32) {
         quad(mesh, corners.map(|(ahead, right)| self.point(ahead, right)), color);
     }
 }
 
-/// How a car is painted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// Whether it is the own one.
     pub(super) own: bool,
-    /// Whose it is.
     pub(super) player: PlayerId,
-    /// Whether it is there to be touched.
     pub(super) solid: bool,
 }
 
-/// Paints a car.
 pub(super) fn draw(painter: &Painter, camera: Camera, car: &Car, look: Look) {
     let frame = Frame { camera, at: car.place(), nose: car.nose() };
     let there = if look.solid { 1.0 } else { 0.45 };
     let dye = |color: Color32| fade(color, there);
-    // Who is not the own one is lighter or darker, besides its pattern.
+    // Other cars differ in brightness, besides their patterns.
     let shade = f32::from(look.player.0 * 7 % 5) / 4.0;
     let paint = if look.own {
         palette::OWN
     } else {
-        mix(
-            mix(palette::FOE, palette::FOE_DARK, 0.35),
-            mix(palette::FOE, palette::TEXT, 0.3),
-            shade,
-        )
+        let dark = mix(palette::FOE, palette::FOE_DARK, 0.35);
+        mix(dark, mix(palette::FOE, palette::TEXT, 0.3), shade)
     };
     let trim = if look.own { palette::TEXT } else { palette::FOE_DARK };
 
     if look.solid {
         for (ahead, radius) in [(1.0, 1.5), (-1.0, 1.6)] {
             let at = frame.at + frame.nose * ahead + Vec2::new(0.18, 0.3);
-            glow(
-                painter,
-                camera.to_screen(at),
-                radius * camera.scale,
-                Color32::from_black_alpha(150),
-            );
+            let black = Color32::from_black_alpha(150);
+            glow(painter, camera.to_screen(at), radius * camera.scale, black);
         }
     }
     headlights(painter, &frame, there);
@@ -114,9 +106,9 @@ pub(super) fn draw(painter: &Painter, camera: Camera, car: &Car, look: Look) {
     frame.block(&mut mesh, [-2.3, -2.0], [-0.95, 0.95], dye(trim));
     let glass = dye(mix(palette::VOID, palette::STEEL, 0.12));
     let screen = [(0.95, -0.62), (0.95, 0.62), (0.5, 0.7), (0.5, -0.7)];
-    quad(&mut mesh, screen.map(|(ahead, right)| frame.point(ahead, right)), glass);
+    frame.quad(&mut mesh, screen, glass);
     let rear = [(-0.95, -0.6), (-0.95, 0.6), (-0.65, 0.68), (-0.65, -0.68)];
-    quad(&mut mesh, rear.map(|(ahead, right)| frame.point(ahead, right)), glass);
+    frame.quad(&mut mesh, rear, glass);
     painter.add(Shape::mesh(mesh));
     tail_lights(painter, &frame, car, there);
 
@@ -128,11 +120,10 @@ pub(super) fn draw(painter: &Painter, camera: Camera, car: &Car, look: Look) {
     let size = radius * if number.len() > 2 { 1.05 } else { 1.4 };
     text(painter, middle, Align2::CENTER_CENTER, &number, size, dye(palette::VOID));
     if look.own {
-        // An arrowhead before the nose: one's own, without colour.
+        // An arrowhead before the nose tells the own car without colour.
         let tip = [(3.3, 0.0), (2.7, 0.5), (2.85, 0.0), (2.7, -0.5)];
-        let points: Vec<_> = tip.iter().map(|(ahead, right)| frame.point(*ahead, *right)).collect();
         let mut mesh = Mesh::default();
-        quad(&mut mesh, [points[0], points[1], points[2], points[3]], fade(palette::OWN, 0.85));
+        frame.quad(&mut mesh, tip, fade(palette::OWN, 0.85));
         painter.add(Shape::mesh(mesh));
     }
 }
@@ -152,7 +143,7 @@ fn pattern(mesh: &mut Mesh, frame: &Frame, which: u16, color: Color32) {
         2 => {
             for side in [-1.0, 1.0] {
                 let corners = [(1.95, 0.0), (1.55, 0.0), (1.05, side * 0.88), (1.4, side * 0.88)];
-                quad(mesh, corners.map(|(ahead, right)| frame.point(ahead, right)), color);
+                frame.quad(mesh, corners, color);
             }
         }
         // One half.
@@ -205,28 +196,15 @@ fn tail_lights(painter: &Painter, frame: &Frame, car: &Car, there: f32) {
     }
 }
 
-/// What is written above a car.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
-    /// Its place in the race; 0 if nothing counts.
-    pub(super) place: u16,
-    /// Its driver's name.
-    pub(super) name: &'a str,
-    /// Whether the server drives it.
-    pub(super) bot: bool,
-}
-
-/// Writes it.
-pub(super) fn draw_tag(painter: &Painter, camera: Camera, car: &Car, tag: Tag<'_>) {
-    let over =
-        camera.to_screen(car.place()) - vec2(if tag.bot { 14.0 } else { 0.0 }, 2.2 * camera.scale);
-    let words = match tag.place {
-        0 => tag.name.to_owned(),
-        place => format!("{place}. {}", tag.name),
-    };
-    let color = fade(palette::TEXT, 0.92);
-    let name = text_over(painter, over, Align2::CENTER_BOTTOM, &words, 12.5, color);
-    if tag.bot {
-        bot_tag(painter, name.right_center() + vec2(4.0, 0.5), 0.9);
-    }
+/// Name above a car, with its place in the race; 0 if nothing counts.
+pub(super) fn draw_tag(
+    painter: &Painter,
+    camera: Camera,
+    car: &Car,
+    (name, bot): (&str, bool),
+    place: u16,
+) {
+    let over = camera.to_screen(car.place()) - vec2(0.0, 2.2 * camera.scale);
+    let words = if place == 0 { name.to_owned() } else { format!("{place}. {name}") };
+    name_tag(painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.5, 0.92);
 }

@@ -6,18 +6,18 @@ use glam::Vec2;
 use phaselock_games::race::track::{BARRIER, BEND, HALF_WIDTH, KERB, Track};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, mix};
+use phaselock_client::paint::{fade, mix, quad, triangle};
 use phaselock_client::palette;
 
-/// Metres beyond the picture that are painted as well.
+/// Metres painted beyond the picture.
 const MARGIN: f32 = 8.0;
 /// Side of a patch of lawn with a tuft of grass, in metres.
 const PATCH: f32 = 4.5;
 /// Width of a mown stripe, in metres.
 const MOWN: f32 = 11.0;
-/// How high barriers are, as a share of the camera's height.
+/// Height of barriers, as a share of the camera's height.
 const BARRIER_HEIGHT: f32 = 0.012;
-/// Slots of the grid that are painted.
+/// Painted slots of the grid.
 const SLOTS: usize = 32;
 
 /// The road in pieces, made once.
@@ -30,10 +30,10 @@ pub(super) struct Ground {
 struct Piece {
     at: Vec2,
     right: Vec2,
-    /// The racing line, which is darker from rubber.
+    /// Distance of the racing line from the middle; rubber makes it darker.
     line: f32,
     kerb: bool,
-    /// Where the barriers stand, left and right; none where other parts of the track lie behind.
+    /// Positions of the barriers, left and right; none where other parts of the track lie behind.
     barriers: [Option<Vec2>; 2],
 }
 
@@ -55,27 +55,12 @@ impl Default for Ground {
 
 /// A stripe along the road, between two distances from its middle.
 fn stripe(mesh: &mut Mesh, camera: Camera, [a, b]: [&Piece; 2], from: [f32; 2], color: Color32) {
+    let corner = |piece: &Piece, aside: f32| camera.to_screen(piece.at + piece.right * aside);
     let [left, right] = from;
-    let corners = [
-        a.at + a.right * left,
-        a.at + a.right * right,
-        b.at + b.right * right,
-        b.at + b.right * left,
-    ];
-    quad(mesh, corners.map(|corner| camera.to_screen(corner)), color);
+    quad(mesh, [corner(a, left), corner(a, right), corner(b, right), corner(b, left)], color);
 }
 
-/// Four corners in their order around.
-pub(super) fn quad(mesh: &mut Mesh, corners: [Pos2; 4], color: Color32) {
-    let first = mesh.vertices.len() as u32;
-    for corner in corners {
-        mesh.colored_vertex(corner, color);
-    }
-    mesh.add_triangle(first, first + 1, first + 2);
-    mesh.add_triangle(first, first + 2, first + 3);
-}
-
-/// Any number that looks like chance, 0 to 1, for a patch of the lawn.
+/// A pseudo-random number from 0 up to 1 for a patch of the lawn.
 fn chance(x: i32, y: i32, salt: u32) -> f32 {
     let mut bits =
         (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca77) ^ salt;
@@ -85,11 +70,10 @@ fn chance(x: i32, y: i32, salt: u32) -> f32 {
 }
 
 impl Ground {
-    /// Paints all that lies beneath the cars, on a window that has the lawn's colour.
+    /// Paints everything beneath the cars, on a window of the lawn's colour.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
         lawn(painter, camera);
-        let half = camera.half() + BARRIER + MARGIN;
-        let seen = |piece: &Piece| (piece.at - camera.middle).abs().cmplt(half).all();
+        let seen = |piece: &Piece| camera.sees(piece.at, BARRIER + MARGIN);
         let count = self.pieces.len();
         let pairs: Vec<_> = (0..count)
             .map(|n| [&self.pieces[n], &self.pieces[(n + 1) % count]])
@@ -103,7 +87,7 @@ impl Ground {
         }
         for (pair, n) in &pairs {
             if pair[0].kerb {
-                // Two metres of each colour: stripes can be told by anybody.
+                // Stripes can be told without colours.
                 let color = if n % 2 == 0 { palette::KERB } else { palette::TEXT };
                 let out = HALF_WIDTH + KERB;
                 stripe(&mut mesh, camera, *pair, [-out, -HALF_WIDTH], fade_solid(color));
@@ -118,15 +102,15 @@ impl Ground {
                 let color = fade(palette::RUBBER, strength);
                 let edge = |piece: &Piece, by: f32| {
                     let most = HALF_WIDTH - 0.4;
-                    piece.at + piece.right * (piece.line + by).clamp(-most, most)
+                    let aside = (piece.line + by).clamp(-most, most);
+                    camera.to_screen(piece.at + piece.right * aside)
                 };
-                let corners = [
-                    edge(a, -half_width),
-                    edge(a, half_width),
-                    edge(b, half_width),
-                    edge(b, -half_width),
-                ];
-                quad(&mut mesh, corners.map(|corner| camera.to_screen(corner)), color);
+                let [left, right] = [-half_width, half_width];
+                quad(
+                    &mut mesh,
+                    [edge(a, left), edge(a, right), edge(b, right), edge(b, left)],
+                    color,
+                );
             }
         }
         painter.add(Shape::mesh(mesh));
@@ -139,10 +123,8 @@ impl Ground {
         grid(painter, camera);
     }
 
-    /// Paints the barriers, which stand up a little.
     pub(super) fn draw_barriers(&self, painter: &Painter, camera: Camera) {
-        let half = camera.half() + BARRIER + MARGIN;
-        let seen = |piece: &Piece| (piece.at - camera.middle).abs().cmplt(half).all();
+        let seen = |piece: &Piece| camera.sees(piece.at, BARRIER + MARGIN);
         for side in 0..2 {
             let at = |piece: &Piece| piece.barriers[side];
             let wide = |metres: f32, color| Stroke::new((metres * camera.scale).max(1.5), color);
@@ -156,7 +138,7 @@ impl Ground {
         }
     }
 
-    /// Paints a line along the road, as far as it is seen.
+    /// Paints the visible part of a line along the road.
     fn run(
         &self,
         painter: &Painter,
@@ -184,7 +166,7 @@ fn line(painter: &Painter, points: &mut Vec<Pos2>, stroke: Stroke) {
     }
 }
 
-/// A paint on the road: somewhat worn.
+/// Somewhat worn paint on the road.
 fn fade_solid(color: Color32) -> Color32 {
     mix(color, palette::ASPHALT, 0.16)
 }
@@ -193,20 +175,15 @@ fn fade_solid(color: Color32) -> Color32 {
 fn lawn(painter: &Painter, camera: Camera) {
     let (low, high) = (camera.middle - camera.half(), camera.middle + camera.half());
     let mut mesh = Mesh::default();
-    // Stripes lean by a fourth: x + y / 4 is alike along them.
+    // Stripes lean: x + y / 4 is constant along them.
     let across = |point: Vec2| point.x + 0.25 * point.y;
     let first = (across(low) / (2.0 * MOWN)).floor() as i32;
     let last = (across(high) / (2.0 * MOWN)).ceil() as i32;
     for n in first..=last {
         let x = n as f32 * 2.0 * MOWN;
         let corner = |x: f32, y: f32| camera.to_screen(Vec2::new(x - 0.25 * y, y));
-        let corners = [
-            corner(x, low.y),
-            corner(x + MOWN, low.y),
-            corner(x + MOWN, high.y),
-            corner(x, high.y),
-        ];
-        quad(&mut mesh, corners, palette::GRASS_STRIPE);
+        let ends = [(x, low.y), (x + MOWN, low.y), (x + MOWN, high.y), (x, high.y)];
+        quad(&mut mesh, ends.map(|(x, y)| corner(x, y)), palette::GRASS_STRIPE);
     }
     let tuft = fade(palette::GRASS_TUFT, 0.7);
     let (from, to) = ((low / PATCH).floor(), (high / PATCH).ceil());
@@ -218,22 +195,17 @@ fn lawn(painter: &Painter, camera: Camera) {
             for lean in [-0.32, 0.0, 0.3] {
                 let foot = |by: f32| camera.to_screen(at + Vec2::new(lean * 0.6 + by, 0.0));
                 let tip = camera.to_screen(at + Vec2::new(lean, -tall));
-                let start = mesh.vertices.len() as u32;
-                for point in [foot(-0.06), foot(0.06), tip] {
-                    mesh.colored_vertex(point, tuft);
-                }
-                mesh.add_triangle(start, start + 1, start + 2);
+                triangle(&mut mesh, [foot(-0.06), foot(0.06), tip].map(|point| (point, tuft)));
             }
         }
     }
     painter.add(Shape::mesh(mesh));
 }
 
-/// The line in black and white squares, and the slots behind it.
+/// The chequered line, and the slots behind it.
 fn grid(painter: &Painter, camera: Camera) {
     let track = Track::get();
-    let reach = camera.half() + MARGIN;
-    let seen = |at: Vec2| (at - camera.middle).abs().cmplt(reach).all();
+    let seen = |at: Vec2| camera.sees(at, MARGIN);
     if seen(track.samples[0].at) {
         let (at, along) = (track.samples[0].at, track.samples[0].along);
         let right = along.perp();
@@ -242,16 +214,10 @@ fn grid(painter: &Painter, camera: Camera) {
         for row in 0..2 {
             for column in 0..columns {
                 let color = if (row + column) % 2 == 0 { palette::TEXT } else { palette::VOID };
-                let corner = |x: i32, y: i32| {
-                    let beside = x as f32 - HALF_WIDTH;
-                    camera.to_screen(at + right * beside + along * (y as f32 - 1.0))
-                };
-                let corners = [
-                    corner(column, row),
-                    corner(column + 1, row),
-                    corner(column + 1, row + 1),
-                    corner(column, row + 1),
-                ];
+                let corners = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(x, y)| {
+                    let beside = (column + x) as f32 - HALF_WIDTH;
+                    camera.to_screen(at + right * beside + along * ((row + y) as f32 - 1.0))
+                });
                 quad(&mut mesh, corners, mix(color, palette::ASPHALT, 0.12));
             }
         }

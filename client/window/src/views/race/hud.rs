@@ -1,26 +1,27 @@
-//! What is written over the race: speed, lap times, start lights, signs.
+//! Figures over the race: speed, lap times, start lights, signs.
 
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
+use egui_macroquad::egui::{
+    Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2,
+};
 use phaselock_games::race::drive::TOP_SPEED;
 use phaselock_games::race::{COUNTDOWN_SECS, Car, Score};
 
 use phaselock_client::paint::{arc, fade, glow, light, panel, text, text_over, text_spaced};
 use phaselock_client::palette;
 
-/// The gauge's arc: from which part of a turn, and how long.
+/// The gauge's arc: start and length, in turns.
 const GAUGE: (f32, f32) = (0.375, 0.75);
 /// Kilometres an hour in a metre a second.
 const KMH: f32 = 3.6;
 /// Seconds for which the green lights stay.
 const GREEN_SECS: f32 = 1.4;
 
-/// Hundredths of a second as people write times.
+/// A time in hundredths of a second, as people write it.
 pub(super) fn time(hundredths: u32) -> String {
     let (minutes, rest) = (hundredths / 6000, hundredths % 6000);
     format!("{minutes}:{:02}.{:02}", rest / 100, rest % 100)
 }
 
-/// A time, or a dash for none.
 fn time_or_dash(hundredths: u16) -> String {
     if hundredths == 0 { "-:--.--".to_owned() } else { time(u32::from(hundredths)) }
 }
@@ -37,7 +38,6 @@ pub(super) fn ordinal(place: u16) -> String {
     format!("{place}{ending}")
 }
 
-/// Paints the speedometer at the lower left.
 pub(super) fn draw_speed(painter: &Painter, screen: Rect, car: &Car) {
     let middle = screen.left_bottom() + vec2(92.0, -84.0);
     painter.circle_filled(middle, 76.0, fade(palette::PANEL, 0.75));
@@ -63,7 +63,6 @@ pub(super) fn draw_speed(painter: &Painter, screen: Rect, car: &Car) {
     text(painter, middle - vec2(0.0, 3.0), Align2::CENTER_CENTER, &kmh, 33.0, palette::TEXT);
     let below = middle + vec2(0.0, 21.0);
     text_spaced(painter, below, Align2::CENTER_CENTER, "KM/H", (10.0, 1.4), palette::TEXT_SOFT);
-    // What the gear lever would say.
     let gear = if car.hold > 0 {
         "HOLD"
     } else if car.hand {
@@ -79,7 +78,6 @@ pub(super) fn draw_speed(painter: &Painter, screen: Rect, car: &Car) {
     text_spaced(painter, at, Align2::CENTER_CENTER, gear, (9.5, 1.0), palette::WARN);
 }
 
-/// Paints the lap times at the upper left.
 pub(super) fn draw_times(painter: &Painter, screen: Rect, now: Option<u32>, score: &Score) {
     let rect = Rect::from_min_size(screen.left_top() + vec2(18.0, 62.0), vec2(158.0, 84.0));
     panel(painter, rect);
@@ -99,8 +97,8 @@ pub(super) fn draw_times(painter: &Painter, screen: Rect, now: Option<u32>, scor
     }
 }
 
-/// Paints the start lights: one more for each second, and all green at once.
-/// `left` is seconds until green; negative since then.
+/// Paints the start lights, `left` seconds before green: one more for each second, and all green
+/// at once.
 pub(super) fn draw_lights(painter: &Painter, screen: Rect, left: f32) {
     if left <= -GREEN_SECS || left > COUNTDOWN_SECS {
         return;
@@ -112,7 +110,7 @@ pub(super) fn draw_lights(painter: &Painter, screen: Rect, left: f32) {
     let rect = Rect::from_center_size(at, size);
     painter.rect_filled(rect, 14.0, fade(palette::VOID, 0.92 * strength));
     let edge = Stroke::new(2.0, fade(palette::EDGE, strength));
-    painter.rect_stroke(rect, 14.0, edge, egui_macroquad::egui::StrokeKind::Inside);
+    painter.rect_stroke(rect, 14.0, edge, StrokeKind::Inside);
     let green = left <= 0.0;
     let lit = (COUNTDOWN_SECS - left).floor() as usize;
     for n in 0..4 {
@@ -133,14 +131,14 @@ pub(super) fn draw_lights(painter: &Painter, screen: Rect, left: f32) {
     }
 }
 
-/// A sign in the middle of the picture, with a triangle; it blinks by `age_secs`.
+/// A sign in the middle of the picture, with a triangle; it blinks.
 pub(super) fn draw_sign(painter: &Painter, screen: Rect, words: &str, more: &str, age_secs: f32) {
     let middle = screen.center() - vec2(0.0, screen.height() * 0.26);
     let blink = if age_secs.fract() < 0.65 { 1.0 } else { 0.45 };
     let rect = Rect::from_center_size(middle, vec2(330.0, 64.0));
     painter.rect_filled(rect, 8.0, fade(palette::VOID, 0.86));
     let edge = Stroke::new(3.0, fade(palette::BAD, blink));
-    painter.rect_stroke(rect, 8.0, edge, egui_macroquad::egui::StrokeKind::Inside);
+    painter.rect_stroke(rect, 8.0, edge, StrokeKind::Inside);
     let sign = rect.left_center() + vec2(38.0, 2.0);
     let corner = |x: f32, y: f32| sign + vec2(x, y);
     let points: Vec<Pos2> = vec![corner(0.0, -23.0), corner(24.0, 18.0), corner(-24.0, 18.0)];
@@ -152,7 +150,7 @@ pub(super) fn draw_sign(painter: &Painter, screen: Rect, words: &str, more: &str
     text(painter, at, Align2::CENTER_CENTER, more, 13.0, palette::TEXT_SOFT);
 }
 
-/// What somebody is told who has come home, while others race.
+/// Result of a driver who has finished while others race.
 pub(super) fn draw_finished(painter: &Painter, screen: Rect, score: &Score) {
     let middle = screen.center() - vec2(0.0, screen.height() * 0.27);
     let words = format!("Finished {}", ordinal(score.place));
@@ -162,7 +160,7 @@ pub(super) fn draw_finished(painter: &Painter, screen: Rect, score: &Score) {
     text_over(painter, at, Align2::CENTER_CENTER, &words, 20.0, palette::TEXT_SOFT);
 }
 
-/// What somebody is told who waits after a reset, beneath the car: how long. `share` is what is left.
+/// Remaining share of the wait after a reset, as a ring around the car.
 pub(super) fn draw_hold(painter: &Painter, at: Pos2, share: f32) {
     let ring =
         |color: Color32, turns: f32| arc(painter, at, 34.0, -0.25, turns, Stroke::new(4.0, color));

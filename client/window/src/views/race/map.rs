@@ -1,5 +1,6 @@
-//! The map in the corner: the track, and where everybody is on it.
+//! The map in the corner: the track, and everybody's position on it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::epaint::PathStroke;
@@ -13,10 +14,10 @@ use phaselock_games::race::{Piece, Score, car_of};
 use phaselock_client::paint::{fade, panel, text};
 use phaselock_client::palette;
 
-/// Metres a second that somebody far away is taken to drive from its last gate on.
+/// Assumed speed of a distant car since its last gate, in metres per second.
 const USUAL: f32 = 22.0;
 
-/// Where those are who are too far away to be seen: by the gates that their scores tell of.
+/// Positions of cars that are too far away to be seen, by the gates in their scores.
 #[derive(Debug, Default)]
 pub(super) struct Map {
     /// Gates passed, and seconds since the last.
@@ -24,18 +25,22 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Lets time pass.
-    pub(super) fn advance(&mut self, scores: &BTreeMap<PlayerId, Score>, secs: f32) {
-        self.far.retain(|player, _| scores.contains_key(player));
-        for (player, score) in scores {
-            let entry = self.far.entry(*player).or_insert((score.gates, 0.0));
-            *entry =
-                if entry.0 == score.gates { (entry.0, entry.1 + secs) } else { (score.gates, 0.0) };
+    pub(super) fn advance(&mut self, entities: &Entities<Piece>, secs: f32) {
+        self.far.retain(|player, _| entities.owned_by(*player).next().is_some());
+        for slot in entities.records::<Score>() {
+            let (Some(player), gates) = (slot.owner, slot.entity.gates) else { continue };
+            let entry = self.far.entry(player).or_insert((gates, 0.0));
+            *entry = if entry.0 == gates { (gates, entry.1 + secs) } else { (gates, 0.0) };
         }
     }
 
-    /// Where a player is, as far as is known.
-    fn place(&self, track: &Track, entities: &Entities<Piece>, player: PlayerId) -> Option<Vec2> {
+    /// Position of a player, as far as it is known.
+    fn position(
+        &self,
+        track: &Track,
+        entities: &Entities<Piece>,
+        player: PlayerId,
+    ) -> Option<Vec2> {
         if let Some(car) = car_of(entities, player) {
             return Some(car.place());
         }
@@ -45,14 +50,12 @@ impl Map {
         Some(track.place(station, 0.0))
     }
 
-    /// Paints the map at the lower right.
     pub(super) fn draw(
         &self,
         painter: &Painter,
         screen: Rect,
         entities: &Entities<Piece>,
         own: PlayerId,
-        scores: &BTreeMap<PlayerId, Score>,
     ) {
         let track = Track::get();
         let wide = (screen.width() * 0.2).clamp(180.0, 280.0);
@@ -78,13 +81,15 @@ impl Map {
         let ends = [on_map(line.at - across), on_map(line.at + across)];
         painter.line_segment(ends, Stroke::new(2.0, palette::TEXT));
 
-        // The leader last of the others, and oneself above all.
-        let mut order: Vec<_> = scores.iter().filter(|(player, _)| **player != own).collect();
-        order.sort_by_key(|(player, score)| (std::cmp::Reverse(score.place), **player));
-        for (player, score) in order {
-            let Some(at) = self.place(track, entities, *player).map(on_map) else { continue };
+        // The leader above the others, and the own car above all.
+        let scores = entities.records::<Score>();
+        let scores = scores.filter_map(|slot| Some((slot.owner?, slot.entity.place)));
+        let mut order: Vec<_> = scores.filter(|(player, _)| *player != own).collect();
+        order.sort_by_key(|(player, place)| (Reverse(*place), *player));
+        for (player, place) in order {
+            let Some(at) = self.position(track, entities, player).map(on_map) else { continue };
             painter.circle(at, 3.6, palette::FOE, Stroke::new(1.0, palette::VOID));
-            if score.place == 1 {
+            if place == 1 {
                 painter.circle_stroke(at, 6.2, Stroke::new(1.5, palette::TEXT));
                 let above = at - vec2(0.0, 7.0);
                 text(painter, above, Align2::CENTER_BOTTOM, "1", 11.0, palette::TEXT);

@@ -1,4 +1,4 @@
-//! What tyres leave behind: marks that fade, and the smoke and dust above them.
+//! Traces of tyres: marks that fade, and the smoke and dust above them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,23 +10,22 @@ use phaselock::ids::EntityId;
 use phaselock_games::race::Car;
 use phaselock_games::race::track::{Ground, Track};
 
-use super::ground::quad;
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::fade;
+use phaselock_client::paint::{fade, quad};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 
-/// Pieces of marks that are kept; the oldest go first.
+/// Most pieces of marks; the oldest go first.
 const PIECES_MAX: usize = 4000;
 /// Seconds until a mark is gone.
 const LIFE_SECS: f32 = 22.0;
 /// Metres from one piece to the next.
 const STEP: f32 = 0.4;
-/// Metres that nobody drives in a frame.
+/// Metres in a frame that are a jump.
 const CUT: f32 = 4.0;
-/// Sliding across by so much, in metres a second, leaves marks.
+/// Sideways speed that leaves marks, in metres per second.
 const SLIDES: f32 = 2.2;
-/// From a car's middle back and aside to its rear wheels, in metres.
+/// Distance of the rear wheels from a car's middle, back and aside, in metres.
 const WHEELS: Vec2 = Vec2::new(1.25, 0.9);
 
 #[derive(Debug)]
@@ -36,17 +35,16 @@ struct Mark {
     age: f32,
 }
 
-/// Marks, and where each car's rear wheels were when they left the last.
+/// Tyre marks, and each car's rear wheels when they left the last.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     pieces: VecDeque<Mark>,
     wheels: BTreeMap<EntityId, [Vec2; 2]>,
-    /// Seconds of smoke that are owed, for each car.
+    /// Seconds of smoke due for each car.
     smoke: BTreeMap<EntityId, f32>,
 }
 
 impl Marks {
-    /// Lets time pass for all cars that are seen.
     pub(super) fn advance<'c>(
         &mut self,
         track: &Track,
@@ -95,7 +93,7 @@ impl Marks {
                     }
                 }
             }
-            // Puffs by the time that it slides, whatever the frame rate.
+            // Puffs by time, so that their number does not depend on the frame rate.
             let hot = !grass && slides && slip.length() > 5.0;
             let dusty = grass && slip.length() > 5.0;
             let mut owes = owed.get(&id).copied().unwrap_or(0.0);
@@ -106,13 +104,8 @@ impl Marks {
                 let aside = Vec2::new(gen_range(-1.0, 1.0), gen_range(-1.0, 1.0));
                 let color = if grass { palette::EARTH } else { palette::STEEL };
                 let velocity = car.velocity() * 0.2 + aside;
-                particles.puff(
-                    at,
-                    velocity,
-                    gen_range(0.5, 0.9),
-                    fade(color, 0.4),
-                    gen_range(0.5, 1.0),
-                );
+                let (size, life) = (gen_range(0.5, 0.9), gen_range(0.5, 1.0));
+                particles.puff(at, velocity, size, fade(color, 0.4), life);
             }
             self.smoke.insert(id, owes);
         }
@@ -121,13 +114,11 @@ impl Marks {
         }
     }
 
-    /// Paints the marks.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
-        let half = camera.half() + 2.0;
         let mut mesh = Mesh::default();
         for mark in &self.pieces {
             let [from, to] = mark.ends;
-            if !(from - camera.middle).abs().cmplt(half).all() {
+            if !camera.sees(from, 2.0) {
                 continue;
             }
             let aside = (to - from).normalize_or_zero().perp() * 0.14;
@@ -136,10 +127,5 @@ impl Marks {
             quad(&mut mesh, corners.map(|it| camera.to_screen(it)), fade(mark.color, left));
         }
         painter.add(Shape::mesh(mesh));
-    }
-
-    /// Forgets all: another race.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
     }
 }

@@ -1,4 +1,4 @@
-//! Race in the window: what its drivers see and which keys they press.
+//! Race in the window: picture and controls.
 
 mod cars;
 mod ground;
@@ -10,62 +10,60 @@ use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Stroke};
 use glam::Vec2;
-use phaselock::ids::{EntityId, PlayerId};
+use phaselock::game::Slot;
+use phaselock::ids::EntityId;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_games::race::track::{BARRIER, GATES, LAPS};
 use phaselock_games::race::{Car, Command, Race, Score, lights};
-use phaselock_games::rounds::{Phase, Round, round};
+use phaselock_games::rounds::{Phase, round};
 
 use ground::Ground;
 use map::Map;
 use marks::Marks;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
 use phaselock_client::camera::Camera;
 use phaselock_client::controls::{Controls, KeyCode};
 use phaselock_client::paint::fade;
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
-use phaselock_client::rig::{Rig, Shot};
-use phaselock_client::scoreboard::{self, Board};
+use phaselock_client::rig::{Rig, Shot, ease};
+use phaselock_client::scoreboard::Board;
 use phaselock_client::view::{GameView, Scene};
 
-/// Metres that are seen from left to right on most screens, at rest and at full speed.
+/// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
-/// The picture's height for its width, at most.
+/// Most of the picture's height, as a share of its width.
 const SEEN_SHAPE: f32 = 0.75;
-/// Seconds that the camera looks ahead along the velocity, and how far at most, as a share of the width.
+/// Seconds of look-ahead along the velocity, and its most as a share of the width.
 const LOOK_AHEAD_SECS: f32 = 0.55;
 const LOOK_AHEAD_MOST: f32 = 0.22;
-/// Seconds in which half of the camera's way to where it should be is done.
+/// Half-life of the camera's distance to its target, in seconds.
 const EASE_SECS: f32 = 0.09;
-/// The same of its height.
+/// Half-life of the camera's missing width, in seconds.
 const ZOOM_SECS: f32 = 0.6;
-/// The camera jumps further than this: another place, not a drive.
+/// Metres beyond which the camera jumps: another place, not a drive.
 const CUT: f32 = 45.0;
-/// Names are written over so many of the nearest cars.
+/// Most cars with names over them, the nearest first.
 const TAGS_MAX: usize = 24;
-/// Backwards along the track, in metres a second, for so many seconds, is the wrong way.
+/// The wrong way: metres per second backwards along the track, for so many seconds.
 const WRONG: f32 = 2.0;
 const WRONG_SECS: f32 = 0.7;
 
-/// What the picture of Race keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct RaceScreen {
-    drawn: Option<Camera>,
     rig: Rig,
     width: Option<f32>,
-    /// Where the own car was drawn last, and how fast it was.
+    /// Last position and velocity of the own car.
     own_at: Option<(Vec2, Vec2)>,
     ground: Ground,
     marks: Marks,
     particles: Particles,
     map: Map,
     announcer: Announcer,
-    scores: BTreeMap<PlayerId, Score>,
-    /// How often each car was touched and put somewhere, as last seen.
+    /// Bumps and resets of each car in the frame before.
     seen: BTreeMap<EntityId, (u8, u8)>,
-    /// The own lap, and when it began in seconds after green, by the picture's own clock.
+    /// The own lap, and its start in seconds after green by the picture's own clock.
     lap: Option<(u16, f32)>,
     was_red: bool,
     wrong_secs: f32,
@@ -96,17 +94,13 @@ impl GameView for RaceScreen {
         }
     }
 
-    fn camera(&self) -> Option<Camera> {
-        self.drawn
-    }
-
-    fn draw(&mut self, scene: &Scene<'_, Race>, painter: &Painter) {
-        let own = scene.view.own.and_then(|id| scene.view.entities.record::<Car>(id)).copied();
+    fn draw(&mut self, scene: &Scene<'_, Race>, painter: &Painter) -> Camera {
+        let own: Option<Car> = scene.own();
         self.take_note(scene, own.as_ref());
         let camera = self.aim_camera(scene, own.as_ref());
-        self.drawn = Some(camera);
         self.draw_world(scene, camera, own.as_ref(), painter);
         self.draw_over(scene, camera, own.as_ref(), painter);
+        camera
     }
 }
 
@@ -121,10 +115,8 @@ impl RaceScreen {
     fn take_note(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let entities = &scene.view.entities;
         let secs = scene.secs;
-        self.scores =
-            entities.records::<Score>().filter_map(|it| Some((it.owner?, it.entity))).collect();
         self.particles.advance(secs);
-        self.map.advance(&self.scores, secs);
+        self.map.advance(entities, secs);
         let cars: Vec<_> = entities.records::<Car>().collect();
         let shown = cars.iter().map(|slot| (slot.id, &slot.entity));
         self.marks.advance(scene.game.track, shown, &mut self.particles, secs);
@@ -133,7 +125,7 @@ impl RaceScreen {
         self.notice_way(scene, own);
     }
 
-    fn notice_bumps(&mut self, scene: &Scene<'_, Race>, cars: &[phaselock::game::Slot<Car>]) {
+    fn notice_bumps(&mut self, scene: &Scene<'_, Race>, cars: &[Slot<Car>]) {
         self.seen.retain(|id, _| cars.iter().any(|slot| slot.id == *id));
         for slot in cars {
             let car = &slot.entity;
@@ -142,7 +134,7 @@ impl RaceScreen {
             if puts != car.puts {
                 self.particles.ring(car.place(), (4.0, 1.0), palette::STEEL, 0.5);
             } else if bumps != car.bumps {
-                // Towards whoever is nearest.
+                // Towards the nearest car.
                 let others = cars.iter().filter(|other| other.id != slot.id);
                 let near = others.map(|other| other.entity.place() - car.place());
                 let near = near.min_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
@@ -150,7 +142,7 @@ impl RaceScreen {
                 let at = car.place() + to * 1.1;
                 self.particles.spray(at, to.perp(), 7, 9.0, palette::WARN, 0.4);
                 self.particles.spray(at, -to.perp(), 7, 9.0, palette::WARN, 0.4);
-                if scene.view.own == Some(slot.id) {
+                if scene.is_own(slot.id) {
                     self.rig.shake(0.45);
                 }
             }
@@ -160,14 +152,11 @@ impl RaceScreen {
     fn notice_round(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let round = round(&scene.view.entities);
         let red = round.phase() == Phase::Play && race_secs(scene) < 0.0;
-        match self.announcer.advance(&round, scene.secs) {
-            Some(Phase::Play) => {
-                self.announcer.say("");
-                self.marks.clear();
-                self.particles.clear();
-                self.lap = None;
-            }
-            Some(Phase::WarmUp | Phase::Results) | None => {}
+        if self.announcer.advance(&round, scene.secs) == Some(Phase::Play) {
+            self.announcer.say("");
+            self.marks = Marks::default();
+            self.particles.clear();
+            self.lap = None;
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
             self.announcer.say("Go!");
@@ -186,7 +175,7 @@ impl RaceScreen {
         }
     }
 
-    /// Whether the own car goes the wrong way, or has left a gate out.
+    /// Notices a car that goes the wrong way or has missed a gate.
     fn notice_way(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
         let Some(car) = own.filter(|car| !car.has_finished()) else {
             (self.wrong_secs, self.lost_secs) = (0.0, 0.0);
@@ -203,7 +192,6 @@ impl RaceScreen {
         self.lost_secs = if lost { self.lost_secs + scene.secs } else { 0.0 };
     }
 
-    /// Moves the camera along and returns the one to draw with.
     fn aim_camera(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) -> Camera {
         if let Some(car) = own {
             self.own_at = Some((car.place(), car.velocity()));
@@ -211,12 +199,10 @@ impl RaceScreen {
         let (at, velocity) = self.own_at.unwrap_or((scene.game.track.place(0.0, 0.0), Vec2::ZERO));
         let share = (velocity.length() / TOP_SPEED).clamp(0.0, 1.0);
         let wanted = SEEN_WIDTH[0] + (SEEN_WIDTH[1] - SEEN_WIDTH[0]) * share;
-        let width = self
-            .width
-            .map_or(wanted, |before| wanted + (before - wanted) * (-scene.secs / ZOOM_SECS).exp2());
+        let width = ease(self.width.unwrap_or(wanted), wanted, scene.secs, ZOOM_SECS);
         self.width = Some(width);
         let lead = (velocity * LOOK_AHEAD_SECS).clamp_length_max(width * LOOK_AHEAD_MOST);
-        // The camera lags by what its ease costs; half of that is made up for.
+        // Makes up for half of the lag that the ease costs.
         let shot = Shot {
             target: at + lead + velocity * (EASE_SECS * 0.7),
             width,
@@ -225,8 +211,7 @@ impl RaceScreen {
             cut: CUT,
             bounds: None,
         };
-        let camera = self.rig.follow(scene.screen, scene.secs, &shot);
-        self.rig.shaken(camera, scene.age_secs)
+        self.rig.follow(scene.screen, scene.secs, &shot)
     }
 
     fn draw_world(
@@ -240,24 +225,19 @@ impl RaceScreen {
         self.marks.draw(painter, camera);
         self.particles.draw_below(painter, camera);
         if let Some(car) = own.filter(|_| self.lost_secs > WRONG_SECS) {
-            // The gate that was left out.
+            // The missed gate.
             let ends = scene.game.track.next_gate(car.gates).ends();
             let stroke = Stroke::new(0.5 * camera.scale, fade(palette::WARN, 0.7));
             painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
         }
-        let half = camera.half() + BARRIER;
-        let is_own = |id: EntityId| scene.view.own == Some(id);
-        let mut cars: Vec<_> = scene
-            .view
-            .entities
-            .records::<Car>()
-            .filter(|slot| (slot.entity.place() - camera.middle).abs().cmplt(half).all())
-            .collect();
-        // Those who can be driven through beneath, oneself above all.
-        cars.sort_by_key(|slot| (is_own(slot.id), slot.entity.is_solid(), slot.id));
+        let cars = scene.view.entities.records::<Car>();
+        let mut cars: Vec<_> =
+            cars.filter(|slot| camera.sees(slot.entity.place(), BARRIER)).collect();
+        // Cars that are not solid lie beneath the others, and the own one above all.
+        cars.sort_by_key(|slot| (scene.is_own(slot.id), slot.entity.is_solid(), slot.id));
         for slot in &cars {
             let Some(player) = slot.owner else { continue };
-            let own = is_own(slot.id);
+            let own = scene.is_own(slot.id);
             let solid = slot.entity.is_solid() || (own && slot.entity.has_finished());
             cars::draw(painter, camera, &slot.entity, cars::Look { own, player, solid });
         }
@@ -265,19 +245,16 @@ impl RaceScreen {
         self.particles.draw_above(painter, camera);
 
         let here = own.map_or(camera.middle, Car::place);
-        cars.retain(|slot| !is_own(slot.id));
+        cars.retain(|slot| !scene.is_own(slot.id));
         cars.sort_by(|a, b| {
             let far = |car: &Car| car.place().distance_squared(here);
             far(&a.entity).total_cmp(&far(&b.entity))
         });
         for slot in cars.iter().take(TAGS_MAX) {
-            // Somebody who has just left is shown a moment longer than named.
-            let Some(owner) = slot.owner.filter(|it| scene.roster.contains_key(it)) else {
-                continue;
-            };
-            let place = self.score(owner).place;
-            let tag = cars::Tag { place, name: scene.name_of(owner), bot: scene.is_bot(owner) };
-            cars::draw_tag(painter, camera, &slot.entity, tag);
+            if let Some(tag) = scene.owner_tag(slot.owner) {
+                let score: Score = slot.owner.map(|it| scene.record_of(it)).unwrap_or_default();
+                cars::draw_tag(painter, camera, &slot.entity, tag, score.place);
+            }
         }
     }
 
@@ -291,10 +268,15 @@ impl RaceScreen {
         let screen = scene.screen;
         let entities = &scene.view.entities;
         let round = round(entities);
-        let score = self.score(scene.player);
+        let time = (&round, scene.own_tick().tick);
+        let score: Score = scene.record_of(scene.player);
         let racing = round.phase() == Phase::Play;
-        self.draw_figures(scene, &round, own, painter);
-        self.map.draw(painter, screen, entities, scene.player, &self.scores);
+        let players = entities.records::<Score>().count();
+        let place = written(score.place, |place| format!("{place} / {players}"));
+        let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
+        let lap = if racing { format!("{lap} / {LAPS}") } else { "-".to_owned() };
+        draw_clock(painter, scene, time, [(&place, "PLACE"), (&lap, "LAP")]);
+        self.map.draw(painter, screen, entities, scene.player);
         if let Some(car) = own {
             hud::draw_speed(painter, screen, car);
             let race = race_secs(scene);
@@ -320,80 +302,45 @@ impl RaceScreen {
             }
         }
         self.announcer.draw(painter, screen);
-        if !scene.crowded {
-            draw_hint(painter, screen, Self::hint(), scene.age_secs, 26.0);
-        }
-        if round.phase() == Phase::Results {
-            let left = round.secs_left(scene.own_tick().tick, scene.rates);
-            draw_results(painter, screen, &self.verdict(scene), &self.board(scene), left);
-        } else if scene.scores {
-            scoreboard::draw(painter, screen, &self.board(scene));
-        }
+        let keys = [("Arrows, WASD", "drive"), ("Space", "hand brake"), ("R", "back on the track")];
+        draw_hint(painter, scene, &keys, 26.0);
+        draw_table(painter, scene, time, &verdict(scene), &board(scene));
     }
+}
 
-    /// What a newcomer must know.
-    fn hint() -> &'static [(&'static str, &'static str)] {
-        &[("Arrows, WASD", "drive"), ("Space", "hand brake"), ("R", "back on the track")]
+/// A number as written by `words`, or a dash for 0.
+fn written(number: u16, words: impl Fn(u16) -> String) -> String {
+    if number == 0 { "-".to_owned() } else { words(number) }
+}
+
+fn verdict(scene: &Scene<'_, Race>) -> String {
+    let mut scores = scene.view.entities.records::<Score>();
+    let first = scores.find(|slot| slot.entity.place == 1).filter(|slot| slot.entity.time > 0);
+    match first.and_then(|slot| slot.owner) {
+        Some(player) if player == scene.player => "You win".to_owned(),
+        Some(player) => format!("{} wins", scene.name_of(player)),
+        None => "Nobody came home".to_owned(),
     }
+}
 
-    /// The clock, the lap and the place.
-    fn draw_figures(
-        &self,
-        scene: &Scene<'_, Race>,
-        round: &Round,
-        own: Option<&Car>,
-        painter: &Painter,
-    ) {
-        let score = self.score(scene.player);
-        let place = match score.place {
-            0 => "-".to_owned(),
-            place => format!("{place} / {}", self.scores.len()),
-        };
-        let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
-        let lap =
-            if round.phase() == Phase::Play { format!("{lap} / {LAPS}") } else { "-".to_owned() };
-        let figures = [(place.as_str(), "PLACE"), (lap.as_str(), "LAP")];
-        let now = scene.own_tick().tick;
-        draw_clock(painter, scene.screen, round, (now, scene.rates), figures);
-    }
-
-    fn verdict(&self, scene: &Scene<'_, Race>) -> String {
-        let first = self.scores.iter().find(|(_, score)| score.place == 1);
-        match first {
-            Some((player, score)) if score.time > 0 => {
-                let own = *player == scene.player;
-                let who = if own { "You win" } else { scene.name_of(*player) };
-                if own { who.to_owned() } else { format!("{who} wins") }
+/// Sorted by place, with the winner's time and the others' gaps.
+fn board(scene: &Scene<'_, Race>) -> Board {
+    let scores = scene.view.entities.records::<Score>().map(|slot| slot.entity.time);
+    let first = scores.filter(|time| *time > 0).min();
+    let score = |player| scene.record_of::<Score>(player);
+    // Those without a place come last.
+    let key = |player| score(player).place.wrapping_sub(1);
+    let values = |player| {
+        let Score { place, time, best, gates, .. } = score(player);
+        let home = match (time, first) {
+            (0, _) | (_, None) => {
+                format!("lap {}", (gates.saturating_sub(1) / GATES).clamp(1, LAPS))
             }
-            _ => "Nobody came home".to_owned(),
-        }
-    }
-
-    fn score(&self, player: PlayerId) -> Score {
-        self.scores.get(&player).copied().unwrap_or_default()
-    }
-
-    /// By place; with the time of the first, and what the others were behind it.
-    fn board(&self, scene: &Scene<'_, Race>) -> Board {
-        let first = self.scores.values().map(|score| score.time).filter(|time| *time > 0).min();
-        let key = |player| match self.score(player).place {
-            0 => u16::MAX,
-            place => place,
+            (time, Some(first)) if time == first => hud::time(u32::from(time)),
+            (time, Some(first)) => format!("+{:.2}", f32::from(time - first) / 100.0),
         };
-        let values = |player| {
-            let score = self.score(player);
-            let home = |time: u16| match (time, first) {
-                (0, _) | (_, None) => {
-                    format!("lap {}", (score.gates.saturating_sub(1) / GATES).clamp(1, LAPS))
-                }
-                (time, Some(first)) if time == first => hud::time(u32::from(time)),
-                (time, Some(first)) => format!("+{:.2}", f32::from(time - first) / 100.0),
-            };
-            let best =
-                if score.best == 0 { "-".to_owned() } else { hud::time(u32::from(score.best)) };
-            let place = if score.place == 0 { "-".to_owned() } else { hud::ordinal(score.place) };
-            vec![place, home(score.time), best]
-        };
-        Board::new(scene, &["PLACE", "TIME", "BEST LAP"], key, values)
-    }
+        let best = written(best, |best| hud::time(u32::from(best)));
+        vec![written(place, hud::ordinal), home, best]
+    };
+    Board::new(scene, &["PLACE", "TIME", "BEST LAP"], key, values)
 }

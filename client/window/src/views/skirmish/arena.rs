@@ -10,18 +10,17 @@ use phaselock_client::camera::Camera;
 use phaselock_client::paint::{arc, fade, shadow};
 use phaselock_client::palette;
 
-/// How high walls are, as a share of the camera's height: enough to stand up, too little to hide
-/// anybody behind.
+/// Height of walls as a share of the camera's height: visible, but too little to hide anybody.
 const WALL_HEIGHT: f32 = 0.03;
 /// Width of the rim on top of a wall, in metres.
 const RIM: f32 = 0.07;
 
-/// How far shadows fade out, in metres.
+/// Width of a shadow's edge, in metres.
 const SHADOW: f32 = 0.5;
 
-/// Paints it on a window that has the floor's colour: all but those who are in it. What cannot be seen
-/// from `eye` lies in the shade; walls stand out of it, being known anyway.
-pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option<Vec2>) {
+/// Paints the arena on a window of the floor's colour. The part that cannot be seen from the
+/// viewpoint lies in the shade; walls stand out of it, being known anyway.
+pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: Option<Vec2>) {
     let floor = on_floor(camera, Aabb::centred(Vec2::ZERO, HALF));
     grid(painter, camera, floor);
     markings(painter, camera);
@@ -34,14 +33,14 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option
         .filter(|wall| wall.min.cmplt(seen.max).all() && wall.max.cmpgt(seen.min).all());
     let shaded = Aabb::centred(Vec2::ZERO, HALF + SHADOW);
     for wall in walls.clone() {
-        // Of the outer walls' shadows only what may reach the floor.
+        // Only the part of an outer wall's shadow that may reach the floor.
         let (min, max) = (wall.min.max(shaded.min), wall.max.min(shaded.max));
         let below = on_floor(camera, Aabb { min, max }.grown(0.1));
         let below = below.translate(vec2(0.14, 0.22) * scale);
         shadow(painter, below, SHADOW * scale, Color32::from_black_alpha(96));
     }
-    if let Some(eye) = eye {
-        shade::draw(painter, camera, arena, eye);
+    if let Some(viewpoint) = viewpoint {
+        shade::draw(painter, camera, arena, viewpoint);
     }
     for wall in walls.clone() {
         sides(painter, camera, wall);
@@ -57,7 +56,7 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Option
     outside(painter, camera);
 }
 
-/// Paints what lies beyond the outer walls.
+/// Paints the void beyond the outer walls.
 fn outside(painter: &Painter, camera: Camera) {
     let (screen, inner) = (camera.screen, on_top(camera, Aabb::centred(Vec2::ZERO, HALF + BORDER)));
     let (left, right) = (screen.left()..=inner.left(), inner.right()..=screen.right());
@@ -103,7 +102,7 @@ fn grid(painter: &Painter, camera: Camera, floor: Rect) {
     }
 }
 
-/// Lines that tell where one is: the court's ring, the middle line, the corners.
+/// Lines for orientation: the court's ring, the middle line, the corners.
 fn markings(painter: &Painter, camera: Camera) {
     let stroke = Stroke::new(0.09 * camera.scale, palette::MARKING);
     let middle = camera.to_screen(Vec2::ZERO);
@@ -128,13 +127,13 @@ fn markings(painter: &Painter, camera: Camera) {
 
 /// The sides of a wall that face the camera.
 fn sides(painter: &Painter, camera: Camera, wall: &Aabb) {
-    let (min, max, eye) = (wall.min, wall.max, camera.middle);
+    let (min, max, middle) = (wall.min, wall.max, camera.middle);
     let corner = |x: f32, y: f32| Vec2::new(x, y);
     let faces = [
-        (eye.x < min.x, [corner(min.x, min.y), corner(min.x, max.y)], palette::WALL_SIDE_DARK),
-        (eye.x > max.x, [corner(max.x, min.y), corner(max.x, max.y)], palette::WALL_SIDE_DARK),
-        (eye.y < min.y, [corner(min.x, min.y), corner(max.x, min.y)], palette::WALL_SIDE),
-        (eye.y > max.y, [corner(min.x, max.y), corner(max.x, max.y)], palette::WALL_SIDE),
+        (middle.x < min.x, [corner(min.x, min.y), corner(min.x, max.y)], palette::WALL_SIDE_DARK),
+        (middle.x > max.x, [corner(max.x, min.y), corner(max.x, max.y)], palette::WALL_SIDE_DARK),
+        (middle.y < min.y, [corner(min.x, min.y), corner(max.x, min.y)], palette::WALL_SIDE),
+        (middle.y > max.y, [corner(min.x, max.y), corner(max.x, max.y)], palette::WALL_SIDE),
     ];
     for (_, [a, b], color) in faces.into_iter().filter(|(visible, ..)| *visible) {
         let mut points: Vec<Pos2> = vec![
@@ -149,7 +148,7 @@ fn sides(painter: &Painter, camera: Camera, wall: &Aabb) {
             .zip(points.iter().cycle().skip(1))
             .map(|(a, b)| a.x * b.y - b.x * a.y)
             .sum();
-        // One that is hardly to be seen would get smoothed corners of many times its height.
+        // A hardly visible side would get smoothed corners of many times its height.
         if area.abs() < 2.0 * points[0].distance(points[1]) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What shines for a moment in Skirmish: tracers, and how shots, deaths and returns sparkle.
+//! Effects of Skirmish: tracers, and sparks of shots, deaths and returns.
 
 use egui_macroquad::egui::{Color32, Painter};
 use glam::Vec2;
@@ -8,17 +8,15 @@ use phaselock_games::skirmish::BLAST_REACH;
 use phaselock_client::camera::Camera;
 use phaselock_client::paint::{beam, light};
 use phaselock_client::palette;
-use phaselock_client::particles::Particles;
+use phaselock_client::particles::{Fading, Particles};
 
-/// Tracers that are shown at a time; the oldest go first. Far more than a full server's worth.
-const TRACERS_MAX: usize = 256;
 const TRACER_SECS: f32 = 0.13;
 
 /// Everything that shines at the moment.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    tracers: Vec<Tracer>,
-    particles: Particles,
+    tracers: Fading<Tracer>,
+    pub(super) particles: Particles,
 }
 
 #[derive(Debug)]
@@ -26,23 +24,19 @@ struct Tracer {
     from: Vec2,
     to: Vec2,
     color: Color32,
-    age: f32,
 }
 
 impl Effects {
-    /// A shot from a muzzle to what it hit; `body` if that was somebody.
+    /// A shot from a muzzle to its end; `body` if that is a player.
     pub(super) fn shot(&mut self, from: Vec2, to: Vec2, along: Vec2, color: Color32, body: bool) {
-        if self.tracers.len() == TRACERS_MAX {
-            self.tracers.remove(0);
-        }
-        self.tracers.push(Tracer { from, to, color, age: 0.0 });
+        self.tracers.push(Tracer { from, to, color }, TRACER_SECS);
         self.particles.flash(from, along, 0.42, color, 0.0);
         self.particles.flash(to, Vec2::ZERO, 0.3, color, 0.0);
         let (count, speed) = if body { (9, 5.0) } else { (6, 4.0) };
         self.particles.spray(to, -along, count, speed, color, 0.32);
     }
 
-    /// Something else than a rifle was fired.
+    /// A shot of another weapon than the rifle.
     pub(super) fn launch(&mut self, from: Vec2, along: Vec2, color: Color32) {
         self.particles.flash(from, along, 0.4, color, 0.04);
         for n in 0_u8..3 {
@@ -51,25 +45,19 @@ impl Effects {
         }
     }
 
-    /// Something went off here.
+    /// An explosion.
     pub(super) fn blast(&mut self, at: Vec2, color: Color32) {
         self.particles.explosion(at, BLAST_REACH * 0.8, color);
         self.particles.ring(at, (0.4, BLAST_REACH), color, 0.5);
         self.particles.flash(at, Vec2::ZERO, 1.5, palette::WARN, 0.1);
     }
 
-    /// Something was picked up here, or put there.
+    /// A pickup taken, or a thing put in its place.
     pub(super) fn twinkle(&mut self, at: Vec2, color: Color32) {
         self.particles.ring(at, (0.3, 0.9), color, 0.35);
         self.particles.burst(at, 8, 2.5, color, 0.4);
     }
 
-    /// What drifts and sparkles, for things to add to.
-    pub(super) fn particles(&mut self) -> &mut Particles {
-        &mut self.particles
-    }
-
-    /// Somebody died here.
     pub(super) fn death(&mut self, at: Vec2, color: Color32) {
         self.particles.ring(at, (0.35, 1.7), color, 0.45);
         self.particles.ring(at, (0.35, 1.0), color, 0.7);
@@ -85,25 +73,16 @@ impl Effects {
 
     /// Lets time pass.
     pub(super) fn advance(&mut self, secs: f32) {
-        self.tracers.retain_mut(|tracer| {
-            tracer.age += secs;
-            tracer.age < TRACER_SECS
-        });
+        self.tracers.advance(secs, |_| {});
         self.particles.advance(secs);
     }
 
-    /// Paints what lies on the floor, beneath the players.
-    pub(super) fn draw_below(&self, painter: &Painter, camera: Camera) {
-        self.particles.draw_below(painter, camera);
-    }
-
-    /// Paints what flies above them.
     pub(super) fn draw_above(&self, painter: &Painter, camera: Camera) {
         let scale = camera.scale;
-        for tracer in &self.tracers {
-            let left = 1.0 - tracer.age / TRACER_SECS;
-            // The tail catches up with the head: it reads as something that flies.
-            let tail = tracer.from.lerp(tracer.to, (1.0 - left) * 0.7);
+        for (tracer, part) in self.tracers.iter() {
+            let left = 1.0 - part;
+            // The tail catches up with the head, so that the tracer seems to fly.
+            let tail = tracer.from.lerp(tracer.to, part * 0.7);
             let ends = |strength: f32| {
                 let (from, to) = (camera.to_screen(tail), camera.to_screen(tracer.to));
                 [(from, light(tracer.color, 0.1 * strength)), (to, light(tracer.color, strength))]

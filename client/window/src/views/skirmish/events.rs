@@ -1,7 +1,7 @@
-//! What happened since the last frame, told from how players have changed.
+//! Events, found by comparing two frames.
 //!
-//! Snapshots carry states, never events: a counter that has moved on says that something happened,
-//! and a lost packet loses nothing.
+//! Snapshots carry states, never events: a raised counter is an event, and a lost packet loses
+//! none.
 
 use std::collections::BTreeMap;
 
@@ -16,72 +16,88 @@ use phaselock_games::skirmish::{
     scores,
 };
 
-/// Something to show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    /// Somebody fired.
     Shot {
         shooter: EntityId,
-        /// Where the rifle points.
         along: Vec2,
-        /// Where the shot leaves it.
         from: Vec2,
-        /// Where it ends.
         to: Vec2,
-        /// Whether a player stands there.
         hit: bool,
     },
-    /// Somebody fired something else than the rifle.
-    Launched { shooter: EntityId, along: Vec2, from: Vec2, weapon: Weapon },
-    /// Something went off; whose doing it is, if anybody's.
-    Blast { at: Vec2, by: Option<PlayerId> },
-    /// Something to pick up was taken, or is back.
-    Taken { at: Vec2, goods: Goods },
-    /// A crate or a barrel was put in its place.
-    Put { at: Vec2 },
-    /// Somebody was hit, and by how much.
-    Hurt { id: EntityId, damage: u8 },
+    /// A shot of another weapon than the rifle.
+    Launched {
+        shooter: EntityId,
+        along: Vec2,
+        from: Vec2,
+        weapon: Weapon,
+    },
+    /// An explosion, and its author if there is one.
+    Blast {
+        at: Vec2,
+        by: Option<PlayerId>,
+    },
+    /// A pickup that was taken, or is back.
+    Taken {
+        at: Vec2,
+        goods: Goods,
+    },
+    /// A crate or a barrel that is back in its place.
+    Put {
+        at: Vec2,
+    },
+    Hurt {
+        id: EntityId,
+        damage: u8,
+    },
     /// The own player has hit somebody.
     Landed,
-    /// Somebody in sight died.
-    Died { id: EntityId, at: Vec2 },
-    /// Somebody was killed, in sight or not.
-    Killed { victim: PlayerId, killer: Option<PlayerId>, means: Means },
-    /// Somebody came into the world.
-    Spawned { id: EntityId, at: Vec2 },
+    /// A death in sight.
+    Died {
+        id: EntityId,
+        at: Vec2,
+    },
+    /// A death, in sight or not.
+    Killed {
+        victim: PlayerId,
+        killer: Option<PlayerId>,
+        means: Means,
+    },
+    Spawned {
+        id: EntityId,
+        at: Vec2,
+    },
 }
 
-/// How far from its owner's middle a rifle ends.
+/// Distance from a player's middle to the muzzle, in metres.
 pub(super) const MUZZLE: f32 = 0.92;
-/// More shots than this between two frames are a jump in time, not a salvo.
+/// Most shots between two frames; more are a jump in time, not a salvo.
 const SHOTS_MAX: u8 = 4;
 
-/// Somebody who comes into sight so close to the time for it has just returned from the dead.
+/// A player who comes into sight this close to the time for it has just returned from the dead.
 const RESPAWN_SLACK_SECS: f32 = 0.15;
 
-/// Seconds for which something that is no more is remembered: a prediction of it may come again.
+/// Seconds for which a vanished charge is remembered: a prediction of it may come again.
 const FORGET_SECS: f32 = 1.0;
-/// Ticks after which something that was not seen to burst is no longer shown to.
+/// Ticks for which a burst is news.
 const BURST_TICKS_MAX: u8 = 12;
 
-/// A rocket, a grenade or a mine, by its owner and the number that the rules know it by, which it keeps when the
-/// server's takes the place of a predicted one.
+/// Owner and number of a rocket, a grenade or a mine; the number stays when the server's takes the
+/// place of a predicted one.
 type Charge = (Option<PlayerId>, Option<u16>);
 
-/// Who was seen last, and how they were.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     seen: BTreeMap<EntityId, Player>,
-    /// Whether each has burst, and seconds since it was there last.
+    /// A charge has burst, and the seconds since it was last there.
     charges: BTreeMap<Charge, (bool, f32)>,
-    props: BTreeMap<EntityId, Prop>,
-    pickups: BTreeMap<EntityId, bool>,
-    /// How often everybody had been killed, and for how many seconds that has been known.
+    things: BTreeMap<EntityId, Piece>,
+    /// Deaths of everybody, and the seconds for which they have been known.
     deaths: BTreeMap<PlayerId, (u16, f32)>,
 }
 
 impl Watch {
-    /// What has happened since the last call. Of those who were not there then, nothing.
+    /// Events since the last call; none for entities that are new.
     pub(super) fn observe(
         &mut self,
         arena: &Arena,
@@ -96,7 +112,7 @@ impl Watch {
                 let at = now.position();
                 let shots = now.shots.wrapping_sub(before.shots);
                 if (1..=SHOTS_MAX).contains(&shots) && now.health > 0 {
-                    // By what was in hand before: who has fired the last rocket has the rifle again.
+                    // The weapon before the shot: the last rocket brings back the rifle.
                     events.push(match before.weapon() {
                         Weapon::Rifle => shot(arena, entities, slot.id, &now),
                         weapon => Event::Launched {
@@ -107,8 +123,7 @@ impl Watch {
                         },
                     });
                 } else if shots > u8::MAX - SHOTS_MAX {
-                    // A corrected prediction took a shot back. If it comes again after all, it was
-                    // seen already.
+                    // A correction took a shot back; if it comes again, it is no news.
                     now.shots = before.shots;
                 }
                 if now.health < before.health {
@@ -117,7 +132,7 @@ impl Watch {
                 if own == Some(slot.id) && now.hits != before.hits {
                     events.push(Event::Landed);
                 }
-                // Who is back already has died as well.
+                // A player who is back already has died as well.
                 let gone = now.health == 0 || now.spawns != before.spawns;
                 if before.health > 0 && gone {
                     events.push(Event::Died { id: slot.id, at: before.position() });
@@ -137,7 +152,7 @@ impl Watch {
             known.1 += secs;
             if known.0 != score.deaths {
                 *known = (score.deaths, 0.0);
-                // A round that begins counts from 0.
+                // Each round counts from 0.
                 if score.deaths > 0 {
                     let (killer, means) = (score.killed_by(), score.means());
                     events.push(Event::Killed { victim, killer, means });
@@ -154,7 +169,6 @@ impl Watch {
             *gone += secs;
             *gone < FORGET_SECS
         });
-        let (mut props, mut pickups) = (BTreeMap::new(), BTreeMap::new());
         for slot in entities.iter() {
             let burst = match &slot.entity {
                 Piece::Shell(shell) => Some((shell.position(), shell.burst)),
@@ -164,46 +178,42 @@ impl Watch {
             if let Some((at, burst)) = burst {
                 let charge = (slot.owner, Skirmish::predicted_spawn(&slot.entity));
                 let known = self.charges.get(&charge).map(|(burst, _)| *burst);
-                // A correction may take it back; if it bursts again after all, it was seen already.
+                // A correction may take a burst back; if it comes again, it is no news.
                 let has_burst = burst > 0 || known == Some(true);
                 if has_burst && known != Some(true) && burst <= BURST_TICKS_MAX {
                     events.push(Event::Blast { at, by: slot.owner });
                 }
                 self.charges.insert(charge, (has_burst, 0.0));
             }
-            match &slot.entity {
-                Piece::Prop(prop) => {
-                    if let Some(before) = self.props.get(&slot.id) {
-                        if prop.gone && !before.gone {
-                            events.push(Event::Blast { at: prop.position(), by: prop.last_by() });
-                        }
-                        if prop.puts != before.puts {
-                            events.push(Event::Put { at: prop.position() });
-                        }
+            match (self.things.insert(slot.id, slot.entity), slot.entity) {
+                (Some(Piece::Prop(before)), Piece::Prop(prop)) => {
+                    let at = prop.position();
+                    if prop.gone && !before.gone {
+                        events.push(Event::Blast { at, by: prop.last_by() });
                     }
-                    props.insert(slot.id, *prop);
+                    if prop.puts != before.puts {
+                        events.push(Event::Put { at });
+                    }
                 }
-                Piece::Pickup(pickup) => {
-                    let before = self.pickups.get(&slot.id);
-                    if before.is_some_and(|before| *before != pickup.taken) {
-                        events.push(Event::Taken { at: pickup.position(), goods: pickup.goods() });
-                    }
-                    pickups.insert(slot.id, pickup.taken);
+                (Some(Piece::Pickup(before)), Piece::Pickup(pickup))
+                    if before.taken != pickup.taken =>
+                {
+                    events.push(Event::Taken { at: pickup.position(), goods: pickup.goods() });
                 }
                 _ => {}
             }
         }
-        (self.props, self.pickups) = (props, pickups);
+        self.things.retain(|id, _| entities.get(*id).is_some());
     }
 
-    /// Whether somebody returns from the dead about now.
+    /// True about the time when a player returns from the dead.
     fn is_due(&self, player: PlayerId) -> bool {
         let dead = self.deaths.get(&player).map_or(f32::MAX, |(_, secs)| *secs);
         (dead - RESPAWN_SECS).abs() < RESPAWN_SLACK_SECS
     }
 }
 
-/// A shot ends where it meets a wall, a prop or somebody as displayed, which is what its shooter saw.
+/// A shot to its end: a wall, a prop or a player as displayed, which is what its shooter saw.
 fn shot(arena: &Arena, entities: &Entities<Piece>, shooter: EntityId, player: &Player) -> Event {
     let (middle, along) = (player.position(), player.facing());
     let wall = ray_to_walls(middle, along, &arena.walls, RANGE);
@@ -267,7 +277,7 @@ mod tests {
         assert_eq!(events, [Event::Hurt { id: id(1), damage: 100 }, died, killed]);
         assert_eq!(watch.observe(&arena, &world(own, hurt, score), Some(id(0)), 0.1), []);
 
-        // Who is out of sight is heard of all the same.
+        // A death out of sight is an event as well.
         let mut unseen = world(own, hurt, Score { deaths: 2, ..score });
         unseen.remove(id(1));
         assert_eq!(watch.observe(&arena, &unseen, Some(id(0)), 0.1), [killed]);
@@ -275,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rocket_bursts_once_whoever_says_so_and_what_was_missed_is_not_shown() {
+    fn rocket_bursts_once_whoever_says_so_and_a_missed_burst_is_not_shown() {
         let arena = Arena::new();
         let mut watch = Watch::default();
         let owner = Some(PlayerId(7));
@@ -285,13 +295,13 @@ mod tests {
             entities.insert(Slot { id: id(index), owner, entity });
             watch.observe(&arena, &entities, None, 0.1).len()
         };
-        // Foreseen, burst, taken back, and then the server's.
+        // Predicted, burst, taken back, and then the server's.
         assert_eq!([see(4100, 0, 3), see(4100, 1, 3), see(4100, 0, 3), see(9, 2, 3)], [0, 1, 0, 0]);
         assert_eq!([see(9, 1, 4), see(9, 20, 5)], [1, 0]);
     }
 
     #[test]
-    fn a_shot_taken_back_is_not_seen_twice() {
+    fn shot_taken_back_is_not_seen_twice() {
         let arena = Arena::new();
         let mut watch = Watch::default();
         let player = |shots| Player { health: 100, shots, ..Player::default() };

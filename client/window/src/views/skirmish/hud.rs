@@ -1,91 +1,67 @@
-//! What is written over the arena: health, score, who killed whom, crosshair.
-
-use std::collections::VecDeque;
+//! Figures over the arena: health, weapons, crosshair.
 
 use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
-use phaselock_games::skirmish::{HEALTH, Means, Player, Weapon};
+use phaselock::ids::PlayerId;
+use phaselock_games::skirmish::{HEALTH, Means, Player, Skirmish, Weapon};
 
 use super::icons::{Icon, icon};
-use phaselock_client::paint::{arc, fade, panel, rim, text, text_over, text_spaced};
+use phaselock_client::feed::Feed;
+use phaselock_client::paint::{
+    arc, bar, dashes, fade, fill_bar, panel, rim, text, text_over, text_spaced,
+};
 use phaselock_client::palette;
+use phaselock_client::view::Scene;
 
-/// Seconds that a line of the feed stays.
-const FEED_SECS: f32 = 5.0;
-/// Lines of the feed.
-const FEED_MAX: usize = 5;
-/// Seconds that a hit is marked.
+/// Seconds for which a hit is marked.
 const LANDED_SECS: f32 = 0.22;
-/// Seconds that a wound is felt.
+/// Seconds for which a wound is felt.
 const WOUND_SECS: f32 = 0.7;
-/// Hits that kill: the segments of the health bar.
+/// Segments of the health bar: hits that kill.
 const SEGMENTS: u8 = 5;
 
-/// What is written.
 #[derive(Debug, Default)]
 pub(super) struct Hud {
-    feed: VecDeque<Line>,
+    feed: Feed<Icon>,
     landed: f32,
     killed: f32,
     wound: f32,
-    /// The health bar's trail: what was there a moment ago.
+    /// Health of a moment ago, for the bar's trail.
     trail: f32,
 }
 
-#[derive(Clone, Debug)]
-struct Line {
-    killer: Option<Who>,
-    victim: Who,
-    sign: Icon,
-    age: f32,
-}
-
-/// Somebody in the feed.
-#[derive(Clone, Debug)]
-pub(super) struct Who {
-    /// The name.
-    pub(super) name: String,
-    /// Whether it is the player at this window.
-    pub(super) own: bool,
-}
-
 impl Hud {
-    /// Somebody was killed.
-    pub(super) fn kill(&mut self, killer: Option<Who>, victim: Who, means: Means) {
-        if killer.as_ref().is_some_and(|who| who.own) {
+    pub(super) fn kill(
+        &mut self,
+        scene: &Scene<'_, Skirmish>,
+        killer: Option<PlayerId>,
+        means: Means,
+        victim: PlayerId,
+    ) {
+        if killer == Some(scene.player) {
             self.killed = LANDED_SECS * 2.0;
         }
-        if self.feed.len() == FEED_MAX {
-            self.feed.pop_front();
-        }
-        self.feed.push_back(Line { killer, victim, sign: Icon::of_means(means), age: 0.0 });
+        self.feed.push(scene, killer, Icon::of_means(means), victim);
     }
 
-    /// The own player has hit somebody.
     pub(super) fn land(&mut self) {
         self.landed = LANDED_SECS;
     }
 
-    /// The own player was hit.
     pub(super) fn hurt(&mut self, damage: u8) {
         let more = 0.5 + f32::from(damage) / 100.0;
         self.wound = (self.wound + more * WOUND_SECS).min(1.4 * WOUND_SECS);
     }
 
-    /// Lets time pass.
     pub(super) fn advance(&mut self, secs: f32, own: Option<&Player>) {
         for timer in [&mut self.landed, &mut self.killed, &mut self.wound] {
             *timer = (*timer - secs).max(0.0);
         }
-        self.feed.retain_mut(|line| {
-            line.age += secs;
-            line.age < FEED_SECS
-        });
+        self.feed.advance(secs);
         let health = own.map_or(0.0, |own| f32::from(own.health));
         self.trail =
             if health > self.trail { health } else { (self.trail - 70.0 * secs).max(health) };
     }
 
-    /// Paints the wound on the rim of the picture.
     pub(super) fn draw_wound(&self, painter: &Painter, screen: Rect, own: Option<&Player>) {
         let low = own.is_some_and(|own| (1..=HEALTH / SEGMENTS * 2).contains(&own.health));
         let strength = (self.wound / WOUND_SECS * 0.3).max(if low { 0.12 } else { 0.0 });
@@ -95,38 +71,15 @@ impl Hud {
         }
     }
 
-    /// Paints what was killed by whom, below the connection's corner.
     pub(super) fn draw_feed(&self, painter: &Painter, screen: Rect) {
-        for (n, line) in self.feed.iter().rev().enumerate() {
-            let left = ((FEED_SECS - line.age) / 0.6).min(1.0);
-            let mut at = screen.right_top() + vec2(-18.0, 48.0 + n as f32 * 21.0);
-            let color = |who: &Who| if who.own { palette::OWN } else { palette::TEXT };
-            let mut write = |words: &str, color| {
-                let rect =
-                    text_over(painter, at, Align2::RIGHT_TOP, words, 14.0, fade(color, left));
-                at.x = rect.left() - 7.0;
-            };
-            write(&line.victim.name, color(&line.victim));
-            at.x -= 10.0;
-            let sign = at + vec2(0.0, 9.0);
-            icon(painter, sign + vec2(1.0, 1.0), 18.0, line.sign, fade(palette::VOID, 0.7 * left));
-            icon(painter, sign, 18.0, line.sign, fade(palette::TEXT_SOFT, left));
-            at.x -= 17.0;
-            if let Some(killer) = &line.killer {
-                let rect = text_over(
-                    painter,
-                    at,
-                    Align2::RIGHT_TOP,
-                    &killer.name,
-                    14.0,
-                    fade(color(killer), left),
-                );
-                at.x = rect.left();
-            }
-        }
+        self.feed.draw(painter, screen, "", |sign, right_top, strength| {
+            let at = right_top + vec2(-10.0, 9.0);
+            icon(painter, at + vec2(1.0, 1.0), 18.0, *sign, fade(palette::VOID, 0.7 * strength));
+            icon(painter, at, 18.0, *sign, fade(palette::TEXT_SOFT, strength));
+            20.0
+        });
     }
 
-    /// Paints the own health.
     pub(super) fn draw_health(&self, painter: &Painter, screen: Rect, own: &Player) {
         let rect = Rect::from_min_size(screen.left_bottom() + vec2(18.0, -74.0), vec2(262.0, 56.0));
         panel(painter, rect);
@@ -135,28 +88,21 @@ impl Hud {
         let number = pos2(rect.left() + 62.0, rect.center().y);
         let health = own.health.to_string();
         text(painter, number, Align2::RIGHT_CENTER, &health, 32.0, palette::TEXT);
-        let bar = Rect::from_min_size(rect.left_top() + vec2(78.0, 30.0), vec2(168.0, 10.0));
-        let label = bar.left_top() - vec2(0.0, 6.0);
+        let whole = Rect::from_min_size(rect.left_top() + vec2(78.0, 30.0), vec2(168.0, 10.0));
+        let label = whole.left_top() - vec2(0.0, 6.0);
         text_spaced(painter, label, Align2::LEFT_BOTTOM, "HEALTH", (10.0, 1.5), palette::TEXT_SOFT);
         let gap = 3.0;
-        let width = (bar.width() - gap * f32::from(SEGMENTS - 1)) / f32::from(SEGMENTS);
+        let width = (whole.width() - gap * f32::from(SEGMENTS - 1)) / f32::from(SEGMENTS);
         let each = f32::from(HEALTH) / f32::from(SEGMENTS);
         for n in 0..SEGMENTS {
-            let x = bar.left() + f32::from(n) * (width + gap);
-            let cell = Rect::from_min_size(pos2(x, bar.top()), vec2(width, bar.height()));
-            painter.rect_filled(cell, 2.0, fade(palette::EDGE, 0.7));
-            let filled = |health: f32| ((health - f32::from(n) * each) / each).clamp(0.0, 1.0);
-            for (health, color) in [(self.trail, palette::TEXT), (f32::from(own.health), color)] {
-                let part = filled(health);
-                if part > 0.0 {
-                    let size = vec2(cell.width() * part, cell.height());
-                    painter.rect_filled(Rect::from_min_size(cell.min, size), 2.0, color);
-                }
-            }
+            let x = whole.left() + f32::from(n) * (width + gap);
+            let cell = Rect::from_min_size(pos2(x, whole.top()), vec2(width, whole.height()));
+            let filled = |health: f32| (health - f32::from(n) * each) / each;
+            bar(painter, cell, filled(self.trail), palette::TEXT);
+            fill_bar(painter, cell, filled(f32::from(own.health)), color);
         }
     }
 
-    /// Paints what there is to fight with, and what is in hand of it.
     pub(super) fn draw_weapons(&self, painter: &Painter, screen: Rect, own: &Player) {
         let first = screen.left_bottom() + vec2(292.0, -74.0);
         for (n, weapon) in Weapon::ALL.into_iter().enumerate() {
@@ -174,10 +120,8 @@ impl Hud {
                 // Not by colour alone: a thick edge and a bar beneath it.
                 let edge = Stroke::new(2.0, palette::OWN);
                 painter.rect_stroke(rect, 6.0, edge, StrokeKind::Inside);
-                let bar = Rect::from_min_max(
-                    rect.left_bottom() + vec2(10.0, 3.0),
-                    rect.right_bottom() + vec2(-10.0, 6.0),
-                );
+                let (left, right) = (rect.left_bottom(), rect.right_bottom());
+                let bar = Rect::from_min_max(left + vec2(10.0, 3.0), right + vec2(-10.0, 6.0));
                 painter.rect_filled(bar, 1.5, palette::OWN);
             }
             let faint = if left == Some(0) { 0.45 } else { 1.0 };
@@ -197,7 +141,6 @@ impl Hud {
         }
     }
 
-    /// Paints how long the own player stays dead.
     pub(super) fn draw_death(
         &self,
         painter: &Painter,
@@ -210,15 +153,14 @@ impl Hud {
         text_over(painter, middle, Align2::CENTER_BOTTOM, &words, 28.0, palette::TEXT);
         let ring = middle + vec2(0.0, 40.0);
         painter.circle_stroke(ring, 22.0, Stroke::new(4.0, fade(palette::TEXT_FAINT, 0.4)));
-        // A round of the ring is a second: how long death takes is the rules' affair.
+        // One turn of the ring is a second.
         let left = secs.fract();
         arc(painter, ring, 22.0, -0.25, left, Stroke::new(4.0, palette::OWN));
         let count = format!("{secs:.1}");
         text_over(painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
-    /// Paints where the weapon in hand is pointed, each in a shape of its own, and how far it is loaded:
-    /// `wait` is the part that is missing.
+    /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload.
     pub(super) fn draw_crosshair(&self, painter: &Painter, at: Pos2, own: &Player, wait: f32) {
         let strokes = [(4.0, fade(palette::VOID, 0.6)), (1.8, palette::TEXT)];
         let strokes = strokes.map(|(width, color)| Stroke::new(width, color));
@@ -229,7 +171,7 @@ impl Hud {
             };
             match own.weapon() {
                 _ if own.is_carrying() => {
-                    // Brackets: something is between the hands.
+                    // Brackets around a carried thing.
                     for side in [-1.0, 1.0] {
                         line(vec2(9.0 * side, -9.0), vec2(9.0 * side, 9.0));
                         line(vec2(9.0 * side, -9.0), vec2(5.0 * side, -9.0));
@@ -241,11 +183,7 @@ impl Hud {
                     painter.circle_stroke(at, 11.0, stroke);
                     sides.iter().for_each(|out| line(*out * 11.0, *out * 16.0));
                 }
-                Weapon::Grenades => {
-                    for n in 0_u8..6 {
-                        arc(painter, at, 11.0, f32::from(n) / 6.0, 0.09, stroke);
-                    }
-                }
+                Weapon::Grenades => dashes(painter, (at, 11.0), 6, (0.0, 0.54), stroke),
                 Weapon::Mines => {
                     for pair in 0..4 {
                         line(sides[pair] * 11.0, sides[(pair + 1) % 4] * 11.0);

@@ -3,27 +3,18 @@
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2};
 use phaselock_games::skirmish::{Goods, Means, Weapon};
 
-/// A sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Icon {
-    /// A long barrel.
     Rifle,
-    /// A pointed body with fins.
     Rocket,
-    /// A ball with a lever.
     Grenade,
-    /// A disc with spikes.
     Mine,
-    /// A striped drum.
     Barrel,
-    /// A box.
     Crate,
-    /// A cross.
     Health,
 }
 
 impl Icon {
-    /// A weapon's.
     pub(super) fn of_weapon(weapon: Weapon) -> Self {
         match weapon {
             Weapon::Rifle => Self::Rifle,
@@ -33,7 +24,6 @@ impl Icon {
         }
     }
 
-    /// That of what somebody was killed with.
     pub(super) fn of_means(means: Means) -> Self {
         match means {
             Means::Rifle => Self::Rifle,
@@ -45,7 +35,6 @@ impl Icon {
         }
     }
 
-    /// That of something to be picked up.
     pub(super) fn of_goods(goods: Goods) -> Self {
         match goods {
             Goods::Health => Self::Health,
@@ -56,7 +45,7 @@ impl Icon {
     }
 }
 
-/// Paints a sign that fits into a square of that side.
+/// Paints an icon in a square with sides of `side` points.
 pub(super) fn icon(painter: &Painter, middle: Pos2, side: f32, icon: Icon, color: Color32) {
     let at = |x: f32, y: f32| middle + vec2(x, y) * (side / 2.0);
     let line = Stroke::new((side * 0.1).max(1.2), color);

@@ -1,4 +1,4 @@
-//! Skirmish in the window: what its players see and which keys they press.
+//! Skirmish in the window: picture and controls.
 
 mod arena;
 mod effects;
@@ -10,56 +10,48 @@ mod shade;
 mod things;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
-use egui_macroquad::egui::{Color32, Painter, Rect};
+use egui_macroquad::egui::{Color32, Painter};
 use glam::Vec2;
 use phaselock::game::Slot;
-use phaselock::ids::PlayerId;
 use phaselock::physics::turns;
 use phaselock_games::rounds::{Phase, round};
 use phaselock_games::skirmish::arena::HALF;
 use phaselock_games::skirmish::{
-    BLAST_REACH, Command, Goods, Player, Score, Skirmish, Weapon, player, players, scores,
+    BLAST_REACH, Command, Goods, Player, Score, Skirmish, Weapon, players,
 };
 
 use effects::Effects;
 use events::{Event, Watch};
-use hud::{Hud, Who};
-use players::{Bodies, Tag};
+use hud::Hud;
+use players::Bodies;
 use things::Things;
 
-use super::rounds::{Announcer, draw_clock, draw_hint, draw_results};
+use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
 use phaselock_client::camera::Camera;
 use phaselock_client::controls::{Controls, KeyCode};
 use phaselock_client::palette;
 use phaselock_client::rig::{Rig, Shot};
-use phaselock_client::scoreboard::{self, Board};
+use phaselock_client::scoreboard::Board;
 use phaselock_client::view::{GameView, Scene};
 
-/// Metres that are seen from left to right on most screens.
-const SEEN_WIDTH: f32 = 26.0;
-/// Metres that are seen from top to bottom at most.
-const SEEN_HEIGHT: f32 = 19.5;
-/// How far the camera leans towards the mouse, as a share of the way there.
+/// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
+/// texts along the window's edges; it cuts to another place in the world.
+const SHOT: Shot = Shot {
+    target: Vec2::ZERO,
+    width: 26.0,
+    height: 19.5,
+    ease_secs: 0.07,
+    cut: 9.0,
+    bounds: Some((HALF, 3.0)),
+};
+/// Lean of the camera towards the mouse, as a share of the way.
 const LOOK_AHEAD: f32 = 0.16;
-/// Seconds in which half of the camera's way to where it should be is done.
-const EASE_SECS: f32 = 0.07;
-/// Metres beyond the arena's inside that may be seen, so that nobody by a wall stands beneath what
-/// is written along the window's edges.
-const MARGIN: f32 = 3.0;
-/// The camera jumps further than this: a new place in the world, not a walk.
-const CUT: f32 = 9.0;
 
-/// What the picture of Skirmish keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct SkirmishScreen {
-    /// The camera of the last frame, before any shaking: what the mouse points into.
-    camera: Option<Camera>,
-    /// What was drawn with.
-    drawn: Option<Camera>,
     rig: Rig,
-    /// Where the own player was drawn last.
+    /// Last position of the own player.
     own_at: Option<Vec2>,
     watch: Watch,
     effects: Effects,
@@ -67,12 +59,10 @@ pub(crate) struct SkirmishScreen {
     things: Things,
     hud: Hud,
     announcer: Announcer,
-    /// The own player as it is drawn: what the wheel turns on from.
+    /// The own player as drawn: the wheel turns on from its weapon.
     own: Option<Player>,
-    /// Everybody's scores, those included who are out of sight.
-    scores: BTreeMap<PlayerId, Score>,
-    /// How often the own player had been killed when it was last alive: it is seen dead sooner than
-    /// its score is, which then names who killed it the time before.
+    /// Deaths in the own score while the player was alive: a death is seen before its score names
+    /// the killer.
     deaths_alive: u16,
 }
 
@@ -92,7 +82,7 @@ impl GameView for SkirmishScreen {
     const BACKDROP: Color32 = palette::FLOOR;
 
     fn input(&self, controls: &Controls) -> Command {
-        let aim = self.camera.map_or(Vec2::X, |camera| {
+        let aim = self.rig.at_rest().map_or(Vec2::X, |camera| {
             camera.to_world(controls.pointer) - self.own_at.unwrap_or(camera.middle)
         });
         Command {
@@ -105,23 +95,19 @@ impl GameView for SkirmishScreen {
         }
     }
 
-    fn camera(&self) -> Option<Camera> {
-        self.drawn
-    }
-
-    fn draw(&mut self, scene: &Scene<'_, Skirmish>, painter: &Painter) {
+    fn draw(&mut self, scene: &Scene<'_, Skirmish>, painter: &Painter) -> Camera {
+        self.own = scene.own();
         self.take_note(scene);
-        let own = self.own;
-        let camera = self.aim_camera(scene, own.as_ref());
-        self.drawn = Some(camera);
+        let camera = self.aim_camera(scene);
         self.draw_world(scene, camera, painter);
-        self.draw_over(scene, own.as_ref(), painter);
+        self.draw_over(scene, painter);
+        camera
     }
 }
 
 impl SkirmishScreen {
-    /// The weapon that controls ask for, by its number and 1, or 0: by its key, or as many further as the wheel was
-    /// turned, past those that there is nothing for.
+    /// The weapon that controls ask for, by its number and 1, or 0: by its key, or by the wheel,
+    /// past weapons without ammunition.
     fn weapon(&self, controls: &Controls) -> u8 {
         let keys = [KeyCode::Key1, KeyCode::Key2, KeyCode::Key3, KeyCode::Key4];
         if let Some(number) = (1..).zip(keys).find(|(_, key)| controls.key(&[*key])) {
@@ -137,21 +123,18 @@ impl SkirmishScreen {
 
     fn take_note(&mut self, scene: &Scene<'_, Skirmish>) {
         let (entities, own) = (&scene.view.entities, scene.view.own);
-        self.scores = scores(entities).collect();
         self.bodies.advance(players(entities), scene.secs);
         self.effects.advance(scene.secs);
-        let own_player = own.and_then(|id| player(entities, id));
-        self.own = own_player;
         self.announcer.advance(&round(entities), scene.secs);
-        self.things.advance(entities, scene.secs, self.effects.particles());
-        self.hud.advance(scene.secs, own_player.as_ref());
-        if own_player.is_some_and(|own| own.health > 0) {
-            self.deaths_alive = self.score(scene.player).deaths;
+        self.things.advance(entities, scene.secs, &mut self.effects.particles);
+        self.hud.advance(scene.secs, self.own.as_ref());
+        if self.own.is_some_and(|own| own.health > 0) {
+            self.deaths_alive = scene.record_of::<Score>(scene.player).deaths;
         }
 
         for event in self.watch.observe(&scene.game.arena, entities, own, scene.secs) {
             self.bodies.handle(&event);
-            let color = |id| if own == Some(id) { palette::OWN } else { palette::FOE };
+            let color = |id| palette::side(own == Some(id));
             match event {
                 Event::Shot { shooter, along, from, to, hit } => {
                     self.effects.shot(from, to, along, color(shooter), hit);
@@ -169,8 +152,7 @@ impl SkirmishScreen {
                     }
                 }
                 Event::Blast { at, by } => {
-                    let own = by == Some(scene.player);
-                    self.effects.blast(at, if own { palette::OWN } else { palette::FOE });
+                    self.effects.blast(at, palette::side(by == Some(scene.player)));
                     let far = self.own_at.map_or(f32::MAX, |own| own.distance(at));
                     self.rig.shake((0.75 - 0.75 * far / (BLAST_REACH * 4.0)).max(0.0));
                 }
@@ -181,52 +163,38 @@ impl SkirmishScreen {
                 }
                 Event::Put { at } => self.effects.twinkle(at, palette::CRATE_EDGE),
                 Event::Killed { victim, killer, means } => {
-                    let who = |player: PlayerId| Who {
-                        name: scene.name_of(player).to_owned(),
-                        own: player == scene.player,
-                    };
-                    self.hud.kill(killer.map(who), who(victim), means);
+                    self.hud.kill(scene, killer, means, victim);
                 }
                 Event::Spawned { id, at } => self.effects.spawn(at, color(id)),
             }
         }
     }
 
-    /// Moves the camera along and returns the one to draw with.
-    fn aim_camera(&mut self, scene: &Scene<'_, Skirmish>, own: Option<&Player>) -> Camera {
-        if let Some(own) = own {
+    fn aim_camera(&mut self, scene: &Scene<'_, Skirmish>) -> Camera {
+        if let Some(own) = self.own {
             self.own_at = Some(own.position());
         }
         let lean = if scene.active {
             let away = scene.pointer - scene.screen.center();
-            let scale = Camera::new(scene.screen, Vec2::ZERO, SEEN_WIDTH, SEEN_HEIGHT).scale;
+            let scale = Camera::new(scene.screen, Vec2::ZERO, SHOT.width, SHOT.height).scale;
             Vec2::new(away.x, away.y) / scale * LOOK_AHEAD
         } else {
             Vec2::ZERO
         };
-        let shot = Shot {
-            target: self.own_at.unwrap_or(Vec2::ZERO) + lean.clamp_length_max(2.5),
-            width: SEEN_WIDTH,
-            height: SEEN_HEIGHT,
-            ease_secs: EASE_SECS,
-            cut: CUT,
-            bounds: Some((HALF, MARGIN)),
-        };
-        let camera = self.rig.follow(scene.screen, scene.secs, &shot);
-        self.camera = Some(camera);
-        self.rig.shaken(camera, scene.age_secs)
+        let target = self.own_at.unwrap_or(Vec2::ZERO) + lean.clamp_length_max(2.5);
+        self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT })
     }
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
-        // The dead see on from where they lie.
-        let eye = scene.view.own.and(self.own_at);
-        arena::draw(painter, camera, &scene.game.arena, eye);
+        // A dead player still sees from its last position.
+        let viewpoint = scene.view.own.and(self.own_at);
+        arena::draw(painter, camera, &scene.game.arena, viewpoint);
         self.things.draw_floor(painter, camera, scene.player, scene.age_secs);
-        self.effects.draw_below(painter, camera);
+        self.effects.particles.draw_below(painter, camera);
         self.things.draw_props(painter, camera, false);
-        let is_own = |slot: &Slot<Player>| scene.view.own == Some(slot.id);
+        let is_own = |slot: &Slot<Player>| scene.is_own(slot.id);
         let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
-        // The dead lie beneath the living, and oneself is above everybody.
+        // The dead lie beneath the living, and the own player above everybody.
         let mut shown: Vec<_> = self.bodies.shown().collect();
         shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
         for (slot, _) in &shown {
@@ -237,59 +205,43 @@ impl SkirmishScreen {
         things::draw_shells(painter, camera, entities, scene.player, scene.rates);
         self.effects.draw_above(painter, camera);
         for (slot, sight) in shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot)) {
-            // Somebody who has just left is shown a moment longer than named.
-            if let Some(owner) = slot.owner.filter(|owner| scene.roster.contains_key(owner)) {
-                let tag = Tag { name: scene.name_of(owner), bot: scene.is_bot(owner), sight };
-                players::draw_tag(painter, camera, &slot.entity, tag);
+            if let Some(tag) = scene.owner_tag(slot.owner) {
+                players::draw_tag(painter, camera, &slot.entity, tag, sight);
             }
         }
     }
 
-    fn draw_over(&self, scene: &Scene<'_, Skirmish>, own: Option<&Player>, painter: &Painter) {
-        let screen: Rect = scene.screen;
-        let board = self.board(scene);
+    fn draw_over(&self, scene: &Scene<'_, Skirmish>, painter: &Painter) {
+        let (screen, own) = (scene.screen, self.own.as_ref());
+        let board = Self::board(scene);
         self.hud.draw_wound(painter, screen, own);
         self.hud.draw_feed(painter, screen);
         let round = round(&scene.view.entities);
-        let now = scene.own_tick().tick;
-        let frags = self.score(scene.player).frags.to_string();
-        let place = board.place().map_or("-".into(), |(place, of)| format!("{place} / {of}"));
-        let figures = [(frags.as_str(), "FRAGS"), (place.as_str(), "PLACE")];
-        draw_clock(painter, screen, &round, (now, scene.rates), figures);
-        let results = round.phase() == Phase::Results;
+        let time = (&round, scene.own_tick().tick);
+        let score: Score = scene.record_of(scene.player);
+        let figures = [(&*score.frags.to_string(), "FRAGS"), (&*board.place(), "PLACE")];
+        draw_clock(painter, scene, time, figures);
         if let Some(own) = own {
             self.hud.draw_health(painter, screen, own);
             self.hud.draw_weapons(painter, screen, own);
-            if own.health == 0 && !scene.scores && !results {
+            if own.health == 0 && !scene.scores && round.phase() != Phase::Results {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
-                let score = self.score(scene.player);
                 let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
                 let killer = killer.map(|killer| scene.name_of(killer));
                 self.hud.draw_death(painter, screen, killer, secs);
             }
         }
-        if !scene.crowded {
-            // Beside the health, or above it where there is no room beside.
-            let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
-            // Where there is little room, those that one needs first.
-            let told = if screen.width() < 1200.0 { 6 } else { Self::KEYS.len() };
-            let controls = &Self::KEYS[..told.min(Self::KEYS.len())];
-            draw_hint(painter, screen, controls, scene.age_secs, above);
-        }
-        if results {
-            let best = board.rows.first();
-            let verdict = best.map_or(String::new(), |row| {
-                if row.own {
-                    "You win the round".into()
-                } else {
-                    format!("{} wins the round", row.name)
-                }
-            });
-            let left = round.secs_left(now, scene.rates);
-            draw_results(painter, screen, &verdict, &board, left);
-        } else if scene.scores {
-            scoreboard::draw(painter, screen, &board);
-        }
+        // Beside the health, or above it where there is no room beside.
+        let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
+        // In a narrow window only the most important keys.
+        let told = if screen.width() < 1200.0 { 6 } else { Self::KEYS.len() };
+        draw_hint(painter, scene, &Self::KEYS[..told], above);
+        let verdict = match board.rows.first() {
+            Some(row) if row.own => "You win the round".to_owned(),
+            Some(row) => format!("{} wins the round", row.name),
+            None => String::new(),
+        };
+        draw_table(painter, scene, time, &verdict, &board);
         self.announcer.draw(painter, screen);
         if let Some(own) = own.filter(|own| scene.active && own.health > 0) {
             let reload = f32::from(own.weapon().reload_ticks(scene.rates));
@@ -301,17 +253,11 @@ impl SkirmishScreen {
         }
     }
 
-    fn score(&self, player: PlayerId) -> Score {
-        self.scores.get(&player).copied().unwrap_or_default()
-    }
-
-    fn board(&self, scene: &Scene<'_, Skirmish>) -> Board {
-        let key = |player| {
-            let Score { frags, deaths, .. } = self.score(player);
-            (Reverse(frags), deaths)
-        };
+    fn board(scene: &Scene<'_, Skirmish>) -> Board {
+        let score = |player| scene.record_of::<Score>(player);
+        let key = |player| (Reverse(score(player).frags), score(player).deaths);
         let values = |player| {
-            let Score { frags, deaths, .. } = self.score(player);
+            let Score { frags, deaths, .. } = score(player);
             vec![frags.to_string(), deaths.to_string()]
         };
         Board::new(scene, &["FRAGS", "DEATHS"], key, values)

@@ -12,31 +12,25 @@ use phaselock_games::skirmish::{HEALTH, Player, Weapon};
 use super::events::{Event, MUZZLE};
 use super::icons::{Icon, icon};
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, fade, glow, light, mix, text_over};
+use phaselock_client::paint::{arc, fade, glow, light, mix};
 use phaselock_client::palette;
-use phaselock_client::scoreboard::bot_tag;
+use phaselock_client::scoreboard::name_tag;
 
-/// Seconds for which somebody flashes who was hit.
 const HURT_SECS: f32 = 0.16;
-/// Seconds for which a rifle is pushed back by a shot.
 const RECOIL_SECS: f32 = 0.12;
-/// Seconds in which somebody appears.
 const APPEAR_SECS: f32 = 0.3;
-/// Seconds in which somebody dead is gone from sight.
 const FADE_SECS: f32 = 0.5;
 
-/// Seconds in which somebody comes into sight or is lost from it.
 const SIGHT_SECS: f32 = 0.15;
 
-/// What moves on players by itself.
 #[derive(Debug, Default)]
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Body {
-    /// The player as last told of, and on the way since; none until it is told of.
+    /// Last known state, moved on since; none before the first.
     last: Option<Slot<Player>>,
-    /// How much of it is in sight: 0 to 1.
+    /// Visible share, 0 to 1.
     sight: f32,
     hurt: f32,
     recoil: f32,
@@ -44,19 +38,7 @@ struct Body {
     dead: f32,
 }
 
-/// What is written above somebody.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
-    /// The name.
-    pub(super) name: &'a str,
-    /// Whether the server plays it.
-    pub(super) bot: bool,
-    /// How much of it is in sight.
-    pub(super) sight: f32,
-}
-
 impl Bodies {
-    /// Something happened to somebody.
     pub(super) fn handle(&mut self, event: &Event) {
         match event {
             Event::Shot { shooter, .. } | Event::Launched { shooter, .. } => {
@@ -73,7 +55,6 @@ impl Bodies {
         }
     }
 
-    /// Lets time pass for those who are there.
     pub(super) fn advance(
         &mut self,
         players: impl Iterator<Item = Slot<Player>> + Clone,
@@ -84,7 +65,7 @@ impl Bodies {
             if players.clone().all(|slot| slot.id != *id) {
                 body.sight -= step;
                 if let Some(slot) = &mut body.last {
-                    // It goes on its way while it fades.
+                    // A fading player keeps its velocity.
                     slot.entity.x += slot.entity.vx * secs;
                     slot.entity.y += slot.entity.vy * secs;
                 }
@@ -102,12 +83,11 @@ impl Bodies {
         }
     }
 
-    /// Everybody to paint, and how much of each is in sight.
+    /// Everybody to paint, with their visible shares.
     pub(super) fn shown(&self) -> impl Iterator<Item = (Slot<Player>, f32)> {
         self.0.values().filter_map(|body| Some((body.last?, body.sight)))
     }
 
-    /// Paints somebody.
     pub(super) fn draw(&self, painter: &Painter, camera: Camera, slot: &Slot<Player>, own: bool) {
         let body = self.0.get(&slot.id).copied().unwrap_or_default();
         let player = &slot.entity;
@@ -128,8 +108,6 @@ impl Bodies {
         glow(painter, below, 0.66 * metre, Color32::from_black_alpha((150.0 * there) as u8));
         if own && alive {
             glow(painter, at, 2.6 * metre, light(palette::OWN, 0.12 * there));
-        }
-        if own && alive {
             health_ring(painter, at, metre, f32::from(player.health) / f32::from(HEALTH), there);
         }
         if alive {
@@ -149,24 +127,24 @@ impl Bodies {
     }
 }
 
-/// Writes name and health above somebody who lives and is not the own player.
-pub(super) fn draw_tag(painter: &Painter, camera: Camera, player: &Player, tag: Tag<'_>) {
+/// Name and health above a living player.
+pub(super) fn draw_tag(
+    painter: &Painter,
+    camera: Camera,
+    player: &Player,
+    tag: (&str, bool),
+    sight: f32,
+) {
     let over = camera.to_screen(player.position()) - vec2(0.0, 0.72 * camera.scale);
     let bar = Rect::from_center_size(over, vec2(0.95 * camera.scale, 5.0));
-    painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * tag.sight));
+    painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * sight));
     let share = f32::from(player.health) / f32::from(HEALTH);
     let full = Rect::from_min_size(bar.min, vec2(bar.width() * share, bar.height()));
     let color = mix(palette::BAD, palette::FOE, share * 1.6 - 0.3);
-    painter.rect_filled(full, 1.5, fade(color, tag.sight));
-    let above = bar.center_top() - vec2(if tag.bot { 14.0 } else { 0.0 }, 3.0);
-    let color = fade(palette::TEXT, tag.sight);
-    let name = text_over(painter, above, Align2::CENTER_BOTTOM, tag.name, 13.0, color);
-    if tag.bot {
-        bot_tag(painter, name.right_center() + vec2(4.0, 0.5), tag.sight);
-    }
+    painter.rect_filled(full, 1.5, fade(color, sight));
+    name_tag(painter, bar.center_top() - vec2(0.0, 3.0), Align2::CENTER_BOTTOM, tag, 13.0, sight);
 }
 
-/// The colours of a body.
 struct Look {
     edge: Color32,
     inside: Color32,
@@ -175,8 +153,7 @@ struct Look {
 
 impl Look {
     fn new(own: bool, there: f32, hurt: f32) -> Self {
-        let (edge, inside) =
-            if own { (palette::OWN, palette::OWN_DARK) } else { (palette::FOE, palette::FOE_DARK) };
+        let (edge, inside) = (palette::side(own), palette::side_dark(own));
         Self {
             edge: fade(mix(edge, Color32::WHITE, hurt * 0.8), there),
             inside: fade(mix(inside, Color32::WHITE, hurt * 0.7), there),
@@ -185,7 +162,7 @@ impl Look {
     }
 }
 
-/// What somebody has in hand: a long rifle, a thick launcher, or what is thrown and laid, in a hand.
+/// The weapon in hand: a long rifle, a thick launcher, or a grenade or mine.
 fn weapon(
     painter: &Painter,
     (at, facing, metre): (Pos2, Vec2, f32),
@@ -218,7 +195,7 @@ fn weapon(
     }
 }
 
-/// Two arms around what is carried.
+/// Two arms around a carried thing.
 fn arms(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, look: &Look) {
     for side in [-1.0, 1.0] {
         let aside = facing.rot90() * (0.3 * side * metre);
@@ -227,7 +204,7 @@ fn arms(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, look: &Look) {
     }
 }
 
-/// The sign of the own player, beside its ring: an arrow's head.
+/// The sign of the own player: an arrow's head.
 fn chevron(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, color: Color32) {
     let aside = facing.rot90() * 0.16 * metre;
     let back = at - facing * 0.1 * metre;
@@ -236,7 +213,7 @@ fn chevron(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, color: Color32
     painter.add(Shape::line(vec![back + aside, tip, back - aside], stroke));
 }
 
-/// The own health, where one looks anyway.
+/// The own health as a ring, where one looks anyway.
 fn health_ring(painter: &Painter, at: Pos2, metre: f32, share: f32, there: f32) {
     let radius = 0.6 * metre;
     let color = mix(palette::BAD, palette::OWN, share * 1.8 - 0.4);

@@ -1,9 +1,9 @@
-//! What the own player cannot see lies in the shade: nobody is told of those who stand there.
+//! Shade over everything that the own player cannot see; the server does not reveal players there.
 //!
-//! The view is swept around the player from corner to corner. Between two neighbouring corners what
-//! is nearest is one side of one wall, and behind it there is one piece of shade; so no two pieces
-//! overlap, and all of it is equally dark. Where shade ends, it thins out the wider the further it
-//! is from the corner that throws it, as it does from a lamp.
+//! A look sweeps around the player from corner to corner. Between two neighbouring corners the
+//! nearest thing is one side of one wall, with one piece of shade behind it; so no two pieces
+//! overlap, and the shade is equally dark everywhere. Its edge gets softer with the distance from
+//! the corner, as with a lamp.
 
 use egui_macroquad::egui::epaint::Mesh;
 use egui_macroquad::egui::{Color32, Painter, Shape};
@@ -12,23 +12,23 @@ use phaselock::physics::{Aabb, ray_to_walls};
 use phaselock_games::skirmish::arena::{Arena, HALF};
 
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::fade;
+use phaselock_client::paint::{fade, quad, triangle};
 use phaselock_client::palette;
 
-/// How dark it is.
+/// Darkness of the shade, 0 to 1.
 const DARK: f32 = 0.48;
 /// Metres from the player beyond which there is nothing.
 const FAR: f32 = 160.0;
-/// How far to either side of a corner is looked past it, in radians: 2 mm at 20 m.
+/// Angle by which a look passes a corner on either side, in radians: 2 mm at 20 m.
 const PAST: f32 = 1e-4;
-/// Half of the lamp's size in metres, which says how softly shade ends.
+/// Half of the lamp's size in metres: the softness of the shade's edge.
 const LAMP: f32 = 0.3;
-/// The greatest angle over which it ends, in radians; near corners it would be the lamp's own.
+/// Greatest angle of a soft edge, in radians; near corners it would be the lamp's own.
 const SOFT_MAX: f32 = 0.16;
-/// Pieces that such an edge consists of, each as long as it can be seen.
+/// Pieces of a soft edge, each as long as it can be seen.
 const SLICES: u32 = 6;
 
-/// A direction to look in, and how far one sees just before and just after it.
+/// A direction, and the visible distances just before and just after it.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     along: Vec2,
@@ -36,37 +36,37 @@ struct Look {
     after: f32,
 }
 
-/// Paints the shade on the floor, as seen from `eye`.
-pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, eye: Vec2) {
-    // Only what stands between the eye and what is seen throws shade on it.
+/// Paints the shade on the floor, as seen from the viewpoint.
+pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: Vec2) {
+    // Only walls between the viewpoint and the visible part throw shade on that.
     let seen = Aabb { min: camera.middle - camera.half(), max: camera.middle + camera.half() };
-    let seen = Aabb { min: seen.min.min(eye), max: seen.max.max(eye) }.grown(0.5);
+    let seen = Aabb { min: seen.min.min(viewpoint), max: seen.max.max(viewpoint) }.grown(0.5);
     let near = |wall: &&Aabb| wall.min.cmplt(seen.max).all() && wall.max.cmpgt(seen.min).all();
     let walls: Vec<_> = arena.walls.iter().filter(near).copied().collect();
-    // An eye in a wall sees nothing; it is there while a correction is smoothed away.
-    if walls.iter().any(|wall| wall.nearest(eye) == eye) {
+    // A viewpoint in a wall sees nothing; it gets there while a correction is smoothed away.
+    if walls.iter().any(|wall| wall.nearest(viewpoint) == viewpoint) {
         return;
     }
-    let lines = sight_lines(&walls, eye);
+    let lines = sight_lines(&walls, viewpoint);
     let mut mesh = Mesh::default();
     let dark = fade(palette::VOID, DARK);
     for (look, next) in lines.iter().zip(lines.iter().cycle().skip(1)) {
-        let (a, b) = (eye + look.along * look.after, eye + next.along * next.before);
+        let (a, b) = (viewpoint + look.along * look.after, viewpoint + next.along * next.before);
         // Beyond the arena there is no floor.
         if !(is_outer(a) && is_outer(b)) {
-            let far = [eye + next.along * FAR, eye + look.along * FAR];
-            quad(&mut mesh, camera, [a, b, far[0], far[1]], dark);
+            let far = [viewpoint + next.along * FAR, viewpoint + look.along * FAR];
+            quad(&mut mesh, [a, b, far[0], far[1]].map(|at| camera.to_screen(at)), dark);
         }
         let step = look.after - look.before;
         if step.abs() > 0.05 {
-            edge(&mut mesh, camera, &walls, eye, *look, dark);
+            edge(&mut mesh, camera, &walls, viewpoint, *look, dark);
         }
     }
     painter.add(Shape::mesh(mesh));
 }
 
 /// All directions in which something begins or ends, in order.
-fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
+fn sight_lines(walls: &[Aabb], viewpoint: Vec2) -> Vec<Look> {
     let corners = |area: Aabb| {
         let Aabb { min, max } = area;
         [min, Vec2::new(max.x, min.y), max, Vec2::new(min.x, max.y)]
@@ -74,7 +74,7 @@ fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
     let mut points: Vec<Vec2> = walls.iter().flat_map(|wall| corners(*wall)).collect();
     for (n, wall) in walls.iter().enumerate() {
         for other in &walls[n + 1..] {
-            // Where two walls run into each other there is a corner that neither has.
+            // Two walls that intersect have corners that neither has alone.
             let both = Aabb { min: wall.min.max(other.min), max: wall.max.min(other.max) };
             if both.min.cmple(both.max).all() {
                 points.extend(corners(both));
@@ -82,10 +82,10 @@ fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
         }
     }
     points.extend(corners(Aabb::centred(Vec2::ZERO, HALF)));
-    let mut angles: Vec<f32> = points.iter().map(|point| (*point - eye).to_angle()).collect();
+    let mut angles: Vec<f32> = points.iter().map(|point| (*point - viewpoint).to_angle()).collect();
     angles.sort_by(f32::total_cmp);
     angles.dedup_by(|a, b| (*a - *b).abs() < 3.0 * PAST);
-    let far = |angle: f32| ray_to_walls(eye, Vec2::from_angle(angle), walls, FAR);
+    let far = |angle: f32| ray_to_walls(viewpoint, Vec2::from_angle(angle), walls, FAR);
     let look = |angle: f32| Look {
         along: Vec2::from_angle(angle),
         before: far(angle - PAST),
@@ -94,41 +94,36 @@ fn sight_lines(walls: &[Aabb], eye: Vec2) -> Vec<Look> {
     angles.into_iter().map(look).collect()
 }
 
-/// Whether a point is on the outer walls.
+/// True for a point on the outer walls.
 fn is_outer(point: Vec2) -> bool {
     (point.abs() - HALF + 0.05).max_element() > 0.0
 }
 
 /// The soft edge that a corner throws, on the lit side of its shade.
-fn edge(mesh: &mut Mesh, camera: Camera, walls: &[Aabb], eye: Vec2, look: Look, dark: Color32) {
+fn edge(
+    mesh: &mut Mesh,
+    camera: Camera,
+    walls: &[Aabb],
+    viewpoint: Vec2,
+    look: Look,
+    dark: Color32,
+) {
     let near = look.before.min(look.after);
     let lit = if look.after > look.before { look.along.perp() } else { -look.along.perp() };
-    let corner = eye + look.along * near;
+    let corner = viewpoint + look.along * near;
     let soft = (LAMP / near.max(0.1)).min(SOFT_MAX);
     let ray = |slice: u32| {
         let out = (look.along + lit * (soft * slice as f32 / SLICES as f32)).normalize();
-        // Past the corner itself, up to what stands in the light.
+        // Past the corner itself, up to the next wall in the light.
         let reach = ray_to_walls(corner + out * 0.02 + lit * 0.01, out, walls, FAR);
         (corner + out * reach, fade(dark, 1.0 - slice as f32 / SLICES as f32))
     };
     let mut last = ray(0);
     for next in (1..=SLICES).map(ray) {
-        let first = mesh.vertices.len() as u32;
-        for (point, color) in [(corner, next.1), last, next] {
-            mesh.colored_vertex(camera.to_screen(point), color);
-        }
-        mesh.add_triangle(first, first + 1, first + 2);
+        let corners = [(corner, next.1), last, next];
+        triangle(mesh, corners.map(|(at, color)| (camera.to_screen(at), color)));
         last = next;
     }
-}
-
-fn quad(mesh: &mut Mesh, camera: Camera, points: [Vec2; 4], color: Color32) {
-    let first = mesh.vertices.len() as u32;
-    for point in points {
-        mesh.colored_vertex(camera.to_screen(point), color);
-    }
-    mesh.add_triangle(first, first + 1, first + 2);
-    mesh.add_triangle(first, first + 2, first + 3);
 }
 
 #[cfg(test)]
@@ -139,10 +134,11 @@ mod tests {
     #[test]
     fn all_that_is_behind_something_lies_in_the_shade() {
         let arena = Arena::new();
-        for eye in [Vec2::new(-6.0, 0.3), Vec2::new(4.0, 4.4), Vec2::new(22.9, 14.2)] {
-            let lines = sight_lines(&arena.walls, eye);
+        for viewpoint in [Vec2::new(-6.0, 0.3), Vec2::new(4.0, 4.4), Vec2::new(22.9, 14.2)] {
+            let lines = sight_lines(&arena.walls, viewpoint);
             for point in &arena.waypoints {
-                let (angle, distance) = ((*point - eye).to_angle(), eye.distance(*point));
+                let (angle, distance) =
+                    ((*point - viewpoint).to_angle(), viewpoint.distance(*point));
                 let next = lines.partition_point(|look| look.along.to_angle() <= angle);
                 let from = lines[(next + lines.len() - 1) % lines.len()];
                 let to = lines[next % lines.len()];
@@ -150,11 +146,15 @@ mod tests {
                 let (a, b) = (from.along * from.after, to.along * to.before);
                 let along = Vec2::from_angle(angle);
                 let far = a.perp_dot(b - a) / along.perp_dot(b - a);
-                // Not of those who stand in line with a corner, or against a wall.
+                // Points in line with a corner, or at a wall, do not count.
                 let grazes = lines.iter().any(|look| look.along.angle_to(along).abs() < 1e-3);
                 if !grazes && (far - distance).abs() > 0.05 {
                     let lit = far > distance;
-                    assert_eq!(lit, in_sight(eye, *point, &arena.walls), "{point} from {eye}");
+                    assert_eq!(
+                        lit,
+                        in_sight(viewpoint, *point, &arena.walls),
+                        "{point} from {viewpoint}"
+                    );
                 }
             }
         }

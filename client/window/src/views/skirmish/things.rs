@@ -1,4 +1,4 @@
-//! What stands, lies and flies about: crates, barrels, pickups, mines, rockets, grenades.
+//! Things in the arena: crates, barrels, pickups, mines, rockets, grenades.
 
 use std::collections::BTreeMap;
 
@@ -15,29 +15,28 @@ use phaselock_games::skirmish::{Mine, Pickup, Piece, Prop, Shell};
 
 use super::icons::{Icon, icon};
 use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, beam, fade, glow, light, mix};
+use phaselock_client::paint::{arc, beam, dashes, fade, glow, light, mix, shadow};
 use phaselock_client::palette;
 use phaselock_client::particles::Particles;
 
-/// Seconds in which something comes into sight or is lost from it.
 const SIGHT_SECS: f32 = 0.15;
-/// How high crates and barrels are, as a share of the camera's height.
+/// Height of crates and barrels, as a share of the camera's height.
 const HEIGHT: f32 = 0.018;
-/// The same of what somebody carries.
+/// Height of carried ones.
 const CARRIED_HEIGHT: f32 = 0.05;
 /// Metres from one puff of a rocket's smoke to the next.
 const PUFFS: f32 = 0.3;
 
-/// What stands and lies about, as it was last told of, and how much of it is in sight.
+/// Standing and lying things as last known, with their visible shares.
 #[derive(Debug, Default)]
 pub(super) struct Things {
     seen: BTreeMap<EntityId, (Slot<Piece>, f32)>,
-    /// How far each rocket has flown since its last puff.
+    /// Last position of each rocket, and the metres flown since its last puff.
     smoke: BTreeMap<EntityId, (Vec2, f32)>,
 }
 
 impl Things {
-    /// Lets time pass; rockets smoke, and so do barrels that were hit.
+    /// Advances by `secs`; rockets smoke, and so do damaged barrels.
     pub(super) fn advance(
         &mut self,
         entities: &Entities<Piece>,
@@ -85,7 +84,6 @@ impl Things {
         }
     }
 
-    /// Paints what lies on the floor.
     pub(super) fn draw_floor(
         &self,
         painter: &Painter,
@@ -104,7 +102,7 @@ impl Things {
         }
     }
 
-    /// Paints what stands there, or with `carried` what somebody carries.
+    /// Paints standing props, or carried ones.
     pub(super) fn draw_props(&self, painter: &Painter, camera: Camera, carried: bool) {
         for (slot, sight) in self.seen.values() {
             if let Piece::Prop(it) = &slot.entity
@@ -117,7 +115,6 @@ impl Things {
     }
 }
 
-/// Paints rockets and grenades.
 pub(super) fn draw_shells(
     painter: &Painter,
     camera: Camera,
@@ -126,7 +123,7 @@ pub(super) fn draw_shells(
     rates: Rates,
 ) {
     for slot in entities.records::<Shell>().filter(|slot| slot.entity.burst == 0) {
-        let color = if slot.owner == Some(own) { palette::OWN } else { palette::FOE };
+        let color = palette::side(slot.owner == Some(own));
         if slot.entity.grenade {
             grenade(painter, camera, &slot.entity, color, rates);
         } else {
@@ -158,7 +155,7 @@ fn grenade(painter: &Painter, camera: Camera, shell: &Shell, color: Color32, rat
     let (at, metre) = (camera.to_screen(shell.position()), camera.scale);
     let radius = SHELL_RADIUS * 1.35 * metre;
     let left = f32::from(shell.fuse) * rates.step_secs();
-    // It blinks the faster the less is left.
+    // The less time is left, the faster it blinks.
     let part = 1.0 - left / FUSE_SECS;
     let blinks = (part * part * 16.0 + part * 4.0).fract() < 0.5;
     glow(painter, at + vec2(0.08, 0.13) * metre, radius * 1.4, Color32::from_black_alpha(130));
@@ -206,7 +203,7 @@ fn prop(painter: &Painter, camera: Camera, prop: &Prop, sight: f32) {
     let rect = |at: &dyn Fn(Vec2) -> Pos2| Rect::from_min_max(at(middle - half), at(middle + half));
     let ground =
         Rect::from_min_max(camera.to_screen(middle - half), camera.to_screen(middle + half));
-    phaselock_client::paint::shadow(painter, ground.translate(off), 0.2 * metre, shade);
+    shadow(painter, ground.translate(off), 0.2 * metre, shade);
     let side = fade(mix(palette::CRATE, palette::VOID, 0.5), sight);
     painter.rect_filled(rect(&low), 0.04 * metre, side);
     let top = rect(&high);
@@ -254,16 +251,14 @@ fn mine(painter: &Painter, camera: Camera, mine: &Mine, own: bool, sight: f32, a
         return;
     }
     let (at, metre) = (camera.to_screen(mine.position()), camera.scale);
-    let color = if own { palette::OWN } else { palette::FOE };
+    let color = palette::side(own);
     glow(painter, at, 0.4 * metre, Color32::from_black_alpha((120.0 * sight) as u8));
     icon(painter, at, 0.56 * metre, Icon::Mine, fade(palette::STEEL, sight));
     painter.circle_filled(at, 0.1 * metre, fade(palette::VOID, sight));
-    // A ring of dashes around one's own, a whole one around another's.
+    // A dashed ring around an own mine, a whole one around another's.
     let ring = Stroke::new(1.6, fade(color, 0.8 * sight));
     if own {
-        for n in 0_u8..6 {
-            arc(painter, at, 0.36 * metre, f32::from(n) / 6.0, 0.09, ring);
-        }
+        dashes(painter, (at, 0.36 * metre), 6, (0.0, 0.54), ring);
     } else {
         painter.circle_stroke(at, 0.36 * metre, ring);
     }
