@@ -229,9 +229,9 @@ pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
     Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
 }
 
-/// AES-128 first, being the cheapest per packet on hardware that has AES instructions. A client's
-/// order still counts for more than this one, so a phone without them gets ChaCha20.
-fn provider() -> CryptoProvider {
+/// AES-128 first, being the cheapest per packet on hardware that has AES instructions, and the one
+/// that QUIC needs anyway. A client's order counts for more than the server's.
+pub(crate) fn provider() -> CryptoProvider {
     use aws_lc_rs::cipher_suite::{
         TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
     };

@@ -1,33 +1,9 @@
-//! How quinn is set on both sides: for a game's packets, 60 small ones a second up and 30 small ones
-//! down, where its defaults are for bulk transfer. Each setting stands here with its unit, quinn's
-//! default and the reason; so do the bounds of whom a server listens to. What takes more than a number
-//! is in files of its own: the controller in `congestion.rs`, the socket in `socket.rs`.
+//! quinn's settings on both sides: for a game's packets, 60 small ones a second up and 30 small ones
+//! down, where quinn's defaults are for bulk transfer. Each setting has its unit, quinn's default and
+//! the reason; so have the bounds on connections. The controller itself is in `congestion.rs`, the
+//! socket in `socket.rs`.
 //!
-//! *The controller*, in a minute of `cargo test -p phaselock-tests --test it no_controller --
-//! --nocapture`; 30 snapshots a second of a game with 128 bots, ages of the packets at arrival:
-//!
-//! ```text
-//! 100 ms each way, 5 % loss in bursts of 2      | packets/s | ages: median, 99 %, greatest, ms
-//!   ours                                        |      28.9 |  101,  106,  106
-//!   quinn's Cubic, its default                  |      26.3 |  102,  189,  303
-//!   quinn's NewReno                             |      21.6 |  103,  277,  320
-//!   quinn's BBR                                 |      28.9 |  101,  106,  106
-//! 20 ms each way, 256 kbit/s
-//!   ours                                        |      30.0 |   47,   51,   52
-//!   quinn's Cubic                               |      37.6 | 1989, 2102, 2118
-//!   quinn's NewReno                             |      39.2 | 1645, 2072, 2099
-//!   quinn's BBR                                 |      35.6 | 2051, 2068, 2069
-//! ```
-//!
-//! More packets than 30 are snapshots of two: what a client acknowledges late is sent again and again.
-//!
-//! *The bytes*, by `... --test it quic_takes -- --nocapture`: what QUIC adds to a snapshot packet, that
-//! client's acknowledgements included, is 28.0 bytes (56.0 with IPv4 and UDP), and 30 from the
-//! 16,384th input packet on, after four minutes and a half, whose number takes two bytes more. With
-//! quinn's defaults it was 64.6 (120.6), in two UDP packets. Of the 28 are: 1 the header's, 1 the
-//! packet number's, 16 the authentication tag's, 3 the DATAGRAM frame's, 7 the ACK frame's. What it
-//! no longer has: the client's connection id, 8; counts of congestion marks, 6; and a packet of 40 of
-//! nothing but acknowledgements.
+//! `tests/FIGURES.md` compares the controller with quinn's and counts QUIC's bytes.
 
 use std::sync::Arc;
 use std::time::Duration;

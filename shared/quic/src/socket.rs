@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::io::{self, IoSliceMut};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -71,13 +71,15 @@ pub struct SystemSockets;
 
 impl Sockets for SystemSockets {
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
-        let local: SocketAddr = if remote.is_ipv4() {
-            (Ipv4Addr::UNSPECIFIED, 0).into()
-        } else {
-            (Ipv6Addr::UNSPECIFIED, 0).into()
-        };
-        TokioRuntime.wrap_udp_socket(UdpSocket::bind(local)?)
+        TokioRuntime.wrap_udp_socket(UdpSocket::bind(unspecified(remote))?)
     }
+}
+
+/// An address and a port of the system's choice, to talk to `remote` from.
+pub(crate) fn unspecified(remote: SocketAddr) -> SocketAddr {
+    let any: IpAddr =
+        if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    (any, 0).into()
 }
 
 /// A socket that hides marks of congestion (ECN) from quinn.

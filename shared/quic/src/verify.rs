@@ -6,11 +6,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use phaselock::fingerprint::Fingerprint;
+use phaselock::wire::protocol::ALPN;
+use quinn::crypto::rustls::QuicClientConfig;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::aws_lc_rs::cipher_suite;
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
@@ -18,6 +18,9 @@ use rustls::{
     SignatureScheme,
 };
 use thiserror::Error;
+
+use crate::identity::{fingerprint_of, provider};
+use crate::settings;
 
 /// What a connection's handshake has shown of the server; clones look at the same handshake.
 ///
@@ -55,6 +58,14 @@ impl Observed {
     }
 }
 
+/// The QUIC configuration of a client for one connection; see [`client_crypto`].
+pub(crate) fn client_config(
+    expected: Option<Fingerprint>,
+) -> Result<(quinn::ClientConfig, Observed), Box<dyn std::error::Error>> {
+    let (tls, observed) = client_crypto(expected, ALPN)?;
+    Ok((settings::client_config(QuicClientConfig::try_from(tls)?), observed))
+}
+
 /// How a client speaks TLS to one server: version 1.3 only, AES-128 first, offering `alpn`.
 ///
 /// With `expected`, no other certificate is accepted; without, any is, once its key is proven, and
@@ -76,24 +87,6 @@ pub fn client_crypto(
     // A resumed session shows no certificate, and would save no round trip without early data.
     crypto.resumption = Resumption::disabled();
     Ok((crypto, observed))
-}
-
-/// AES-128 first, being the cheapest per packet on hardware that has AES instructions, and the one
-/// that QUIC needs anyway.
-fn provider() -> CryptoProvider {
-    CryptoProvider {
-        cipher_suites: vec![
-            cipher_suite::TLS13_AES_128_GCM_SHA256,
-            cipher_suite::TLS13_AES_256_GCM_SHA384,
-            cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
-        ],
-        ..rustls::crypto::aws_lc_rs::default_provider()
-    }
-}
-
-fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
-    let digest = digest(&SHA256, certificate);
-    Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
 }
 
 #[derive(Debug)]

@@ -30,7 +30,10 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// cannot displace what others send. Three for each tick at the fastest rate.
 const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
 
-/// What the room can do with a connection.
+/// Reason of a close, for a client whose control messages pile up.
+pub(super) const NOT_READING: &str = "the client does not read the server's messages";
+
+/// The room's end of a connection.
 #[derive(Debug)]
 pub(super) struct Peer {
     connection: Connection,
@@ -196,7 +199,7 @@ async fn write(
     newcomer: Newcomer,
 ) {
     let mut newcomer = Some(newcomer);
-    let mut reason = String::from("the room has no place for it");
+    let mut reason = String::from("the room has let the connection go");
     while let Some(write) = writes.recv().await {
         match write {
             Write::Message(message) => {
@@ -208,7 +211,7 @@ async fn write(
                     Ok(Ok(())) => {}
                     Ok(Err(_)) => return,
                     Err(_) => {
-                        connection.close(CLOSED, b"you do not read what the server says");
+                        connection.close(CLOSED, NOT_READING.as_bytes());
                         return;
                     }
                 }

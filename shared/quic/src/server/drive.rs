@@ -8,7 +8,7 @@ use std::sync::Arc;
 use phaselock::server::{AnyRoom, ClientId, Output, Rotation};
 use tokio::sync::mpsc;
 
-use super::connection::Peer;
+use super::connection::{NOT_READING, Peer};
 use super::events::Event;
 use crate::clock::Clock;
 
@@ -64,7 +64,7 @@ impl Driver {
         Some(room.close_game())
     }
 
-    /// Controls on what waits, as much of it as belongs into a turn.
+    /// Hands on what waits, up to a turn's share.
     fn handle_waiting(&mut self, room: &mut dyn AnyRoom) {
         for _ in 0..EVENTS_PER_TURN {
             let Ok(event) = self.events.try_recv() else { break };
@@ -111,9 +111,9 @@ impl Driver {
                 Output::Control { client, message } => {
                     let Some(peer) = peers.get(&client) else { continue };
                     if peer.send(message).is_err() {
-                        peer.close("you do not read what the server says");
+                        peer.close(NOT_READING);
                         peers.remove(&client);
-                        room.handle_lost(client, "it does not read");
+                        room.handle_lost(client, "it does not read its control messages");
                     }
                 }
                 Output::Close { client, reason } => {
