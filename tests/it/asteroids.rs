@@ -84,7 +84,7 @@ fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
     }
     sim.run(1.0);
     let world = sim.room.world();
-    assert_eq!(Asteroids::rounds_played(world), 1);
+    assert_eq!((Asteroids::KIT.rounds_played)(world), 1);
     assert!(world.tick > Tick(60 * 100), "{:?}", world.tick);
     let truth = scores(&world.entities);
     assert_eq!(truth.len(), 4);

@@ -137,7 +137,8 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
     }
     let (mut results, mut told) = (None, 0);
     // Through a warm-up, a race and its results, and into the next one.
-    while Platformer::rounds_played(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000) {
+    while (Platformer::KIT.rounds_played)(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000)
+    {
         sim.run(1.0);
         sim.truth.clear();
         let world = sim.room.world();
@@ -377,7 +378,7 @@ fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
 fn others_are_shown_by_what_the_figures_favour() {
     let methods: Vec<_> =
         Choice::ALL.iter().copied().filter(|choice| choice.timeline() == Timeline::Past).collect();
-    let chosen = methods.iter().position(|method| *method == Platformer::presentation(0));
+    let chosen = methods.iter().position(|method| *method == (Platformer::KIT.presentation)(0));
     let chosen = chosen.expect("others are shown in the past");
     let mut sums = vec![(0.0_f32, 0.0_f32); methods.len()];
     for (name, network) in [
@@ -400,7 +401,7 @@ fn others_are_shown_by_what_the_figures_favour() {
             let rides = shown.adrift.len();
             let adrift = if rides > 0 { quantile(&shown.adrift, 0.9) } else { 0.0 };
             eprintln!("  {rides} pictures of riders, 9 in 10 within {adrift:.4} m of the platform");
-            assert!(*method != Platformer::presentation(0) || adrift < 0.02, "{adrift} m");
+            assert!(*method != (Platformer::KIT.presentation)(0) || adrift < 0.02, "{adrift} m");
             (sum.0, sum.1) = (sum.0 + mean, sum.1 + sunk);
         }
     }

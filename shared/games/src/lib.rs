@@ -7,6 +7,7 @@ pub mod asteroids;
 pub mod platformer;
 pub mod puck;
 pub mod race;
+mod records;
 pub mod rounds;
 pub mod skirmish;
 

@@ -4,13 +4,13 @@ use glam::Vec2;
 
 use super::field::{FIELD, radius};
 use super::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
-use super::{Command, Piece, Rock, Ship, ship_of};
+use super::{Asteroids, Command, Piece, Rock, Ship, ship_of};
 use phaselock::fields::turn_between;
 use phaselock::game::Entities;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::turns;
 use phaselock::random::Random;
-use phaselock::time::Rates;
+use phaselock::time::Tick;
 
 /// What a bot keeps in mind.
 #[derive(Clone, Debug, Default)]
@@ -121,82 +121,85 @@ fn danger(targets: &[Target]) -> Option<(f32, Vec2)> {
         .min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// What the bot does next.
-pub(super) fn think(
-    bot: &mut Bot,
-    rates: Rates,
-    seen: &Entities<Piece>,
-    me: PlayerId,
-    random: &mut Random,
-) -> Command {
-    let secs = rates.step_secs();
-    let Some(own) = ship_of(seen, me).map(|slot| slot.entity).filter(Ship::is_alive) else {
-        *bot = Bot { hunts: bot.hunts, ..Bot::default() };
-        return Command::default();
-    };
-    let targets = targets(seen, &own, me);
-    bot.rethink_secs -= secs;
-    let gone = bot.target.is_some_and(|id| !targets.iter().any(|target| target.id == id));
-    if bot.rethink_secs <= 0.0 || gone {
-        bot.rethink_secs = random.range(0.35, 0.9);
-        bot.sway = random.range(-0.025, 0.025);
-        if random.chance(0.15) {
-            bot.hunts = random.chance(0.4);
+impl phaselock::game::Bot<Asteroids> for Bot {
+    fn input(
+        &mut self,
+        game: &Asteroids,
+        _tick: Tick,
+        seen: &Entities<Piece>,
+        me: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        let (bot, rates) = (self, game.rates);
+        let secs = rates.step_secs();
+        let Some(own) = ship_of(seen, me).map(|slot| slot.entity).filter(Ship::is_alive) else {
+            *bot = Bot { hunts: bot.hunts, ..Bot::default() };
+            return Command::default();
+        };
+        let targets = targets(seen, &own, me);
+        bot.rethink_secs -= secs;
+        let gone = bot.target.is_some_and(|id| !targets.iter().any(|target| target.id == id));
+        if bot.rethink_secs <= 0.0 || gone {
+            bot.rethink_secs = random.range(0.35, 0.9);
+            bot.sway = random.range(-0.025, 0.025);
+            if random.chance(0.15) {
+                bot.hunts = random.chance(0.4);
+            }
+            let next = choose(bot, &own, &targets);
+            if next != bot.target {
+                (bot.target, bot.seen_secs) = (next, 0.0);
+            }
         }
-        let next = choose(bot, &own, &targets);
-        if next != bot.target {
-            (bot.target, bot.seen_secs) = (next, 0.0);
-        }
-    }
-    bot.seen_secs += secs;
+        bot.seen_secs += secs;
 
-    let target = targets.iter().find(|target| Some(target.id) == bot.target);
-    let aim = target.and_then(|target| Some((target, intercept(target.to, target.velocity)?)));
-    let mut fire = false;
-    let mut wish = own.heading;
-    let mut thrust = false;
-    if let Some((target, (flight, there))) = aim {
-        let ideal = turns(there);
-        wish = ideal + bot.sway;
-        // As wide as the target looks, or a little more: people hope.
-        let width =
-            (1.2 * target.radius / there.length().max(1.0) / std::f32::consts::TAU).min(0.1);
-        let near = flight < BULLET_SECS && there.length() < RANGE;
-        let off = turn_between(own.heading, wish).abs();
-        fire = near && off < width.max(0.008) && bot.seen_secs > REACTION_SECS;
-        let ahead = own.velocity().dot(there.normalize_or_zero());
-        thrust = !near && ahead < CRUISE && off < 0.08;
-    }
-    if own.velocity().length() > HASTE {
-        // Too fast to aim from: turn about and brake.
-        wish = turns(-own.velocity());
-        thrust = turn_between(own.heading, wish).abs() < 0.1;
-    }
-    if let Some((soon, away)) = danger(&targets).filter(|_| own.shield < 30) {
-        let clear = turns(away);
-        let off = turn_between(own.heading, clear).abs();
-        // What is just ahead is shot rather than fled from, as long as there is time.
-        if !(fire && soon > 0.5) {
-            wish = clear;
-            thrust = off < 0.17;
+        let target = targets.iter().find(|target| Some(target.id) == bot.target);
+        let aim = target.and_then(|target| Some((target, intercept(target.to, target.velocity)?)));
+        let mut fire = false;
+        let mut wish = own.heading;
+        let mut thrust = false;
+        if let Some((target, (flight, there))) = aim {
+            let ideal = turns(there);
+            wish = ideal + bot.sway;
+            // As wide as the target looks, or a little more: people hope.
+            let width =
+                (1.2 * target.radius / there.length().max(1.0) / std::f32::consts::TAU).min(0.1);
+            let near = flight < BULLET_SECS && there.length() < RANGE;
+            let off = turn_between(own.heading, wish).abs();
+            fire = near && off < width.max(0.008) && bot.seen_secs > REACTION_SECS;
+            let ahead = own.velocity().dot(there.normalize_or_zero());
+            thrust = !near && ahead < CRUISE && off < 0.08;
         }
-    }
-    // A new ship's shield is worth more than the first shot.
-    fire &= own.shield < 20;
+        if own.velocity().length() > HASTE {
+            // Too fast to aim from: turn about and brake.
+            wish = turns(-own.velocity());
+            thrust = turn_between(own.heading, wish).abs() < 0.1;
+        }
+        if let Some((soon, away)) = danger(&targets).filter(|_| own.shield < 30) {
+            let clear = turns(away);
+            let off = turn_between(own.heading, clear).abs();
+            // What is just ahead is shot rather than fled from, as long as there is time.
+            if !(fire && soon > 0.5) {
+                wish = clear;
+                thrust = off < 0.17;
+            }
+        }
+        // A new ship's shield is worth more than the first shot.
+        fire &= own.shield < 20;
 
-    let off = turn_between(own.heading, wish);
-    // Half of what a tick turns by would be the best that can be done; a little more, or it would tremble.
-    let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
-    let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
-    bot.turn_secs += secs;
-    if turn != bot.turn && (turn == 0 || bot.turn_secs >= TURN_PRESS_SECS) {
-        (bot.turn, bot.turn_secs) = (turn, 0.0);
+        let off = turn_between(own.heading, wish);
+        // Half of what a tick turns by would be the best that can be done; a little more, or it would tremble.
+        let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
+        let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
+        bot.turn_secs += secs;
+        if turn != bot.turn && (turn == 0 || bot.turn_secs >= TURN_PRESS_SECS) {
+            (bot.turn, bot.turn_secs) = (turn, 0.0);
+        }
+        bot.thrust_secs += secs;
+        if thrust != bot.thrust && bot.thrust_secs >= THRUST_PRESS_SECS {
+            (bot.thrust, bot.thrust_secs) = (thrust, 0.0);
+        }
+        Command { turn: bot.turn, thrust: bot.thrust, fire }
     }
-    bot.thrust_secs += secs;
-    if thrust != bot.thrust && bot.thrust_secs >= THRUST_PRESS_SECS {
-        (bot.thrust, bot.thrust_secs) = (thrust, 0.0);
-    }
-    Command { turn: bot.turn, thrust: bot.thrust, fire }
 }
 
 /// What it goes for: near and ahead, rather rocks than ships unless it hunts.

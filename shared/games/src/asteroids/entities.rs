@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::field::FIELD;
+use crate::records::motions;
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::physics::direction;
@@ -139,17 +140,9 @@ entities! {
     pub enum Piece { Ship, Rock, Bullet, Score, Round }
 }
 
+motions!(Ship, Rock, Bullet);
+
 impl Ship {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves, in metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// The unit vector that the bow points along.
     pub fn facing(&self) -> Vec2 {
         direction(self.heading)
@@ -158,30 +151,6 @@ impl Ship {
     /// Whether it is no wreck.
     pub fn is_alive(&self) -> bool {
         self.hull > 0
-    }
-}
-
-impl Rock {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves, in metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-}
-
-impl Bullet {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves, in metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
     }
 }
 

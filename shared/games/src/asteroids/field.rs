@@ -7,6 +7,7 @@
 use glam::Vec2;
 
 use super::entities::{PLACE, ROCK_PACE, Rock};
+use crate::records;
 use phaselock::fields::Field;
 use phaselock::physics::{Torus, direction};
 use phaselock::random::Random;
@@ -60,7 +61,7 @@ pub fn mass(rock: &Rock) -> u32 {
 }
 
 fn snapped(field: Field, value: Vec2) -> Vec2 {
-    Vec2::new(field.unpack(field.pack(value.x)), field.unpack(field.pack(value.y)))
+    value.map(|value| records::snapped(field, value))
 }
 
 /// A place that is as far as need be from all of these: the best of a few.

@@ -4,7 +4,8 @@ use glam::Vec2;
 
 use super::entities::{Bullet, Command, HEADING, PLACE, Rock, SHIP_PACE, SHIP_PLACE, Ship};
 use super::field::{FIELD, SIZE};
-use phaselock::fields::{Field, wrapped};
+use crate::records::{held, runs, snapped};
+use phaselock::fields::wrapped;
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::direction;
 use phaselock::time::Rates;
@@ -25,8 +26,6 @@ pub const MUZZLE_SPEED: f32 = 32.0;
 pub const BULLET_SECS: f32 = 1.1;
 /// Seconds from one shot to the next: four bullets of a ship at a time.
 pub const RELOAD_SECS: f32 = 0.28;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
-const HELD_MAX: u8 = 63;
 
 /// A span in whole ticks, 1 or more.
 pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
@@ -37,8 +36,8 @@ pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
 pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
     let secs = rates.step_secs();
     let flew_alike = (ship.turn, ship.thrust) == (command.turn, command.thrust);
-    ship.held = count(ship.held, flew_alike);
-    ship.fire_held = count(ship.fire_held, ship.fire == command.fire);
+    ship.held = held(ship.held, flew_alike);
+    ship.fire_held = held(ship.fire_held, ship.fire == command.fire);
     (ship.turn, ship.thrust, ship.fire) = (command.turn, command.thrust, command.fire);
 
     let turn = f32::from(command.turn.clamp(-1, 1));
@@ -62,7 +61,7 @@ pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
 }
 
 /// The keys that a ship holds.
-pub(super) fn held(ship: &Ship) -> Command {
+pub(super) fn keys(ship: &Ship) -> Command {
     Command { turn: ship.turn, thrust: ship.thrust, fire: ship.fire }
 }
 
@@ -106,11 +105,6 @@ pub fn drift_bullet(rates: Rates, bullet: &mut Bullet, ticks: u64) {
     bullet.life = bullet.life.saturating_sub(ticks as u8);
 }
 
-/// A counter of ticks, once more or from the start.
-fn count(held: u8, alike: bool) -> u8 {
-    if alike { (held + 1).min(HELD_MAX) } else { 1 }
-}
-
 /// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many ticks as
 /// `steering` has held its keys, with those. For one that changed keys once at most, and that nothing
 /// struck, that is the truth.
@@ -121,8 +115,7 @@ pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64
         ship.respawn = base.respawn.saturating_sub(ticks as u16);
         return ship;
     }
-    // The keys of each tick from 1 to `ticks`, of which the last few ran with the present ones.
-    let at = |held: u8, tick| if tick + u64::from(held) > ticks { steering } else { base };
+    let at = |held: u8, tick| runs(base, steering, held, tick, ticks);
     for tick in 1..=ticks {
         let Ship { turn, thrust, .. } = *at(steering.held, tick);
         let fire = at(steering.fire_held, tick).fire;
@@ -134,7 +127,6 @@ pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64
 
 /// Moves a ship to the grid, as the world does after each step; whole numbers are on it anyway.
 pub(super) fn snap(ship: &mut Ship) {
-    let snapped = |field: Field, value: f32| field.unpack(field.pack(value));
     (ship.x, ship.y) = (snapped(SHIP_PLACE, ship.x), snapped(SHIP_PLACE, ship.y));
     (ship.vx, ship.vy) = (snapped(SHIP_PACE, ship.vx), snapped(SHIP_PACE, ship.vy));
     ship.heading = snapped(HEADING, ship.heading);

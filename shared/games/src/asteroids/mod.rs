@@ -14,7 +14,8 @@ mod strikes;
 
 use glam::Vec2;
 
-use crate::rounds::{Lengths, Round, round};
+use crate::records::{owned, remove_where};
+use crate::rounds::{self, Lengths, Round};
 use phaselock::fields::Holds;
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
@@ -22,16 +23,15 @@ use phaselock::game::{
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
-use phaselock::random::Random;
 use phaselock::rewind::{Favour, Rewind};
-use phaselock::time::{Micros, Rates, Tick};
+use phaselock::time::{Micros, Rates};
 
 pub use bot::Bot;
 pub use entities::{Bullet, Command, Piece, Rock, Score, Ship};
 use field::{FIELD, SIZE};
-use flight::{drift_bullet, drift_rock, fired, fly, held};
+use flight::{drift_bullet, drift_rock, fired, fly, keys};
 pub use step::Memory;
-use step::wreck;
+use step::{is_over, wreck};
 use strikes::{Scene, Strike};
 
 /// How far a player sees, in metres: the corners of a screen and what its radar shows around. Less than half
@@ -62,15 +62,12 @@ pub struct Asteroids {
 
 /// The ship that somebody flies.
 pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship>> {
-    entities.owned_by(player).find_map(|slot| {
-        let ship: &Ship = slot.entity.record()?;
-        Some(Slot { id: slot.id, owner: slot.owner, entity: *ship })
-    })
+    owned(entities, player).map(|(id, ship)| Slot { id, owner: Some(player), entity: *ship })
 }
 
 impl Asteroids {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    /// See [`Coding::extrapolate`].
+    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let mut told = *base;
         match (&mut told, steering) {
             (Piece::Rock(rock), _) => drift_rock(self.rates, rock, ticks),
@@ -81,19 +78,6 @@ impl Asteroids {
             _ => {}
         }
         Some(told)
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(_kind: u8) -> Choice {
-        // What is beyond the screen, and what has just come into reach: at the present like the rest, so that
-        // it is handed over without a jump. By the rules rocks and bullets are where they are, which the test
-        // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is` holds it to.
-        Choice::RunForward
-    }
-
-    /// Rounds played to their ends.
-    pub fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
     }
 }
 
@@ -108,8 +92,11 @@ impl Game for Asteroids {
     const REWIND: Rewind = Rewind { most: Micros::ZERO, favour: Favour::Shooter };
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        rounds_played: Self::rounds_played,
-        presentation: Self::presentation,
+        rounds_played: rounds::played,
+        // What is beyond the screen, and what has just come into reach: at the present like the rest,
+        // so that it is handed over without a jump. By the rules rocks and bullets are where they are:
+        // the test `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
+        presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
     type Input = Command;
@@ -154,7 +141,7 @@ impl Game for Asteroids {
                     ship.respawn = ship.respawn.saturating_sub(1);
                 }
                 Piece::Ship(ship) if ship.is_alive() => {
-                    let keys = held(ship);
+                    let keys = keys(ship);
                     let keys = if ahead.ticks <= HELD_TICKS { keys } else { Command::default() };
                     fly(self.rates, ship, &keys);
                 }
@@ -185,11 +172,7 @@ impl Game for Asteroids {
                 Strike::Crash { .. } => {}
             }
         }
-        let over = |slot: &&Slot<Piece>| matches!(slot.entity, Piece::Bullet(it) if it.life == 0);
-        let over: Vec<_> = entities.iter().filter(over).map(|slot| slot.id).collect();
-        for id in over.into_iter().filter(|id| ahead.covers(*id)) {
-            entities.remove(id);
-        }
+        remove_where(entities, |slot| is_over(slot) && ahead.covers(slot.id));
         if let Some((owner, bullet)) = shot {
             entities.predict_spawn(u16::from(bullet.shot), Some(owner), bullet.into());
         }
@@ -269,19 +252,6 @@ impl Game for Asteroids {
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         ship_of(entities, player).map(|slot| slot.id)
-    }
-}
-
-impl phaselock::game::Bot<Asteroids> for Bot {
-    fn input(
-        &mut self,
-        game: &Asteroids,
-        _tick: Tick,
-        seen: &Entities<Piece>,
-        player: PlayerId,
-        random: &mut Random,
-    ) -> Command {
-        bot::think(self, game.rates, seen, player, random)
     }
 }
 

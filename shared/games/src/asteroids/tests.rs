@@ -6,10 +6,13 @@ use super::field::{RADII, ROCK_SPEED_MAX, SECTORS, mass, mass_max, new_rock, rad
 use super::flight::SPEED_MAX;
 use super::*;
 use crate::rounds::Phase;
+use crate::rounds::round;
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Bot as _;
 use phaselock::motion::interpolate::TickTime;
+use phaselock::random::Random;
 use phaselock::rewind::Past;
+use phaselock::time::Tick;
 
 fn world_of(players: u16, seed: u64) -> (Asteroids, World<Asteroids>) {
     let game = Asteroids::new(Rates::DEFAULT, seed);

@@ -7,8 +7,8 @@
 use super::collide::{self, Body};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, PLACE_X, PLACE_Y, Player};
 use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
+use crate::records::{held, runs, snapped};
 use glam::Vec2;
-use phaselock::fields::Field;
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::{Rates, Tick};
@@ -51,8 +51,7 @@ const RUN_ACCELERATION: f32 = 60.0;
 const RUN_FRICTION: f32 = 70.0;
 const AIR_ACCELERATION: f32 = 48.0;
 const AIR_FRICTION: f32 = 14.0;
-/// Ticks of the same keys that are counted, and ticks of a race: as many as the fields hold.
-const HELD_MAX: u8 = 63;
+/// Ticks of a race that are counted: as many as the field holds.
 const RAN_MAX: u16 = (1 << 15) - 1;
 /// See [`Player::lift`].
 const FREE: u8 = 0;
@@ -80,7 +79,7 @@ pub fn movement(
     }
     let presses = command.jump && !player.keys().jump;
     let pressed = command.to_pressed();
-    player.held = if pressed == player.pressed { (player.held + 1).min(HELD_MAX) } else { 1 };
+    player.held = held(player.held, pressed == player.pressed);
     player.pressed = pressed;
     if player.stage < level.goal() {
         player.ran = (player.ran + 1).min(RAN_MAX);
@@ -306,8 +305,8 @@ pub(super) fn extrapolate(
     let mut player = *base;
     let begin = tick_of(rates, base.clock);
     for tick in 1..=ticks {
-        let presses = if tick + u64::from(steering.held) > ticks { steering } else { base };
-        movement(level, rates, base.race, begin.plus(tick), &mut player, &presses.keys());
+        let keys = runs(base, steering, steering.held, tick, ticks).keys();
+        movement(level, rates, base.race, begin.plus(tick), &mut player, &keys);
         snap(&mut player);
     }
     player
@@ -328,7 +327,6 @@ pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Opti
 
 /// As the world does after each tick; whole numbers are on the grid anyway.
 pub(super) fn snap(player: &mut Player) {
-    let snapped = |field: Field, value: f32| field.unpack(field.pack(value));
     (player.x, player.y) = (snapped(PLACE_X, player.x), snapped(PLACE_Y, player.y));
     (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
     player.clock = snapped(CLOCK, player.clock);

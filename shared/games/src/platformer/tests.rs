@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::*;
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Bot as _;
+use phaselock::random::Random;
 
 fn world_of(rates: Rates, players: u16, seed: u64) -> (Platformer, World<Platformer>) {
     let game = Platformer::new(rates, seed);
@@ -266,9 +267,9 @@ fn a_race_begins_at_the_start_with_nothing_and_ends_when_all_are_in_the_goal() {
     }
     let still = |score: &Score| Score { progress: 0, ..*score };
     assert!(scores(&world).iter().map(still).eq(told.iter().map(still)), "{told:?}");
-    assert_eq!(Platformer::rounds_played(&world), 0);
+    assert_eq!((Platformer::KIT.rounds_played)(&world), 0);
     wait_for(&game, &mut world, Phase::WarmUp);
-    assert_eq!(Platformer::rounds_played(&world), 1);
+    assert_eq!((Platformer::KIT.rounds_played)(&world), 1);
     wait_for(&game, &mut world, Phase::Play);
     assert!(scores(&world).iter().all(|score| score.points == 0 && score.place == 0));
     step(&game, &mut world, Command::default());

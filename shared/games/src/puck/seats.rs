@@ -5,8 +5,8 @@ use glam::Vec2;
 use super::entities::{Board, Mallet, Piece, Puck};
 use super::motion::place;
 use super::rink::MALLET;
+use crate::records::remove_where;
 use phaselock::game::{Entities, Game, World};
-use phaselock::ids::EntityId;
 use phaselock::limits::SEATS_MAX;
 use phaselock::time::Rates;
 
@@ -171,19 +171,11 @@ pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u
 /// Takes away the rinks that nobody plays on.
 pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
     let played: Vec<_> = world.entities.records::<Mallet>().map(|slot| slot.entity.rink).collect();
-    let idle: Vec<EntityId> = world
-        .entities
-        .iter()
-        .filter(|slot| match &slot.entity {
-            Piece::Board(board) => !played.contains(&board.rink),
-            Piece::Puck(puck) => !played.contains(&puck.rink),
-            _ => false,
-        })
-        .map(|slot| slot.id)
-        .collect();
-    for id in idle {
-        world.despawn(id);
-    }
+    remove_where(&mut world.entities, |slot| match &slot.entity {
+        Piece::Board(board) => !played.contains(&board.rink),
+        Piece::Puck(puck) => !played.contains(&puck.rink),
+        _ => false,
+    });
 }
 
 /// A place to come in at that the puck is not at.

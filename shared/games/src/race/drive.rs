@@ -10,8 +10,9 @@
 use glam::Vec2;
 
 use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
-use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL, snapped};
+use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL};
 use super::track::{BARRIER, Ground, Track};
+use crate::records::{held, runs, snapped};
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::{direction, turns};
 use phaselock::time::Rates;
@@ -61,8 +62,6 @@ const REBOUNDS: f32 = 0.25;
 pub const RESET_SECS: f32 = 2.0;
 /// For how long after that others drive through the car, in seconds.
 pub const GHOST_SECS: f32 = 1.5;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
-const HELD_MAX: u8 = 63;
 
 /// What the ground gives and takes.
 struct Tyres {
@@ -94,7 +93,7 @@ pub(super) fn sharpest(speed: f32) -> f32 {
 /// One tick of a car: wheel, engine, brakes, tyres, barriers, gates.
 pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     let alike = (car.pedal, car.turn, car.hand) == (command.pedal, command.turn, command.hand);
-    car.held = if alike { (car.held + 1).min(HELD_MAX) } else { 1 };
+    car.held = held(car.held, alike);
     (car.pedal, car.turn, car.hand) = (command.pedal, command.turn, command.hand);
     car.ghost = car.ghost.saturating_sub(1);
     if car.hold > 0 {
@@ -229,8 +228,7 @@ pub(super) fn extrapolate(
     let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut car = *base;
     for tick in 1..=ticks {
-        let new = tick + u64::from(steering.held) > ticks;
-        let keys = if new { steering.keys() } else { base.keys() };
+        let keys = runs(base, steering, steering.held, tick, ticks).keys();
         drive(track, rates, &mut car, &keys);
         snap(&mut car);
     }

@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::track::{FINISH, lap_of};
+use crate::records::{motions, snapped};
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::physics::direction;
@@ -104,15 +105,12 @@ entities! {
     pub enum Piece { Car, Score, Round, Lights }
 }
 
-impl Car {
-    /// Where its middle is.
-    pub fn place(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
+motions!(Car);
 
-    /// Metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
+impl Car {
+    /// See [`position`](Self::position).
+    pub fn place(&self) -> Vec2 {
+        self.position()
     }
 
     /// Where its nose points: a unit vector.
@@ -157,9 +155,4 @@ impl Lights {
     pub fn ticks_left(&self, now: Tick) -> u64 {
         u64::try_from(self.green.span_24(now)).unwrap_or(0)
     }
-}
-
-/// The nearest value on a field's grid.
-pub(super) fn snapped(field: Field, value: f32) -> f32 {
-    field.unpack(field.pack(value))
 }

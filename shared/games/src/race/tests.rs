@@ -8,6 +8,7 @@ use super::track::{BARRIER, FINISH, LAPS};
 use super::*;
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Bot as _;
+use phaselock::random::Random;
 
 fn world_of(players: u16, rates: Rates, seed: u64) -> (Race, World<Race>) {
     let game = Race::new(rates, seed);

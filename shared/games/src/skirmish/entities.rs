@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::weapons::{Means, Weapon};
+use crate::records::{motions, positions};
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::game::{Entities, Slot};
@@ -216,14 +217,6 @@ impl Piece {
         }
     }
 
-    /// The score that it is, if it is one.
-    pub fn score(&self) -> Option<&Score> {
-        match self {
-            Self::Score(score) => Some(score),
-            _ => None,
-        }
-    }
-
     /// Where it is; scores and rounds are nowhere.
     pub fn position(&self) -> Option<Vec2> {
         match self {
@@ -244,13 +237,16 @@ pub fn players(entities: &Entities<Piece>) -> impl Iterator<Item = Slot<Player>>
 
 /// The scores among all there is, and whose they are.
 pub fn scores(entities: &Entities<Piece>) -> impl Iterator<Item = (PlayerId, Score)> {
-    entities.iter().filter_map(|slot| Some((slot.owner?, *slot.entity.score()?)))
+    entities.records::<Score>().filter_map(|slot| Some((slot.owner?, slot.entity)))
 }
 
 /// The player of that name, if it is one.
 pub fn player(entities: &Entities<Piece>, id: EntityId) -> Option<Player> {
     entities.record(id).copied()
 }
+
+motions!(Player, Shell, Prop);
+positions!(Mine, Pickup);
 
 impl Score {
     /// Who killed the player last.
@@ -264,36 +260,7 @@ impl Score {
     }
 }
 
-impl Shell {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it flies.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-}
-
-impl Mine {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-}
-
 impl Prop {
-    /// Where its middle is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// Who had it in hands last, or made it burn.
     pub fn last_by(&self) -> Option<PlayerId> {
         self.by.checked_sub(1).map(PlayerId)
@@ -306,11 +273,6 @@ impl Prop {
 }
 
 impl Pickup {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
     /// What it is.
     pub fn goods(&self) -> Goods {
         Goods::ALL[usize::from(self.sort) % Goods::ALL.len()]
@@ -318,16 +280,6 @@ impl Pickup {
 }
 
 impl Player {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// Where its weapon points.
     pub fn facing(&self) -> Vec2 {
         direction(self.aim)

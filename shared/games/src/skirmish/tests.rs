@@ -11,6 +11,7 @@ use phaselock::fields::Record;
 use phaselock::game::Bot as _;
 use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
 use phaselock::rewind::{Favour, Past, RewoundHit, View};
+use phaselock::time::Tick;
 
 fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
     world_at(Rates::DEFAULT, players, seed)
