@@ -19,7 +19,7 @@ use phaselock::wire::input::{InputPacket, Pressed, write_input};
 use phaselock_games::platformer::level::{Level, cycle_ticks, tick_of};
 use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT};
 use phaselock_games::platformer::{Bot, Command, Piece, Platformer, Player, Score, player_of};
-use phaselock_games::rounds::{Phase, round};
+use phaselock_games::rounds::{Phase, played, round};
 use phaselock_testing::{Press, Sim, Skew, body, hello, room_config};
 
 /// A round trip of 250 ms with heavy jitter, and losses in bursts.
@@ -137,8 +137,7 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
     }
     let (mut results, mut told) = (None, 0);
     // Through a warm-up, a race and its results, and into the next one.
-    while (Platformer::KIT.rounds_played)(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000)
-    {
+    while played(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000) {
         sim.run(1.0);
         sim.truth.clear();
         let world = sim.room.world();

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use phaselock::game::Game;
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock_games::race::Race;

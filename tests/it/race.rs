@@ -1,12 +1,12 @@
 //! Race over bad lines: a whole race, and two who touch.
 
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Game};
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{Micros, Rates, ServerTime, Tick};
 use phaselock_games::race::contact::nearest;
 use phaselock_games::race::{Car, Command, Race, Score, car_of};
-use phaselock_games::rounds::{Phase, round};
+use phaselock_games::rounds::{Phase, played, round};
 use phaselock_testing::{Press, Sim, Skew, bot};
 use phaselock_tests::lane::Lane;
 
@@ -49,10 +49,7 @@ fn a_race_over_a_bad_line_comes_to_its_end_and_the_next_begins() {
         }
     }
     let world = sim.room.world();
-    assert_eq!(
-        (round(&world.entities).phase(), (Race::KIT.rounds_played)(world)),
-        (Phase::Play, 1)
-    );
+    assert_eq!((round(&world.entities).phase(), played(world)), (Phase::Play, 1));
     let results = results.expect("it was over");
     let home = results.iter().filter(|(_, score)| score.time > 0).count();
     assert_eq!((results.len(), home), (5, 5), "{results:?}");

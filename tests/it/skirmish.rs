@@ -15,7 +15,7 @@ use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Rates, Tick};
-use phaselock_games::rounds::{Phase, round};
+use phaselock_games::rounds::{self, Phase, round};
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::props::CRATE_HALF;
 use phaselock_games::skirmish::{
@@ -67,7 +67,7 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
         client.up.set(LinkConfig::delayed(20, 0));
     }
     sim.run(0.5);
-    assert_eq!((Skirmish::KIT.rounds_played)(sim.room.world()), 1);
+    assert_eq!(rounds::played(sim.room.world()), 1);
     for client in &sim.clients {
         assert!(client.closed.is_none(), "{:?}", client.closed);
         let newest = client.core().newest();

@@ -1,7 +1,7 @@
 //! The five games: rules, rounds and bots. No network, no window.
 //!
-//! *Invariant:* a game knows the seam ([`phaselock::game`]) and what a record is made of, and nothing
-//! of snapshots, clocks or links.
+//! *Invariant:* a game knows the seam ([`phaselock::game`]) and what a record is made of, and
+//! nothing of snapshots, clocks or links.
 
 pub mod asteroids;
 pub mod platformer;

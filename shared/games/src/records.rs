@@ -35,8 +35,8 @@ macro_rules! motions {
 
 pub(crate) use {motions, positions};
 
-/// The most ticks of the same keys that are counted: as many as a field of six bits holds, and more
-/// than are extrapolated.
+/// The most ticks of the same keys that are counted: as many as a field of six bits holds, and
+/// more than are extrapolated.
 pub(crate) const HELD_MAX: u8 = 63;
 
 /// For how many ticks keys have been held, one tick later; `alike` if they are the same still.
@@ -44,8 +44,8 @@ pub(crate) fn held(before: u8, alike: bool) -> u8 {
     if alike { (before + 1).min(HELD_MAX) } else { 1 }
 }
 
-/// The state whose keys run in a tick (1 to `ticks`) of an extrapolation: those of `base` first, and
-/// those of `now` in the last ticks, for as many as `now` has held them.
+/// The state whose keys run in a tick (1 to `ticks`) of an extrapolation: those of `base` first,
+/// and those of `now` in the last ticks, for as many as `now` has held them.
 pub(crate) fn runs<'r, R>(base: &'r R, now: &'r R, held: u8, tick: u64, ticks: u64) -> &'r R {
     if tick + u64::from(held) > ticks { now } else { base }
 }

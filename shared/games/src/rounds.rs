@@ -1,7 +1,7 @@
 //! Rounds, as all games have them: warm-up, play, results, and the next.
 //!
-//! A game has one [`Round`] among its entities and advances it once a tick. The meaning of a phase is
-//! the game's: in [`Phase::Play`] things count, in the others they need not.
+//! A game has one [`Round`] among its entities and advances it once a tick. The meaning of a phase
+//! is the game's: in [`Phase::Play`] things count, in the others they need not.
 
 use phaselock::fields::Holds;
 use phaselock::game::{Entities, Game, World};
@@ -31,11 +31,13 @@ pub struct Lengths {
 }
 
 record! {
-    /// A round: its part, and the end of that. It changes three times a round, so it costs nothing.
+    /// A round: its part, and the end of that. It changes three times a round, so it costs
+    /// nothing.
     pub struct Round {
         /// 0 warm-up, 1 play, 2 results: see [`Round::phase`].
         pub part: u8 = Field::count(2).server_only(),
-        /// The first tick of the next part; a warm-up that waits for players has one that has passed.
+        /// The first tick of the next part; a warm-up that waits for players has one that has
+        /// passed.
         pub until: Tick = Field::count(24).server_only(),
         /// Rounds played to their ends, modulo 65536.
         pub played: u16 = Field::count(16).server_only(),
@@ -72,8 +74,8 @@ impl Round {
         self.phase() == Phase::WarmUp && self.until.span_24(now) < 0
     }
 
-    /// One tick with `players` present; `decided` if the play is won or lost before its time. Returns
-    /// the part that begins with this tick, if one does.
+    /// One tick with `players` present; `decided` if the play is won or lost before its time.
+    /// Returns the part that begins with this tick, if one does.
     pub fn advance(
         &mut self,
         tick: Tick,

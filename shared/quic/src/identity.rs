@@ -1,8 +1,8 @@
 //! The server's certificate and private key: made once, kept on disk, presented to every client.
 //!
-//! Clients pin the certificate's fingerprint when they first connect, so losing the key turns every
-//! player away with a warning. That is why nothing here ever overwrites a file, and why anything
-//! doubtful is an error that says what to do rather than a fresh identity.
+//! Clients pin the certificate's fingerprint when they first connect, so losing the key turns
+//! every player away with a warning. That is why nothing here ever overwrites a file, and why
+//! anything doubtful is an error that says what to do rather than a fresh identity.
 
 #[cfg(test)]
 mod tests;
@@ -129,7 +129,8 @@ impl Identity {
         }
     }
 
-    /// A new identity that is stored nowhere: for tests, and for a server inside a client's process.
+    /// A new identity that is stored nowhere: for tests, and for a server inside a client's
+    /// process.
     pub fn ephemeral() -> Result<Self, IdentityError> {
         Self::generate().map(|(identity, _, _)| identity)
     }

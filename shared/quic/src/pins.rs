@@ -17,8 +17,8 @@ use etcetera::BaseStrategy;
 use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
 use thiserror::Error;
 
-/// The most that is read or written, in bytes: ten thousand servers. Arbitrary; a bigger file is no
-/// player's list of servers.
+/// The most that is read or written, in bytes: ten thousand servers. Arbitrary; a bigger file is
+/// no player's list of servers.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.
@@ -156,8 +156,8 @@ fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
         file => file.map_err(io_error("open", path))?,
     };
-    // A line that another client writes just now may be there by half. Where files cannot be locked, that is
-    // as unlikely as it can be made.
+    // A line that another client writes just now may be there by half. Where files cannot be
+    // locked, that is as unlikely as it can be made.
     let _ = file.lock_shared();
     // The limit holds even for what tells no length, such as a pipe.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;

@@ -58,8 +58,8 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Gives a client its UDP sockets, one for each try to join: those of the system, or in tests those
-/// of a network in memory.
+/// Gives a client its UDP sockets, one for each try to join: those of the system, or in tests
+/// those of a network in memory.
 pub trait Sockets: Debug + Send + Sync {
     /// A socket to talk to `remote` from. Called within a tokio runtime.
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>>;
@@ -84,10 +84,10 @@ pub(crate) fn unspecified(remote: SocketAddr) -> SocketAddr {
 
 /// A socket that hides marks of congestion (ECN) from quinn.
 ///
-/// The controller goes by the round trip and would not heed them, so packets must not claim that it
-/// does: routers then drop where they would mark. An acknowledgement with marks in it is also six to
-/// eight bytes longer, 30 times a second. quinn has no setting for it; once the other side finds its
-/// marks unanswered it sends no more of them (RFC 9000, 13.4.2).
+/// The controller goes by the round trip and would not heed them, so packets must not claim that
+/// it does: routers then drop where they would mark. An acknowledgement with marks in it is also
+/// six to eight bytes longer, 30 times a second. quinn has no setting for it; once the other side
+/// finds its marks unanswered it sends no more of them (RFC 9000, 13.4.2).
 #[derive(Debug)]
 pub(crate) struct EcnCleared(pub(crate) Arc<dyn AsyncUdpSocket>);
 

@@ -24,8 +24,8 @@ use crate::settings;
 
 /// What a connection's handshake has shown of the server; clones look at the same handshake.
 ///
-/// The transport reports a refused certificate as a bare TLS alert, so this is where a caller learns
-/// why, and what to pin after the first meeting.
+/// The transport reports a refused certificate as a bare TLS alert, so this is where a caller
+/// learns why, and what to pin after the first meeting.
 #[derive(Clone, Debug, Default)]
 pub struct Observed(Arc<Mutex<Option<Seen>>>);
 
@@ -159,7 +159,8 @@ mod tests {
         (certificate.der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()))
     }
 
-    /// A server that shows `certificate` and signs with `key`, whether or not they belong together.
+    /// A server that shows `certificate` and signs with `key`, whether or not they belong
+    /// together.
     fn server(
         certificate: &CertificateDer<'static>,
         key: &PrivateKeyDer<'static>,

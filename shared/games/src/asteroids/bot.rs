@@ -31,11 +31,12 @@ pub struct Bot {
     thrust_secs: f32,
 }
 
-/// Its fingers do not change keys sooner than that, in seconds: turns are ended in time by whoever can
-/// wait for it, but not begun and ended at once. Arbitrary to a few hundredths.
+/// Its fingers do not change keys sooner than that, in seconds: turns are ended in time by whoever
+/// can wait for it, but not begun and ended at once. Arbitrary to a few hundredths.
 const TURN_PRESS_SECS: f32 = 0.034;
 const THRUST_PRESS_SECS: f32 = 0.12;
-/// Seconds from choosing something to shooting at it: a human's reaction time, and a moment to aim.
+/// Seconds from choosing something to shooting at it: a human's reaction time, and a moment to
+/// aim.
 const REACTION_SECS: f32 = 0.55;
 /// Seconds ahead that it looks out for rocks in its way.
 const LOOKOUT_SECS: f32 = 1.5;
@@ -43,7 +44,8 @@ const LOOKOUT_SECS: f32 = 1.5;
 const BERTH: f32 = 1.4;
 /// It shoots no further than this, in metres, though bullets go on.
 const RANGE: f32 = 34.0;
-/// The speeds that it keeps to while it looks for targets, and that it brakes from, in metres a second.
+/// The speeds that it keeps to while it looks for targets, and that it brakes from, in metres a
+/// second.
 const CRUISE: f32 = 6.5;
 const HASTE: f32 = 10.0;
 /// By how many metres nearer a ship counts to one who hunts, and further to one who does not.
@@ -67,8 +69,8 @@ struct Target {
 
 /// When and where a bullet that is fired now meets something, if it ever does.
 ///
-/// The bullet has the own ship's speed besides its own, so all is relative to that: the first root of
-/// `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
+/// The bullet has the own ship's speed besides its own, so all is relative to that: the first root
+/// of `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
 fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
     let a = velocity.length_squared() - MUZZLE_SPEED * MUZZLE_SPEED;
     let b = 2.0 * (to.dot(velocity) - SHIP_RADIUS * MUZZLE_SPEED);
@@ -187,7 +189,8 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         fire &= own.shield < 20;
 
         let off = turn_between(own.heading, wish);
-        // Half of what a tick turns by would be the best that can be done; a little more, or it would tremble.
+        // Half of what a tick turns by would be the best that can be done; a little more, or it
+        // would tremble.
         let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
         let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
         bot.turn_secs += secs;

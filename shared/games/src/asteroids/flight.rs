@@ -12,11 +12,13 @@ use phaselock::time::Rates;
 
 /// Radius of a ship's hull in metres.
 pub const SHIP_RADIUS: f32 = 0.9;
-/// Turns a second. Arbitrary: the original takes a second and a half for one, which is slow on a large field.
+/// Turns a second. Arbitrary: the original takes a second and a half for one, which is slow on a
+/// large field.
 pub const TURN_RATE: f32 = 0.7;
 /// What the engine adds in metres a second squared.
 pub const THRUST: f32 = 15.0;
-/// What space takes away, as part of the speed in a second: ships come to rest in the end, as in the original.
+/// What space takes away, as part of the speed in a second: ships come to rest in the end, as in
+/// the original.
 pub const DRAG: f32 = 0.35;
 /// Greatest speed of a ship in metres a second.
 pub const SPEED_MAX: f32 = 18.0;
@@ -32,7 +34,8 @@ pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).ceil().max(1.0) as u16
 }
 
-/// One tick of a living ship: turn, burn, drift, pull the trigger. Whether it fired, `shots` tells.
+/// One tick of a living ship: turn, burn, drift, pull the trigger. Whether it fired, `shots`
+/// tells.
 pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
     let secs = rates.step_secs();
     let flew_alike = (ship.turn, ship.thrust) == (command.turn, command.thrust);
@@ -81,8 +84,9 @@ pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
     }
 }
 
-/// Where what keeps its course is after so many ticks, in one coordinate. A tick's way is a whole number of
-/// the grid's steps, so any number of ticks at once comes to the same bits as one after the other.
+/// Where what keeps its course is after so many ticks, in one coordinate. A tick's way is a whole
+/// number of the grid's steps, so any number of ticks at once comes to the same bits as one after
+/// the other.
 fn drifted(rates: Rates, from: f32, speed: f32, ticks: u64) -> f32 {
     let steps = (1_u32 << PLACE.fraction_bits) as f32;
     let way = libm::roundf(speed * rates.step_secs() * steps) / steps;
@@ -105,9 +109,9 @@ pub fn drift_bullet(rates: Rates, bullet: &mut Bullet, ticks: u64) {
     bullet.life = bullet.life.saturating_sub(ticks as u8);
 }
 
-/// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many ticks as
-/// `steering` has held its keys, with those. For one that changed keys once at most, and that nothing
-/// struck, that is the truth.
+/// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many
+/// ticks as `steering` has held its keys, with those. For one that changed keys once at most, and
+/// that nothing struck, that is the truth.
 pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {
     let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut ship = *base;
@@ -132,8 +136,8 @@ pub(super) fn snap(ship: &mut Ship) {
     ship.heading = snapped(HEADING, ship.heading);
 }
 
-/// At what part of a tick something comes nearest to the middle of a circle, if it is within then: it is at
-/// `to` from the middle now, and `way` is how it moved in the tick as the circle sees it.
+/// At what part of a tick something comes nearest to the middle of a circle, if it is within then:
+/// it is at `to` from the middle now, and `way` is how it moved in the tick as the circle sees it.
 pub(super) fn meets(to: Vec2, way: Vec2, radius: f32) -> Option<f32> {
     let square = way.length_squared();
     let back = if square > 0.0 { (to.dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };

@@ -1,9 +1,10 @@
 //! Asteroids: ships that thrust, turn and fire in a field without edges, among rocks that split.
 //!
-//! All that a player sees near it is computed ahead to the player's own time ([`Game::co_predicts`]): rocks and
-//! bullets keep to their courses to the last bit, and other ships hold the keys that they held. So what a
-//! shot, a bullet or a rock seems to hit is what it hits on the server, whatever the round trip, and
-//! nothing is rewound. `tests/it/asteroids.rs` holds it to that at 20, 100 and 200 ms.
+//! All that a player sees near it is computed ahead to the player's own time
+//! ([`Game::co_predicts`]): rocks and bullets keep to their courses to the last bit, and other
+//! ships hold the keys that they held. So what a shot, a bullet or a rock seems to hit is what it
+//! hits on the server, whatever the round trip, and nothing is rewound. `tests/it/asteroids.rs`
+//! holds it to that at 20, 100 and 200 ms.
 
 mod bot;
 pub mod entities;
@@ -34,18 +35,20 @@ pub use step::Memory;
 use step::{is_over, wreck};
 use strikes::{Scene, Strike};
 
-/// How far a player sees, in metres: the corners of a screen and what its radar shows around. Less than half
-/// of the field, so that nothing is seen twice.
+/// How far a player sees, in metres: the corners of a screen and what its radar shows around. Less
+/// than half of the field, so that nothing is seen twice.
 pub const REACH: f32 = 52.0;
 /// How far what is near is computed ahead, in metres: as far as the corners of a screen.
 const CO_PREDICTION_REACH: f32 = 42.0;
-/// Ticks for which others are taken to hold the keys that they held; a quarter of a second at 60 Hz. Arbitrary.
+/// Ticks for which others are taken to hold the keys that they held; a quarter of a second at 60
+/// Hz. Arbitrary.
 const HELD_TICKS: u64 = 15;
 /// Hits that a fresh ship stands.
 pub const HULL: u8 = 3;
 /// Points that another's ship is worth.
 pub const SHIP_WORTH: u16 = 6;
-/// Points that end a round before its time. Arbitrary: more than the best of six bots wins in three minutes.
+/// Points that end a round before its time. Arbitrary: more than the best of six bots wins in
+/// three minutes.
 pub const POINTS_MAX: u16 = 500;
 /// Seconds from a wreck to the next ship.
 pub const RESPAWN_SECS: f32 = 2.0;
@@ -84,18 +87,19 @@ impl Asteroids {
 impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
     const RULES_VERSION: u32 = 1;
-    // Late inputs are replaced and not waited for: whoever is late would be shown where it was, and all else
-    // here is at the present. It costs little: a correction in half a minute at 150 ms with a twentieth
-    // lost, to which `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
+    // Late inputs are replaced and not waited for: whoever is late would be shown where it was,
+    // and all else here is at the present. It costs little: a correction in half a minute at 150
+    // ms with a twentieth lost, to which
+    // `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
     const LATE: Late = Late::Repeat;
     // All is shown at the present.
     const REWIND: Rewind = Rewind { most: Micros::ZERO, favour: Favour::Shooter };
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // What is beyond the screen, and what has just come into reach: at the present like the rest,
-        // so that it is handed over without a jump. By the rules rocks and bullets are where they are:
-        // the test `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
+        // What is beyond the screen, and what has just come into reach: at the present like the
+        // rest, so that it is handed over without a jump. By the rules rocks and bullets are where
+        // they are: the test `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
@@ -210,8 +214,8 @@ impl Game for Asteroids {
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
-        // Keys are held by hands: for a while nothing else is to be expected. A tenth of a second for what
-        // aims and fires, a quarter for the engine, at 60 Hz; arbitrary.
+        // Keys are held by hands: for a while nothing else is to be expected. A tenth of a second
+        // for what aims and fires, a quarter for the engine, at 60 Hz; arbitrary.
         Command {
             turn: if missed <= 6 { last.turn } else { 0 },
             thrust: last.thrust && missed <= 15,

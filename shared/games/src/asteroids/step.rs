@@ -295,8 +295,8 @@ impl Asteroids {
         }
     }
 
-    /// The play begins: everybody in a place of its own in a field that is as full as the others, new rocks,
-    /// and scores at 0.
+    /// The play begins: everybody in a place of its own in a field that is as full as the others,
+    /// new rocks, and scores at 0.
     fn line_up(&self, world: &mut World<Self>) {
         clear_rocks(&mut world.entities, None);
         remove_where(&mut world.entities, |slot| matches!(slot.entity, Piece::Bullet(_)));
@@ -325,7 +325,8 @@ impl Score {
     }
 }
 
-/// Where the player with a number in its field begins: far from the others, as long as there are 16.
+/// Where the player with a number in its field begins: far from the others, as long as there are
+/// 16.
 fn start(n: usize) -> Vec2 {
     // The first four far apart, then between them.
     const ORDER: [(u8, u8); 16] = [

@@ -1,5 +1,5 @@
-//! The platformer's bots: they know the level as somebody does who has played it, walk to where a leap begins,
-//! see that it would lead where they want to go, and leap; sometimes carelessly.
+//! The platformer's bots: they know the level as somebody does who has played it, walk to where a
+//! leap begins, see that it would lead where they want to go, and leap; sometimes carelessly.
 
 use super::entities::{Command, Piece, Player};
 use super::level::Level;
@@ -11,8 +11,8 @@ use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 
-/// Seconds after a landing in which it looks about, from and to, of the best: people do not land and leap in
-/// one. The worst take so many times as long.
+/// Seconds after a landing in which it looks about, from and to, of the best: people do not land
+/// and leap in one. The worst take so many times as long.
 const LOOK_SECS: (f32, f32) = (0.1, 0.35);
 const LOOK_WORST: f32 = 3.5;
 /// Seconds after the start signal: a human's reaction.

@@ -1,8 +1,10 @@
-//! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins and places.
+//! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins
+//! and places.
 //!
-//! Late inputs are waited for: each player lives in its own time, which the platforms that it rides are a
-//! function of. Players pass through each other, and coins are each player's own, so nobody else can ever
-//! be in the way: an undisturbed player is every player, and none is ever corrected.
+//! Late inputs are waited for: each player lives in its own time, which the platforms that it
+//! rides are a function of. Players pass through each other, and coins are each player's own, so
+//! nobody else can ever be in the way: an undisturbed player is every player, and none is ever
+//! corrected.
 
 mod bot;
 mod collide;
@@ -41,8 +43,9 @@ pub struct Platformer {
 }
 
 impl Platformer {
-    /// Runs a player's steps of a tick of the world's. What its own time jumps over, because nothing came of it
-    /// for too long, it spends with no key pressed: nobody hangs in the air by saying nothing.
+    /// Runs a player's steps of a tick of the world's. What its own time jumps over, because
+    /// nothing came of it for too long, it spends with no key pressed: nobody hangs in the air by
+    /// saying nothing.
     fn run(
         &self,
         now: Tick,
@@ -119,8 +122,9 @@ impl Game for Platformer {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // Of what shows the past this is within a tenth of the nearest, and the one that sinks nobody's
-        // feet into the floor where a landing lies between two states (`tests/it/platformer.rs`).
+        // Of what shows the past this is within a tenth of the nearest, and the one that sinks
+        // nobody's feet into the floor where a landing lies between two states
+        // (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };

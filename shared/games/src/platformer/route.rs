@@ -1,8 +1,8 @@
-//! Ways through the level, for bots: which ledge leads to which by what leap, and from every ledge the way to
-//! every other (Dijkstra's).
+//! Ways through the level, for bots: which ledge leads to which by what leap, and from every ledge
+//! the way to every other (Dijkstra's).
 //!
-//! A test finds the leaps by trying them with the rules themselves, which takes a while. They are kept in
-//! `routes.txt`.
+//! A test finds the leaps by trying them with the rules themselves, which takes a while. They are
+//! kept in `routes.txt`.
 
 use std::sync::LazyLock;
 

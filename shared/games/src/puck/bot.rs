@@ -1,8 +1,9 @@
 //! Shuffle Puck's bots: they see what a player sees and move the same mallets.
 //!
-//! A bot thinks a few times a second: it looks where the puck will be, bounces and all, and settles with the
-//! others of its side, without a word, who goes for it: whoever can be there first. The others keep the goal
-//! or wait for a rebound. Between two thoughts the hand goes on as it was meant to.
+//! A bot thinks a few times a second: it looks where the puck will be, bounces and all, and
+//! settles with the others of its side, without a word, who goes for it: whoever can be there
+//! first. The others keep the goal or wait for a rebound. Between two thoughts the hand goes on as
+//! it was meant to.
 
 use glam::Vec2;
 
@@ -48,7 +49,8 @@ enum Plan {
 
 /// Seconds from one thought to the next: about what people need to see, and decide.
 const RETHINK_SECS: (f32, f32) = (0.1, 0.2);
-/// How fast its hand moves, in metres a second: to guard, and to strike. Arbitrary: as people about do.
+/// How fast its hand moves, in metres a second: to guard, and to strike. Arbitrary: as people
+/// about do.
 const HAND_SPEED: (f32, f32) = (8.0, 24.0);
 /// How far it looks ahead, in seconds and in steps.
 const LOOK_SECS: f32 = 1.0;
@@ -126,7 +128,8 @@ fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
     course
 }
 
-/// The first point of a course that a mallet can strike at, and how soon; the last resort is the end of it.
+/// The first point of a course that a mallet can strike at, and how soon; the last resort is the
+/// end of it.
 fn intercept(side: f32, mallet: &Mallet, course: &[(f32, Vec2)]) -> Option<(f32, Vec2)> {
     let here = turned(side, mallet.position());
     let can = |(secs, place): &&(f32, Vec2)| {

@@ -52,7 +52,8 @@ record! {
 }
 
 record! {
-    /// A rink's puck. All that it does by itself follows from this, so an untouched one costs nothing.
+    /// A rink's puck. All that it does by itself follows from this, so an untouched one costs
+    /// nothing.
     pub struct Puck {
         /// Which rink it is on.
         pub rink: u8 = Field::count(7).server_only(),
@@ -110,8 +111,8 @@ record! {
 }
 
 entities! {
-    /// What the world consists of: for each player a mallet and a score, for each rink a puck and a
-    /// board.
+    /// What the world consists of: for each player a mallet and a score, for each rink a puck and
+    /// a board.
     pub enum Piece { Mallet, Puck, Board, Score, Round }
 }
 

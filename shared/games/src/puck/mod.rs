@@ -1,8 +1,8 @@
 //! Shuffle Puck: air hockey, one to three players a side, on as many rinks as it takes.
 //!
-//! Everything's place is told from the middle of its own rink; [`Game::position`] puts the rinks side by side.
-//! What the puck does among mallets is [`motion::slide`], on both sides: a client computes the own mallet
-//! ahead and, when the mallet might reach it soon, the puck with it.
+//! Everything's place is told from the middle of its own rink; [`Game::position`] puts the rinks
+//! side by side. What the puck does among mallets is [`motion::slide`], on both sides: a client
+//! computes the own mallet ahead and, when the mallet might reach it soon, the puck with it.
 
 mod bot;
 mod entities;
@@ -38,8 +38,9 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 }
 const RINK_APART: f32 = 64.0;
 /// How far a player sees, in metres: its rink, goals and all.
 const REACH: f32 = 16.0;
-/// Seconds ahead within which the mallet must be able to reach the puck for the client to compute it ahead:
-/// what is left of a slide from one way of being shown to the other is a fiftieth by then.
+/// Seconds ahead within which the mallet must be able to reach the puck for the client to compute
+/// it ahead: what is left of a slide from one way of being shown to the other is a fiftieth by
+/// then.
 const SHARE_SECS: f32 = 0.35;
 
 /// The rules.
@@ -306,15 +307,16 @@ pub fn mallet_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Mallet>
 impl Game for ShufflePuck {
     const NAME: &'static str = "puck";
     const RULES_VERSION: u32 = 1;
-    // A mallet whose input is late goes on to where it was sent last, which is seldom far from where it is sent
-    // next (`tests/it/puck.rs` counts the corrections); and the puck, which is everybody's, waits for nobody.
+    // A mallet whose input is late goes on to where it was sent last, which is seldom far from
+    // where it is sent next (`tests/it/puck.rs` counts the corrections); and the puck, which is
+    // everybody's, waits for nobody.
     const LATE: Late = Late::Repeat;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // The present, by the game's own rules: strikes of others and the puck that they strike are on
-        // the same time, and a puck that is computed ahead has the shortest way to there and back
-        // (`tests/it/puck.rs` compares).
+        // The present, by the game's own rules: strikes of others and the puck that they strike
+        // are on the same time, and a puck that is computed ahead has the shortest way to there
+        // and back (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
@@ -479,7 +481,8 @@ impl Game for ShufflePuck {
         _player: PlayerId,
         other: &Slot<Piece>,
     ) -> Relevance {
-        // Of mallets and pucks only those of the own rink are within reach. Scores come when there is room.
+        // Of mallets and pucks only those of the own rink are within reach. Scores come when there
+        // is room.
         match &other.entity {
             Piece::Puck(_) => Relevance::Matters(16),
             Piece::Mallet(_) | Piece::Round(_) => Relevance::Matters(8),

@@ -1,5 +1,5 @@
-//! Race's bots: they look along the racing line, brake for what is ahead, and find a way past others. They see
-//! what a driver sees and move the same wheel and pedals.
+//! Race's bots: they look along the racing line, brake for what is ahead, and find a way past
+//! others. They see what a driver sees and move the same wheel and pedals.
 
 use glam::Vec2;
 
@@ -177,8 +177,8 @@ fn go(
     Command { pedal, turn, hand: false, reset: false }
 }
 
-/// Where to drive, in metres right of the middle, so that nobody is hit; lowers the pace where there is no
-/// room. `line` is where it would drive alone.
+/// Where to drive, in metres right of the middle, so that nobody is hit; lowers the pace where
+/// there is no room. `line` is where it would drive alone.
 #[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
 fn around(
     bot: &mut Bot,

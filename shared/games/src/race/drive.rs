@@ -1,11 +1,13 @@
 //! How a car drives: the one function that moves it, on both sides.
 //!
-//! A bicycle whose tyres hold so much across and no more. The lateral speed decays as fast as the grip
-//! allows; the nose turns as fast as the front wheels make it, within what they hold, and is drawn back into
-//! the direction of travel. So a car that turns harder than it grips slides, and a rear axle that the hand
-//! brake blocks comes around. Figures are those of a sports car, made livelier by hand.
+//! A bicycle whose tyres hold so much across and no more. The lateral speed decays as fast as the
+//! grip allows; the nose turns as fast as the front wheels make it, within what they hold, and is
+//! drawn back into the direction of travel. So a car that turns harder than it grips slides, and a
+//! rear axle that the hand brake blocks comes around. Figures are those of a sports car, made
+//! livelier by hand.
 //!
-//! Long ticks are cut into steps of at most a sixtieth of a second, so that cars of all tick rates are alike.
+//! Long ticks are cut into steps of at most a sixtieth of a second, so that cars of all tick rates
+//! are alike.
 
 use glam::Vec2;
 
@@ -41,12 +43,14 @@ const CO_PREDICTION_GRIP: f32 = 0.3;
 const WHEELBASE: f32 = 2.6;
 /// Tangent of the front wheels' greatest angle: 26 degrees.
 const LOCK: f32 = 0.5;
-/// A full turn of the wheel asks for so many times what the tyres hold; with the hand brake for more.
+/// A full turn of the wheel asks for so many times what the tyres hold; with the hand brake for
+/// more.
 const ASKED: f32 = 1.2;
 const ASKED_BY_HAND: f32 = 2.0;
 /// How fast the nose follows the wheels, a second.
 const FOLLOWS: f32 = 8.0;
-/// How fast it is drawn into the direction of travel, in radians a second for a slip of one radian.
+/// How fast it is drawn into the direction of travel, in radians a second for a slip of one
+/// radian.
 const ALIGNS: f32 = 1.6;
 const ALIGNS_BY_HAND: f32 = 0.2;
 /// How fast the wheel is turned from the middle to the end, a second: keys are not wheels.
@@ -109,8 +113,8 @@ pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     for _ in 0..steps {
         step(track, car, command, secs);
     }
-    // As the world does after each tick; gates are passed between places on the grid, or one could be
-    // passed by rounding alone.
+    // As the world does after each tick; gates are passed between places on the grid, or one could
+    // be passed by rounding alone.
     car.set_place(car.place());
     pass_gate(track, car, from);
 }
@@ -215,9 +219,9 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     (car.x, car.y) = place.into();
 }
 
-/// What becomes of a car in `ticks`: it goes on with the keys that its driver held, and then, for as many ticks
-/// as `steering` has held its keys, with those. For one who changed keys once at most, whom nobody touched
-/// and who was not put back, that is the truth.
+/// What becomes of a car in `ticks`: it goes on with the keys that its driver held, and then, for
+/// as many ticks as `steering` has held its keys, with those. For one who changed keys once at
+/// most, whom nobody touched and who was not put back, that is the truth.
 pub(super) fn extrapolate(
     track: &Track,
     rates: Rates,

@@ -1,20 +1,22 @@
 //! Race: cars on a closed track, three laps, from the lights to the flag.
 //!
-//! Close racing is the point: a car is shown where it is *now*, and those within reach are computed ahead
-//! together with the own one, so that two who touch see it at once, on both screens. What does not fit a
-//! straight line is extrapolated from the pedals and the wheel, which are sent before the rest.
+//! Close racing is the point: a car is shown where it is *now*, and those within reach are
+//! computed ahead together with the own one, so that two who touch see it at once, on both
+//! screens. What does not fit a straight line is extrapolated from the pedals and the wheel, which
+//! are sent before the rest.
 //!
-//! Inputs that come late are replaced ([`Late::Repeat`](phaselock::game::Late::Repeat), the default): pedals and
-//! wheels are held for long, so a guess is nearly always right (a whole race of three minutes at 120 ms and
-//! 5 % loss has some ten corrections, `tests/it/race.rs`), and to wait for them would take a car out of the
-//! present that all else here is for.
+//! Inputs that come late are replaced ([`Late::Repeat`](phaselock::game::Late::Repeat), the
+//! default): pedals and wheels are held for long, so a guess is nearly always right (a whole race
+//! of three minutes at 120 ms and 5 % loss has some ten corrections, `tests/it/race.rs`), and to
+//! wait for them would take a car out of the present that all else here is for.
 //!
-//! Nobody moves before green by a count of ticks in the car itself, which was set from the lights when it was
-//! put on the grid: both sides count it down in the one function that drives, and what is extrapolated does too.
+//! Nobody moves before green by a count of ticks in the car itself, which was set from the lights
+//! when it was put on the grid: both sides count it down in the one function that drives, and what
+//! is extrapolated does too.
 //!
-//! *Invariants:* nobody moves before green; nobody is beyond the barriers; gates count in their order and
-//! direction only, and what that makes of [progress](track::Track::progress) never rises by more than was
-//! driven.
+//! *Invariants:* nobody moves before green; nobody is beyond the barriers; gates count in their
+//! order and direction only, and what that makes of [progress](track::Track::progress) never rises
+//! by more than was driven.
 
 mod bot;
 pub mod contact;
@@ -50,14 +52,15 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 
 pub const COUNTDOWN_SECS: f32 = 4.0;
 /// Seconds that the others have when the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
-/// How far a driver sees other cars, in metres; of those beyond, the score tells on the map. Arbitrary: more
-/// than a screen shows.
+/// How far a driver sees other cars, in metres; of those beyond, the score tells on the map.
+/// Arbitrary: more than a screen shows.
 pub const REACH: f32 = 120.0;
-/// A car so near is computed ahead with the own one, in metres. What is compared is the own car of now and the
-/// other of the newest snapshot: at 150 ms and 40 m/s it has come 6 m nearer, or gone as far away.
+/// A car so near is computed ahead with the own one, in metres. What is compared is the own car of
+/// now and the other of the newest snapshot: at 150 ms and 40 m/s it has come 6 m nearer, or gone
+/// as far away.
 pub const CO_PREDICTION_REACH: f32 = 14.0;
-/// Keys of a driver who is not heard of are held for so long, in ticks: a quarter of a second at 60 Hz.
-/// Then the car coasts.
+/// Keys of a driver who is not heard of are held for so long, in ticks: a quarter of a second at
+/// 60 Hz. Then the car coasts.
 const REPEATED: u64 = 15;
 
 /// The rules.
@@ -233,9 +236,9 @@ impl Game for Race {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
         // Two who race side by side must see each other where they are now, or they touch where
-        // nobody is: `tests/it/race.rs` measures a metre and more between them in the past, and half
-        // a metre at most by this; `tests/it/presentation.rs` holds it to a quarter of the past's
-        // error.
+        // nobody is: `tests/it/race.rs` measures a metre and more between them in the past, and
+        // half a metre at most by this; `tests/it/presentation.rs` holds it to a quarter of the
+        // past's error.
         presentation: |_| Choice::Projective,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };

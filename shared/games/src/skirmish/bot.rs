@@ -42,8 +42,8 @@ pub struct Bot {
     fire_secs: f32,
 }
 
-/// Its fingers do not change keys sooner than that, in seconds: about as long as people press a key at
-/// least. Arbitrary to a few hundredths.
+/// Its fingers do not change keys sooner than that, in seconds: about as long as people press a
+/// key at least. Arbitrary to a few hundredths.
 const PRESS_SECS: f32 = 0.12;
 /// Another target must be so much nearer than the present one to be taken instead.
 const TEMPTING: f32 = 0.7;
@@ -53,7 +53,8 @@ const REACTION_SECS: f32 = 0.25;
 const TURN_RATE: f32 = 1.1;
 /// It shoots when its aim is this near to where it wants it, in turns.
 const AIM_TOLERANCE: f32 = 0.02;
-/// Distances at which it likes rockets, in metres: out of the reach of its own splash, and near enough to hit.
+/// Distances at which it likes rockets, in metres: out of the reach of its own splash, and near
+/// enough to hit.
 const ROCKETS: std::ops::Range<f32> = 4.5..14.0;
 /// Distances at which it throws a grenade after somebody who went out of sight.
 const GRENADES: std::ops::Range<f32> = 3.5..10.0;
@@ -285,8 +286,8 @@ fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
     }
 }
 
-/// The nearest thing of use that can be walked to, as far as it is known to be there: health if that is low, else what
-/// is near.
+/// The nearest thing of use that can be walked to, as far as it is known to be there: health if
+/// that is low, else what is near.
 fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
     let here = own.position();
     let taken = |at: Vec2| {
@@ -326,8 +327,8 @@ fn press(bot: &mut Bot, secs: f32, wish: Vec2, fire: bool) {
     }
 }
 
-/// The keys that lead about nearest to a direction; those that are held stay so for a little longer, or
-/// fingers would twitch.
+/// The keys that lead about nearest to a direction; those that are held stay so for a little
+/// longer, or fingers would twitch.
 fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
     let wish = wish.normalize_or_zero();
     // Half of 45 degrees to either side of an axis goes straight, give or take 9 degrees.

@@ -34,7 +34,8 @@ record! {
 pub(super) const PLACE: Field = Field::centred(14, 8).snap_beyond(4.0);
 /// Speeds in metres a second: 8 mm/s fine, below 16 m/s.
 pub(super) const PACE: Field = Field::centred(12, 7);
-/// The greatest speed that is given to anybody or anything but a rocket, in metres a second; within [`PACE`].
+/// The greatest speed that is given to anybody or anything but a rocket, in metres a second;
+/// within [`PACE`].
 pub(super) const PACE_MAX: f32 = 15.5;
 /// Places of what flies: a quarter of a millimetre fine, or rounding would bend its course.
 const FLIGHT: Field = Field::centred(18, 12).snap_beyond(1.0);
@@ -46,8 +47,9 @@ record! {
         pub right: i16 = Field::centred(2, 0).steering(),
         /// The same, down.
         pub down: i16 = Field::centred(2, 0).steering(),
-        /// For how many ticks it has run this way; 63 and more are 63. One more a tick, at the usual
-        /// 60 a second. Predicted as well, but to be wrong about it alone is no misprediction.
+        /// For how many ticks it has run this way; 63 and more are 63. One more a tick, at the
+        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
+        /// misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Whether it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
@@ -61,8 +63,8 @@ record! {
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Direction of the weapon in turns, as the others see it: a third of a degree fine. Shots go where
-        /// the command points, which is finer.
+        /// Direction of the weapon in turns, as the others see it: a third of a degree fine. Shots
+        /// go where the command points, which is finer.
         pub aim: f32 = Field::angle(10).trending(),
         /// 0 is dead.
         pub health: u8 = Field::count(7).server_only(),
@@ -94,7 +96,8 @@ record! {
         pub frags: u16 = Field::count(12).server_only(),
         /// Times killed.
         pub deaths: u16 = Field::count(12).server_only(),
-        /// Who killed the player last: the seat plus 1; 0 before the first death, and where nobody did.
+        /// Who killed the player last: the seat plus 1; 0 before the first death, and where nobody
+        /// did.
         pub killer: u16 = Field::count(16).server_only(),
         /// What the player was killed with: see [`Score::means`].
         pub means: u8 = Field::count(3).server_only(),

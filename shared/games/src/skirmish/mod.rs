@@ -1,8 +1,9 @@
-//! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a rifle that hits
-//! at once, rockets, grenades and mines; there are crates to push and barrels to blow up.
+//! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a
+//! rifle that hits at once, rockets, grenades and mines; there are crates to push and barrels to
+//! blow up.
 //!
-//! A rifle's shots are judged where the shooter saw its targets. What flies is judged in the present: it is
-//! shown there, too, so that it can be dodged.
+//! A rifle's shots are judged where the shooter saw its targets. What flies is judged in the
+//! present: it is shown there, too, so that it can be dodged.
 
 pub mod arena;
 mod blast;
@@ -57,8 +58,8 @@ pub const RESPAWN_SECS: f32 = 2.0;
 pub const FRAGS: u16 = 20;
 /// How long the parts of a round take.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 8.0 };
-/// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and thrown things
-/// further.
+/// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and
+/// thrown things further.
 const CO_PREDICTION_REACH: f32 = 4.5;
 /// The same of what one has just thrown.
 const THROWN_REACH: f32 = 12.0;
@@ -184,10 +185,10 @@ impl Game for Skirmish {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // What flies does as extrapolated, so it is shown where it is (`tests/it/skirmish.rs` has the
-        // figures). What is aimed at is shown where it was and rewound to; of that the bench of
-        // presentation finds this the best, or as good as the best (`tests/it/presentation.rs` holds
-        // it to that). Props are shown at the time of those who push them.
+        // What flies does as extrapolated, so it is shown where it is (`tests/it/skirmish.rs` has
+        // the figures). What is aimed at is shown where it was and rewound to; of that the bench
+        // of presentation finds this the best, or as good as the best (`tests/it/presentation.rs`
+        // holds it to that). Props are shown at the time of those who push them.
         presentation: |kind| {
             let shell = Piece::Shell(Shell::default());
             if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }

@@ -19,7 +19,8 @@ const ACCELERATION: f32 = 40.0;
 /// How fast a player who lets go comes to rest: half as fast, so that there is some momentum.
 const FRICTION: f32 = 20.0;
 
-/// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was fired.
+/// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was
+/// fired.
 pub fn movement(
     arena: &Arena,
     rates: Rates,
@@ -47,9 +48,9 @@ pub fn movement(
     weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
 }
 
-/// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as many
-/// ticks as `steering` has held its keys, with those. For one who changed keys once at most, and whom
-/// nobody shot, that is the truth; only where it aims cannot be known.
+/// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as
+/// many ticks as `steering` has held its keys, with those. For one who changed keys once at most,
+/// and whom nobody shot, that is the truth; only where it aims cannot be known.
 pub(super) fn extrapolate(
     arena: &Arena,
     rates: Rates,

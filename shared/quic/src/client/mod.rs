@@ -119,8 +119,9 @@ impl Handle {
         (Self { events, commands, thread: None }, carrier)
     }
 
-    /// Hands a command over. The channel fills when the network's side is stuck: datagrams are lost
-    /// then. Nothing else is: a session asks for a few other things and then waits for an event.
+    /// Hands a command over. The channel fills when the network's side is stuck: datagrams are
+    /// lost then. Nothing else is: a session asks for a few other things and then waits for an
+    /// event.
     fn command(&self, command: Command) {
         let is_datagram = matches!(command, Command::Datagram(_));
         if !is_datagram || self.commands.capacity() > COMMANDS_KEPT {

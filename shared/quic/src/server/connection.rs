@@ -62,8 +62,8 @@ impl Peer {
         }
     }
 
-    /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as much
-    /// is under way as the path carries.
+    /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as
+    /// much is under way as the path carries.
     pub(super) fn is_behind(&self) -> bool {
         settings::client_is_behind(&self.connection)
     }
@@ -145,8 +145,8 @@ async fn read(
     wanted: impl Fn() -> bool,
 ) -> String {
     let control = async {
-        // Nothing may follow the hello. Whatever does is handed on once, for the room to object to;
-        // more of it is left to fill the stream's window. An ended stream is not an ended
+        // Nothing may follow the hello. Whatever does is handed on once, for the room to object
+        // to; more of it is left to fill the stream's window. An ended stream is not an ended
         // connection: a client that says nothing more plays on.
         if let Ok(body) = read_frame(&mut receive).await {
             let arrival = room.clock.now();

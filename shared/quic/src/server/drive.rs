@@ -98,8 +98,8 @@ impl Driver {
 
     fn drain(&mut self, room: &mut dyn AnyRoom) {
         let Self { peers, clock, .. } = self;
-        // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
-        // and newer.
+        // Whoever has not got the last snapshot off yet is spared this one: what waits is told
+        // later and newer.
         loop {
             let behind = |client| peers.get(&client).is_none_or(|peer| peer.is_behind());
             let Some(output) = room.poll_output_unless(clock.now(), &behind) else { return };

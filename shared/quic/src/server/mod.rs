@@ -68,8 +68,8 @@ impl Server {
         Self::with_controller(socket, identity, None)
     }
 
-    /// A server on any carrier of packets; with another congestion controller than this crate's own,
-    /// to compare the two.
+    /// A server on any carrier of packets; with another congestion controller than this crate's
+    /// own, to compare the two.
     pub fn with_controller(
         socket: Arc<dyn AsyncUdpSocket>,
         identity: &Identity,
@@ -102,9 +102,9 @@ impl Server {
         self.address
     }
 
-    /// Plays these games in turn, each for as many rounds as the configuration says, until `shutdown`
-    /// resolves to the reason that everybody is told. The room's start is set here. Without any game
-    /// this returns at once.
+    /// Plays these games in turn, each for as many rounds as the configuration says, until
+    /// `shutdown` resolves to the reason that everybody is told. The room's start is set here.
+    /// Without any game this returns at once.
     pub async fn run(
         self,
         games: &Games,

@@ -39,7 +39,8 @@ fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
         let mut found: Vec<Leap> = Vec::new();
         for clock in clocks(ledge) {
             for (running, plan) in plans() {
-                // How many places in a row lead to the same ledge, of which the middle is the safest.
+                // How many places in a row lead to the same ledge, of which the middle is the
+                // safest.
                 let mut row: Option<(usize, u32)> = None;
                 for n in 0..=((ledge.right - ledge.left) / STRIDE) as u32 {
                     let x = ledge.left + n as f32 * STRIDE;
@@ -74,7 +75,8 @@ fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
     best
 }
 
-/// Points of the cycle at which leaps from a ledge are tried: of a platform or near one, all along its way.
+/// Points of the cycle at which leaps from a ledge are tried: of a platform or near one, all along
+/// its way.
 fn clocks(ledge: &Ledge) -> Vec<f32> {
     let near = PLATFORMS.iter().enumerate().filter(|(number, platform)| match ledge.platform {
         Some(own) => own == *number,
