@@ -15,8 +15,8 @@ use phaselock_quic::server::Server;
 use crate::config::{Command, Config, parse};
 use crate::logging;
 
-/// Runs the program: reads the command line, the environment and the configuration file, and serves
-/// these games until it is told to stop.
+/// Runs the program: reads the command line, the environment and the configuration file, and
+/// serves these games until it is told to stop.
 pub fn run(games: &Games) -> ExitCode {
     let command = match parse(std::env::args_os()) {
         Ok(command) => command,

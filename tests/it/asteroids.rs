@@ -20,7 +20,7 @@ use phaselock_games::asteroids::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS}
 use phaselock_games::asteroids::{
     Asteroids, Bot, Bullet, Command, Piece, REACH, Rock, Score, Ship, ship_of,
 };
-use phaselock_games::rounds::{Phase, Round, round};
+use phaselock_games::rounds::{Phase, Round, played, round};
 use phaselock_testing::{Press, Sim};
 
 /// 150 ms there and back, more or less 30, and each twentieth packet lost.
@@ -84,7 +84,7 @@ fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
     }
     sim.run(1.0);
     let world = sim.room.world();
-    assert_eq!(Asteroids::rounds_played(world), 1);
+    assert_eq!(played(world), 1);
     assert!(world.tick > Tick(60 * 100), "{:?}", world.tick);
     let truth = scores(&world.entities);
     assert_eq!(truth.len(), 4);

@@ -19,7 +19,7 @@ use phaselock::wire::input::{InputPacket, Pressed, write_input};
 use phaselock_games::platformer::level::{Level, cycle_ticks, tick_of};
 use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT};
 use phaselock_games::platformer::{Bot, Command, Piece, Platformer, Player, Score, player_of};
-use phaselock_games::rounds::{Phase, round};
+use phaselock_games::rounds::{Phase, played, round};
 use phaselock_testing::{Press, Sim, Skew, body, hello, room_config};
 
 /// A round trip of 250 ms with heavy jitter, and losses in bursts.
@@ -137,7 +137,7 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
     }
     let (mut results, mut told) = (None, 0);
     // Through a warm-up, a race and its results, and into the next one.
-    while Platformer::rounds_played(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000) {
+    while played(sim.room.world()) == 0 && sim.now < LocalTime(160_000_000) {
         sim.run(1.0);
         sim.truth.clear();
         let world = sim.room.world();
@@ -377,7 +377,7 @@ fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
 fn others_are_shown_by_what_the_figures_favour() {
     let methods: Vec<_> =
         Choice::ALL.iter().copied().filter(|choice| choice.timeline() == Timeline::Past).collect();
-    let chosen = methods.iter().position(|method| *method == Platformer::presentation(0));
+    let chosen = methods.iter().position(|method| *method == (Platformer::KIT.presentation)(0));
     let chosen = chosen.expect("others are shown in the past");
     let mut sums = vec![(0.0_f32, 0.0_f32); methods.len()];
     for (name, network) in [
@@ -400,7 +400,7 @@ fn others_are_shown_by_what_the_figures_favour() {
             let rides = shown.adrift.len();
             let adrift = if rides > 0 { quantile(&shown.adrift, 0.9) } else { 0.0 };
             eprintln!("  {rides} pictures of riders, 9 in 10 within {adrift:.4} m of the platform");
-            assert!(*method != Platformer::presentation(0) || adrift < 0.02, "{adrift} m");
+            assert!(*method != (Platformer::KIT.presentation)(0) || adrift < 0.02, "{adrift} m");
             (sum.0, sum.1) = (sum.0 + mean, sum.1 + sunk);
         }
     }

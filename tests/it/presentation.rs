@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use phaselock::game::Game;
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock_games::race::Race;
@@ -191,7 +192,7 @@ fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
 #[test]
 fn a_games_default_is_what_the_table_justifies() {
     // Skirmish's players are shown in the past: the best of that, but for what nobody sees.
-    let chosen = Skirmish::presentation(0);
+    let chosen = (Skirmish::KIT.presentation)(0);
     assert_eq!(chosen.timeline(), Timeline::Past);
     let all = ranking(&TABLE, Motion::Shooter, Timeline::Past);
     let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
@@ -205,7 +206,7 @@ fn a_games_default_is_what_the_table_justifies() {
 
 #[test]
 fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
-    let chosen = Race::presentation(0);
+    let chosen = (Race::KIT.presentation)(0);
     assert_eq!(chosen.timeline(), Timeline::Present);
     for profile in ["lan", "cable", "wifi", "intercontinental"] {
         let of = |choice: Choice| row(Motion::Car, profile, choice.name()).scores.error_now_mean;

@@ -287,8 +287,8 @@ fn what_others_move_is_shown_at_the_present_by_the_rules_for_good_reason() {
             println!("{choice:>12}: {shown:?}");
             shown
         });
-    assert_eq!(ShufflePuck::presentation(PUCKS), Choice::RunForward);
-    assert_eq!(ShufflePuck::presentation(MALLETS), Choice::RunForward);
+    assert_eq!((ShufflePuck::KIT.presentation)(PUCKS), Choice::RunForward);
+    assert_eq!((ShufflePuck::KIT.presentation)(MALLETS), Choice::RunForward);
     // The puck is nearest to where it is, and goes back less than where it is fetched from the past.
     assert!(rules.puck_off < past.puck_off && rules.puck_off < projected.puck_off);
     assert!(rules.puck_back < past.puck_back);

@@ -1,13 +1,13 @@
 //! Race over bad lines: a whole race, and two who touch.
 
 use phaselock::client::AnyClient;
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Game};
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;
 use phaselock::time::{Micros, Rates, ServerTime, Tick};
 use phaselock_games::race::contact::nearest;
 use phaselock_games::race::{Car, Command, Race, Score, car_of};
-use phaselock_games::rounds::{Phase, round};
+use phaselock_games::rounds::{Phase, played, round};
 use phaselock_testing::{Press, Sim, Skew, bot};
 use phaselock_tests::lane::Lane;
 
@@ -50,7 +50,7 @@ fn a_race_over_a_bad_line_comes_to_its_end_and_the_next_begins() {
         }
     }
     let world = sim.room.world();
-    assert_eq!((round(&world.entities).phase(), Race::rounds_played(world)), (Phase::Play, 1));
+    assert_eq!((round(&world.entities).phase(), played(world)), (Phase::Play, 1));
     let results = results.expect("it was over");
     let home = results.iter().filter(|(_, score)| score.time > 0).count();
     assert_eq!((results.len(), home), (5, 5), "{results:?}");
@@ -153,7 +153,7 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures are worth a look")]
 fn two_who_touch_see_it_both() {
-    let chosen = Race::presentation(0);
+    let chosen = (Race::KIT.presentation)(0);
     assert_eq!(chosen, Choice::Projective);
     for link in ["delay=75ms", "delay=60ms,jitter=30ms,loss=5%"] {
         for lean in [Lean::Slowly, Lean::Hard] {

@@ -15,7 +15,7 @@ use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Rates, Tick};
-use phaselock_games::rounds::{Phase, round};
+use phaselock_games::rounds::{self, Phase, round};
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::props::CRATE_HALF;
 use phaselock_games::skirmish::{
@@ -67,7 +67,7 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
         client.up.set(LinkConfig::delayed(20, 0));
     }
     sim.run(0.5);
-    assert_eq!(Skirmish::rounds_played(sim.room.world()), 1);
+    assert_eq!(rounds::played(sim.room.world()), 1);
     for client in &sim.clients {
         assert!(client.closed.is_none(), "{:?}", client.closed);
         let newest = client.core().newest();
@@ -100,7 +100,7 @@ impl Court {
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
     fn presentation(kind: u8) -> Choice {
-        Skirmish::presentation(kind)
+        (Skirmish::KIT.presentation)(kind)
     }
 }
 
@@ -323,7 +323,10 @@ fn what_flies_is_shown_where_it_is() {
     let (past, _) = off(Choice::Hermite);
     eprintln!("run-forward {present:.3} m, Hermite {past:.3} m off, of {count} looks");
     assert!(count > 300, "{count} looks");
-    assert_eq!(Skirmish::presentation(Piece::Shell(Shell::default()).kind()), Choice::RunForward);
+    assert_eq!(
+        (Skirmish::KIT.presentation)(Piece::Shell(Shell::default()).kind()),
+        Choice::RunForward
+    );
     // At 20 m/s what is shown 100 ms late is 2 m off.
     assert!(present < 0.35 && present * 4.0 < past, "{present} and {past} m off");
 }

@@ -24,7 +24,7 @@ impl<const SHARED: bool> Lane<SHARED> {
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
     pub fn presentation(kind: u8) -> Choice {
-        Race::presentation(kind)
+        (Race::KIT.presentation)(kind)
     }
 }
 

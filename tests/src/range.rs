@@ -33,7 +33,7 @@ impl Range {
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
     pub fn presentation(kind: u8) -> Choice {
-        Skirmish::presentation(kind)
+        (Skirmish::KIT.presentation)(kind)
     }
 }
 

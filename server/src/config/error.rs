@@ -1,13 +1,12 @@
-//! What can be wrong with the settings, each told in one sentence that names where it stands.
+//! Mistakes in the settings, each told in one sentence that names its origin.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why there are no settings.
+/// A mistake in the settings.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The command line does not parse, or asks for help or the version.
@@ -16,29 +15,19 @@ pub enum ConfigError {
     /// A value is not among those allowed.
     #[error("{origin} is {value:?}, but must be {rule}")]
     Invalid {
-        /// Where it was set.
-        origin: Origin,
+        /// Flag, variable or key of the value.
+        origin: String,
         /// The value as it stands there.
         value: String,
-        /// What is allowed.
+        /// The values that are allowed.
         rule: String,
     },
-    /// A variable that looks like a setting and is none; most often a slip of the pen.
-    #[error("the environment variable {name} is not a setting; those are {known}")]
-    UnknownVariable {
-        /// The variable.
+    /// A variable or a key of the file looks like a setting and is none.
+    #[error("{name} is not a setting; those are {known}")]
+    Unknown {
+        /// The variable or the key.
         name: String,
-        /// Every variable that is a setting.
-        known: String,
-    },
-    /// A key in the file that is no setting.
-    #[error("{key:?} in {} is not a setting; those are {known}", path.display())]
-    UnknownKey {
-        /// The file.
-        path: PathBuf,
-        /// The key.
-        key: String,
-        /// Every key that is a setting.
+        /// Every variable or key that is a setting.
         known: String,
     },
     /// The file cannot be read.
@@ -46,9 +35,9 @@ pub enum ConfigError {
     File {
         /// The file.
         path: PathBuf,
-        /// What names it.
-        origin: Origin,
-        /// What the system answered.
+        /// Flag or variable that names the file.
+        origin: String,
+        /// The system's answer.
         source: io::Error,
     },
     /// The file is not TOML.
@@ -56,36 +45,17 @@ pub enum ConfigError {
     Toml {
         /// The file.
         path: PathBuf,
-        /// The line, the first being 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong there.
+        /// The mistake in that line.
         message: String,
     },
 }
 
-/// Where a setting was set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// A flag, by the key of its setting.
-    Flag(&'static str),
-    /// A positional argument, by its name in the help.
-    Argument(&'static str),
-    /// An environment variable.
-    Env(String),
-    /// A key in the file.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The key.
-        key: &'static str,
-    },
-    /// Nowhere.
-    Default(&'static str),
-}
-
 impl ConfigError {
-    pub(super) fn invalid(origin: Origin, value: &OsStr, rule: &str) -> Self {
-        Self::Invalid { origin, value: value.to_string_lossy().into_owned(), rule: rule.to_owned() }
+    pub(super) fn invalid(origin: &str, value: &OsStr, rule: impl Into<String>) -> Self {
+        let value = value.to_string_lossy().into_owned();
+        Self::Invalid { origin: origin.to_owned(), value, rule: rule.into() }
     }
 
     /// Tells the user, and returns the status to exit with: help and the version go to standard
@@ -95,32 +65,17 @@ impl ConfigError {
             Self::Usage(error) if !error.use_stderr() => {
                 // If even that cannot be printed, the status has to do.
                 let _ = error.print();
-                0
+                return 0;
             }
             Self::Usage(error) => {
-                // clap's first paragraph says what is wrong; the rest is in the help.
+                // clap's first paragraph tells the mistake; the rest is in the help.
                 let text = error.to_string();
                 let first = text.split("\n\n").next().unwrap_or_default();
                 let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
                 eprintln!("{line}; see --help");
-                2
             }
-            error => {
-                eprintln!("error: {error}");
-                2
-            }
+            error => eprintln!("error: {error}"),
         }
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flag(key) => write!(f, "the flag --{}", key.replace('_', "-")),
-            Self::Argument(name) => write!(f, "the argument {name}"),
-            Self::Env(name) => write!(f, "the environment variable {name}"),
-            Self::File { path, key } => write!(f, "{key} in {}", path.display()),
-            Self::Default(key) => write!(f, "the default of {key}"),
-        }
+        2
     }
 }

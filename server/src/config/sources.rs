@@ -1,45 +1,96 @@
-//! The two layers below the flags: the environment and the TOML file, read but not yet judged.
+//! Where settings come from: the command line, the environment, and the TOML file. Values are read
+//! and not judged.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::{CONFIG_VARIABLE, ConfigError, Origin, SETTINGS};
+use clap::{Arg, ArgMatches, value_parser};
 
-/// Settings by their keys, each with its text and where that stands.
-type Given = Vec<(&'static str, (OsString, Origin))>;
+use super::settings::SETTINGS;
+use super::{CONFIG_VARIABLE, ConfigError, Given};
+
+/// Settings by their flags.
+type Layer = Vec<(&'static str, Given)>;
+
+/// The command line: one option for each setting.
+pub(super) fn command_line() -> clap::Command {
+    let option = |flag, value, help| {
+        let arg = Arg::new(flag).long(flag).value_name(value).help(help);
+        arg.global(true).value_parser(value_parser!(OsString))
+    };
+    let settings = SETTINGS.iter().map(|setting| {
+        // A negative seed is for this program to refuse, with the rule.
+        option(setting.flag, setting.value, setting.help)
+            .allow_hyphen_values(setting.flag == "seed")
+    });
+    let health_check = clap::Command::new("healthcheck")
+        .about("Ask a running server whether it is well; the exit status is 0 if it is")
+        .arg(
+            Arg::new("addr")
+                .help("Where it listens [default: the listen address, on this machine]")
+                .value_parser(value_parser!(OsString)),
+        );
+    clap::Command::new("phaselock-server")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("An authoritative game server")
+        .after_help(
+            "Every option can also be set in the environment, as PHASELOCK_ and its name \
+             (PHASELOCK_TICK_HZ), or in the TOML file that --config or PHASELOCK_CONFIG names \
+             (tick_hz = 60). Flags count for more than the environment, and the environment for \
+             more than the file. An empty variable counts as unset.",
+        )
+        .arg(option("config", "FILE", "Read settings from this TOML file"))
+        .args(settings)
+        .subcommand(health_check)
+}
+
+/// The settings on a command line.
+pub(super) fn flags(matches: &ArgMatches) -> Layer {
+    let given = |flag| {
+        let text = matches.get_one::<OsString>(flag)?.clone();
+        Some((flag, Given { text, origin: format!("the flag --{flag}") }))
+    };
+    SETTINGS.iter().filter_map(|setting| given(setting.flag)).collect()
+}
 
 /// The settings in an environment, and the configuration file that it names.
 pub(super) fn variables(
     env: impl IntoIterator<Item = (OsString, OsString)>,
-) -> Result<(Given, Option<OsString>), ConfigError> {
-    let mut given = Given::new();
+) -> Result<(Layer, Option<OsString>), ConfigError> {
+    let mut layer = Layer::new();
     let mut config = None;
-    for (name, value) in env {
+    for (name, text) in env {
         let Some(name) = name.to_str().filter(|name| name.starts_with("PHASELOCK_")) else {
             continue;
         };
-        if let Some(key) = SETTINGS.into_iter().find(|key| variable(key) == name) {
-            // What `docker compose` makes of `PHASELOCK_SEED: ${SEED:-}` is meant as "not set".
-            if !value.is_empty() {
-                given.push((key, (value, Origin::Env(name.to_owned()))));
-            }
+        let origin = format!("the environment variable {name}");
+        // An empty one is unset: `docker compose` makes that of `PHASELOCK_SEED: ${SEED:-}`.
+        let is_set = !text.is_empty();
+        if let Some(setting) = SETTINGS.iter().find(|setting| setting.variable() == name) {
+            layer.extend(is_set.then_some((setting.flag, Given { text, origin })));
         } else if name == CONFIG_VARIABLE {
-            config = Some(value).filter(|value| !value.is_empty());
-        } else if !foreign(name, &value) {
-            return Err(ConfigError::UnknownVariable {
-                name: name.to_owned(),
-                known: SETTINGS
-                    .map(variable)
-                    .into_iter()
-                    .chain([CONFIG_VARIABLE.to_owned()])
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            });
+            config = is_set.then_some(text);
+        } else if !foreign(name, &text) {
+            let mut known: Vec<_> = SETTINGS.iter().map(|setting| setting.variable()).collect();
+            known.push(CONFIG_VARIABLE.to_owned());
+            return Err(ConfigError::Unknown { name: origin, known: known.join(", ") });
         }
     }
-    Ok((given, config))
+    Ok((layer, config))
+}
+
+/// Whether a variable belongs to somebody else, although it begins like ours: to the tests, or to
+/// Kubernetes, which sets some in every container near a service called "phaselock"
+/// (<https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>).
+fn foreign(name: &str, value: &OsStr) -> bool {
+    let kubernetes = name.starts_with("PHASELOCK_SERVICE_")
+        || name.starts_with("PHASELOCK_PORT_")
+        || name == "PHASELOCK_PORT" && value.to_str().is_some_and(|value| value.contains("://"));
+    kubernetes
+        || name.starts_with("PHASELOCK_TEST_")
+        || ["PHASELOCK_DEPTH", "PHASELOCK_ASTEROIDS", "PHASELOCK_CUBES"].contains(&name)
 }
 
 /// A file of all settings takes under 1 KiB; a bigger one than this is some other file.
@@ -56,57 +107,34 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// The settings in a TOML file, all at its top level.
-pub(super) fn file(path: &Path, origin: &Origin) -> Result<Given, ConfigError> {
+/// The settings in a TOML file, all at its top level; `origin` names the file.
+pub(super) fn file(path: &Path, origin: &str) -> Result<Layer, ConfigError> {
     let text = read(path).map_err(|source| ConfigError::File {
         path: path.to_owned(),
-        origin: origin.clone(),
+        origin: origin.to_owned(),
         source,
     })?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Toml {
-        path: path.to_owned(),
-        line: 1 + error
-            .span()
-            .map_or(0, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count()),
-        message: error.message().to_owned(),
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().map_or(0, |span| span.start);
+        let line = 1 + text.bytes().take(before).filter(|byte| *byte == b'\n').count();
+        ConfigError::Toml { path: path.to_owned(), line, message: error.message().to_owned() }
     })?;
-    table
-        .into_iter()
-        .map(|(name, value)| {
-            let Some(key) = SETTINGS.into_iter().find(|key| *key == name) else {
-                return Err(ConfigError::UnknownKey {
-                    path: path.to_owned(),
-                    key: name,
-                    known: SETTINGS.join(", "),
-                });
-            };
-            let origin = Origin::File { path: path.to_owned(), key };
-            match value {
-                toml::Value::String(text) => Ok((key, (text.into(), origin))),
-                toml::Value::Integer(number) => Ok((key, (number.to_string().into(), origin))),
-                other => Err(ConfigError::invalid(
-                    origin,
-                    OsStr::new(&other.to_string()),
-                    "a string or a whole number",
-                )),
+    let given = |(name, value): (String, toml::Value)| {
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.key() == name) else {
+            let known: Vec<_> = SETTINGS.iter().map(|setting| setting.key()).collect();
+            let name = format!("{name:?} in {}", path.display());
+            return Err(ConfigError::Unknown { name, known: known.join(", ") });
+        };
+        let origin = format!("{name} in {}", path.display());
+        let text = match value {
+            toml::Value::String(text) => text.into(),
+            toml::Value::Integer(number) => number.to_string().into(),
+            other => {
+                let (text, rule) = (other.to_string(), "a string or a whole number");
+                return Err(ConfigError::invalid(&origin, OsStr::new(&text), rule));
             }
-        })
-        .collect()
-}
-
-/// How a setting is spelled in the environment.
-pub(super) fn variable(key: &str) -> String {
-    format!("PHASELOCK_{}", key.to_uppercase())
-}
-
-/// Whether a variable is somebody else's, although it begins like ours: the tests', or one of those
-/// that Kubernetes sets in every container near a service called "phaselock"
-/// (<https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>).
-fn foreign(name: &str, value: &OsStr) -> bool {
-    let kubernetes = name.starts_with("PHASELOCK_SERVICE_")
-        || name.starts_with("PHASELOCK_PORT_")
-        || name == "PHASELOCK_PORT" && value.to_str().is_some_and(|value| value.contains("://"));
-    kubernetes
-        || name.starts_with("PHASELOCK_TEST_")
-        || ["PHASELOCK_DEPTH", "PHASELOCK_ASTEROIDS", "PHASELOCK_CUBES"].contains(&name)
+        };
+        Ok((setting.flag, Given { text, origin }))
+    };
+    table.into_iter().map(given).collect()
 }

@@ -2,11 +2,9 @@
 
 use std::fs;
 
-use clap::CommandFactory;
-
 use phaselock::rewind::Rewind;
 
-use super::sources::variable;
+use super::settings::{SETTINGS, Setting};
 use super::*;
 
 /// A configuration file that goes away with the test.
@@ -83,12 +81,13 @@ fn each_layer_can_set_everything() {
         "Zoë's",
         "18446744073709551615",
     ];
-    let spell = |spelling: fn(&str, &str) -> String| -> [String; SETTINGS.len()] {
-        std::array::from_fn(|index| spelling(SETTINGS[index], values[index]))
+    let spell = |spelling: fn(&Setting, &str) -> String| -> [String; SETTINGS.len()] {
+        std::array::from_fn(|index| spelling(&SETTINGS[index], values[index]))
     };
-    let flags = spell(|key, value| format!("--{}={value}", key.replace('_', "-")));
-    let env = spell(|key, value| format!("{}={value}", variable(key)));
-    let file = ConfigFile::new(&spell(|key, value| format!("{key} = {value:?}")).join("\n"));
+    let flags = spell(|setting, value| format!("--{}={value}", setting.flag));
+    let env = spell(|setting, value| format!("{}={value}", setting.variable()));
+    let lines = spell(|setting, value| format!("{} = {value:?}", setting.key()));
+    let file = ConfigFile::new(&lines.join("\n"));
 
     let expected = Config {
         listen: "127.0.0.1:0".parse().expect("an address"),
@@ -218,7 +217,7 @@ fn unknown_names_are_errors_that_list_the_known_ones() {
         "{error}"
     );
     assert!(
-        SETTINGS.iter().all(|key| error.contains(&variable(key)))
+        SETTINGS.iter().all(|setting| error.contains(&setting.variable()))
             && error.contains(CONFIG_VARIABLE),
         "{error}"
     );
@@ -229,7 +228,7 @@ fn unknown_names_are_errors_that_list_the_known_ones() {
         error.starts_with(&format!("\"tickrate\" in {} is not a setting; those are ", file.path())),
         "{error}"
     );
-    assert!(SETTINGS.iter().all(|key| error.contains(key)), "{error}");
+    assert!(SETTINGS.iter().all(|setting| error.contains(&setting.key())), "{error}");
 
     for name in ["PHASELOCK_", "PHASELOCK_PORT", "PHASELOCK_TEST", "PHASELOCK_Bots"] {
         assert!(refused(&[], &[&format!("{name}=1")]).contains(name));
@@ -371,11 +370,11 @@ fn usage_is_for_clap_to_explain() {
 
 #[test]
 fn the_help_knows_every_setting_and_its_default() {
-    let mut command = Cli::command();
+    let mut command = sources::command_line();
     command.clone().debug_assert();
     let help = command.render_long_help().to_string();
     let config = Config::default();
-    for (key, default) in SETTINGS.into_iter().zip([
+    for (setting, default) in SETTINGS.iter().zip([
         config.listen.to_string(),
         "the first there is".to_owned(),
         config.rounds.to_string(),
@@ -392,7 +391,7 @@ fn the_help_knows_every_setting_and_its_default() {
         config.name,
         "a new one each time".to_owned(),
     ]) {
-        let flag = format!("--{} <", key.replace('_', "-"));
+        let flag = format!("--{} <", setting.flag);
         let of_flag =
             help.split_once(&flag).map(|(_, rest)| rest.split("\n      --").next().unwrap_or(rest));
         assert!(

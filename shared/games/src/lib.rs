@@ -1,12 +1,13 @@
 //! The five games: rules, rounds and bots. No network, no window.
 //!
-//! *Invariant:* a game knows the seam ([`phaselock::game`]) and what a record is made of, and nothing
-//! of snapshots, clocks or links.
+//! *Invariant:* a game knows the seam ([`phaselock::game`]) and what a record is made of, and
+//! nothing of snapshots, clocks or links.
 
 pub mod asteroids;
 pub mod platformer;
 pub mod puck;
 pub mod race;
+mod records;
 pub mod rounds;
 pub mod skirmish;
 

@@ -1,41 +1,43 @@
 //! Rounds, as all games have them: warm-up, play, results, and the next.
 //!
-//! A game has one [`Round`] among its entities and calls [`Round::advance`] once a tick. What a phase means
+//! A game has one [`Round`] among its entities and advances it once a tick. The meaning of a phase
 //! is the game's: in [`Phase::Play`] things count, in the others they need not.
 
 use phaselock::fields::Holds;
-use phaselock::game::Entities;
+use phaselock::game::{Entities, Game, World};
 use phaselock::record;
 use phaselock::time::{Rates, Tick};
 
 /// A part of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// People come and try things out. It waits for the first player.
+    /// Players arrive and try things out; it waits for the first one.
     WarmUp,
-    /// It counts.
+    /// The part that counts.
     Play,
-    /// Who has won is there to be seen.
+    /// The winners are shown.
     Results,
 }
 
-/// How long the parts of a round take, in seconds.
+/// Lengths of a round's parts, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
     /// The warm-up, from the first player on.
     pub warm_up: f32,
-    /// The play at most; what decides it earlier is the game's business.
+    /// The longest play; a game may decide it earlier.
     pub play: f32,
     /// The results.
     pub results: f32,
 }
 
 record! {
-    /// Which part of a round it is, and until when. It changes three times a round, so it costs nothing.
+    /// A round: its part, and the end of that. It changes three times a round, so it costs
+    /// nothing.
     pub struct Round {
         /// 0 warm-up, 1 play, 2 results: see [`Round::phase`].
         pub part: u8 = Field::count(2).server_only(),
-        /// The first tick of the next part; a warm-up that waits for players has one that has passed.
+        /// The first tick of the next part; a warm-up that waits for players has one that has
+        /// passed.
         pub until: Tick = Field::count(24).server_only(),
         /// Rounds played to their ends, modulo 65536.
         pub played: u16 = Field::count(16).server_only(),
@@ -48,7 +50,7 @@ impl Round {
         Self { part: 0, until: now.minus(1), played: 0 }
     }
 
-    /// Which part it is.
+    /// The present part.
     pub fn phase(&self) -> Phase {
         match self.part {
             0 => Phase::WarmUp,
@@ -72,8 +74,8 @@ impl Round {
         self.phase() == Phase::WarmUp && self.until.span_24(now) < 0
     }
 
-    /// One tick: with so many players there, and `decided` whether the play has been won or lost before
-    /// its time. Returns the part that begins with this tick, if one does.
+    /// One tick with `players` present; `decided` if the play is won or lost before its time.
+    /// Returns the part that begins with this tick, if one does.
     pub fn advance(
         &mut self,
         tick: Tick,
@@ -113,6 +115,27 @@ impl Round {
 /// A world's round; a warm-up that waits, if it has none.
 pub fn round<E: Holds<Round>>(entities: &Entities<E>) -> Round {
     entities.records::<Round>().next().map_or_else(Round::default, |slot| slot.entity)
+}
+
+/// Advances a world's round by a tick; see [`Round::advance`].
+pub(crate) fn advance<E: Holds<Round>>(
+    entities: &mut Entities<E>,
+    tick: Tick,
+    rates: Rates,
+    lengths: Lengths,
+    players: usize,
+    decided: bool,
+) -> Option<Phase> {
+    let (_, _, round) = entities.records_mut::<Round>().next()?;
+    round.advance(tick, rates, lengths, players, decided)
+}
+
+/// Rounds that a world has played to their ends.
+pub fn played<G: Game>(world: &World<G>) -> u32
+where
+    G::Entity: Holds<Round>,
+{
+    u32::from(round(&world.entities).played)
 }
 
 #[cfg(test)]

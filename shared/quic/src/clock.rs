@@ -38,29 +38,29 @@ impl Clock {
         self.start + Micros(elapsed)
     }
 
-    /// The time now, and the host's Unix time at the same moment, in microseconds. None if this thread
-    /// was interrupted between reading the two, several times in a row.
-    pub fn now_and_unix(&self) -> Option<(LocalTime, i64)> {
-        (0..5).find_map(|_| {
-            let before = self.now();
-            let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let took = self.now() - before;
-            let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
-            (took <= Self::TOGETHER).then_some((before + Micros(took.0 / 2), unix))
-        })
+    /// The host's Unix time in microseconds between two readings of this clock: how long they are
+    /// apart, the time in their middle, and the Unix time.
+    fn unix(&self) -> (Micros, LocalTime, i64) {
+        let before = self.now();
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let took = self.now() - before;
+        let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
+        (took, before + Micros(took.0 / 2), unix)
     }
 
-    /// Unix time of the clock's time 0 by the host's clock, in microseconds. Of several readings the one counts
-    /// that this thread was interrupted in the least.
+    /// The time now, and the host's Unix time at the same moment, in microseconds. None if this
+    /// thread was interrupted between the two readings, several times in a row.
+    pub fn now_and_unix(&self) -> Option<(LocalTime, i64)> {
+        let mut readings = (0..5).map(|_| self.unix());
+        readings.find_map(|(took, now, unix)| (took <= Self::TOGETHER).then_some((now, unix)))
+    }
+
+    /// Unix time of the clock's time 0 by the host's clock, in microseconds. Of several readings,
+    /// the least interrupted one counts.
     pub fn unix_of_start(&self) -> i64 {
-        let readings = (0..5).map(|_| {
-            let before = self.now();
-            let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let took = (self.now() - before).0;
-            let unix = i64::try_from(unix.as_micros()).unwrap_or(i64::MAX);
-            (took, unix.saturating_sub(before.0 + took / 2))
-        });
-        readings.min().map_or(0, |(_, unix)| unix)
+        let readings = (0..5).map(|_| self.unix());
+        let best = readings.min_by_key(|(took, ..)| *took);
+        best.map_or(0, |(_, now, unix)| unix.saturating_sub(now.0))
     }
 
     /// The moment of a time on this clock, for timers; of a time before its start, the start.

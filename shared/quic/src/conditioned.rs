@@ -1,6 +1,6 @@
 //! A bad network around a good one: every UDP packet of both directions passes a seeded [`Link`]
-//! before it goes on. The handshake, the control stream and datagrams suffer alike, as they do on a
-//! real network.
+//! before it goes on. The handshake, the control stream and datagrams suffer alike, as they do on
+//! a real network.
 //!
 //! Packets wait for timers, which tokio keeps to a millisecond: they are late by up to that.
 
@@ -24,11 +24,13 @@ use tokio::time::{Sleep, sleep_until};
 use crate::clock::Clock;
 use crate::socket::Sockets;
 
-/// The most that the system puts into one buffer, however many packets it coalesces: UDP's longest.
+/// The most that the system puts into one buffer, however many packets it coalesces: UDP's
+/// longest.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Buffers that are filled at a time.
 const BUFFERS: usize = 4;
-/// How often they are filled before what is due is handed on, so that a flood cannot keep the caller.
+/// How often they are filled before what is due is handed on, so that a flood cannot keep the
+/// caller.
 const FILLS_MAX: usize = 32;
 
 /// Sockets behind a bad network.

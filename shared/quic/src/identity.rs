@@ -1,8 +1,8 @@
 //! The server's certificate and private key: made once, kept on disk, presented to every client.
 //!
-//! Clients pin the certificate's fingerprint when they first connect, so losing the key turns every
-//! player away with a warning. That is why nothing here ever overwrites a file, and why anything
-//! doubtful is an error that says what to do rather than a fresh identity.
+//! Clients pin the certificate's fingerprint when they first connect, so losing the key turns
+//! every player away with a warning. That is why nothing here ever overwrites a file, and why
+//! anything doubtful is an error that says what to do rather than a fresh identity.
 
 #[cfg(test)]
 mod tests;
@@ -129,7 +129,8 @@ impl Identity {
         }
     }
 
-    /// A new identity that is stored nowhere: for tests, and for a server inside a client's process.
+    /// A new identity that is stored nowhere: for tests, and for a server inside a client's
+    /// process.
     pub fn ephemeral() -> Result<Self, IdentityError> {
         Self::generate().map(|(identity, _, _)| identity)
     }
@@ -229,9 +230,9 @@ pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
     Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
 }
 
-/// AES-128 first, being the cheapest per packet on hardware that has AES instructions. A client's
-/// order still counts for more than this one, so a phone without them gets ChaCha20.
-fn provider() -> CryptoProvider {
+/// AES-128 first, being the cheapest per packet on hardware that has AES instructions, and the one
+/// that QUIC needs anyway. A client's order counts for more than the server's.
+pub(crate) fn provider() -> CryptoProvider {
     use aws_lc_rs::cipher_suite::{
         TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
     };

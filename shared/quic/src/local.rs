@@ -38,8 +38,8 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts a server for this machine alone, with these games in turn, two rounds of each, and everything else
-    /// at its default.
+    /// Starts a server for this machine alone, with these games in turn, two rounds of each, and
+    /// everything else at its default.
     pub fn start(games: Games, bots: u16) -> Result<Self, LocalError> {
         let seed = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)

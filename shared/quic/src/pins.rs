@@ -1,8 +1,8 @@
 //! The file of known servers: which certificate each one showed when it was first met.
 //!
 //! A line is `host:port sha256:<64 hex digits>`; empty lines and those that begin with `#` say
-//! nothing. The last line about a server counts, so that accepting a changed certificate is one more
-//! line and no client ever rewrites what another one is reading.
+//! nothing. The last line about a server counts, and lines are only ever added: no client rewrites
+//! what another one is reading.
 
 #[cfg(test)]
 mod tests;
@@ -17,8 +17,8 @@ use etcetera::BaseStrategy;
 use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
 use thiserror::Error;
 
-/// The most that is read or written, in bytes: ten thousand servers. Arbitrary; a bigger file is no
-/// player's list of servers.
+/// The most that is read or written, in bytes: ten thousand servers. Arbitrary; a bigger file is
+/// no player's list of servers.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.
@@ -27,8 +27,7 @@ const HOST_BYTES_MAX: usize = 261;
 /// The servers that this player has met, with the certificate that each of them showed.
 #[derive(Debug)]
 pub struct KnownHosts {
-    /// Where they are kept; nowhere if `None`.
-    path: Option<PathBuf>,
+    path: PathBuf,
     entries: HashMap<String, Fingerprint>,
 }
 
@@ -64,8 +63,8 @@ pub enum PinError {
     /// The name of a server cannot stand in the file.
     #[error("{0:?} is not a server's host:port")]
     Host(String),
-    /// The server is known already, by another certificate. Nothing but [`KnownHosts::replace`],
-    /// which is for the player to decide, changes that.
+    /// The server is known already, by another certificate. Only the player changes that, in the
+    /// file.
     #[error("{host} is known by another certificate, {known}")]
     Changed {
         /// The server.
@@ -97,12 +96,7 @@ impl KnownHosts {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, PinError> {
         let path = path.into();
         let (entries, _) = read(&path)?;
-        Ok(Self { path: Some(path), entries })
-    }
-
-    /// None yet, and none kept: for tests and bots.
-    pub fn in_memory() -> Self {
-        Self { path: None, entries: HashMap::new() }
+        Ok(Self { path, entries })
     }
 
     /// Where a player's file is kept, unless the system knows no home for that player.
@@ -121,38 +115,17 @@ impl KnownHosts {
     /// Refuses one that is known by another certificate, be it that another client of the same
     /// player wrote that down a moment ago.
     pub fn remember(&mut self, host: &str, fingerprint: Fingerprint) -> Result<(), PinError> {
-        self.write_down(host, fingerprint, false)
-    }
-
-    /// Makes a server known by another certificate than before, as the player has decided.
-    pub fn replace(&mut self, host: &str, fingerprint: Fingerprint) -> Result<(), PinError> {
-        self.write_down(host, fingerprint, true)
-    }
-
-    fn write_down(
-        &mut self,
-        host: &str,
-        fingerprint: Fingerprint,
-        change: bool,
-    ) -> Result<(), PinError> {
         let host = host.to_ascii_lowercase();
         if !is_host_key(&host) {
             return Err(PinError::Host(host));
         }
-        let mut end = FileEnd::default();
-        if let Some(path) = &self.path {
-            // Another client may have written since.
-            (self.entries, end) = read(path)?;
-        }
+        // Another client may have written since.
+        let end;
+        (self.entries, end) = read(&self.path)?;
         match self.entries.get(&host) {
             Some(known) if *known == fingerprint => return Ok(()),
-            Some(known) if !change => {
-                return Err(PinError::Changed { host, known: *known });
-            }
-            _ => {}
-        }
-        if let Some(path) = &self.path {
-            append(path, end, &format!("{host} {fingerprint}\n"))?;
+            Some(known) => return Err(PinError::Changed { host, known: *known }),
+            None => append(&self.path, end, &format!("{host} {fingerprint}\n"))?,
         }
         self.entries.insert(host, fingerprint);
         Ok(())
@@ -183,8 +156,8 @@ fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
         file => file.map_err(io_error("open", path))?,
     };
-    // A line that another client writes just now may be there by half. Where files cannot be locked, that is
-    // as unlikely as it can be made.
+    // A line that another client writes just now may be there by half. Where files cannot be
+    // locked, that is as unlikely as it can be made.
     let _ = file.lock_shared();
     // The limit holds even for what tells no length, such as a pipe.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;

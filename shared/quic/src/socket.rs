@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::io::{self, IoSliceMut};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -58,8 +58,8 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Gives a client its UDP sockets, one for each try to join: those of the system, or in tests those
-/// of a network in memory.
+/// Gives a client its UDP sockets, one for each try to join: those of the system, or in tests
+/// those of a network in memory.
 pub trait Sockets: Debug + Send + Sync {
     /// A socket to talk to `remote` from. Called within a tokio runtime.
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>>;
@@ -71,21 +71,23 @@ pub struct SystemSockets;
 
 impl Sockets for SystemSockets {
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
-        let local: SocketAddr = if remote.is_ipv4() {
-            (Ipv4Addr::UNSPECIFIED, 0).into()
-        } else {
-            (Ipv6Addr::UNSPECIFIED, 0).into()
-        };
-        TokioRuntime.wrap_udp_socket(UdpSocket::bind(local)?)
+        TokioRuntime.wrap_udp_socket(UdpSocket::bind(unspecified(remote))?)
     }
+}
+
+/// An address and a port of the system's choice, to talk to `remote` from.
+pub(crate) fn unspecified(remote: SocketAddr) -> SocketAddr {
+    let any: IpAddr =
+        if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    (any, 0).into()
 }
 
 /// A socket that hides marks of congestion (ECN) from quinn.
 ///
-/// The controller goes by the round trip and would not heed them, so packets must not claim that it
-/// does: routers then drop where they would mark. An acknowledgement with marks in it is also six to
-/// eight bytes longer, 30 times a second. quinn has no setting for it; once the other side finds its
-/// marks unanswered it sends no more of them (RFC 9000, 13.4.2).
+/// The controller goes by the round trip and would not heed them, so packets must not claim that
+/// it does: routers then drop where they would mark. An acknowledgement with marks in it is also
+/// six to eight bytes longer, 30 times a second. quinn has no setting for it; once the other side
+/// finds its marks unanswered it sends no more of them (RFC 9000, 13.4.2).
 #[derive(Debug)]
 pub(crate) struct EcnCleared(pub(crate) Arc<dyn AsyncUdpSocket>);
 

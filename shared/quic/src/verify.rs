@@ -6,11 +6,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use phaselock::fingerprint::Fingerprint;
+use phaselock::wire::protocol::ALPN;
+use quinn::crypto::rustls::QuicClientConfig;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::aws_lc_rs::cipher_suite;
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
@@ -19,10 +19,13 @@ use rustls::{
 };
 use thiserror::Error;
 
+use crate::identity::{fingerprint_of, provider};
+use crate::settings;
+
 /// What a connection's handshake has shown of the server; clones look at the same handshake.
 ///
-/// The transport reports a refused certificate as a bare TLS alert, so this is where a caller learns
-/// why, and what to pin after the first meeting.
+/// The transport reports a refused certificate as a bare TLS alert, so this is where a caller
+/// learns why, and what to pin after the first meeting.
 #[derive(Clone, Debug, Default)]
 pub struct Observed(Arc<Mutex<Option<Seen>>>);
 
@@ -55,6 +58,14 @@ impl Observed {
     }
 }
 
+/// The QUIC configuration of a client for one connection; see [`client_crypto`].
+pub(crate) fn client_config(
+    expected: Option<Fingerprint>,
+) -> Result<(quinn::ClientConfig, Observed), Box<dyn std::error::Error>> {
+    let (tls, observed) = client_crypto(expected, ALPN)?;
+    Ok((settings::client_config(QuicClientConfig::try_from(tls)?), observed))
+}
+
 /// How a client speaks TLS to one server: version 1.3 only, AES-128 first, offering `alpn`.
 ///
 /// With `expected`, no other certificate is accepted; without, any is, once its key is proven, and
@@ -76,24 +87,6 @@ pub fn client_crypto(
     // A resumed session shows no certificate, and would save no round trip without early data.
     crypto.resumption = Resumption::disabled();
     Ok((crypto, observed))
-}
-
-/// AES-128 first, being the cheapest per packet on hardware that has AES instructions, and the one
-/// that QUIC needs anyway.
-fn provider() -> CryptoProvider {
-    CryptoProvider {
-        cipher_suites: vec![
-            cipher_suite::TLS13_AES_128_GCM_SHA256,
-            cipher_suite::TLS13_AES_256_GCM_SHA384,
-            cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
-        ],
-        ..rustls::crypto::aws_lc_rs::default_provider()
-    }
-}
-
-fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
-    let digest = digest(&SHA256, certificate);
-    Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
 }
 
 #[derive(Debug)]
@@ -166,7 +159,8 @@ mod tests {
         (certificate.der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()))
     }
 
-    /// A server that shows `certificate` and signs with `key`, whether or not they belong together.
+    /// A server that shows `certificate` and signs with `key`, whether or not they belong
+    /// together.
     fn server(
         certificate: &CertificateDer<'static>,
         key: &PrivateKeyDer<'static>,

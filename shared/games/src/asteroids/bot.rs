@@ -4,13 +4,13 @@ use glam::Vec2;
 
 use super::field::{FIELD, radius};
 use super::flight::{BULLET_SECS, MUZZLE_SPEED, SHIP_RADIUS};
-use super::{Command, Piece, Rock, Ship, ship_of};
+use super::{Asteroids, Command, Piece, Rock, Ship, ship_of};
 use phaselock::fields::turn_between;
 use phaselock::game::Entities;
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::turns;
 use phaselock::random::Random;
-use phaselock::time::Rates;
+use phaselock::time::Tick;
 
 /// What a bot keeps in mind.
 #[derive(Clone, Debug, Default)]
@@ -31,11 +31,12 @@ pub struct Bot {
     thrust_secs: f32,
 }
 
-/// Its fingers do not change keys sooner than that, in seconds: turns are ended in time by whoever can
-/// wait for it, but not begun and ended at once. Arbitrary to a few hundredths.
+/// Its fingers do not change keys sooner than that, in seconds: turns are ended in time by whoever
+/// can wait for it, but not begun and ended at once. Arbitrary to a few hundredths.
 const TURN_PRESS_SECS: f32 = 0.034;
 const THRUST_PRESS_SECS: f32 = 0.12;
-/// Seconds from choosing something to shooting at it: a human's reaction time, and a moment to aim.
+/// Seconds from choosing something to shooting at it: a human's reaction time, and a moment to
+/// aim.
 const REACTION_SECS: f32 = 0.55;
 /// Seconds ahead that it looks out for rocks in its way.
 const LOOKOUT_SECS: f32 = 1.5;
@@ -43,7 +44,8 @@ const LOOKOUT_SECS: f32 = 1.5;
 const BERTH: f32 = 1.4;
 /// It shoots no further than this, in metres, though bullets go on.
 const RANGE: f32 = 34.0;
-/// The speeds that it keeps to while it looks for targets, and that it brakes from, in metres a second.
+/// The speeds that it keeps to while it looks for targets, and that it brakes from, in metres a
+/// second.
 const CRUISE: f32 = 6.5;
 const HASTE: f32 = 10.0;
 /// By how many metres nearer a ship counts to one who hunts, and further to one who does not.
@@ -67,8 +69,8 @@ struct Target {
 
 /// When and where a bullet that is fired now meets something, if it ever does.
 ///
-/// The bullet has the own ship's speed besides its own, so all is relative to that: the first root of
-/// `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
+/// The bullet has the own ship's speed besides its own, so all is relative to that: the first root
+/// of `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
 fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
     let a = velocity.length_squared() - MUZZLE_SPEED * MUZZLE_SPEED;
     let b = 2.0 * (to.dot(velocity) - SHIP_RADIUS * MUZZLE_SPEED);
@@ -121,82 +123,86 @@ fn danger(targets: &[Target]) -> Option<(f32, Vec2)> {
         .min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// What the bot does next.
-pub(super) fn think(
-    bot: &mut Bot,
-    rates: Rates,
-    seen: &Entities<Piece>,
-    me: PlayerId,
-    random: &mut Random,
-) -> Command {
-    let secs = rates.step_secs();
-    let Some(own) = ship_of(seen, me).map(|slot| slot.entity).filter(Ship::is_alive) else {
-        *bot = Bot { hunts: bot.hunts, ..Bot::default() };
-        return Command::default();
-    };
-    let targets = targets(seen, &own, me);
-    bot.rethink_secs -= secs;
-    let gone = bot.target.is_some_and(|id| !targets.iter().any(|target| target.id == id));
-    if bot.rethink_secs <= 0.0 || gone {
-        bot.rethink_secs = random.range(0.35, 0.9);
-        bot.sway = random.range(-0.025, 0.025);
-        if random.chance(0.15) {
-            bot.hunts = random.chance(0.4);
+impl phaselock::game::Bot<Asteroids> for Bot {
+    fn input(
+        &mut self,
+        game: &Asteroids,
+        _tick: Tick,
+        seen: &Entities<Piece>,
+        me: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        let (bot, rates) = (self, game.rates);
+        let secs = rates.step_secs();
+        let Some(own) = ship_of(seen, me).map(|slot| slot.entity).filter(Ship::is_alive) else {
+            *bot = Bot { hunts: bot.hunts, ..Bot::default() };
+            return Command::default();
+        };
+        let targets = targets(seen, &own, me);
+        bot.rethink_secs -= secs;
+        let gone = bot.target.is_some_and(|id| !targets.iter().any(|target| target.id == id));
+        if bot.rethink_secs <= 0.0 || gone {
+            bot.rethink_secs = random.range(0.35, 0.9);
+            bot.sway = random.range(-0.025, 0.025);
+            if random.chance(0.15) {
+                bot.hunts = random.chance(0.4);
+            }
+            let next = choose(bot, &own, &targets);
+            if next != bot.target {
+                (bot.target, bot.seen_secs) = (next, 0.0);
+            }
         }
-        let next = choose(bot, &own, &targets);
-        if next != bot.target {
-            (bot.target, bot.seen_secs) = (next, 0.0);
-        }
-    }
-    bot.seen_secs += secs;
+        bot.seen_secs += secs;
 
-    let target = targets.iter().find(|target| Some(target.id) == bot.target);
-    let aim = target.and_then(|target| Some((target, intercept(target.to, target.velocity)?)));
-    let mut fire = false;
-    let mut wish = own.heading;
-    let mut thrust = false;
-    if let Some((target, (flight, there))) = aim {
-        let ideal = turns(there);
-        wish = ideal + bot.sway;
-        // As wide as the target looks, or a little more: people hope.
-        let width =
-            (1.2 * target.radius / there.length().max(1.0) / std::f32::consts::TAU).min(0.1);
-        let near = flight < BULLET_SECS && there.length() < RANGE;
-        let off = turn_between(own.heading, wish).abs();
-        fire = near && off < width.max(0.008) && bot.seen_secs > REACTION_SECS;
-        let ahead = own.velocity().dot(there.normalize_or_zero());
-        thrust = !near && ahead < CRUISE && off < 0.08;
-    }
-    if own.velocity().length() > HASTE {
-        // Too fast to aim from: turn about and brake.
-        wish = turns(-own.velocity());
-        thrust = turn_between(own.heading, wish).abs() < 0.1;
-    }
-    if let Some((soon, away)) = danger(&targets).filter(|_| own.shield < 30) {
-        let clear = turns(away);
-        let off = turn_between(own.heading, clear).abs();
-        // What is just ahead is shot rather than fled from, as long as there is time.
-        if !(fire && soon > 0.5) {
-            wish = clear;
-            thrust = off < 0.17;
+        let target = targets.iter().find(|target| Some(target.id) == bot.target);
+        let aim = target.and_then(|target| Some((target, intercept(target.to, target.velocity)?)));
+        let mut fire = false;
+        let mut wish = own.heading;
+        let mut thrust = false;
+        if let Some((target, (flight, there))) = aim {
+            let ideal = turns(there);
+            wish = ideal + bot.sway;
+            // As wide as the target looks, or a little more: people hope.
+            let width =
+                (1.2 * target.radius / there.length().max(1.0) / std::f32::consts::TAU).min(0.1);
+            let near = flight < BULLET_SECS && there.length() < RANGE;
+            let off = turn_between(own.heading, wish).abs();
+            fire = near && off < width.max(0.008) && bot.seen_secs > REACTION_SECS;
+            let ahead = own.velocity().dot(there.normalize_or_zero());
+            thrust = !near && ahead < CRUISE && off < 0.08;
         }
-    }
-    // A new ship's shield is worth more than the first shot.
-    fire &= own.shield < 20;
+        if own.velocity().length() > HASTE {
+            // Too fast to aim from: turn about and brake.
+            wish = turns(-own.velocity());
+            thrust = turn_between(own.heading, wish).abs() < 0.1;
+        }
+        if let Some((soon, away)) = danger(&targets).filter(|_| own.shield < 30) {
+            let clear = turns(away);
+            let off = turn_between(own.heading, clear).abs();
+            // What is just ahead is shot rather than fled from, as long as there is time.
+            if !(fire && soon > 0.5) {
+                wish = clear;
+                thrust = off < 0.17;
+            }
+        }
+        // A new ship's shield is worth more than the first shot.
+        fire &= own.shield < 20;
 
-    let off = turn_between(own.heading, wish);
-    // Half of what a tick turns by would be the best that can be done; a little more, or it would tremble.
-    let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
-    let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
-    bot.turn_secs += secs;
-    if turn != bot.turn && (turn == 0 || bot.turn_secs >= TURN_PRESS_SECS) {
-        (bot.turn, bot.turn_secs) = (turn, 0.0);
+        let off = turn_between(own.heading, wish);
+        // Half of what a tick turns by would be the best that can be done; a little more, or it
+        // would tremble.
+        let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
+        let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
+        bot.turn_secs += secs;
+        if turn != bot.turn && (turn == 0 || bot.turn_secs >= TURN_PRESS_SECS) {
+            (bot.turn, bot.turn_secs) = (turn, 0.0);
+        }
+        bot.thrust_secs += secs;
+        if thrust != bot.thrust && bot.thrust_secs >= THRUST_PRESS_SECS {
+            (bot.thrust, bot.thrust_secs) = (thrust, 0.0);
+        }
+        Command { turn: bot.turn, thrust: bot.thrust, fire }
     }
-    bot.thrust_secs += secs;
-    if thrust != bot.thrust && bot.thrust_secs >= THRUST_PRESS_SECS {
-        (bot.thrust, bot.thrust_secs) = (thrust, 0.0);
-    }
-    Command { turn: bot.turn, thrust: bot.thrust, fire }
 }
 
 /// What it goes for: near and ahead, rather rocks than ships unless it hunts.

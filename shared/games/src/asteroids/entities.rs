@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::field::FIELD;
+use crate::records::motions;
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::physics::direction;
@@ -26,8 +27,8 @@ pub(super) const SHIP_PLACE: Field = Field::wrapping(16, 9).snap_beyond(6.0);
 pub(super) const SHIP_PACE: Field = Field::centred(13, 7);
 /// Directions of ships: a twelfth of a degree fine.
 pub(super) const HEADING: Field = Field::angle(12);
-/// Places of what keeps to its course: so fine that a tick's way is a whole number of steps without the
-/// course becoming another one.
+/// Places of what keeps to its course: so fine that a tick's way is a whole number of steps
+/// without the course becoming another one.
 pub(super) const PLACE: Field = Field::wrapping(19, 12).snap_beyond(6.0);
 /// Speeds of rocks: below 32 m/s.
 pub(super) const ROCK_PACE: Field = Field::centred(12, 6);
@@ -37,13 +38,13 @@ pub(super) const BULLET_PACE: Field = Field::centred(13, 6);
 record! {
     /// A player's ship.
     pub struct Ship {
-        /// Which way it turns: as the command of the last tick that it lived through. Hostile inputs may say
-        /// -2, which the rules take for -1.
+        /// Which way it turns: as the command of the last tick that it lived through. Hostile
+        /// inputs may say -2, which the rules take for -1.
         pub turn: i16 = Field::centred(2, 0).steering(),
         /// Whether its engine burns.
         pub thrust: bool = Field::count(1).steering(),
-        /// For how many ticks it has done so; 63 and more are 63. One more a tick, at the usual 60 a second.
-        /// Predicted as well, but to be wrong about it alone is no misprediction.
+        /// For how many ticks it has done so; 63 and more are 63. One more a tick, at the usual 60
+        /// a second. Predicted as well, but to be wrong about it alone is no misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Whether it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
@@ -129,7 +130,8 @@ record! {
         pub ships: u16 = Field::count(10).server_only(),
         /// Ships lost.
         pub deaths: u16 = Field::count(10).server_only(),
-        /// What the last one was lost to: 0 nothing yet, 1 a rock, else the seat of who shot it plus 2.
+        /// What the last one was lost to: 0 nothing yet, 1 a rock, else the seat of who shot it
+        /// plus 2.
         pub killer: u16 = Field::count(16).server_only(),
     }
 }
@@ -139,17 +141,9 @@ entities! {
     pub enum Piece { Ship, Rock, Bullet, Score, Round }
 }
 
+motions!(Ship, Rock, Bullet);
+
 impl Ship {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves, in metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// The unit vector that the bow points along.
     pub fn facing(&self) -> Vec2 {
         direction(self.heading)
@@ -158,30 +152,6 @@ impl Ship {
     /// Whether it is no wreck.
     pub fn is_alive(&self) -> bool {
         self.hull > 0
-    }
-}
-
-impl Rock {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves, in metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-}
-
-impl Bullet {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves, in metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
     }
 }
 

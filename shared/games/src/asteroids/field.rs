@@ -1,12 +1,14 @@
 //! The fields that Asteroids is played in, and the rocks that drift there.
 //!
-//! A field is a torus of [`SIZE`]; how large it is, the field tables say, so it cannot grow with the number
-//! of players. What grows is the number of fields in use, one for each [`SECTOR_PLAYERS`] of them, and the
-//! number of rocks in each. Nobody meets anybody of another field, but all are in the same round.
+//! A field is a torus of [`SIZE`]; how large it is, the field tables say, so it cannot grow with
+//! the number of players. What grows is the number of fields in use, one for each
+//! [`SECTOR_PLAYERS`] of them, and the number of rocks in each. Nobody meets anybody of another
+//! field, but all are in the same round.
 
 use glam::Vec2;
 
 use super::entities::{PLACE, ROCK_PACE, Rock};
+use crate::records;
 use phaselock::fields::Field;
 use phaselock::physics::{Torus, direction};
 use phaselock::random::Random;
@@ -26,15 +28,16 @@ pub const RADII: [f32; 3] = [3.4, 2.4, 1.6];
 pub const MASSES: [u32; 3] = [4, 2, 1];
 /// What they are worth in points: the smaller, the harder to hit.
 pub const WORTH: [u16; 3] = [1, 2, 3];
-/// Large rocks in a field without players, and how many more there are for each. Arbitrary: with one player
-/// there is about one in a screen, with 16 there are five.
+/// Large rocks in a field without players, and how many more there are for each. Arbitrary: with
+/// one player there is about one in a screen, with 16 there are five.
 const LARGE: f32 = 8.0;
 const LARGE_EACH: f32 = 1.5;
 /// Speeds of large rocks in metres a second. Arbitrary.
 const DRIFT: (f32, f32) = (1.5, 4.5);
 /// By how much the parts of a split rock part, to either side. Arbitrary.
 const BURST: (f32, f32) = (1.5, 4.0);
-/// The greatest speed of any rock in metres a second: a large one's, and two splits, and a step of the grid each.
+/// The greatest speed of any rock in metres a second: a large one's, and two splits, and a step of
+/// the grid each.
 pub const ROCK_SPEED_MAX: f32 = DRIFT.1 + 2.0 * BURST.1 + 0.1;
 /// Seconds for which a new rock is announced where it will be.
 pub const WARNING_SECS: f32 = 1.5;
@@ -60,7 +63,7 @@ pub fn mass(rock: &Rock) -> u32 {
 }
 
 fn snapped(field: Field, value: Vec2) -> Vec2 {
-    Vec2::new(field.unpack(field.pack(value.x)), field.unpack(field.pack(value.y)))
+    value.map(|value| records::snapped(field, value))
 }
 
 /// A place that is as far as need be from all of these: the best of a few.
@@ -96,8 +99,9 @@ pub(super) fn new_rock(sector: u8, place: Vec2, forming: u8, random: &mut Random
     }
 }
 
-/// What becomes of a rock that is struck along a unit vector: two of the next size, or nothing. They part
-/// at a right angle to the blow with opposite speeds, so momentum is what it was to the last bit.
+/// What becomes of a rock that is struck along a unit vector: two of the next size, or nothing.
+/// They part at a right angle to the blow with opposite speeds, so momentum is what it was to the
+/// last bit.
 pub(super) fn split(
     rock: &Rock,
     along: Vec2,

@@ -4,18 +4,21 @@ use glam::Vec2;
 
 use super::entities::{Bullet, Command, HEADING, PLACE, Rock, SHIP_PACE, SHIP_PLACE, Ship};
 use super::field::{FIELD, SIZE};
-use phaselock::fields::{Field, wrapped};
+use crate::records::{held, runs, snapped};
+use phaselock::fields::wrapped;
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::direction;
 use phaselock::time::Rates;
 
 /// Radius of a ship's hull in metres.
 pub const SHIP_RADIUS: f32 = 0.9;
-/// Turns a second. Arbitrary: the original takes a second and a half for one, which is slow on a large field.
+/// Turns a second. Arbitrary: the original takes a second and a half for one, which is slow on a
+/// large field.
 pub const TURN_RATE: f32 = 0.7;
 /// What the engine adds in metres a second squared.
 pub const THRUST: f32 = 15.0;
-/// What space takes away, as part of the speed in a second: ships come to rest in the end, as in the original.
+/// What space takes away, as part of the speed in a second: ships come to rest in the end, as in
+/// the original.
 pub const DRAG: f32 = 0.35;
 /// Greatest speed of a ship in metres a second.
 pub const SPEED_MAX: f32 = 18.0;
@@ -25,20 +28,19 @@ pub const MUZZLE_SPEED: f32 = 32.0;
 pub const BULLET_SECS: f32 = 1.1;
 /// Seconds from one shot to the next: four bullets of a ship at a time.
 pub const RELOAD_SECS: f32 = 0.28;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
-const HELD_MAX: u8 = 63;
 
 /// A span in whole ticks, 1 or more.
 pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).ceil().max(1.0) as u16
 }
 
-/// One tick of a living ship: turn, burn, drift, pull the trigger. Whether it fired, `shots` tells.
+/// One tick of a living ship: turn, burn, drift, pull the trigger. Whether it fired, `shots`
+/// tells.
 pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
     let secs = rates.step_secs();
     let flew_alike = (ship.turn, ship.thrust) == (command.turn, command.thrust);
-    ship.held = count(ship.held, flew_alike);
-    ship.fire_held = count(ship.fire_held, ship.fire == command.fire);
+    ship.held = held(ship.held, flew_alike);
+    ship.fire_held = held(ship.fire_held, ship.fire == command.fire);
     (ship.turn, ship.thrust, ship.fire) = (command.turn, command.thrust, command.fire);
 
     let turn = f32::from(command.turn.clamp(-1, 1));
@@ -62,7 +64,7 @@ pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
 }
 
 /// The keys that a ship holds.
-pub(super) fn held(ship: &Ship) -> Command {
+pub(super) fn keys(ship: &Ship) -> Command {
     Command { turn: ship.turn, thrust: ship.thrust, fire: ship.fire }
 }
 
@@ -82,8 +84,9 @@ pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
     }
 }
 
-/// Where what keeps its course is after so many ticks, in one coordinate. A tick's way is a whole number of
-/// the grid's steps, so any number of ticks at once comes to the same bits as one after the other.
+/// Where what keeps its course is after so many ticks, in one coordinate. A tick's way is a whole
+/// number of the grid's steps, so any number of ticks at once comes to the same bits as one after
+/// the other.
 fn drifted(rates: Rates, from: f32, speed: f32, ticks: u64) -> f32 {
     let steps = (1_u32 << PLACE.fraction_bits) as f32;
     let way = libm::roundf(speed * rates.step_secs() * steps) / steps;
@@ -106,14 +109,9 @@ pub fn drift_bullet(rates: Rates, bullet: &mut Bullet, ticks: u64) {
     bullet.life = bullet.life.saturating_sub(ticks as u8);
 }
 
-/// A counter of ticks, once more or from the start.
-fn count(held: u8, alike: bool) -> u8 {
-    if alike { (held + 1).min(HELD_MAX) } else { 1 }
-}
-
-/// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many ticks as
-/// `steering` has held its keys, with those. For one that changed keys once at most, and that nothing
-/// struck, that is the truth.
+/// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many
+/// ticks as `steering` has held its keys, with those. For one that changed keys once at most, and
+/// that nothing struck, that is the truth.
 pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {
     let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut ship = *base;
@@ -121,8 +119,7 @@ pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64
         ship.respawn = base.respawn.saturating_sub(ticks as u16);
         return ship;
     }
-    // The keys of each tick from 1 to `ticks`, of which the last few ran with the present ones.
-    let at = |held: u8, tick| if tick + u64::from(held) > ticks { steering } else { base };
+    let at = |held: u8, tick| runs(base, steering, held, tick, ticks);
     for tick in 1..=ticks {
         let Ship { turn, thrust, .. } = *at(steering.held, tick);
         let fire = at(steering.fire_held, tick).fire;
@@ -134,14 +131,13 @@ pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64
 
 /// Moves a ship to the grid, as the world does after each step; whole numbers are on it anyway.
 pub(super) fn snap(ship: &mut Ship) {
-    let snapped = |field: Field, value: f32| field.unpack(field.pack(value));
     (ship.x, ship.y) = (snapped(SHIP_PLACE, ship.x), snapped(SHIP_PLACE, ship.y));
     (ship.vx, ship.vy) = (snapped(SHIP_PACE, ship.vx), snapped(SHIP_PACE, ship.vy));
     ship.heading = snapped(HEADING, ship.heading);
 }
 
-/// At what part of a tick something comes nearest to the middle of a circle, if it is within then: it is at
-/// `to` from the middle now, and `way` is how it moved in the tick as the circle sees it.
+/// At what part of a tick something comes nearest to the middle of a circle, if it is within then:
+/// it is at `to` from the middle now, and `way` is how it moved in the tick as the circle sees it.
 pub(super) fn meets(to: Vec2, way: Vec2, radius: f32) -> Option<f32> {
     let square = way.length_squared();
     let back = if square > 0.0 { (to.dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };

@@ -1,9 +1,10 @@
 //! Asteroids: ships that thrust, turn and fire in a field without edges, among rocks that split.
 //!
-//! All that a player sees near it is computed ahead to the player's own time ([`Game::co_predicts`]): rocks and
-//! bullets keep to their courses to the last bit, and other ships hold the keys that they held. So what a
-//! shot, a bullet or a rock seems to hit is what it hits on the server, whatever the round trip, and
-//! nothing is rewound. `tests/it/asteroids.rs` holds it to that at 20, 100 and 200 ms.
+//! All that a player sees near it is computed ahead to the player's own time
+//! ([`Game::co_predicts`]): rocks and bullets keep to their courses to the last bit, and other
+//! ships hold the keys that they held. So what a shot, a bullet or a rock seems to hit is what it
+//! hits on the server, whatever the round trip, and nothing is rewound. `tests/it/asteroids.rs`
+//! holds it to that at 20, 100 and 200 ms.
 
 mod bot;
 pub mod entities;
@@ -14,7 +15,8 @@ mod strikes;
 
 use glam::Vec2;
 
-use crate::rounds::{Lengths, Round, round};
+use crate::records::{owned, remove_where};
+use crate::rounds::{self, Lengths, Round};
 use phaselock::fields::Holds;
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
@@ -22,30 +24,31 @@ use phaselock::game::{
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
-use phaselock::random::Random;
 use phaselock::rewind::{Favour, Rewind};
-use phaselock::time::{Micros, Rates, Tick};
+use phaselock::time::{Micros, Rates};
 
 pub use bot::Bot;
 pub use entities::{Bullet, Command, Piece, Rock, Score, Ship};
 use field::{FIELD, SIZE};
-use flight::{drift_bullet, drift_rock, fired, fly, held};
+use flight::{drift_bullet, drift_rock, fired, fly, keys};
 pub use step::Memory;
-use step::wreck;
+use step::{is_over, wreck};
 use strikes::{Scene, Strike};
 
-/// How far a player sees, in metres: the corners of a screen and what its radar shows around. Less than half
-/// of the field, so that nothing is seen twice.
+/// How far a player sees, in metres: the corners of a screen and what its radar shows around. Less
+/// than half of the field, so that nothing is seen twice.
 pub const REACH: f32 = 52.0;
 /// How far what is near is computed ahead, in metres: as far as the corners of a screen.
 const CO_PREDICTION_REACH: f32 = 42.0;
-/// Ticks for which others are taken to hold the keys that they held; a quarter of a second at 60 Hz. Arbitrary.
+/// Ticks for which others are taken to hold the keys that they held; a quarter of a second at 60
+/// Hz. Arbitrary.
 const HELD_TICKS: u64 = 15;
 /// Hits that a fresh ship stands.
 pub const HULL: u8 = 3;
 /// Points that another's ship is worth.
 pub const SHIP_WORTH: u16 = 6;
-/// Points that end a round before its time. Arbitrary: more than the best of six bots wins in three minutes.
+/// Points that end a round before its time. Arbitrary: more than the best of six bots wins in
+/// three minutes.
 pub const POINTS_MAX: u16 = 500;
 /// Seconds from a wreck to the next ship.
 pub const RESPAWN_SECS: f32 = 2.0;
@@ -62,15 +65,12 @@ pub struct Asteroids {
 
 /// The ship that somebody flies.
 pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship>> {
-    entities.owned_by(player).find_map(|slot| {
-        let ship: &Ship = slot.entity.record()?;
-        Some(Slot { id: slot.id, owner: slot.owner, entity: *ship })
-    })
+    owned(entities, player).map(|(id, ship)| Slot { id, owner: Some(player), entity: *ship })
 }
 
 impl Asteroids {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    /// See [`Coding::extrapolate`].
+    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let mut told = *base;
         match (&mut told, steering) {
             (Piece::Rock(rock), _) => drift_rock(self.rates, rock, ticks),
@@ -82,34 +82,25 @@ impl Asteroids {
         }
         Some(told)
     }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(_kind: u8) -> Choice {
-        // What is beyond the screen, and what has just come into reach: at the present like the rest, so that
-        // it is handed over without a jump. By the rules rocks and bullets are where they are, which the test
-        // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is` holds it to.
-        Choice::RunForward
-    }
-
-    /// Rounds played to their ends.
-    pub fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
 }
 
 impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
     const RULES_VERSION: u32 = 1;
-    // Late inputs are replaced and not waited for: whoever is late would be shown where it was, and all else
-    // here is at the present. It costs little: a correction in half a minute at 150 ms with a twentieth
-    // lost, to which `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
+    // Late inputs are replaced and not waited for: whoever is late would be shown where it was,
+    // and all else here is at the present. It costs little: a correction in half a minute at 150
+    // ms with a twentieth lost, to which
+    // `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
     const LATE: Late = Late::Repeat;
     // All is shown at the present.
     const REWIND: Rewind = Rewind { most: Micros::ZERO, favour: Favour::Shooter };
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        rounds_played: Self::rounds_played,
-        presentation: Self::presentation,
+        rounds_played: rounds::played,
+        // What is beyond the screen, and what has just come into reach: at the present like the
+        // rest, so that it is handed over without a jump. By the rules rocks and bullets are where
+        // they are: the test `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
+        presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
     type Input = Command;
@@ -154,7 +145,7 @@ impl Game for Asteroids {
                     ship.respawn = ship.respawn.saturating_sub(1);
                 }
                 Piece::Ship(ship) if ship.is_alive() => {
-                    let keys = held(ship);
+                    let keys = keys(ship);
                     let keys = if ahead.ticks <= HELD_TICKS { keys } else { Command::default() };
                     fly(self.rates, ship, &keys);
                 }
@@ -185,11 +176,7 @@ impl Game for Asteroids {
                 Strike::Crash { .. } => {}
             }
         }
-        let over = |slot: &&Slot<Piece>| matches!(slot.entity, Piece::Bullet(it) if it.life == 0);
-        let over: Vec<_> = entities.iter().filter(over).map(|slot| slot.id).collect();
-        for id in over.into_iter().filter(|id| ahead.covers(*id)) {
-            entities.remove(id);
-        }
+        remove_where(entities, |slot| is_over(slot) && ahead.covers(slot.id));
         if let Some((owner, bullet)) = shot {
             entities.predict_spawn(u16::from(bullet.shot), Some(owner), bullet.into());
         }
@@ -227,8 +214,8 @@ impl Game for Asteroids {
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
-        // Keys are held by hands: for a while nothing else is to be expected. A tenth of a second for what
-        // aims and fires, a quarter for the engine, at 60 Hz; arbitrary.
+        // Keys are held by hands: for a while nothing else is to be expected. A tenth of a second
+        // for what aims and fires, a quarter for the engine, at 60 Hz; arbitrary.
         Command {
             turn: if missed <= 6 { last.turn } else { 0 },
             thrust: last.thrust && missed <= 15,
@@ -269,19 +256,6 @@ impl Game for Asteroids {
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
         ship_of(entities, player).map(|slot| slot.id)
-    }
-}
-
-impl phaselock::game::Bot<Asteroids> for Bot {
-    fn input(
-        &mut self,
-        game: &Asteroids,
-        _tick: Tick,
-        seen: &Entities<Piece>,
-        player: PlayerId,
-        random: &mut Random,
-    ) -> Command {
-        bot::think(self, game.rates, seen, player, random)
     }
 }
 

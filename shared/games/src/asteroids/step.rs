@@ -12,8 +12,9 @@ use super::strikes::{Scene, Strike};
 use super::{
     Asteroids, Bullet, Command, HULL, LENGTHS, POINTS_MAX, RESPAWN_SECS, SHIELD_SECS, SHIP_WORTH,
 };
-use crate::rounds::{Phase, Round, round};
-use phaselock::game::{Entities, Inputs, World};
+use crate::records::remove_where;
+use crate::rounds::{self, Phase, round};
+use phaselock::game::{Entities, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::ENTITIES_MAX;
 use phaselock::time::Rates;
@@ -41,6 +42,11 @@ pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
     ship.respawn = ticks(rates, RESPAWN_SECS);
     (ship.vx, ship.vy) = (0.0, 0.0);
     (ship.shield, ship.thrust, ship.turn) = (0, false, 0);
+}
+
+/// Whether something is a bullet that has flown its time.
+pub(super) fn is_over(slot: &Slot<Piece>) -> bool {
+    matches!(slot.entity, Piece::Bullet(bullet) if bullet.life == 0)
 }
 
 /// How far a place in a field is from the nearest living ship or, if they matter, rock.
@@ -107,12 +113,7 @@ impl Asteroids {
     pub(super) fn advance(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
         self.move_all(world, inputs);
         self.strike(world);
-        let over = |bullet: &Bullet| bullet.life == 0;
-        let bullets = world.entities.records::<Bullet>();
-        let over: Vec<_> = bullets.filter(|it| over(&it.entity)).map(|slot| slot.id).collect();
-        for id in over {
-            world.despawn(id);
-        }
+        remove_where(&mut world.entities, is_over);
         let shots = std::mem::take(&mut world.memory.shots);
         for (owner, bullet) in &shots {
             if world.entities.len() < BULLETS_UNTIL {
@@ -287,24 +288,18 @@ impl Asteroids {
     fn go_round(&self, world: &mut World<Self>) {
         let players = world.entities.records::<Score>().count();
         let decided = world.entities.records::<Score>().any(|it| it.entity.points >= POINTS_MAX);
-        let tick = world.tick;
-        let begun =
-            world.entities.records_mut::<Round>().next().and_then(|(_, _, round)| {
-                round.advance(tick, self.rates, LENGTHS, players, decided)
-            });
+        let World { tick, entities, .. } = world;
+        let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, players, decided);
         if begun == Some(Phase::Play) {
             self.line_up(world);
         }
     }
 
-    /// The play begins: everybody in a place of its own in a field that is as full as the others, new rocks,
-    /// and scores at 0.
+    /// The play begins: everybody in a place of its own in a field that is as full as the others,
+    /// new rocks, and scores at 0.
     fn line_up(&self, world: &mut World<Self>) {
         clear_rocks(&mut world.entities, None);
-        let bullets: Vec<_> = world.entities.records::<Bullet>().map(|slot| slot.id).collect();
-        for id in bullets {
-            world.despawn(id);
-        }
+        remove_where(&mut world.entities, |slot| matches!(slot.entity, Piece::Bullet(_)));
         for (_, _, score) in world.entities.records_mut::<Score>() {
             *score = Score::default();
         }
@@ -330,7 +325,8 @@ impl Score {
     }
 }
 
-/// Where the player with a number in its field begins: far from the others, as long as there are 16.
+/// Where the player with a number in its field begins: far from the others, as long as there are
+/// 16.
 fn start(n: usize) -> Vec2 {
     // The first four far apart, then between them.
     const ORDER: [(u8, u8); 16] = [
@@ -364,10 +360,8 @@ fn mass_in(entities: &Entities<Piece>, sector: u8) -> u32 {
 
 /// Takes the rocks of a field away, or all.
 fn clear_rocks(entities: &mut Entities<Piece>, sector: Option<u8>) {
-    let there = |rock: &Rock| sector.is_none_or(|sector| rock.sector == sector);
-    let rocks = entities.records::<Rock>().filter(|rock| there(&rock.entity));
-    let ids: Vec<_> = rocks.map(|slot| slot.id).collect();
-    for id in ids {
-        entities.remove(id);
-    }
+    remove_where(entities, |slot| match slot.entity {
+        Piece::Rock(rock) => sector.is_none_or(|sector| rock.sector == sector),
+        _ => false,
+    });
 }

@@ -54,8 +54,9 @@ impl Scene {
         }
     }
 
-    /// Writes down who strikes whom: bullets first, in the order of their ids, each what it meets first on
-    /// its way; then ships what is left of the rocks. What is struck is there no more for the next.
+    /// Writes down who strikes whom: bullets first, in the order of their ids, each what it meets
+    /// first on its way; then ships what is left of the rocks. What is struck is there no more for
+    /// the next.
     pub(super) fn strikes(&mut self, rates: Rates, strikes: &mut Vec<Strike>) {
         strikes.clear();
         let secs = rates.step_secs();

@@ -6,10 +6,13 @@ use super::field::{RADII, ROCK_SPEED_MAX, SECTORS, mass, mass_max, new_rock, rad
 use super::flight::SPEED_MAX;
 use super::*;
 use crate::rounds::Phase;
+use crate::rounds::round;
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Bot as _;
 use phaselock::motion::interpolate::TickTime;
+use phaselock::random::Random;
 use phaselock::rewind::Past;
+use phaselock::time::Tick;
 
 fn world_of(players: u16, seed: u64) -> (Asteroids, World<Asteroids>) {
     let game = Asteroids::new(Rates::DEFAULT, seed);
@@ -213,7 +216,8 @@ fn what_a_client_computes_ahead_is_what_comes_as_long_as_nobody_else_acts() {
             }
             assert_eq!(predicted.record::<Ship>(own), Some(&truth), "{ticks} ticks ahead");
             crashes += usize::from(truth.respawn == 120);
-            // Rocks that were there are where they were extrapolated, and gone where they are gone.
+            // Rocks that were there are where they were extrapolated, and gone where they are
+            // gone.
             for id in &shared {
                 let (there, told) =
                     (world.entities.record::<Rock>(*id), predicted.record::<Rock>(*id));
@@ -425,7 +429,8 @@ fn bots_shoot_rocks_and_each_other_and_live() {
             total.deaths += entity.deaths;
         }
     });
-    // A minute of play: each shoots a rock every four seconds or so, and is lost at most three times.
+    // A minute of play: each shoots a rock every four seconds or so, and is lost at most three
+    // times.
     assert!(total.rocks > 6 * 12, "{total:?}");
     assert!(total.ships >= 2, "{total:?}");
     assert!(total.deaths < 6 * 4, "{total:?}");

@@ -1,15 +1,18 @@
-//! The platformer's bots: they know the level as somebody does who has played it, walk to where a leap begins,
-//! see that it would lead where they want to go, and leap; sometimes carelessly.
+//! The platformer's bots: they know the level as somebody does who has played it, walk to where a
+//! leap begins, see that it would lead where they want to go, and leap; sometimes carelessly.
 
-use super::entities::{Command, Player};
+use super::entities::{Command, Piece, Player};
 use super::level::Level;
 use super::movement::{COIN_REACH, HALF_WIDTH, HEIGHT, READY_SECS, ticks};
 use super::route::{Leap, Ledge, Plan, Routes, lands, ledge_of};
+use super::{Platformer, player_of};
+use phaselock::game::Entities;
+use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 
-/// Seconds after a landing in which it looks about, from and to, of the best: people do not land and leap in
-/// one. The worst take so many times as long.
+/// Seconds after a landing in which it looks about, from and to, of the best: people do not land
+/// and leap in one. The worst take so many times as long.
 const LOOK_SECS: (f32, f32) = (0.1, 0.35);
 const LOOK_WORST: f32 = 3.5;
 /// Seconds after the start signal: a human's reaction.
@@ -53,16 +56,17 @@ pub struct Bot {
     falls: u8,
 }
 
-impl Bot {
-    /// What it does in the tick after `tick`, at which its player is `own`.
-    pub(super) fn think(
+impl phaselock::game::Bot<Platformer> for Bot {
+    fn input(
         &mut self,
-        level: &Level,
-        rates: Rates,
+        game: &Platformer,
         tick: Tick,
-        own: &Player,
+        seen: &Entities<Piece>,
+        player: PlayerId,
         random: &mut Random,
     ) -> Command {
+        let (level, rates) = (game.level, game.rates);
+        let Some(own) = player_of(seen, player) else { return Command::default() };
         let pause =
             |random: &mut Random, (from, to): (f32, f32)| ticks(rates, random.range(from, to));
         if self.race != Some(own.race) {
@@ -116,7 +120,9 @@ impl Bot {
         };
         self.approach(&scene, leap, random)
     }
+}
 
+impl Bot {
     /// Without a plan in the air: towards something to stand on.
     fn drift(&self, routes: &Routes, own: &Player) -> Command {
         let aside = |ledge: &Ledge| {

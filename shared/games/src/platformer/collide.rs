@@ -1,7 +1,9 @@
-//! Where the platformer's players get, and where not: a body against the level's tiles, an axis at a time.
+//! Where the platformer's players get, and where not: a body against the level's tiles, an axis at
+//! a time.
 //!
-//! Every place that a body touches is looked at, so that no speed takes it through anything. Contacts are on
-//! whole metres and a body's size is a whole number of the wire's grid, so they are exact.
+//! Every place that a body touches is looked at, so that no speed takes it through anything.
+//! Contacts are on whole metres and a body's size is a whole number of the wire's grid, so they
+//! are exact.
 
 use glam::Vec2;
 
@@ -10,7 +12,8 @@ use super::level::Level;
 use super::movement::{HALF_WIDTH, HEIGHT};
 use phaselock::physics::Aabb;
 
-/// What lies within that is a contact: four steps of the grid, since who rides a platform is where no grid is.
+/// What lies within that is a contact: four steps of the grid, since who rides a platform is where
+/// no grid is.
 pub(super) const TOUCH: f32 = 1.0 / 1024.0;
 
 /// The room that a player takes.
@@ -94,8 +97,8 @@ pub(super) fn sink(level: &Level, player: &mut Player, dy: f32) -> bool {
     floor.is_some()
 }
 
-/// Moves with a platform by `dx` and to its upper side at `top`. Returns whether the player still rides it:
-/// not when the ceiling or the floor is in the way.
+/// Moves with a platform by `dx` and to its upper side at `top`. Returns whether the player still
+/// rides it: not when the ceiling or the floor is in the way.
 pub(super) fn carry(level: &Level, player: &mut Player, dx: f32, top: f32) -> bool {
     slide(level, player, dx);
     let dy = top - player.y;

@@ -23,7 +23,8 @@ pub(super) const PLACE_X: Field = Field::centred(21, 12).snap_beyond(4.0);
 pub(super) const PLACE_Y: Field = Field::centred(18, 12).snap_beyond(4.0);
 /// Metres a second, as fine.
 pub(super) const PACE: Field = Field::centred(18, 12);
-/// Points of the level's cycle in turns: fine enough to tell the ticks of 24 seconds at 128 Hz apart.
+/// Points of the level's cycle in turns: fine enough to tell the ticks of 24 seconds at 128 Hz
+/// apart.
 pub(super) const CLOCK: Field = Field::angle(16);
 /// Coins that a player can have: three fields of 16 bits.
 pub const COINS_MAX: usize = 48;
@@ -35,8 +36,9 @@ record! {
     pub struct Player {
         /// What it commands: see [`Player::keys`].
         pub pressed: u8 = Field::count(3).steering(),
-        /// For how many ticks it has pressed that; 63 and more are 63. One more a tick, at the usual 60 a
-        /// second. Predicted as well, but to be wrong about it alone is no misprediction.
+        /// For how many ticks it has pressed that; 63 and more are 63. One more a tick, at the
+        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
+        /// misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Metres right of the level's left edge, of the middle.
         pub x: f32 = PLACE_X.moved_by("vx"),
@@ -46,16 +48,19 @@ record! {
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Its own time as a point of the level's cycle ([`CYCLE_SECS`](super::level::CYCLE_SECS)), in turns:
-        /// where platforms are for it, in fractions of a tick when shown.
+        /// Its own time as a point of the level's cycle
+        /// ([`CYCLE_SECS`](super::level::CYCLE_SECS)), in turns: where platforms are for it, in
+        /// fractions of a tick when shown.
         pub clock: f32 = CLOCK,
         /// The platform that it rides plus 1, 0 for none.
         pub ride: u8 = Field::count(4),
-        /// Ticks since it last stood on something, 0 while it stands; 63 and more, and from a jump on, 63.
+        /// Ticks since it last stood on something, 0 while it stands; 63 and more, and from a jump
+        /// on, 63.
         pub air: u8 = Field::count(6),
         /// Ticks for which a press of the key to jump still counts.
         pub buffer: u8 = Field::count(5),
-        /// What the key does to its rise: 0 nothing, 1 to let go of it cuts it short, 2 that was done.
+        /// What the key does to its rise: 0 nothing, 1 to let go of it cuts it short, 2 that was
+        /// done.
         pub lift: u8 = Field::count(2),
         /// Coins that it has, a bit each, from left to right.
         pub coins_a: u16 = Field::count(16),

@@ -1,4 +1,5 @@
-//! The platformer's level: drawn by hand in `level.txt`, a metre a letter, and a table of what moves.
+//! The platformer's level: drawn by hand in `level.txt`, a metre a letter, and a table of what
+//! moves.
 
 use std::sync::LazyLock;
 
@@ -6,8 +7,8 @@ use glam::Vec2;
 
 use phaselock::time::{Rates, Tick};
 
-/// Seconds after which all that moves by itself is where it was: every platform goes to and fro a whole
-/// number of times in it. Arbitrary; many numbers divide it.
+/// Seconds after which all that moves by itself is where it was: every platform goes to and fro a
+/// whole number of times in it. Arbitrary; many numbers divide it.
 pub const CYCLE_SECS: u32 = 24;
 /// How far below the level's last row somebody has fallen out of it, in metres.
 const ABYSS: f32 = 3.0;
@@ -108,8 +109,8 @@ pub struct Level {
     pub start: Vec2,
     /// The middles of the coins, from left to right.
     pub coins: Vec<Vec2>,
-    /// Where the feet stand of who is sent back: the start, the checkpoints, and at last the goal. Who is as
-    /// far to the right as one of them, however high, has come to it.
+    /// Where the feet stand of who is sent back: the start, the checkpoints, and at last the goal.
+    /// Who is as far to the right as one of them, however high, has come to it.
     pub stages: Vec<Vec2>,
 }
 
@@ -120,8 +121,8 @@ impl Level {
         &LEVEL
     }
 
-    /// Reads a drawing: `#` is solid, `-` a board, `^` spikes, `S` a spring, `o` a coin; `@` the start, `C`
-    /// checkpoints and `F` the goal, each standing on what is below it.
+    /// Reads a drawing: `#` is solid, `-` a board, `^` spikes, `S` a spring, `o` a coin; `@` the
+    /// start, `C` checkpoints and `F` the goal, each standing on what is below it.
     fn read(drawing: &str) -> Self {
         let rows: Vec<&[u8]> = drawing.lines().map(str::as_bytes).collect();
         let (width, height) = (rows.first().map_or(0, |row| row.len()), rows.len());

@@ -1,8 +1,10 @@
-//! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins and places.
+//! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins
+//! and places.
 //!
-//! Late inputs are waited for: each player lives in its own time, which the platforms that it rides are a
-//! function of. Players pass through each other, and coins are each player's own, so nobody else can ever
-//! be in the way: an undisturbed player is every player, and none is ever corrected.
+//! Late inputs are waited for: each player lives in its own time, which the platforms that it
+//! rides are a function of. Players pass through each other, and coins are each player's own, so
+//! nobody else can ever be in the way: an undisturbed player is every player, and none is ever
+//! corrected.
 
 mod bot;
 mod collide;
@@ -14,13 +16,13 @@ mod route;
 
 use glam::Vec2;
 
-use crate::rounds::{Phase, Round, round};
+use crate::records::owned;
+use crate::rounds::{self, Phase, Round, round};
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, Late, Relevance, Slot, Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
-use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 
 pub use bot::Bot;
@@ -41,8 +43,9 @@ pub struct Platformer {
 }
 
 impl Platformer {
-    /// Runs a player's steps of a tick of the world's. What its own time jumps over, because nothing came of it
-    /// for too long, it spends with no key pressed: nobody hangs in the air by saying nothing.
+    /// Runs a player's steps of a tick of the world's. What its own time jumps over, because
+    /// nothing came of it for too long, it spends with no key pressed: nobody hangs in the air by
+    /// saying nothing.
     fn run(
         &self,
         now: Tick,
@@ -73,6 +76,14 @@ impl Platformer {
         }
     }
 
+    /// See [`Coding::extrapolate`].
+    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
+            return Some(*base);
+        };
+        Some(extrapolate(self.level, self.rates, base, steering, ticks).into())
+    }
+
     fn advance_round(&self, world: &mut World<Self>) {
         let World { tick, entities, memory: standings, .. } = world;
         let players = entities.records::<Player>().count();
@@ -101,32 +112,7 @@ impl Platformer {
 
 /// The player that somebody plays.
 pub fn player_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
-    entities.owned_by(player).find_map(|slot| match &slot.entity {
-        Piece::Player(player) => Some(player),
-        _ => None,
-    })
-}
-
-impl Platformer {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
-            return Some(*base);
-        };
-        Some(extrapolate(self.level, self.rates, base, steering, ticks).into())
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(_kind: u8) -> Choice {
-        // Of what shows the past it is within a tenth of the nearest, and the one that sinks nobody's feet into
-        // the floor where a landing lies between two states (`tests/it/platformer.rs` holds it to that).
-        Choice::Linear
-    }
-
-    /// Rounds played to their ends.
-    pub fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
+    owned(entities, player).map(|(_, player)| player)
 }
 
 impl Game for Platformer {
@@ -135,8 +121,11 @@ impl Game for Platformer {
     const LATE: Late = Late::Wait;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        rounds_played: Self::rounds_played,
-        presentation: Self::presentation,
+        rounds_played: rounds::played,
+        // Of what shows the past this is within a tenth of the nearest, and the one that sinks
+        // nobody's feet into the floor where a landing lies between two states
+        // (`tests/it/platformer.rs`).
+        presentation: |_| Choice::Linear,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
     type Input = Command;
@@ -228,29 +217,12 @@ impl Game for Platformer {
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
-        let mut owned = entities.owned_by(player);
-        owned.find(|slot| matches!(slot.entity, Piece::Player(_))).map(|slot| slot.id)
+        owned::<Player, _>(entities, player).map(|(id, _)| id)
     }
 
     fn repeat(_last: &Command, _missed: u64) -> Command {
         // What came too late to be waited for, and what a client that stood still left out.
         Command::default()
-    }
-}
-
-impl phaselock::game::Bot<Platformer> for Bot {
-    fn input(
-        &mut self,
-        game: &Platformer,
-        tick: Tick,
-        seen: &Entities<Piece>,
-        player: PlayerId,
-        random: &mut Random,
-    ) -> Command {
-        match player_of(seen, player) {
-            Some(own) => self.think(game.level, game.rates, tick, own, random),
-            None => Command::default(),
-        }
     }
 }
 

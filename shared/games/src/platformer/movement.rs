@@ -1,14 +1,15 @@
 //! The platformer's movement: the one function that moves a player, on both sides.
 //!
-//! Within a tick everything goes by formulas that hold at any instant (speed rises evenly, gravity changes at
-//! the apex and not at the tick after it), so that a jump is as high and as far whatever the tick rate; only
-//! its beginning and its end are on ticks. Slow worlds take a tick in parts no longer than `PART_SECS`.
+//! Within a tick everything goes by formulas that hold at any instant (speed rises evenly, gravity
+//! changes at the apex and not at the tick after it), so that a jump is as high and as far
+//! whatever the tick rate; only its beginning and its end are on ticks. Slow worlds take a tick in
+//! parts no longer than `PART_SECS`.
 
 use super::collide::{self, Body};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, PLACE_X, PLACE_Y, Player};
 use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
+use crate::records::{held, runs, snapped};
 use glam::Vec2;
-use phaselock::fields::Field;
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::{Rates, Tick};
@@ -23,9 +24,11 @@ pub const JUMP_RISE_SECS: f32 = 0.38;
 pub const JUMP_SPEED: f32 = 2.0 * JUMP_HEIGHT / JUMP_RISE_SECS;
 /// And g = 2 h / t^2, in metres a second squared.
 pub const RISE_GRAVITY: f32 = JUMP_SPEED / JUMP_RISE_SECS;
-/// Falling is faster than rising, as is usual in the genre: a jump feels light at its top and ends soon.
+/// Falling is faster than rising, as is usual in the genre: a jump feels light at its top and ends
+/// soon.
 pub const FALL_GRAVITY: f32 = 1.35 * RISE_GRAVITY;
-/// Who lets go of the key while it rises is slowed down by so much. Arbitrary; a tap goes about a metre high.
+/// Who lets go of the key while it rises is slowed down by so much. Arbitrary; a tap goes about a
+/// metre high.
 pub const CUT_GRAVITY: f32 = 3.0 * RISE_GRAVITY;
 /// The fastest fall, in metres a second.
 pub const FALL_SPEED_MAX: f32 = 20.0;
@@ -37,7 +40,8 @@ pub const COYOTE_SECS: f32 = 0.08;
 pub const BUFFER_SECS: f32 = 0.1;
 /// Seconds at the start of a race in which everybody stands.
 pub const READY_SECS: f32 = 2.0;
-/// Half of a player's width, and its height, in metres: whole numbers of the grid, so that contacts are exact.
+/// Half of a player's width, and its height, in metres: whole numbers of the grid, so that
+/// contacts are exact.
 pub const HALF_WIDTH: f32 = 0.375;
 /// See [`HALF_WIDTH`].
 pub const HEIGHT: f32 = 1.125;
@@ -51,8 +55,7 @@ const RUN_ACCELERATION: f32 = 60.0;
 const RUN_FRICTION: f32 = 70.0;
 const AIR_ACCELERATION: f32 = 48.0;
 const AIR_FRICTION: f32 = 14.0;
-/// Ticks of the same keys that are counted, and ticks of a race: as many as the fields hold.
-const HELD_MAX: u8 = 63;
+/// Ticks of a race that are counted: as many as the field holds.
 const RAN_MAX: u16 = (1 << 15) - 1;
 /// See [`Player::lift`].
 const FREE: u8 = 0;
@@ -65,8 +68,8 @@ pub fn ticks(rates: Rates, secs: f32) -> u64 {
     ((secs * rates.tick_hz as f32 - 1e-3).ceil() as u64).max(1)
 }
 
-/// One tick of a player's own time: `tick`, in the race of that number. Whoever is in an earlier race is put
-/// to the start.
+/// One tick of a player's own time: `tick`, in the race of that number. Whoever is in an earlier
+/// race is put to the start.
 pub fn movement(
     level: &Level,
     rates: Rates,
@@ -80,7 +83,7 @@ pub fn movement(
     }
     let presses = command.jump && !player.keys().jump;
     let pressed = command.to_pressed();
-    player.held = if pressed == player.pressed { (player.held + 1).min(HELD_MAX) } else { 1 };
+    player.held = held(player.held, pressed == player.pressed);
     player.pressed = pressed;
     if player.stage < level.goal() {
         player.ran = (player.ran + 1).min(RAN_MAX);
@@ -118,7 +121,8 @@ pub fn movement(
     player.clock = clock_at(rates, tick, 0.0);
 }
 
-/// The player at the start, with nothing but its keys, its own time and how often it was put somewhere.
+/// The player at the start, with nothing but its keys, its own time and how often it was put
+/// somewhere.
 pub(super) fn at_start(level: &Level, player: &Player) -> Player {
     let Player { pressed, held, clock, race, ran, falls, age, .. } = *player;
     let (x, y) = level.start.into();
@@ -215,7 +219,8 @@ impl Span {
     }
 }
 
-/// Takes what there is where a player is: coins, stages, springs, spikes. Returns whether it was sent back.
+/// Takes what there is where a player is: coins, stages, springs, spikes. Returns whether it was
+/// sent back.
 fn reaches(level: &Level, player: &mut Player) -> bool {
     let body = Body::of(player);
     if player.stage < level.goal() {
@@ -292,9 +297,10 @@ fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
     (way + speed * (secs - gains), speed)
 }
 
-/// What becomes of a player in `ticks` of its own: it goes on with the keys that it pressed, and then, for as
-/// many ticks as `steering` has pressed its keys, with those. For one who changed keys once at most that is
-/// the truth, platforms and all, unless its own time waited or another race began.
+/// What becomes of a player in `ticks` of its own: it goes on with the keys that it pressed, and
+/// then, for as many ticks as `steering` has pressed its keys, with those. For one who changed
+/// keys once at most that is the truth, platforms and all, unless its own time waited or another
+/// race began.
 pub(super) fn extrapolate(
     level: &Level,
     rates: Rates,
@@ -306,15 +312,16 @@ pub(super) fn extrapolate(
     let mut player = *base;
     let begin = tick_of(rates, base.clock);
     for tick in 1..=ticks {
-        let presses = if tick + u64::from(steering.held) > ticks { steering } else { base };
-        movement(level, rates, base.race, begin.plus(tick), &mut player, &presses.keys());
+        let keys = runs(base, steering, steering.held, tick, ticks).keys();
+        movement(level, rates, base.race, begin.plus(tick), &mut player, &keys);
         snap(&mut player);
     }
     player
 }
 
-/// The platform that somebody in the air comes down on if it holds its keys on, as a player's `ride` has it, and
-/// in how many seconds; none if that takes longer than `secs`, or if it comes down elsewhere.
+/// The platform that somebody in the air comes down on if it holds its keys on, as a player's
+/// `ride` has it, and in how many seconds; none if that takes longer than `secs`, or if it comes
+/// down elsewhere.
 pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Option<(u8, f32)> {
     let (mut ahead, begin) = (*player, tick_of(rates, player.clock));
     for tick in 1..=ticks(rates, secs) {
@@ -328,7 +335,6 @@ pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Opti
 
 /// As the world does after each tick; whole numbers are on the grid anyway.
 pub(super) fn snap(player: &mut Player) {
-    let snapped = |field: Field, value: f32| field.unpack(field.pack(value));
     (player.x, player.y) = (snapped(PLACE_X, player.x), snapped(PLACE_Y, player.y));
     (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
     player.clock = snapped(CLOCK, player.clock);

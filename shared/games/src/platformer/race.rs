@@ -17,13 +17,13 @@ pub const COIN_POINTS: u16 = 10;
 /// Points for the first places; who comes later gets the last of them.
 const PLACE_POINTS: [u16; 6] = [150, 120, 100, 85, 70, 60];
 
-/// The number of the race that a player is in at a tick of its own, modulo 256, as far as the round tells by
-/// now, `known` being the newest tick that this is known of.
+/// The number of the race that a player is in at a tick of its own, modulo 256, as far as the
+/// round tells by now, `known` being the newest tick that this is known of.
 ///
-/// The next race begins when the warm-up ends, and that is told seconds ahead: so a client sends its player
-/// to the start when its own time comes, before the server says that it has come, and the server sends one
-/// whose own time is behind there later. When a race *ends* nobody knows ahead (the third may come in), and so
-/// nothing that moves depends on it.
+/// The next race begins when the warm-up ends, and that is told seconds ahead: so a client sends
+/// its player to the start when its own time comes, before the server says that it has come, and
+/// the server sends one whose own time is behind there later. When a race *ends* nobody knows
+/// ahead (the third may come in), and so nothing that moves depends on it.
 pub(super) fn race_at(round: &Round, rates: Rates, tick: Tick, known: Tick) -> u8 {
     let race = round.played as u8;
     match round.phase() {
@@ -45,7 +45,8 @@ fn play_ticks(rates: Rates) -> u32 {
     (LENGTHS.play * rates.tick_hz as f32).round() as u32
 }
 
-/// Ticks since the race began, for somebody who comes at a tick: as if it had stood at the start so far.
+/// Ticks since the race began, for somebody who comes at a tick: as if it had stood at the start
+/// so far.
 pub(super) fn ran_since_start(round: &Round, began: Tick, rates: Rates, tick: Tick) -> u16 {
     match round.phase() {
         // Of the first tick 1 had run.

@@ -1,8 +1,8 @@
-//! Ways through the level, for bots: which ledge leads to which by what leap, and from every ledge the way to
-//! every other (Dijkstra's).
+//! Ways through the level, for bots: which ledge leads to which by what leap, and from every ledge
+//! the way to every other (Dijkstra's).
 //!
-//! The leaps were found by trying them with the rules themselves (`route/search.rs`), which takes a while, and
-//! are kept in `routes.txt`; a test searches again.
+//! A test finds the leaps by trying them with the rules themselves, which takes a while. They are
+//! kept in `routes.txt`.
 
 use std::sync::LazyLock;
 
@@ -238,44 +238,4 @@ fn ways_to(ledges: &[Ledge], leaps: &[Leap], to: usize) -> Vec<Option<u16>> {
 }
 
 #[cfg(test)]
-mod search;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[allow(clippy::print_stdout, reason = "what bots know of the level is worth a look")]
-    fn there_is_a_way_from_every_stage_to_the_goal_and_to_every_coin() {
-        let (level, routes) = (Level::the(), Routes::the());
-        let goal = routes.goal.expect("the goal stands on something");
-        println!("{} ledges, {} leaps", routes.ledges.len(), routes.leaps.len());
-        let under = |x: f32, y: f32| {
-            let on = |ledge: &Ledge| {
-                ledge.platform.is_none() && ledge.y == y && (ledge.left..ledge.right).contains(&x)
-            };
-            routes.ledges.iter().position(on).expect("it stands on something")
-        };
-        let start = under(level.start.x, level.start.y);
-        for (stage, place) in level.stages.iter().enumerate() {
-            let mut at = under(place.x, place.y);
-            assert!(at == goal || routes.next(at, goal).is_some(), "no way on from stage {stage}");
-            let mut hops = 0;
-            while at != goal {
-                at = routes.next(at, goal).expect("there is a way").to;
-                hops += 1;
-                assert!(hops < routes.ledges.len());
-            }
-        }
-        for (coin, ledge) in routes.coins.iter().enumerate() {
-            let place = level.coins[coin];
-            if let Some(ledge) = *ledge {
-                let there = ledge == start || routes.next(start, ledge).is_some();
-                assert!(there, "coin {coin} at {place} cannot be had");
-            }
-        }
-        let without = routes.coins.iter().filter(|ledge| ledge.is_none()).count();
-        // These are had on the way over a gap.
-        assert!(without <= 12, "{without} coins hang over nothing");
-    }
-}
+mod tests;

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 
 use super::*;
+use crate::rounds::played;
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Bot as _;
+use phaselock::random::Random;
 
 fn world_of(rates: Rates, players: u16, seed: u64) -> (Platformer, World<Platformer>) {
     let game = Platformer::new(rates, seed);
@@ -162,7 +164,8 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
     }
 }
 
-/// How many of a player's states since, oldest last, differ from the one before in what is asked for.
+/// How many of a player's states since, oldest last, differ from the one before in what is asked
+/// for.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,
     n: usize,
@@ -266,9 +269,9 @@ fn a_race_begins_at_the_start_with_nothing_and_ends_when_all_are_in_the_goal() {
     }
     let still = |score: &Score| Score { progress: 0, ..*score };
     assert!(scores(&world).iter().map(still).eq(told.iter().map(still)), "{told:?}");
-    assert_eq!(Platformer::rounds_played(&world), 0);
+    assert_eq!(played(&world), 0);
     wait_for(&game, &mut world, Phase::WarmUp);
-    assert_eq!(Platformer::rounds_played(&world), 1);
+    assert_eq!(played(&world), 1);
     wait_for(&game, &mut world, Phase::Play);
     assert!(scores(&world).iter().all(|score| score.points == 0 && score.place == 0));
     step(&game, &mut world, Command::default());

@@ -1,18 +1,20 @@
 //! Shuffle Puck's bots: they see what a player sees and move the same mallets.
 //!
-//! A bot thinks a few times a second: it looks where the puck will be, bounces and all, and settles with the
-//! others of its side, without a word, who goes for it: whoever can be there first. The others keep the goal
-//! or wait for a rebound. Between two thoughts the hand goes on as it was meant to.
+//! A bot thinks a few times a second: it looks where the puck will be, bounces and all, and
+//! settles with the others of its side, without a word, who goes for it: whoever can be there
+//! first. The others keep the goal or wait for a rebound. Between two thoughts the hand goes on as
+//! it was meant to.
 
 use glam::Vec2;
 
 use super::entities::{Command, Mallet, Piece, Puck};
 use super::motion::{MALLET_SPEED, TOUCH, slide};
 use super::rink::{GOAL, HALF};
+use super::{ShufflePuck, mallet_of};
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::random::Random;
-use phaselock::time::Rates;
+use phaselock::time::{Rates, Tick};
 
 /// What a bot keeps in mind.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +49,8 @@ enum Plan {
 
 /// Seconds from one thought to the next: about what people need to see, and decide.
 const RETHINK_SECS: (f32, f32) = (0.1, 0.2);
-/// How fast its hand moves, in metres a second: to guard, and to strike. Arbitrary: as people about do.
+/// How fast its hand moves, in metres a second: to guard, and to strike. Arbitrary: as people
+/// about do.
 const HAND_SPEED: (f32, f32) = (8.0, 24.0);
 /// How far it looks ahead, in seconds and in steps.
 const LOOK_SECS: f32 = 1.0;
@@ -63,45 +66,51 @@ fn turned(side: f32, way: Vec2) -> Vec2 {
     Vec2::new(-way.x * side, way.y)
 }
 
-/// What the bot does next.
-pub(super) fn think(
-    bot: &mut Bot,
-    rates: Rates,
-    seen: &Entities<Piece>,
-    me: PlayerId,
-    random: &mut Random,
-) -> Command {
-    let Some(own) = super::mallet_of(seen, me) else { return Command::default() };
-    let secs = rates.step_secs();
-    let side = own.side();
-    let here = turned(side, own.position());
-    let puck = super::ShufflePuck::puck_of(seen, own.rink).map(|slot| slot.entity);
-    bot.rethink_secs -= secs;
-    if bot.rethink_secs <= 0.0 {
-        bot.rethink_secs = random.range(RETHINK_SECS.0, RETHINK_SECS.1);
-        if random.chance(0.12) {
-            bot.aim = random.range(-0.8, 0.8);
-            bot.over =
-                if random.chance(0.4) { if random.chance(0.5) { 1.0 } else { -1.0 } } else { 0.0 };
-            bot.power = random.range(0.45, 1.0);
+impl phaselock::game::Bot<ShufflePuck> for Bot {
+    fn input(
+        &mut self,
+        game: &ShufflePuck,
+        _tick: Tick,
+        seen: &Entities<Piece>,
+        me: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        let (bot, rates) = (self, game.rates);
+        let Some(own) = mallet_of(seen, me) else { return Command::default() };
+        let secs = rates.step_secs();
+        let side = own.side();
+        let here = turned(side, own.position());
+        let puck = ShufflePuck::puck_of(seen, own.rink).map(|slot| slot.entity);
+        bot.rethink_secs -= secs;
+        if bot.rethink_secs <= 0.0 {
+            bot.rethink_secs = random.range(RETHINK_SECS.0, RETHINK_SECS.1);
+            if random.chance(0.12) {
+                bot.aim = random.range(-0.8, 0.8);
+                bot.over = if random.chance(0.4) {
+                    if random.chance(0.5) { 1.0 } else { -1.0 }
+                } else {
+                    0.0
+                };
+                bot.power = random.range(0.45, 1.0);
+            }
+            bot.sway = Vec2::new(random.range(-0.07, 0.07), random.range(-0.12, 0.12));
+            bot.plan = match puck {
+                Some(puck) => plan(bot, seen, me, &own, &puck),
+                None => Plan::Stand(Vec2::new(-5.9, 0.0)),
+            };
+        } else if let Plan::Strike { secs: left, .. } = &mut bot.plan {
+            *left -= secs;
         }
-        bot.sway = Vec2::new(random.range(-0.07, 0.07), random.range(-0.12, 0.12));
-        bot.plan = match puck {
-            Some(puck) => plan(bot, seen, me, &own, &puck),
-            None => Plan::Stand(Vec2::new(-5.9, 0.0)),
+        let (to, speed) = match bot.plan {
+            Plan::None => (here, HAND_SPEED.0),
+            Plan::Stand(place) => (place + bot.sway, HAND_SPEED.0),
+            Plan::Strike { at, secs } => (strike(bot, here, at, secs), HAND_SPEED.1),
         };
-    } else if let Plan::Strike { secs: left, .. } = &mut bot.plan {
-        *left -= secs;
+        // A hand is not far from its mallet.
+        bot.hand = here + (bot.hand - here).clamp_length_max(1.5);
+        bot.hand += (to - bot.hand).clamp_length_max(speed * secs);
+        Command::to(turned(side, bot.hand))
     }
-    let (to, speed) = match bot.plan {
-        Plan::None => (here, HAND_SPEED.0),
-        Plan::Stand(place) => (place + bot.sway, HAND_SPEED.0),
-        Plan::Strike { at, secs } => (strike(bot, here, at, secs), HAND_SPEED.1),
-    };
-    // A hand is not far from its mallet.
-    bot.hand = here + (bot.hand - here).clamp_length_max(1.5);
-    bot.hand += (to - bot.hand).clamp_length_max(speed * secs);
-    Command::to(turned(side, bot.hand))
 }
 
 /// Where the puck will be, in steps of [`LOOK_HZ`], seen from a side; as long as it is in play.
@@ -119,7 +128,8 @@ fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
     course
 }
 
-/// The first point of a course that a mallet can strike at, and how soon; the last resort is the end of it.
+/// The first point of a course that a mallet can strike at, and how soon; the last resort is the
+/// end of it.
 fn intercept(side: f32, mallet: &Mallet, course: &[(f32, Vec2)]) -> Option<(f32, Vec2)> {
     let here = turned(side, mallet.position());
     let can = |(secs, place): &&(f32, Vec2)| {

@@ -2,10 +2,10 @@
 
 use glam::Vec2;
 
+use crate::records::motions;
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::ids::PlayerId;
-use phaselock::time::Tick;
 use phaselock::{entities, record};
 
 /// Where a mallet should go, 8 mm fine; what lies outside of its half is as near as it gets.
@@ -52,7 +52,8 @@ record! {
 }
 
 record! {
-    /// A rink's puck. All that it does by itself follows from this, so an untouched one costs nothing.
+    /// A rink's puck. All that it does by itself follows from this, so an untouched one costs
+    /// nothing.
     pub struct Puck {
         /// Which rink it is on.
         pub rink: u8 = Field::count(7).server_only(),
@@ -110,8 +111,8 @@ record! {
 }
 
 entities! {
-    /// What the world consists of: for each player a mallet and a score, for each rink a puck and a
-    /// board.
+    /// What the world consists of: for each player a mallet and a score, for each rink a puck and
+    /// a board.
     pub enum Piece { Mallet, Puck, Board, Score, Round }
 }
 
@@ -127,17 +128,9 @@ impl Command {
     }
 }
 
+motions!(Mallet, Puck);
+
 impl Mallet {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// The sign of its half's x.
     pub fn side(&self) -> f32 {
         if self.right { 1.0 } else { -1.0 }
@@ -150,16 +143,6 @@ impl Mallet {
 }
 
 impl Puck {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// Whether it is on the middle and waits: it is held above the ice and cannot be struck.
     pub fn is_held(&self) -> bool {
         self.wait > 0 && self.scored == 0
@@ -181,9 +164,4 @@ impl Board {
     pub fn scored_by(&self) -> Option<PlayerId> {
         self.scorer.checked_sub(1).map(PlayerId)
     }
-}
-
-/// A new world's round.
-pub(super) fn first_round(now: Tick) -> Piece {
-    Piece::Round(Round::new(now))
 }

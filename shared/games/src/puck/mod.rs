@@ -1,8 +1,8 @@
 //! Shuffle Puck: air hockey, one to three players a side, on as many rinks as it takes.
 //!
-//! Everything's place is told from the middle of its own rink; [`Game::position`] puts the rinks side by side.
-//! What the puck does among mallets is [`motion::slide`], on both sides: a client computes the own mallet
-//! ahead and, when the mallet might reach it soon, the puck with it.
+//! Everything's place is told from the middle of its own rink; [`Game::position`] puts the rinks
+//! side by side. What the puck does among mallets is [`motion::slide`], on both sides: a client
+//! computes the own mallet ahead and, when the mallet might reach it soon, the puck with it.
 
 mod bot;
 mod entities;
@@ -13,7 +13,8 @@ pub mod seats;
 
 use glam::Vec2;
 
-use crate::rounds::{Lengths, Phase, Round, round};
+use crate::records::{owned, remove_where};
+use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::fields::Record;
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, Late, MispredictionCause, Relevance, Slot,
@@ -22,8 +23,7 @@ use phaselock::game::{
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::motion::choice::Choice;
-use phaselock::random::Random;
-use phaselock::time::{Rates, Tick};
+use phaselock::time::Rates;
 
 pub use bot::Bot;
 pub use entities::{Board, Command, Mallet, Piece, Puck, Score};
@@ -38,8 +38,9 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 }
 const RINK_APART: f32 = 64.0;
 /// How far a player sees, in metres: its rink, goals and all.
 const REACH: f32 = 16.0;
-/// Seconds ahead within which the mallet must be able to reach the puck for the client to compute it ahead:
-/// what is left of a slide from one way of being shown to the other is a fiftieth by then.
+/// Seconds ahead within which the mallet must be able to reach the puck for the client to compute
+/// it ahead: what is left of a slide from one way of being shown to the other is a fiftieth by
+/// then.
 const SHARE_SECS: f32 = 0.35;
 
 /// The rules.
@@ -73,9 +74,9 @@ struct OnRink {
 }
 
 impl ShufflePuck {
-    /// Where a rink's place is in the world.
-    pub fn on_rink(&self, rink: u8, place: Vec2) -> Vec2 {
-        in_world(rink, place)
+    /// The position in the world of a position on a rink.
+    pub fn on_rink(&self, rink: u8, position: Vec2) -> Vec2 {
+        Vec2::new(f32::from(rink) * RINK_APART, 0.0) + position
     }
 
     /// The rink that a player is on.
@@ -234,6 +235,37 @@ impl ShufflePuck {
         }
     }
 
+    /// See [`Coding::extrapolate`].
+    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
+        match (base, steering) {
+            (Piece::Puck(base), _) => {
+                let mut puck = *base;
+                for _ in 0..ticks {
+                    slide(self.rates, &mut puck, &mut []);
+                    puck = puck.snapped();
+                }
+                Some(puck.into())
+            }
+            (Piece::Mallet(base), Piece::Mallet(now)) => {
+                let mut mallet = *base;
+                let (from, to) = (base.command().goal(), now.command().goal());
+                for tick in 1..=ticks {
+                    // A hand that moves on, moves on evenly.
+                    let goal = from + (to - from) * (tick as f32 / ticks as f32);
+                    let command = Command::to(goal).snapped();
+                    let mut hand = drive(self.rates, &mallet, &command, false);
+                    hand.finish(self.rates.step_secs());
+                    hand.hand_on(&mut mallet, &command);
+                    mallet = mallet.snapped();
+                }
+                (mallet.goal_x, mallet.goal_y) = (now.goal_x, now.goal_y);
+                Some(mallet.into())
+            }
+            (base, _) => Some(*base),
+        }
+    }
+
     /// Whether the mallet might touch the puck soon, if it does its best.
     fn might_touch(mallet: &Mallet, puck: &Puck) -> bool {
         // It is at rest, or leads there: what follows is known as well as anything.
@@ -269,78 +301,23 @@ fn each_score(
 
 /// A player's mallet.
 pub fn mallet_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Mallet> {
-    entities.owned_by(player).find_map(|slot| match slot.entity {
-        Piece::Mallet(mallet) => Some(mallet),
-        _ => None,
-    })
-}
-
-/// Where a rink's place is in the world.
-fn in_world(rink: u8, place: Vec2) -> Vec2 {
-    Vec2::new(f32::from(rink) * RINK_APART, 0.0) + place
-}
-
-/// As the world does after each tick.
-fn snapped<R: Record>(record: R) -> R {
-    record.snapped()
-}
-
-impl ShufflePuck {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
-        match (base, steering) {
-            (Piece::Puck(base), _) => {
-                let mut puck = *base;
-                for _ in 0..ticks {
-                    slide(self.rates, &mut puck, &mut []);
-                    puck = snapped(puck);
-                }
-                Some(puck.into())
-            }
-            (Piece::Mallet(base), Piece::Mallet(now)) => {
-                let mut mallet = *base;
-                let (from, to) = (base.command().goal(), now.command().goal());
-                for tick in 1..=ticks {
-                    // A hand that moves on, moves on evenly.
-                    let goal = from + (to - from) * (tick as f32 / ticks as f32);
-                    let command = snapped(Command::to(goal));
-                    let mut hand = drive(self.rates, &mallet, &command, false);
-                    hand.finish(self.rates.step_secs());
-                    hand.hand_on(&mut mallet, &command);
-                    mallet = snapped(mallet);
-                }
-                (mallet.goal_x, mallet.goal_y) = (now.goal_x, now.goal_y);
-                Some(mallet.into())
-            }
-            (base, _) => Some(*base),
-        }
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(_kind: u8) -> Choice {
-        // The present, by the game's own rules: strikes of others and the puck that they strike are on the same
-        // time, and a puck that is computed ahead has the shortest way to there and back
-        // (`tests/it/puck.rs` compares).
-        Choice::RunForward
-    }
-
-    /// Rounds played to their ends.
-    pub fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
+    owned(entities, player).map(|(_, mallet)| *mallet)
 }
 
 impl Game for ShufflePuck {
     const NAME: &'static str = "puck";
     const RULES_VERSION: u32 = 1;
-    // A mallet whose input is late goes on to where it was sent last, which is seldom far from where it is sent
-    // next (`tests/it/puck.rs` counts the corrections); and the puck, which is everybody's, waits for nobody.
+    // A mallet whose input is late goes on to where it was sent last, which is seldom far from
+    // where it is sent next (`tests/it/puck.rs` counts the corrections); and the puck, which is
+    // everybody's, waits for nobody.
     const LATE: Late = Late::Repeat;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        rounds_played: Self::rounds_played,
-        presentation: Self::presentation,
+        rounds_played: rounds::played,
+        // The present, by the game's own rules: strikes of others and the puck that they strike
+        // are on the same time, and a puck that is computed ahead has the shortest way to there
+        // and back (`tests/it/puck.rs` compares).
+        presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
     type Input = Command;
@@ -352,7 +329,7 @@ impl Game for ShufflePuck {
     }
 
     fn populate(&self, world: &mut World<Self>) {
-        world.spawn(None, entities::first_round(world.tick));
+        world.spawn(None, Round::new(world.tick).into());
         seats::open(self.rates, world, 0);
     }
 
@@ -376,10 +353,7 @@ impl Game for ShufflePuck {
     }
 
     fn leave(&self, world: &mut World<Self>, player: PlayerId) {
-        let owned: Vec<_> = world.entities.owned_by(player).map(|slot| slot.id).collect();
-        for id in owned {
-            world.despawn(id);
-        }
+        remove_where(&mut world.entities, |slot| slot.owner == Some(player));
         // There is always a first rink; who comes to it next begins at nothing.
         let empty = seats::rinks(&world.entities)
             .into_iter()
@@ -425,10 +399,7 @@ impl Game for ShufflePuck {
         let players = mallets.len();
         let decided = Self::is_decided(&world.entities);
         let (tick, rates) = (world.tick, self.rates);
-        let rounds = world.entities.records_mut::<Round>().map(|(.., round)| round);
-        let begun: Vec<_> =
-            rounds.filter_map(|r| r.advance(tick, rates, LENGTHS, players, decided)).collect();
-        match begun.first() {
+        match rounds::advance(&mut world.entities, tick, rates, LENGTHS, players, decided) {
             Some(Phase::Play) => self.begin(world),
             Some(Phase::Results) => Self::end(world),
             Some(Phase::WarmUp) | None => {}
@@ -493,15 +464,15 @@ impl Game for ShufflePuck {
 
     fn position(&self, entity: &Piece) -> Option<Vec2> {
         match entity {
-            Piece::Mallet(mallet) => Some(in_world(mallet.rink, mallet.position())),
-            Piece::Puck(puck) => Some(in_world(puck.rink, puck.position())),
+            Piece::Mallet(mallet) => Some(self.on_rink(mallet.rink, mallet.position())),
+            Piece::Puck(puck) => Some(self.on_rink(puck.rink, puck.position())),
             Piece::Board(_) | Piece::Score(_) | Piece::Round(_) => None,
         }
     }
 
     fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
         let rink = Self::rink_of(entities, player).unwrap_or(0);
-        Some(Viewpoint { position: in_world(rink, Vec2::ZERO), range: REACH })
+        Some(Viewpoint { position: self.on_rink(rink, Vec2::ZERO), range: REACH })
     }
 
     fn relevance(
@@ -510,7 +481,8 @@ impl Game for ShufflePuck {
         _player: PlayerId,
         other: &Slot<Piece>,
     ) -> Relevance {
-        // Of mallets and pucks only those of the own rink are within reach. Scores come when there is room.
+        // Of mallets and pucks only those of the own rink are within reach. Scores come when there
+        // is room.
         match &other.entity {
             Piece::Puck(_) => Relevance::Matters(16),
             Piece::Mallet(_) | Piece::Round(_) => Relevance::Matters(8),
@@ -520,21 +492,7 @@ impl Game for ShufflePuck {
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
-        let mut owned = entities.owned_by(player);
-        owned.find(|slot| matches!(slot.entity, Piece::Mallet(_))).map(|slot| slot.id)
-    }
-}
-
-impl phaselock::game::Bot<ShufflePuck> for Bot {
-    fn input(
-        &mut self,
-        game: &ShufflePuck,
-        _tick: Tick,
-        seen: &Entities<Piece>,
-        player: PlayerId,
-        random: &mut Random,
-    ) -> Command {
-        bot::think(self, game.rates, seen, player, random)
+        owned::<Mallet, _>(entities, player).map(|(id, _)| id)
     }
 }
 

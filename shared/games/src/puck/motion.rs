@@ -1,9 +1,9 @@
 //! What moves on a rink, and the one function that moves it on both sides.
 //!
-//! Collisions are swept: within a tick everything goes straight on, and the puck goes from one contact to the
-//! next, each at its own time. No speed and no tick rate leads it through anything. Mallets are held by
-//! hands: they are heavy, what the puck does to them is absorbed; only where it cannot give way, between
-//! mallet and wall or between mallets, it stops them.
+//! Collisions are swept: within a tick everything goes straight on, and the puck goes from one
+//! contact to the next, each at its own time. No speed and no tick rate leads it through anything.
+//! Mallets are held by hands: they are heavy, what the puck does to them is absorbed; only where
+//! it cannot give way, between mallet and wall or between mallets, it stops them.
 
 use glam::Vec2;
 
@@ -15,21 +15,26 @@ use phaselock::time::Rates;
 
 /// A mallet's greatest speed in metres a second: across its half in half a second. Arbitrary.
 pub const MALLET_SPEED: f32 = 16.0;
-/// Its greatest acceleration, in metres a second squared: at full speed in 70 ms, as a hand. Arbitrary.
+/// Its greatest acceleration, in metres a second squared: at full speed in 70 ms, as a hand.
+/// Arbitrary.
 pub const MALLET_ACCELERATION: f32 = 240.0;
-/// With how much of that it brakes where it is told to stop; less than all, for it may not overshoot.
+/// With how much of that it brakes where it is told to stop; less than all, for it may not
+/// overshoot.
 const BRAKING: f32 = 0.6;
 /// How fast a mallet leaves the circle when the puck is put there.
 const LEAVING_SPEED: f32 = 8.0;
 /// The puck's greatest speed in metres a second: from goal to goal in 0.75 s. Arbitrary.
 pub const PUCK_SPEED: f32 = 22.0;
-/// The share of its speed into a wall with which it comes back; about that of a real table's cushion.
+/// The share of its speed into a wall with which it comes back; about that of a real table's
+/// cushion.
 pub const WALL_RESTITUTION: f32 = 0.88;
 /// The same against mallets.
 pub const MALLET_RESTITUTION: f32 = 0.8;
-/// With what share of its speed it leaves a wall at least: along a corner it would bounce without end.
+/// With what share of its speed it leaves a wall at least: along a corner it would bounce without
+/// end.
 const GRAZE: f32 = 0.06;
-/// A mallet's mass over the puck's: what a strike hands on is m/(m + 1) of what an unmovable one would.
+/// A mallet's mass over the puck's: what a strike hands on is m/(m + 1) of what an unmovable one
+/// would.
 const MASS_RATIO: f32 = 6.0;
 /// Share of its speed that the puck loses in a second: air.
 const DRAG: f32 = 0.18;
@@ -106,8 +111,8 @@ fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).round().max(1.0) as u16
 }
 
-/// Where a mallet goes in a tick: towards where it is told, within its limits, on its own half. While the
-/// puck is `held` on the middle, it keeps out of the circle.
+/// Where a mallet goes in a tick: towards where it is told, within its limits, on its own half.
+/// While the puck is `held` on the middle, it keeps out of the circle.
 pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Hand {
     let secs = rates.step_secs();
     let (side, from) = (mallet.side(), mallet.position());
@@ -134,8 +139,8 @@ pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Ha
     Hand { side, from, place: from, velocity: (to - from) / secs, blocked: false }
 }
 
-/// A tick of a rink: the mallets move as their hands say, the puck among them. Without mallets it is what
-/// becomes of an untouched puck.
+/// A tick of a rink: the mallets move as their hands say, the puck among them. Without mallets it
+/// is what becomes of an untouched puck.
 pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
     let secs = rates.step_secs();
     if puck.wait > 0 {
@@ -291,7 +296,8 @@ impl Body {
         self.velocity = (aside + normal * away).clamp_length_max(speed);
     }
 
-    /// Off a mallet that moves; `normal` is away from it. The impulse of two bodies of which one is held.
+    /// Off a mallet that moves; `normal` is away from it. The impulse of two bodies of which one
+    /// is held.
     fn strike(&mut self, normal: Vec2, hand: Vec2) {
         const SHARE: f32 = (1.0 + MALLET_RESTITUTION) * MASS_RATIO / (MASS_RATIO + 1.0);
         const _: () = assert!(SHARE > 1.0, "or the mallet would go on into it");
@@ -316,8 +322,8 @@ impl Body {
         }
     }
 
-    /// It cannot give way any more in this tick: it stands, and stops the mallets that press on it, which may
-    /// still slide along it.
+    /// It cannot give way any more in this tick: it stands, and stops the mallets that press on
+    /// it, which may still slide along it.
     fn jam(&self, hands: &mut [Hand], left: f32) {
         for hand in hands {
             let contact = meet_circle(self.place - hand.place, -hand.velocity, TOUCH);

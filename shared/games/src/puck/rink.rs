@@ -1,11 +1,13 @@
 //! The rink: a rounded rectangle with a goal at either end, and what is in its walls' way.
 //!
-//! All walls are given for the *middle* of the puck: the real ones moved in by its radius. Thereby a circle
-//! against walls is a point against lines and arcs, and how soon it meets each is one division or one root.
+//! All walls are given for the *middle* of the puck: the real ones moved in by its radius. Thereby
+//! a circle against walls is a point against lines and arcs, and how soon it meets each is one
+//! division or one root.
 
 use glam::Vec2;
 
-/// Half of the ice, in metres. About the proportions of a table, 2 to 1; as big as a window shows well.
+/// Half of the ice, in metres. About the proportions of a table, 2 to 1; as big as a window shows
+/// well.
 pub const HALF: Vec2 = Vec2::new(8.0, 4.2);
 /// Radius of the corners; arbitrary, but more than a mallet's, so that it gets everywhere.
 pub const CORNER: f32 = 1.5;
@@ -22,7 +24,8 @@ pub const MALLET: f32 = 0.6;
 /// How near mallets may come to the middle while the puck waits there: the face-off circle.
 pub const CIRCLE: f32 = 1.6;
 
-/// What is kept between anything and a wall: two steps of the grid, so that rounding leads into none.
+/// What is kept between anything and a wall: two steps of the grid, so that rounding leads into
+/// none.
 const SKIN: f32 = 1.0 / 256.0;
 /// By how much neighbouring pieces of the wall overlap, so that nothing slips between them.
 const SEAM: f32 = 1e-3;
@@ -37,9 +40,9 @@ const _: () = {
     assert!(HALF.x + DEPTH < 16.0, "places are sent within 16 m");
 };
 
-/// The nearest place at which a mallet of a side (-1 left, 1 right) fits: on its own half, clear of walls.
-/// Such places are a convex set, so a straight way between two of them is clear as well, and no
-/// longer than the way that was wanted.
+/// The nearest place at which a mallet of a side (-1 left, 1 right) fits: on its own half, clear
+/// of walls. Such places are a convex set, so a straight way between two of them is clear as well,
+/// and no longer than the way that was wanted.
 pub fn keep_mallet(side: f32, place: Vec2) -> Vec2 {
     let reach = HALF - (MALLET + SKIN);
     let x = (place.x * side).clamp(MALLET + SKIN, reach.x);
@@ -164,8 +167,8 @@ fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     let secs = if inside >= 0.0 && from.min_element() > 0.0 && along > 0.0 {
         0.0
     } else {
-        // What has just left the wall is at its rim, by rounding within or without: its next contact is
-        // the other end of the chord.
+        // What has just left the wall is at its rim, by rounding within or without: its next
+        // contact is the other end of the chord.
         let root = along * along - speed_squared * inside;
         if root < 0.0 {
             return None;
@@ -181,8 +184,8 @@ fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     outward.then(|| Contact { secs, normal: -met.normalize_or(Vec2::X) })
 }
 
-/// When a point that is at `from`, seen from the middle of a circle, meets the circle from outside: at once, if
-/// it is within and goes further in.
+/// When a point that is at `from`, seen from the middle of a circle, meets the circle from
+/// outside: at once, if it is within and goes further in.
 pub fn meet_circle(from: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     let along = from.dot(going);
     if along >= 0.0 {

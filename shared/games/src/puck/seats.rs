@@ -5,15 +5,15 @@ use glam::Vec2;
 use super::entities::{Board, Mallet, Piece, Puck};
 use super::motion::place;
 use super::rink::MALLET;
+use crate::records::remove_where;
 use phaselock::game::{Entities, Game, World};
-use phaselock::ids::EntityId;
 use phaselock::limits::SEATS_MAX;
 use phaselock::time::Rates;
 
 /// Seats a side.
 pub const SIDE_SEATS: u8 = 3;
-/// Rinks that there may be at most: one for every six seats of a room, and as many again for rinks that are
-/// not full.
+/// Rinks that there may be at most: one for every six seats of a room, and as many again for rinks
+/// that are not full.
 pub const RINKS_MAX: u8 = 127;
 
 const _: () = assert!(SEATS_MAX as usize <= RINKS_MAX as usize * 2 * SIDE_SEATS as usize);
@@ -63,8 +63,8 @@ pub fn rinks(entities: &Entities<Piece>) -> Vec<u8> {
     rinks
 }
 
-/// The seat of somebody who comes: beside whom it is missed most, else where fewest wait, else on a new
-/// rink. None if there is none.
+/// The seat of somebody who comes: beside whom it is missed most, else where fewest wait, else on
+/// a new rink. None if there is none.
 pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
     let mut taken = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
     let mut numbers = vec![[0_u8; 2]; usize::from(RINKS_MAX)];
@@ -88,8 +88,8 @@ pub fn free_seat(entities: &Entities<Piece>) -> Option<Seat> {
     Some(Seat { rink, right: side == 1, number })
 }
 
-/// Seats for so many, given where they sit now: as few rinks as hold them, pairs spread evenly, at most one
-/// rink with an odd one. Who sits well stays. In the order of what is given.
+/// Seats for so many, given where they sit now: as few rinks as hold them, pairs spread evenly, at
+/// most one rink with an odd one. Who sits well stays. In the order of what is given.
 pub fn deal(now: &[Seat]) -> Vec<Seat> {
     let pairs = now.len().div_ceil(2);
     let rinks = pairs.div_ceil(usize::from(SIDE_SEATS)).max(1);
@@ -148,7 +148,8 @@ pub fn put(mallet: &mut Mallet, seat: Seat) {
     };
 }
 
-/// Makes sure that a rink is there; if it is new, its puck waits for a face-off. False if the world is full.
+/// Makes sure that a rink is there; if it is new, its puck waits for a face-off. False if the
+/// world is full.
 pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u8) -> bool {
     if world.entities.records::<Board>().any(|slot| slot.entity.rink == rink) {
         return true;
@@ -171,19 +172,11 @@ pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u
 /// Takes away the rinks that nobody plays on.
 pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
     let played: Vec<_> = world.entities.records::<Mallet>().map(|slot| slot.entity.rink).collect();
-    let idle: Vec<EntityId> = world
-        .entities
-        .iter()
-        .filter(|slot| match &slot.entity {
-            Piece::Board(board) => !played.contains(&board.rink),
-            Piece::Puck(puck) => !played.contains(&puck.rink),
-            _ => false,
-        })
-        .map(|slot| slot.id)
-        .collect();
-    for id in idle {
-        world.despawn(id);
-    }
+    remove_where(&mut world.entities, |slot| match &slot.entity {
+        Piece::Board(board) => !played.contains(&board.rink),
+        Piece::Puck(puck) => !played.contains(&puck.rink),
+        _ => false,
+    });
 }
 
 /// A place to come in at that the puck is not at.

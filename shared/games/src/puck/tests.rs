@@ -7,6 +7,8 @@ use super::rink::{CORNER, DEPTH, GOAL, HALF, MALLET, POST, POST_AT, PUCK, keep_m
 use super::*;
 use phaselock::fields::Entity;
 use phaselock::game::Bot as _;
+use phaselock::random::Random;
+use phaselock::time::Tick;
 
 /// Half a step of the places' grid, and what sums of `f32` lose.
 const ROUNDING: f32 = 0.5 / 512.0 + 1e-4;

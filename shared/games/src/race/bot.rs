@@ -1,18 +1,18 @@
-//! Race's bots: they look along the racing line, brake for what is ahead, and find a way past others. They see
-//! what a driver sees and move the same wheel and pedals.
+//! Race's bots: they look along the racing line, brake for what is ahead, and find a way past
+//! others. They see what a driver sees and move the same wheel and pedals.
 
 use glam::Vec2;
 
-use super::car_of;
 use super::drive::sharpest;
 use super::entities::{Car, Command, Piece};
 use super::track::{GATES, HALF_WIDTH, Spot, Track};
+use super::{Race, car_of};
 use phaselock::fields::turn_between;
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
-use phaselock::time::Rates;
+use phaselock::time::Tick;
 
 /// Seconds from one look to the next: hands and eyes are no faster.
 const LOOK_SECS: f32 = 0.1;
@@ -52,50 +52,52 @@ pub struct Bot {
     keys: Command,
 }
 
-/// What the bot does next.
-pub(super) fn think(
-    bot: &mut Bot,
-    track: &Track,
-    rates: Rates,
-    seen: &Entities<Piece>,
-    me: PlayerId,
-    random: &mut Random,
-) -> Command {
-    let secs = rates.step_secs();
-    let Some(own) = car_of(seen, me) else { return Command::default() };
-    if bot.skill == 0.0 {
-        bot.skill = random.range(0.84, 1.0);
+impl phaselock::game::Bot<Race> for Bot {
+    fn input(
+        &mut self,
+        game: &Race,
+        _tick: Tick,
+        seen: &Entities<Piece>,
+        me: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        let (bot, track, rates) = (self, game.track, game.rates);
+        let secs = rates.step_secs();
+        let Some(own) = car_of(seen, me) else { return Command::default() };
+        if bot.skill == 0.0 {
+            bot.skill = random.range(0.84, 1.0);
+        }
+        bot.look_secs -= secs;
+        bot.waver_secs -= secs;
+        bot.back_secs -= secs;
+        if own.hold > 0 {
+            // A foot on the pedal some time after green: a reaction.
+            *bot = Bot { skill: bot.skill, look_secs: random.range(0.12, 0.3), ..Bot::default() };
+            return Command::default();
+        }
+        if bot.look_secs > 0.0 {
+            return bot.keys;
+        }
+        bot.look_secs += LOOK_SECS;
+        bot.look_secs = bot.look_secs.max(0.0);
+        if bot.waver_secs <= 0.0 {
+            // The better it is, the straighter it drives.
+            let most = 0.3 + (1.0 - bot.skill) * 5.0;
+            (bot.waver_secs, bot.waver) = (random.range(1.0, 3.0), random.range(-most, most));
+        }
+        let spot = track.spot(own.place());
+        bot.keys = if unstick(bot, track, own, &spot) {
+            reverse(own, &spot)
+        } else {
+            go(bot, track, seen, me, own, &spot)
+        };
+        // What leads nowhere, however often it is tried, and what lies behind.
+        if bot.tries > 2 || bot.lost_secs > 1.5 {
+            (bot.tries, bot.lost_secs) = (0, 0.0);
+            bot.keys.reset = true;
+        }
+        bot.keys
     }
-    bot.look_secs -= secs;
-    bot.waver_secs -= secs;
-    bot.back_secs -= secs;
-    if own.hold > 0 {
-        // A foot on the pedal some time after green: a reaction.
-        *bot = Bot { skill: bot.skill, look_secs: random.range(0.12, 0.3), ..Bot::default() };
-        return Command::default();
-    }
-    if bot.look_secs > 0.0 {
-        return bot.keys;
-    }
-    bot.look_secs += LOOK_SECS;
-    bot.look_secs = bot.look_secs.max(0.0);
-    if bot.waver_secs <= 0.0 {
-        // The better it is, the straighter it drives.
-        let most = 0.3 + (1.0 - bot.skill) * 5.0;
-        (bot.waver_secs, bot.waver) = (random.range(1.0, 3.0), random.range(-most, most));
-    }
-    let spot = track.spot(own.place());
-    bot.keys = if unstick(bot, track, own, &spot) {
-        reverse(own, &spot)
-    } else {
-        go(bot, track, seen, me, own, &spot)
-    };
-    // What leads nowhere, however often it is tried, and what lies behind.
-    if bot.tries > 2 || bot.lost_secs > 1.5 {
-        (bot.tries, bot.lost_secs) = (0, 0.0);
-        bot.keys.reset = true;
-    }
-    bot.keys
 }
 
 /// Whether to back out of where it is stuck.
@@ -175,8 +177,8 @@ fn go(
     Command { pedal, turn, hand: false, reset: false }
 }
 
-/// Where to drive, in metres right of the middle, so that nobody is hit; lowers the pace where there is no
-/// room. `line` is where it would drive alone.
+/// Where to drive, in metres right of the middle, so that nobody is hit; lowers the pace where
+/// there is no room. `line` is where it would drive alone.
 #[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
 fn around(
     bot: &mut Bot,

@@ -1,7 +1,7 @@
 //! What happens when cars touch: impulses between capsules.
 //!
-//! A car's hull is a segment along its middle with a radius: no corner gets caught, and two that drive side by
-//! side slide along each other.
+//! A car's hull is a segment along its middle with a radius: no corner gets caught, and two that
+//! drive side by side slide along each other.
 
 use glam::Vec2;
 
@@ -37,8 +37,8 @@ pub struct Nearest {
     at: Vec2,
 }
 
-/// Where the segment from `a` along `u` and that from `b` along `v`, unit vectors, each to both sides as far as
-/// a hull goes, are nearest.
+/// Where the segment from `a` along `u` and that from `b` along `v`, unit vectors, each to both
+/// sides as far as a hull goes, are nearest.
 fn nearest_points(a: Vec2, u: Vec2, b: Vec2, v: Vec2) -> (Vec2, Vec2) {
     let limit = |it: f32| it.clamp(-HULL_HALF, HULL_HALF);
     let between = b - a;
@@ -62,8 +62,8 @@ pub fn nearest(a: &Car, b: &Car) -> Nearest {
     Nearest { gap: distance - 2.0 * HULL_RADIUS, normal, at: (p + q) * 0.5 }
 }
 
-/// Lets cars touch, which have moved already: each of these that is solid with each other one. They are in the
-/// order of their ids, which both sides have; `pairs` is scratch.
+/// Lets cars touch, which have moved already: each of these that is solid with each other one.
+/// They are in the order of their ids, which both sides have; `pairs` is scratch.
 pub(super) fn collide(
     track: &Track,
     rates: Rates,

@@ -1,17 +1,20 @@
 //! How a car drives: the one function that moves it, on both sides.
 //!
-//! A bicycle whose tyres hold so much across and no more. The lateral speed decays as fast as the grip
-//! allows; the nose turns as fast as the front wheels make it, within what they hold, and is drawn back into
-//! the direction of travel. So a car that turns harder than it grips slides, and a rear axle that the hand
-//! brake blocks comes around. Figures are those of a sports car, made livelier by hand.
+//! A bicycle whose tyres hold so much across and no more. The lateral speed decays as fast as the
+//! grip allows; the nose turns as fast as the front wheels make it, within what they hold, and is
+//! drawn back into the direction of travel. So a car that turns harder than it grips slides, and a
+//! rear axle that the hand brake blocks comes around. Figures are those of a sports car, made
+//! livelier by hand.
 //!
-//! Long ticks are cut into steps of at most a sixtieth of a second, so that cars of all tick rates are alike.
+//! Long ticks are cut into steps of at most a sixtieth of a second, so that cars of all tick rates
+//! are alike.
 
 use glam::Vec2;
 
 use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
-use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL, snapped};
+use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL};
 use super::track::{BARRIER, Ground, Track};
+use crate::records::{held, runs, snapped};
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::{direction, turns};
 use phaselock::time::Rates;
@@ -40,12 +43,14 @@ const CO_PREDICTION_GRIP: f32 = 0.3;
 const WHEELBASE: f32 = 2.6;
 /// Tangent of the front wheels' greatest angle: 26 degrees.
 const LOCK: f32 = 0.5;
-/// A full turn of the wheel asks for so many times what the tyres hold; with the hand brake for more.
+/// A full turn of the wheel asks for so many times what the tyres hold; with the hand brake for
+/// more.
 const ASKED: f32 = 1.2;
 const ASKED_BY_HAND: f32 = 2.0;
 /// How fast the nose follows the wheels, a second.
 const FOLLOWS: f32 = 8.0;
-/// How fast it is drawn into the direction of travel, in radians a second for a slip of one radian.
+/// How fast it is drawn into the direction of travel, in radians a second for a slip of one
+/// radian.
 const ALIGNS: f32 = 1.6;
 const ALIGNS_BY_HAND: f32 = 0.2;
 /// How fast the wheel is turned from the middle to the end, a second: keys are not wheels.
@@ -61,8 +66,6 @@ const REBOUNDS: f32 = 0.25;
 pub const RESET_SECS: f32 = 2.0;
 /// For how long after that others drive through the car, in seconds.
 pub const GHOST_SECS: f32 = 1.5;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
-const HELD_MAX: u8 = 63;
 
 /// What the ground gives and takes.
 struct Tyres {
@@ -94,7 +97,7 @@ pub(super) fn sharpest(speed: f32) -> f32 {
 /// One tick of a car: wheel, engine, brakes, tyres, barriers, gates.
 pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     let alike = (car.pedal, car.turn, car.hand) == (command.pedal, command.turn, command.hand);
-    car.held = if alike { (car.held + 1).min(HELD_MAX) } else { 1 };
+    car.held = held(car.held, alike);
     (car.pedal, car.turn, car.hand) = (command.pedal, command.turn, command.hand);
     car.ghost = car.ghost.saturating_sub(1);
     if car.hold > 0 {
@@ -110,8 +113,8 @@ pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     for _ in 0..steps {
         step(track, car, command, secs);
     }
-    // As the world does after each tick; gates are passed between places on the grid, or one could be
-    // passed by rounding alone.
+    // As the world does after each tick; gates are passed between places on the grid, or one could
+    // be passed by rounding alone.
     car.set_place(car.place());
     pass_gate(track, car, from);
 }
@@ -216,9 +219,9 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     (car.x, car.y) = place.into();
 }
 
-/// What becomes of a car in `ticks`: it goes on with the keys that its driver held, and then, for as many ticks
-/// as `steering` has held its keys, with those. For one who changed keys once at most, whom nobody touched
-/// and who was not put back, that is the truth.
+/// What becomes of a car in `ticks`: it goes on with the keys that its driver held, and then, for
+/// as many ticks as `steering` has held its keys, with those. For one who changed keys once at
+/// most, whom nobody touched and who was not put back, that is the truth.
 pub(super) fn extrapolate(
     track: &Track,
     rates: Rates,
@@ -229,8 +232,7 @@ pub(super) fn extrapolate(
     let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut car = *base;
     for tick in 1..=ticks {
-        let new = tick + u64::from(steering.held) > ticks;
-        let keys = if new { steering.keys() } else { base.keys() };
+        let keys = runs(base, steering, steering.held, tick, ticks).keys();
         drive(track, rates, &mut car, &keys);
         snap(&mut car);
     }

@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::track::{FINISH, lap_of};
+use crate::records::{motions, snapped};
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::physics::direction;
@@ -46,7 +47,8 @@ record! {
         /// The same.
         pub hand: bool = Field::count(1).steering(),
         /// For how many ticks these are as they are; 63 and more are 63. One more a tick, at the
-        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no misprediction.
+        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
+        /// misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Metres right of the middle of the world.
         pub x: f32 = PLACE.moved_by("vx"),
@@ -56,7 +58,8 @@ record! {
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Where its nose points, in turns from the x axis towards the y axis: clockwise on the screen.
+        /// Where its nose points, in turns from the x axis towards the y axis: clockwise on the
+        /// screen.
         pub heading: f32 = HEADING.moved_by("spin"),
         /// How fast that changes, in turns a second.
         pub spin: f32 = SPIN,
@@ -100,19 +103,17 @@ record! {
 }
 
 entities! {
-    /// What the world consists of: for each player a car and a score, one round, one set of lights.
+    /// What the world consists of: for each player a car and a score, one round, one set of
+    /// lights.
     pub enum Piece { Car, Score, Round, Lights }
 }
 
-impl Car {
-    /// Where its middle is.
-    pub fn place(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
+motions!(Car);
 
-    /// Metres a second.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
+impl Car {
+    /// See [`position`](Self::position).
+    pub fn place(&self) -> Vec2 {
+        self.position()
     }
 
     /// Where its nose points: a unit vector.
@@ -157,9 +158,4 @@ impl Lights {
     pub fn ticks_left(&self, now: Tick) -> u64 {
         u64::try_from(self.green.span_24(now)).unwrap_or(0)
     }
-}
-
-/// The nearest value on a field's grid.
-pub(super) fn snapped(field: Field, value: f32) -> f32 {
-    field.unpack(field.pack(value))
 }

@@ -10,7 +10,8 @@ const EDGE: f32 = 1.4;
 const STRIDE: usize = 4;
 /// Rounds of smoothing. Arbitrary: twice as many change it by centimetres.
 const ROUNDS: usize = 1500;
-/// Metres a second squared that a driver dares across and when braking: somewhat less than there is.
+/// Metres a second squared that a driver dares across and when braking: somewhat less than there
+/// is.
 const ACROSS: f32 = 10.0;
 const BRAKES: f32 = 8.5;
 /// Metres a second: faster than any car.

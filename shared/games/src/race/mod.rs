@@ -1,20 +1,22 @@
 //! Race: cars on a closed track, three laps, from the lights to the flag.
 //!
-//! Close racing is the point: a car is shown where it is *now*, and those within reach are computed ahead
-//! together with the own one, so that two who touch see it at once, on both screens. What does not fit a
-//! straight line is extrapolated from the pedals and the wheel, which are sent before the rest.
+//! Close racing is the point: a car is shown where it is *now*, and those within reach are
+//! computed ahead together with the own one, so that two who touch see it at once, on both
+//! screens. What does not fit a straight line is extrapolated from the pedals and the wheel, which
+//! are sent before the rest.
 //!
-//! Inputs that come late are replaced ([`Late::Repeat`](phaselock::game::Late::Repeat), the default): pedals and
-//! wheels are held for long, so a guess is nearly always right (a whole race of three minutes at 120 ms and
-//! 5 % loss has some ten corrections, `tests/it/race.rs`), and to wait for them would take a car out of the
-//! present that all else here is for.
+//! Inputs that come late are replaced ([`Late::Repeat`](phaselock::game::Late::Repeat), the
+//! default): pedals and wheels are held for long, so a guess is nearly always right (a whole race
+//! of three minutes at 120 ms and 5 % loss has some ten corrections, `tests/it/race.rs`), and to
+//! wait for them would take a car out of the present that all else here is for.
 //!
-//! Nobody moves before green by a count of ticks in the car itself, which was set from the lights when it was
-//! put on the grid: both sides count it down in the one function that drives, and what is extrapolated does too.
+//! Nobody moves before green by a count of ticks in the car itself, which was set from the lights
+//! when it was put on the grid: both sides count it down in the one function that drives, and what
+//! is extrapolated does too.
 //!
-//! *Invariants:* nobody moves before green; nobody is beyond the barriers; gates count in their order and
-//! direction only, and what that makes of [progress](track::Track::progress) never rises by more than was
-//! driven.
+//! *Invariants:* nobody moves before green; nobody is beyond the barriers; gates count in their
+//! order and direction only, and what that makes of [progress](track::Track::progress) never rises
+//! by more than was driven.
 
 mod bot;
 pub mod contact;
@@ -27,15 +29,15 @@ pub mod track;
 
 use glam::Vec2;
 
-use crate::rounds::{Lengths, Phase, Round, round};
+use crate::records::{owned, remove_where};
+use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot, Viewpoint,
     World,
 };
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
-use phaselock::random::Random;
-use phaselock::time::{Rates, Tick};
+use phaselock::time::Rates;
 
 pub use bot::Bot;
 use contact::collide;
@@ -50,14 +52,15 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 
 pub const COUNTDOWN_SECS: f32 = 4.0;
 /// Seconds that the others have when the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
-/// How far a driver sees other cars, in metres; of those beyond, the score tells on the map. Arbitrary: more
-/// than a screen shows.
+/// How far a driver sees other cars, in metres; of those beyond, the score tells on the map.
+/// Arbitrary: more than a screen shows.
 pub const REACH: f32 = 120.0;
-/// A car so near is computed ahead with the own one, in metres. What is compared is the own car of now and the
-/// other of the newest snapshot: at 150 ms and 40 m/s it has come 6 m nearer, or gone as far away.
+/// A car so near is computed ahead with the own one, in metres. What is compared is the own car of
+/// now and the other of the newest snapshot: at 150 ms and 40 m/s it has come 6 m nearer, or gone
+/// as far away.
 pub const CO_PREDICTION_REACH: f32 = 14.0;
-/// Keys of a driver who is not heard of are held for so long, in ticks: a quarter of a second at 60 Hz.
-/// Then the car coasts.
+/// Keys of a driver who is not heard of are held for so long, in ticks: a quarter of a second at
+/// 60 Hz. Then the car coasts.
 const REPEATED: u64 = 15;
 
 /// The rules.
@@ -70,10 +73,7 @@ pub struct Race {
 
 /// The car of a player.
 pub fn car_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Car> {
-    entities.owned_by(player).find_map(|slot| match &slot.entity {
-        Piece::Car(car) => Some(car),
-        _ => None,
-    })
+    owned(entities, player).map(|(_, car)| car)
 }
 
 /// The start lights; green for ever if there are none.
@@ -122,6 +122,12 @@ impl Race {
         }
     }
 
+    /// See [`Coding::extrapolate`].
+    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+        let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else { return Some(*base) };
+        Some(extrapolate(self.track, self.rates, base, steering, ticks).into())
+    }
+
     fn put_in_slot(&self, car: &mut Car, slot: usize, cars: usize) {
         let (station, beside) = self.track.slot(slot, cars);
         put(self.rates, car, self.track.place(station, beside), self.track.sample(station).along);
@@ -145,12 +151,8 @@ impl Race {
         let World { tick, entities, .. } = world;
         let count = entities.records::<Car>().count();
         let all_home = entities.records::<Car>().all(|slot| slot.entity.has_finished());
-        let mut begun = None;
-        for (_, _, round) in entities.records_mut::<Round>() {
-            let decided = count == 0 || all_home;
-            begun = round.advance(*tick, self.rates, LENGTHS, count, decided);
-        }
-        match begun {
+        let decided = count == 0 || all_home;
+        match rounds::advance(entities, *tick, self.rates, LENGTHS, count, decided) {
             Some(Phase::Play) => self.line_up(world),
             Some(Phase::Results) => {
                 world.memory.rank(&mut world.entities);
@@ -227,34 +229,17 @@ impl Race {
     }
 }
 
-impl Race {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else { return Some(*base) };
-        Some(extrapolate(self.track, self.rates, base, steering, ticks).into())
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(_kind: u8) -> Choice {
-        // Two who race side by side must see each other where they are now, or they touch where nobody is:
-        // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre at
-        // most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.
-        Choice::Projective
-    }
-
-    /// Rounds played to their ends.
-    pub fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
-    }
-}
-
 impl Game for Race {
     const NAME: &'static str = "race";
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        rounds_played: Self::rounds_played,
-        presentation: Self::presentation,
+        rounds_played: rounds::played,
+        // Two who race side by side must see each other where they are now, or they touch where
+        // nobody is: `tests/it/race.rs` measures a metre and more between them in the past, and
+        // half a metre at most by this; `tests/it/presentation.rs` holds it to a quarter of the
+        // past's error.
+        presentation: |_| Choice::Projective,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
     type Input = Command;
@@ -288,10 +273,7 @@ impl Game for Race {
 
     fn leave(&self, world: &mut World<Self>, player: PlayerId) {
         world.memory.forget(player);
-        let owned: Vec<_> = world.entities.owned_by(player).map(|slot| slot.id).collect();
-        for id in owned {
-            world.despawn(id);
-        }
+        remove_where(&mut world.entities, |slot| slot.owner == Some(player));
     }
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
@@ -371,26 +353,12 @@ impl Game for Race {
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
-        let mut owned = entities.owned_by(player);
-        owned.find(|slot| matches!(slot.entity, Piece::Car(_))).map(|slot| slot.id)
+        owned::<Car, _>(entities, player).map(|(id, _)| id)
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
         let keys = if missed <= REPEATED { *last } else { Command::default() };
         Command { reset: false, ..keys }
-    }
-}
-
-impl phaselock::game::Bot<Race> for Bot {
-    fn input(
-        &mut self,
-        game: &Race,
-        _tick: Tick,
-        seen: &Entities<Piece>,
-        player: PlayerId,
-        random: &mut Random,
-    ) -> Command {
-        bot::think(self, game.track, game.rates, seen, player, random)
     }
 }
 

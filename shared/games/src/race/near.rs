@@ -7,7 +7,8 @@ const CELL: f32 = 4.0;
 /// Metres around the line that cells cover; beyond, every segment is looked at.
 const MARGIN: f32 = 24.0;
 
-/// The segments of a closed line, by the cells of the plane in which a point may be nearest to them.
+/// The segments of a closed line, by the cells of the plane in which a point may be nearest to
+/// them.
 #[derive(Debug)]
 pub(super) struct Near {
     points: Vec<Vec2>,
@@ -48,7 +49,8 @@ impl Near {
         near
     }
 
-    /// The point of a segment that is nearest to a place, and which part of the way it is along it.
+    /// The point of a segment that is nearest to a place, and which part of the way it is along
+    /// it.
     fn on(&self, segment: usize, place: Vec2) -> (f32, Vec2) {
         let (a, b) = (self.points[segment], self.points[(segment + 1) % self.points.len()]);
         let way = b - a;

@@ -8,6 +8,7 @@ use super::track::{BARRIER, FINISH, LAPS};
 use super::*;
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Bot as _;
+use phaselock::random::Random;
 
 fn world_of(players: u16, rates: Rates, seed: u64) -> (Race, World<Race>) {
     let game = Race::new(rates, seed);
@@ -169,7 +170,8 @@ fn an_undisturbed_car_is_where_its_client_predicts_and_touched_ones_too() {
     }
 }
 
-/// Puts the others to the left and to the right of the first, as fast as it and a little nearer each second.
+/// Puts the others to the left and to the right of the first, as fast as it and a little nearer
+/// each second.
 fn beside(world: &mut World<Race>, ids: &[EntityId]) {
     let first = *world.entities.record::<Car>(ids[0]).expect("it is there");
     for (id, side) in ids[1..].iter().zip([-1.0, 1.0]) {

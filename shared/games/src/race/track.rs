@@ -1,7 +1,7 @@
 //! The circuit: its middle line, what the ground is, the gates that count, and where cars start.
 //!
-//! Every width is measured from the middle line. All of it is made of additions, multiplications, divisions
-//! and square roots, so every machine has the same track to the bit.
+//! Every width is measured from the middle line. All of it is made of additions, multiplications,
+//! divisions and square roots, so every machine has the same track to the bit.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,8 @@ pub const FINISH: u16 = (LAPS + 1) * GATES + 1;
 /// Metres between two points of the middle line, about.
 const SPACING: f32 = 2.0;
 
-/// Points that the middle line leads through, in metres right of and below the middle of the world.
+/// Points that the middle line leads through, in metres right of and below the middle of the
+/// world.
 const POINTS: [(f32, f32); 27] = [
     (-51.5, -82.5),
     (0.0, -82.5),
@@ -70,7 +71,8 @@ pub struct Sample {
     pub curvature: f32,
     /// How far to the right of it the racing line is, in metres.
     pub line: f32,
-    /// How fast the racing line can be driven there by somebody who brakes in time, in metres a second.
+    /// How fast the racing line can be driven there by somebody who brakes in time, in metres a
+    /// second.
     pub pace: f32,
 }
 
@@ -81,8 +83,8 @@ pub struct Gate {
     pub at: Vec2,
     /// The way to pass it: a unit vector.
     pub along: Vec2,
-    /// Metres that it reaches to the left and to the right: to the barriers, or nearly to where gates
-    /// of a tight bend would meet.
+    /// Metres that it reaches to the left and to the right: to the barriers, or nearly to where
+    /// gates of a tight bend would meet.
     pub reach: [f32; 2],
     /// Metres from the line along the middle of the track.
     pub station: f32,
@@ -132,7 +134,8 @@ pub struct Track {
     near: Near,
 }
 
-/// A point of the closed Catmull-Rom spline through [`POINTS`]: `t` is 0 to 1 of the way from `from`.
+/// A point of the closed Catmull-Rom spline through [`POINTS`]: `t` is 0 to 1 of the way from
+/// `from`.
 fn spline(from: usize, t: f32) -> Vec2 {
     let point = |by: usize| Vec2::from(POINTS[(from + POINTS.len() - 1 + by) % POINTS.len()]);
     let [a, b, c, d] = [0, 1, 2, 3].map(point);
@@ -269,16 +272,17 @@ impl Track {
         self.next_gate(passed + GATES - 1)
     }
 
-    /// How many gates count as passed for one who comes to a station, in the round before the first lap.
+    /// How many gates count as passed for one who comes to a station, in the round before the
+    /// first lap.
     pub fn gates_at(&self, station: f32) -> u16 {
         let gap = self.length / f32::from(GATES);
         1 + (station.rem_euclid(self.length) / gap) as u16 % GATES
     }
 
-    /// How far a place is on the way, for one who has passed so many gates, in metres of the shortest way
-    /// from gate to gate. It is continuous where gates are passed, and rises by no more than anybody moves:
-    /// the distance to the next gate falls no faster than that, and is no less than
-    /// [`Gate::to_next`] at the gate before.
+    /// How far a place is on the way, for one who has passed so many gates, in metres of the
+    /// shortest way from gate to gate. It is continuous where gates are passed, and rises by no
+    /// more than anybody moves: the distance to the next gate falls no faster than that, and is no
+    /// less than [`Gate::to_next`] at the gate before.
     pub fn progress(&self, passed: u16, place: Vec2) -> f32 {
         let last = self.last_gate(passed);
         let gates = usize::from(GATES);
@@ -288,9 +292,9 @@ impl Track {
         before + (last.to_next - left).clamp(0.0, last.to_next)
     }
 
-    /// Where the car in a slot of the grid stands, of so many cars: its station, and metres to the right of
-    /// the middle. Up to 32 are in two staggered columns, more in rows of four; as many as there are
-    /// seats have a place.
+    /// Where the car in a slot of the grid stands, of so many cars: its station, and metres to the
+    /// right of the middle. Up to 32 are in two staggered columns, more in rows of four; as many
+    /// as there are seats have a place.
     pub fn slot(&self, slot: usize, cars: usize) -> (f32, f32) {
         let (behind, beside) = if cars <= 32 {
             (4.0 + 5.0 * slot as f32, if slot.is_multiple_of(2) { -3.0 } else { 3.0 })
@@ -302,7 +306,8 @@ impl Track {
     }
 }
 
-/// The lap that somebody is in who has passed so many gates: 0 before the line, [`LAPS`] + 1 after the last.
+/// The lap that somebody is in who has passed so many gates: 0 before the line, [`LAPS`] + 1 after
+/// the last.
 pub fn lap_of(passed: u16) -> u16 {
     passed.saturating_sub(1) / GATES
 }
@@ -354,7 +359,8 @@ impl Gate {
         place.distance(self.at + right * beside)
     }
 
-    /// Whether a straight way passes it forwards. Who ends on it has passed it, who begins there has not.
+    /// Whether a straight way passes it forwards. Who ends on it has passed it, who begins there
+    /// has not.
     pub fn is_passed(&self, from: Vec2, to: Vec2) -> bool {
         let (before, after) = (self.beyond(from), self.beyond(to));
         if before >= 0.0 || after < 0.0 {

@@ -9,8 +9,8 @@ use phaselock::physics::Aabb;
 /// Half of the arena's inside, in metres.
 pub const HALF: Vec2 = Vec2::new(24.0, 15.0);
 
-/// The map: walls, places to come into the world, points for bots to walk between, and where things are at
-/// the start of a round.
+/// The map: walls, places to come into the world, points for bots to walk between, and where
+/// things are at the start of a round.
 #[derive(Clone, Debug)]
 pub struct Arena {
     /// The four outer walls first, then what stands inside.

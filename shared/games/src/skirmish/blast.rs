@@ -42,8 +42,8 @@ pub(super) struct Hurt {
     pub(super) damage: u8,
 }
 
-/// How hard a blast hits something, 0 to 1: evenly less from its middle to its reach. A wall in between shields
-/// from it, and by half if there is one before the middle and none before a flank.
+/// How hard a blast hits something, 0 to 1: evenly less from its middle to its reach. A wall in
+/// between shields from it, and by half if there is one before the middle and none before a flank.
 fn force(at: Vec2, place: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
     let half = shape.half().min_element();
     let far = (place.distance(at) - half).max(0.0);
@@ -105,7 +105,8 @@ fn knock(player: &mut Player, by: Vec2) {
     (player.vx, player.vy) = velocity.into();
 }
 
-/// Sets off what a blast reaches: barrels burn for a moment, mines go off at once, and are noted in `more`.
+/// Sets off what a blast reaches: barrels burn for a moment, mines go off at once, and are noted
+/// in `more`.
 pub(super) fn chain(
     blast: &Blast,
     rates: Rates,

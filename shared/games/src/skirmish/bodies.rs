@@ -23,8 +23,8 @@ impl Shape {
     }
 }
 
-/// How two shapes overlap: the direction from the first to the second in which the way apart is shortest,
-/// and that way in metres. None if they do not.
+/// How two shapes overlap: the direction from the first to the second in which the way apart is
+/// shortest, and that way in metres. None if they do not.
 pub(super) fn overlap(a: Vec2, of_a: Shape, b: Vec2, of_b: Shape) -> Option<(Vec2, f32)> {
     let to = b - a;
     let room = of_a.half() + of_b.half() - to.abs();
@@ -64,12 +64,12 @@ fn shorter_axis(to: Vec2, room: Vec2) -> (Vec2, f32) {
     }
 }
 
-/// The longest way that something is moved at once, in metres: less than half of the thinnest wall and of
-/// the smallest thing, so that nothing gets to the other side of anything.
+/// The longest way that something is moved at once, in metres: less than half of the thinnest wall
+/// and of the smallest thing, so that nothing gets to the other side of anything.
 const STEP: f32 = 0.15;
 
-/// Moves something by a way, in steps, and lets it slide along the walls. Takes away the part of its
-/// velocity that a wall stops.
+/// Moves something by a way, in steps, and lets it slide along the walls. Takes away the part of
+/// its velocity that a wall stops.
 pub(super) fn shift(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, by: Vec2, walls: &[Aabb]) {
     let steps = (by.length() / STEP).ceil().clamp(1.0, 64.0);
     for _ in 0..steps as u32 {
@@ -88,8 +88,9 @@ pub(super) fn shift(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, by: Vec
     }
 }
 
-/// How far a circle flies along a unit vector until it touches something, and the direction away from that: none if
-/// nothing is in the way within `most`. What it flies away from is not in its way.
+/// How far a circle flies along a unit vector until it touches something, and the direction away
+/// from that: none if nothing is in the way within `most`. What it flies away from is not in its
+/// way.
 pub(super) fn sweep(
     from: Vec2,
     radius: f32,
@@ -121,7 +122,8 @@ fn sweep_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Option<(f
     (along.dot(normal) < 0.0).then_some((far, normal))
 }
 
-/// The corners of a box that is grown by a circle's radius are taken as square, which is a little early.
+/// The corners of a box that is grown by a circle's radius are taken as square, which is a little
+/// early.
 fn sweep_box(from: Vec2, along: Vec2, middle: Vec2, half: Vec2) -> Option<(f32, Vec2)> {
     let to = from - middle;
     if to.abs().cmple(half).all() {

@@ -9,13 +9,13 @@ use super::flight::ROCKET_SPEED;
 use super::movement::RADIUS;
 use super::turn::wants;
 use super::weapons::Weapon;
-use super::{Command, RANGE, avatar_of, ray_to_prop};
+use super::{Command, RANGE, Skirmish, avatar_of, ray_to_prop};
 use phaselock::fields::turn_between;
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::physics::{direction, in_sight, ray_to_walls, turns};
 use phaselock::random::Random;
-use phaselock::time::Rates;
+use phaselock::time::Tick;
 
 /// What a bot keeps in mind.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +42,8 @@ pub struct Bot {
     fire_secs: f32,
 }
 
-/// Its fingers do not change keys sooner than that, in seconds: about as long as people press a key at
-/// least. Arbitrary to a few hundredths.
+/// Its fingers do not change keys sooner than that, in seconds: about as long as people press a
+/// key at least. Arbitrary to a few hundredths.
 const PRESS_SECS: f32 = 0.12;
 /// Another target must be so much nearer than the present one to be taken instead.
 const TEMPTING: f32 = 0.7;
@@ -53,7 +53,8 @@ const REACTION_SECS: f32 = 0.25;
 const TURN_RATE: f32 = 1.1;
 /// It shoots when its aim is this near to where it wants it, in turns.
 const AIM_TOLERANCE: f32 = 0.02;
-/// Distances at which it likes rockets, in metres: out of the reach of its own splash, and near enough to hit.
+/// Distances at which it likes rockets, in metres: out of the reach of its own splash, and near
+/// enough to hit.
 const ROCKETS: std::ops::Range<f32> = 4.5..14.0;
 /// Distances at which it throws a grenade after somebody who went out of sight.
 const GRENADES: std::ops::Range<f32> = 3.5..10.0;
@@ -69,91 +70,93 @@ struct Attack {
     safe: bool,
 }
 
-/// What the bot does next.
-pub(super) fn think(
-    bot: &mut Bot,
-    arena: &Arena,
-    rates: Rates,
-    seen: &Entities<Piece>,
-    me: PlayerId,
-    random: &mut Random,
-) -> Command {
-    let secs = rates.step_secs();
-    let Some(own) = avatar_of(seen, me).copied() else { return Command::default() };
-    let here = own.position();
-    bot.rethink_secs -= secs;
-    if own.health == 0 {
-        *bot = Bot { aim: own.aim, ..Bot::default() };
-        return Command { aim: own.aim, ..Command::default() };
-    }
-    if bot.rethink_secs <= 0.0 {
-        bot.rethink_secs = random.range(0.4, 1.0);
-        bot.strafe = if random.chance(0.5) { 1.0 } else { -1.0 };
-        bot.sway = random.range(-0.025, 0.025);
-        bot.mood = random.unit();
-        let arrived = bot.goal.is_none_or(|goal| goal.distance(here) < 0.7);
-        let stuck = own.velocity().length() < 1.0;
-        if arrived || stuck || bot.goal.is_some_and(|goal| !walkable(arena, here, goal)) {
-            let wanted = fetch(arena, seen, &own).filter(|_| !stuck);
-            bot.goal = wanted.or_else(|| wander(arena, here, random));
+impl phaselock::game::Bot<Skirmish> for Bot {
+    fn input(
+        &mut self,
+        game: &Skirmish,
+        _tick: Tick,
+        seen: &Entities<Piece>,
+        me: PlayerId,
+        random: &mut Random,
+    ) -> Command {
+        let (bot, arena, rates) = (self, &game.arena, game.rates);
+        let secs = rates.step_secs();
+        let Some(own) = avatar_of(seen, me).copied() else { return Command::default() };
+        let here = own.position();
+        bot.rethink_secs -= secs;
+        if own.health == 0 {
+            *bot = Bot { aim: own.aim, ..Bot::default() };
+            return Command { aim: own.aim, ..Command::default() };
         }
-    }
-
-    let target = target(bot, arena, seen, me, here);
-    let mut attack = None;
-    let wish = match &target {
-        Some((distance, who, enemy)) => {
-            bot.seen_secs = if bot.target == Some(*who) { bot.seen_secs + secs } else { 0.0 };
-            (bot.target, bot.lost) = (Some(*who), Some((enemy.position(), 0.0)));
-            attack = Some(choose(bot, arena, seen, &own, enemy));
-            let to = (enemy.position() - here) / distance.max(0.01);
-            // Who is low runs for health; else keep a fighting distance and never stand still.
-            let closer = if *distance > 9.0 {
-                0.8
-            } else if *distance < 4.5 {
-                -0.8
-            } else {
-                0.0
-            };
-            match bot.goal.filter(|_| own.health < LOW) {
-                Some(goal) => goal - here,
-                None => to * closer + to.perp() * bot.strafe,
+        if bot.rethink_secs <= 0.0 {
+            bot.rethink_secs = random.range(0.4, 1.0);
+            bot.strafe = if random.chance(0.5) { 1.0 } else { -1.0 };
+            bot.sway = random.range(-0.025, 0.025);
+            bot.mood = random.unit();
+            let arrived = bot.goal.is_none_or(|goal| goal.distance(here) < 0.7);
+            let stuck = own.velocity().length() < 1.0;
+            if arrived || stuck || bot.goal.is_some_and(|goal| !walkable(arena, here, goal)) {
+                let wanted = fetch(arena, seen, &own).filter(|_| !stuck);
+                bot.goal = wanted.or_else(|| wander(arena, here, random));
             }
         }
-        None => {
-            bot.target = None;
-            bot.seen_secs = (bot.seen_secs - secs).max(0.0);
-            bot.lost = bot.lost.map(|(at, ago)| (at, ago + secs)).filter(|(_, ago)| *ago < 1.5);
-            attack = lob(bot, arena, &own).or(attack);
-            bot.goal.map_or(Vec2::ZERO, |goal| goal - here)
-        }
-    };
-    let wish = wish.normalize_or_zero() + flee(seen, me, here, target.is_some()) * 1.5;
-    let wish = around(seen, here, wish);
 
-    let ahead = if wish == Vec2::ZERO { bot.aim } else { turns(wish) };
-    let ideal = attack.map_or(ahead, |attack| attack.aim);
-    let most = TURN_RATE * secs;
-    bot.aim = (bot.aim + turn_between(bot.aim, ideal).clamp(-most, most)).rem_euclid(1.0);
-    let fire = attack.is_some_and(|attack| {
-        // Whoever shoots goes on for as long as the target is about there.
-        let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
-        let ready = own.weapon() == attack.weapon && attack.safe;
-        ready && turn_between(bot.aim, ideal).abs() < tolerance
-    });
-    let lays = target.is_none() && own.weapon() == Weapon::Mines && guards(arena, here);
-    let weapon = match attack {
-        Some(attack) => attack.weapon,
-        None if own.mines > 0 && guards(arena, here) => Weapon::Mines,
-        None => Weapon::Rifle,
-    };
-    press(bot, secs, wish, fire || lays);
-    let (right, down) = bot.keys;
-    let change = weapon != own.weapon() && own.ammunition(weapon) != Some(0);
-    // A rocket is not fired at what the rifle was meant for.
-    let fire = bot.fire && (fire || own.weapon() == Weapon::Rifle || lays);
-    let weapon = if change { weapon as u8 + 1 } else { 0 };
-    Command { right, down, aim: bot.aim, fire, grab: false, weapon }
+        let target = target(bot, arena, seen, me, here);
+        let mut attack = None;
+        let wish = match &target {
+            Some((distance, who, enemy)) => {
+                bot.seen_secs = if bot.target == Some(*who) { bot.seen_secs + secs } else { 0.0 };
+                (bot.target, bot.lost) = (Some(*who), Some((enemy.position(), 0.0)));
+                attack = Some(choose(bot, arena, seen, &own, enemy));
+                let to = (enemy.position() - here) / distance.max(0.01);
+                // Who is low runs for health; else keep a fighting distance and never stand still.
+                let closer = if *distance > 9.0 {
+                    0.8
+                } else if *distance < 4.5 {
+                    -0.8
+                } else {
+                    0.0
+                };
+                match bot.goal.filter(|_| own.health < LOW) {
+                    Some(goal) => goal - here,
+                    None => to * closer + to.perp() * bot.strafe,
+                }
+            }
+            None => {
+                bot.target = None;
+                bot.seen_secs = (bot.seen_secs - secs).max(0.0);
+                bot.lost = bot.lost.map(|(at, ago)| (at, ago + secs)).filter(|(_, ago)| *ago < 1.5);
+                attack = lob(bot, arena, &own).or(attack);
+                bot.goal.map_or(Vec2::ZERO, |goal| goal - here)
+            }
+        };
+        let wish = wish.normalize_or_zero() + flee(seen, me, here, target.is_some()) * 1.5;
+        let wish = around(seen, here, wish);
+
+        let ahead = if wish == Vec2::ZERO { bot.aim } else { turns(wish) };
+        let ideal = attack.map_or(ahead, |attack| attack.aim);
+        let most = TURN_RATE * secs;
+        bot.aim = (bot.aim + turn_between(bot.aim, ideal).clamp(-most, most)).rem_euclid(1.0);
+        let fire = attack.is_some_and(|attack| {
+            // Whoever shoots goes on for as long as the target is about there.
+            let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
+            let ready = own.weapon() == attack.weapon && attack.safe;
+            ready && turn_between(bot.aim, ideal).abs() < tolerance
+        });
+        let lays = target.is_none() && own.weapon() == Weapon::Mines && guards(arena, here);
+        let weapon = match attack {
+            Some(attack) => attack.weapon,
+            None if own.mines > 0 && guards(arena, here) => Weapon::Mines,
+            None => Weapon::Rifle,
+        };
+        press(bot, secs, wish, fire || lays);
+        let (right, down) = bot.keys;
+        let change = weapon != own.weapon() && own.ammunition(weapon) != Some(0);
+        // A rocket is not fired at what the rifle was meant for.
+        let fire = bot.fire && (fire || own.weapon() == Weapon::Rifle || lays);
+        let weapon = if change { weapon as u8 + 1 } else { 0 };
+        Command { right, down, aim: bot.aim, fire, grab: false, weapon }
+    }
 }
 
 /// The nearest of those in sight; rather the one that it is at already.
@@ -283,8 +286,8 @@ fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
     }
 }
 
-/// The nearest thing of use that can be walked to, as far as it is known to be there: health if that is low, else what
-/// is near.
+/// The nearest thing of use that can be walked to, as far as it is known to be there: health if
+/// that is low, else what is near.
 fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
     let here = own.position();
     let taken = |at: Vec2| {
@@ -324,8 +327,8 @@ fn press(bot: &mut Bot, secs: f32, wish: Vec2, fire: bool) {
     }
 }
 
-/// The keys that lead about nearest to a direction; those that are held stay so for a little longer, or
-/// fingers would twitch.
+/// The keys that lead about nearest to a direction; those that are held stay so for a little
+/// longer, or fingers would twitch.
 fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
     let wish = wish.normalize_or_zero();
     // Half of 45 degrees to either side of an axis goes straight, give or take 9 degrees.

@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::weapons::{Means, Weapon};
+use crate::records::{motions, positions};
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::game::{Entities, Slot};
@@ -33,7 +34,8 @@ record! {
 pub(super) const PLACE: Field = Field::centred(14, 8).snap_beyond(4.0);
 /// Speeds in metres a second: 8 mm/s fine, below 16 m/s.
 pub(super) const PACE: Field = Field::centred(12, 7);
-/// The greatest speed that is given to anybody or anything but a rocket, in metres a second; within [`PACE`].
+/// The greatest speed that is given to anybody or anything but a rocket, in metres a second;
+/// within [`PACE`].
 pub(super) const PACE_MAX: f32 = 15.5;
 /// Places of what flies: a quarter of a millimetre fine, or rounding would bend its course.
 const FLIGHT: Field = Field::centred(18, 12).snap_beyond(1.0);
@@ -45,8 +47,9 @@ record! {
         pub right: i16 = Field::centred(2, 0).steering(),
         /// The same, down.
         pub down: i16 = Field::centred(2, 0).steering(),
-        /// For how many ticks it has run this way; 63 and more are 63. One more a tick, at the usual
-        /// 60 a second. Predicted as well, but to be wrong about it alone is no misprediction.
+        /// For how many ticks it has run this way; 63 and more are 63. One more a tick, at the
+        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
+        /// misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Whether it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
@@ -60,8 +63,8 @@ record! {
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Direction of the weapon in turns, as the others see it: a third of a degree fine. Shots go where
-        /// the command points, which is finer.
+        /// Direction of the weapon in turns, as the others see it: a third of a degree fine. Shots
+        /// go where the command points, which is finer.
         pub aim: f32 = Field::angle(10).trending(),
         /// 0 is dead.
         pub health: u8 = Field::count(7).server_only(),
@@ -93,7 +96,8 @@ record! {
         pub frags: u16 = Field::count(12).server_only(),
         /// Times killed.
         pub deaths: u16 = Field::count(12).server_only(),
-        /// Who killed the player last: the seat plus 1; 0 before the first death, and where nobody did.
+        /// Who killed the player last: the seat plus 1; 0 before the first death, and where nobody
+        /// did.
         pub killer: u16 = Field::count(16).server_only(),
         /// What the player was killed with: see [`Score::means`].
         pub means: u8 = Field::count(3).server_only(),
@@ -216,14 +220,6 @@ impl Piece {
         }
     }
 
-    /// The score that it is, if it is one.
-    pub fn score(&self) -> Option<&Score> {
-        match self {
-            Self::Score(score) => Some(score),
-            _ => None,
-        }
-    }
-
     /// Where it is; scores and rounds are nowhere.
     pub fn position(&self) -> Option<Vec2> {
         match self {
@@ -244,13 +240,16 @@ pub fn players(entities: &Entities<Piece>) -> impl Iterator<Item = Slot<Player>>
 
 /// The scores among all there is, and whose they are.
 pub fn scores(entities: &Entities<Piece>) -> impl Iterator<Item = (PlayerId, Score)> {
-    entities.iter().filter_map(|slot| Some((slot.owner?, *slot.entity.score()?)))
+    entities.records::<Score>().filter_map(|slot| Some((slot.owner?, slot.entity)))
 }
 
 /// The player of that name, if it is one.
 pub fn player(entities: &Entities<Piece>, id: EntityId) -> Option<Player> {
     entities.record(id).copied()
 }
+
+motions!(Player, Shell, Prop);
+positions!(Mine, Pickup);
 
 impl Score {
     /// Who killed the player last.
@@ -264,36 +263,7 @@ impl Score {
     }
 }
 
-impl Shell {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it flies.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-}
-
-impl Mine {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-}
-
 impl Prop {
-    /// Where its middle is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// Who had it in hands last, or made it burn.
     pub fn last_by(&self) -> Option<PlayerId> {
         self.by.checked_sub(1).map(PlayerId)
@@ -306,11 +276,6 @@ impl Prop {
 }
 
 impl Pickup {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
     /// What it is.
     pub fn goods(&self) -> Goods {
         Goods::ALL[usize::from(self.sort) % Goods::ALL.len()]
@@ -318,16 +283,6 @@ impl Pickup {
 }
 
 impl Player {
-    /// Where it is.
-    pub fn position(&self) -> Vec2 {
-        Vec2::new(self.x, self.y)
-    }
-
-    /// How it moves.
-    pub fn velocity(&self) -> Vec2 {
-        Vec2::new(self.vx, self.vy)
-    }
-
     /// Where its weapon points.
     pub fn facing(&self) -> Vec2 {
         direction(self.aim)

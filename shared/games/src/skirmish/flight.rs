@@ -13,7 +13,8 @@ use phaselock::time::Rates;
 
 /// Radius of either, in metres.
 pub const SHELL_RADIUS: f32 = 0.12;
-/// A rocket's speed in metres a second: three times a runner's, so that it can be dodged from 8 m away.
+/// A rocket's speed in metres a second: three times a runner's, so that it can be dodged from 8 m
+/// away.
 pub const ROCKET_SPEED: f32 = 20.0;
 /// A grenade's when it is thrown.
 const GRENADE_SPEED: f32 = 15.0;
@@ -28,8 +29,8 @@ pub const FUSE_SECS: f32 = 1.6;
 /// Seconds for which something that burst stays where it did, for all to hear of it.
 const BURST_SECS: f32 = 0.4;
 
-/// How something just fired begins: in its player's middle, where it is free; it leaves the muzzle in its
-/// first tick.
+/// How something just fired begins: in its player's middle, where it is free; it leaves the muzzle
+/// in its first tick.
 pub(super) fn launch(rates: Rates, player: &Player, grenade: bool) -> Shell {
     let speed = if grenade { GRENADE_SPEED } else { ROCKET_SPEED };
     let velocity = player.facing() * speed;
@@ -51,9 +52,9 @@ pub(super) fn burst_ticks(rates: Rates) -> u8 {
     (BURST_SECS * rates.tick_hz as f32) as u8
 }
 
-/// One tick of a flight among walls and what else there is. A rocket bursts at the first thing in its way, a
-/// grenade bounces off it, unless it is somebody: `bodies` are those whom it would hit. Returns whether it
-/// bursts in this tick.
+/// One tick of a flight among walls and what else there is. A rocket bursts at the first thing in
+/// its way, a grenade bounces off it, unless it is somebody: `bodies` are those whom it would hit.
+/// Returns whether it bursts in this tick.
 pub(super) fn fly(
     shell: &mut Shell,
     rates: Rates,

@@ -1,8 +1,9 @@
-//! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a rifle that hits
-//! at once, rockets, grenades and mines; there are crates to push and barrels to blow up.
+//! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a
+//! rifle that hits at once, rockets, grenades and mines; there are crates to push and barrels to
+//! blow up.
 //!
-//! A rifle's shots are judged where the shooter saw its targets. What flies is judged in the present: it is
-//! shown there, too, so that it can be dodged.
+//! A rifle's shots are judged where the shooter saw its targets. What flies is judged in the
+//! present: it is shown there, too, so that it can be dodged.
 
 pub mod arena;
 mod blast;
@@ -21,7 +22,8 @@ use std::sync::LazyLock;
 
 use glam::Vec2;
 
-use crate::rounds::{Lengths, Phase, Round, round};
+use crate::records::{owned, remove_where};
+use crate::rounds::{self, Lengths, Phase, Round};
 use phaselock::fields::Entity;
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot, Viewpoint,
@@ -30,7 +32,7 @@ use phaselock::game::{
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::time::{Rates, Tick};
+use phaselock::time::Rates;
 use phaselock::wire::model::Tables;
 
 use arena::Arena;
@@ -56,8 +58,8 @@ pub const RESPAWN_SECS: f32 = 2.0;
 pub const FRAGS: u16 = 20;
 /// How long the parts of a round take.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 8.0 };
-/// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and thrown things
-/// further.
+/// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and
+/// thrown things further.
 const CO_PREDICTION_REACH: f32 = 4.5;
 /// The same of what one has just thrown.
 const THROWN_REACH: f32 = 12.0;
@@ -115,21 +117,11 @@ impl Skirmish {
         let World { tick, entities, .. } = &mut *world;
         let count = scores(entities).count();
         let decided = scores(entities).any(|(_, score)| score.frags >= FRAGS);
-        let begun = entities
-            .records_mut::<Round>()
-            .next()
-            .and_then(|(_, _, round)| round.advance(*tick, self.rates, LENGTHS, count, decided));
+        let begun = rounds::advance(entities, *tick, self.rates, LENGTHS, count, decided);
         if begun != Some(Phase::Play) {
             return;
         }
-        let over: Vec<_> = entities
-            .iter()
-            .filter(|slot| matches!(slot.entity, Piece::Shell(_) | Piece::Mine(_)))
-            .map(|slot| slot.id)
-            .collect();
-        for id in over {
-            world.despawn(id);
-        }
+        remove_where(entities, |slot| matches!(slot.entity, Piece::Shell(_) | Piece::Mine(_)));
         let World { entities, random, memory, .. } = world;
         *memory = Scratch::default();
         for ((_, _, prop), n) in entities.records_mut::<Prop>().zip(0..) {
@@ -158,11 +150,11 @@ impl Skirmish {
 
 /// The player that somebody plays.
 fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
-    entities.owned_by(player).find_map(|slot| slot.entity.player())
+    owned(entities, player).map(|(_, player)| player)
 }
 
 impl Skirmish {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
+    /// See [`Coding::extrapolate`].
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let told = match (base, steering) {
             (Piece::Player(base), Piece::Player(steering)) => {
@@ -179,26 +171,11 @@ impl Skirmish {
         Some(told)
     }
 
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(kind: u8) -> Choice {
-        // What flies does as extrapolated, so it is shown where it is (`tests/it/skirmish.rs` has the figures). What is
-        // aimed at is shown where it was and rewound to; of that the bench of presentation finds this the
-        // best, or as good as the best (`tests/it/presentation.rs` holds it to that). Props are shown at the time
-        // of those who push them.
-        let shell = Piece::Shell(Shell::default());
-        if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
-    }
-
     /// Frozen tables of the game's own.
     pub fn tables() -> &'static Tables {
         static TABLES: LazyLock<Tables> =
             LazyLock::new(|| Tables::included(include_bytes!("skirmish.tables")));
         &TABLES
-    }
-
-    /// Rounds played to their ends.
-    pub fn rounds_played(world: &World<Self>) -> u32 {
-        u32::from(round(&world.entities).played)
     }
 }
 
@@ -207,8 +184,15 @@ impl Game for Skirmish {
     const RULES_VERSION: u32 = 3;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
-        rounds_played: Self::rounds_played,
-        presentation: Self::presentation,
+        rounds_played: rounds::played,
+        // What flies does as extrapolated, so it is shown where it is (`tests/it/skirmish.rs` has
+        // the figures). What is aimed at is shown where it was and rewound to; of that the bench
+        // of presentation finds this the best, or as good as the best (`tests/it/presentation.rs`
+        // holds it to that). Props are shown at the time of those who push them.
+        presentation: |kind| {
+            let shell = Piece::Shell(Shell::default());
+            if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
+        },
         coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
     };
     type Input = Command;
@@ -367,8 +351,7 @@ impl Game for Skirmish {
     }
 
     fn avatar(entities: &Entities<Piece>, player: PlayerId) -> Option<EntityId> {
-        let mut owned = entities.owned_by(player);
-        owned.find(|slot| matches!(slot.entity, Piece::Player(_))).map(|slot| slot.id)
+        owned::<Player, _>(entities, player).map(|(id, _)| id)
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
@@ -383,19 +366,6 @@ impl Game for Skirmish {
             grab: last.grab,
             weapon: 0,
         }
-    }
-}
-
-impl phaselock::game::Bot<Skirmish> for Bot {
-    fn input(
-        &mut self,
-        game: &Skirmish,
-        _tick: Tick,
-        seen: &Entities<Piece>,
-        player: PlayerId,
-        random: &mut Random,
-    ) -> Command {
-        bot::think(self, &game.arena, game.rates, seen, player, random)
     }
 }
 

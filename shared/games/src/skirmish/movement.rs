@@ -5,7 +5,7 @@ use glam::Vec2;
 use super::arena::Arena;
 use super::entities::{Command, PACE, PLACE, Player};
 use super::weapons::{self, Weapon};
-use phaselock::fields::Field;
+use crate::records::{held, runs, snapped};
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::slide_circle;
 use phaselock::time::Rates;
@@ -18,10 +18,9 @@ pub const SPEED: f32 = 6.5;
 const ACCELERATION: f32 = 40.0;
 /// How fast a player who lets go comes to rest: half as fast, so that there is some momentum.
 const FRICTION: f32 = 20.0;
-/// Ticks of the same keys that are counted: as many as the field holds, and more than are extrapolated.
-const HELD_MAX: u8 = 63;
 
-/// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was fired.
+/// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was
+/// fired.
 pub fn movement(
     arena: &Arena,
     rates: Rates,
@@ -30,8 +29,8 @@ pub fn movement(
 ) -> Option<Weapon> {
     let secs = rates.step_secs();
     let ran_alike = (player.right, player.down) == (command.right, command.down);
-    player.held = count(player.held, ran_alike);
-    player.fire_held = count(player.fire_held, player.fire == command.fire);
+    player.held = held(player.held, ran_alike);
+    player.fire_held = held(player.fire_held, player.fire == command.fire);
     (player.right, player.down, player.fire) = (command.right, command.down, command.fire);
     player.aim = command.aim;
 
@@ -49,14 +48,9 @@ pub fn movement(
     weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
 }
 
-/// A counter of ticks, once more or from the start.
-fn count(held: u8, alike: bool) -> u8 {
-    if alike { (held + 1).min(HELD_MAX) } else { 1 }
-}
-
-/// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as many
-/// ticks as `steering` has held its keys, with those. For one who changed keys once at most, and whom
-/// nobody shot, that is the truth; only where it aims cannot be known.
+/// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as
+/// many ticks as `steering` has held its keys, with those. For one who changed keys once at most,
+/// and whom nobody shot, that is the truth; only where it aims cannot be known.
 pub(super) fn extrapolate(
     arena: &Arena,
     rates: Rates,
@@ -74,8 +68,7 @@ pub(super) fn extrapolate(
     if base.health == 0 {
         player.respawn = base.respawn.saturating_sub(ticks as u16);
     } else {
-        // The keys of each tick from 1 to `ticks`, of which the last few ran with the present ones.
-        let at = |held: u8, tick| if tick + u64::from(held) > ticks { steering } else { base };
+        let at = |held: u8, tick| runs(base, steering, held, tick, ticks);
         for tick in 1..=ticks {
             let Player { right, down, .. } = *at(steering.held, tick);
             let fire = at(steering.fire_held, tick).fire;
@@ -95,7 +88,3 @@ pub(super) fn extrapolate(
 
 /// More shots than anybody fires in as many ticks as are extrapolated.
 const AMMUNITION_UNKNOWN: u8 = 15;
-
-fn snapped(field: Field, value: f32) -> f32 {
-    field.unpack(field.pack(value))
-}

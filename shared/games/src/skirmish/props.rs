@@ -1,9 +1,10 @@
-//! Crates and barrels: they are pushed, pile up, and are carried and thrown; by the same function on the server
-//! and ahead on the clients.
+//! Crates and barrels: they are pushed, pile up, and are carried and thrown; by the same function
+//! on the server and ahead on the clients.
 //!
-//! In a tick all glide on, and then are parted in the order of their ids, a bounded number of times: what players
-//! walk into gives way, what stands in each other's way gives way by halves, and at last players give way
-//! to what could not. Nothing is ever moved but through `shift`, which no wall lets through.
+//! In a tick all glide on, and then are parted in the order of their ids, a bounded number of
+//! times: what players walk into gives way, what stands in each other's way gives way by halves,
+//! and at last players give way to what could not. Nothing is ever moved but through `shift`,
+//! which no wall lets through.
 
 use glam::Vec2;
 
@@ -32,10 +33,11 @@ const THROW_SPEED: f32 = 13.0;
 const GRAB_REACH: f32 = 1.25;
 /// How far before its bearer something is carried.
 const HOLD: f32 = 0.8;
-/// Overlaps up to this are left alone, in metres: more than rounding to the grid makes, so that a pile comes
-/// to rest.
+/// Overlaps up to this are left alone, in metres: more than rounding to the grid makes, so that a
+/// pile comes to rest.
 const SLOP: f32 = 0.012;
-/// Passes in which all are parted. What is not parted then is so in the next tick, or stays: arbitrary.
+/// Passes in which all are parted. What is not parted then is so in the next tick, or stays:
+/// arbitrary.
 const PASSES: u32 = 4;
 
 /// Somebody among props.
@@ -105,7 +107,8 @@ pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) 
     prop
 }
 
-/// Somebody's hands: lifts what is at hand, carries it, or throws it. Only what `moves` is in reach.
+/// Somebody's hands: lifts what is at hand, carries it, or throws it. Only what `moves` is in
+/// reach.
 pub(super) fn hands(
     arena: &Arena,
     entities: &mut Entities<Piece>,
@@ -148,8 +151,8 @@ pub(super) fn hands(
 }
 
 impl Contacts {
-    /// What follows the players' own movement: of the players those move whom `walks` says, of the props those of
-    /// which `moves` does. The others stand in the way.
+    /// What follows the players' own movement: of the players those move whom `walks` says, of the
+    /// props those of which `moves` does. The others stand in the way.
     pub(super) fn settle(
         &mut self,
         arena: &Arena,

@@ -20,9 +20,9 @@ const DAMAGE: u8 = 20;
 pub const BARREL_WEAR: u8 = 2;
 
 impl Skirmish {
-    /// What a shot meets first: another living player or a prop, or none. It starts where the shooter is now, as
-    /// its client predicted, and meets the others where they are in `seen`. Who has died or returned to the
-    /// world since is not there to be hit.
+    /// What a shot meets first: another living player or a prop, or none. It starts where the
+    /// shooter is now, as its client predicted, and meets the others where they are in `seen`. Who
+    /// has died or returned to the world since is not there to be hit.
     pub(super) fn hit(
         &self,
         entities: &Entities<Piece>,

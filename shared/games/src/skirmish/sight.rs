@@ -14,8 +14,8 @@ use phaselock::game::Relevance;
 use phaselock::physics::{Aabb, in_sight, ray_to_walls};
 
 /// How far anybody sees, in metres: what a camera shows of the arena on a screen of 32 to 9 from a
-/// corner of it, and further than a shot goes. Nearer would hide few: of all pairs of 64 bots 32 % are
-/// told of each other, and within 30 m 29 %.
+/// corner of it, and further than a shot goes. Nearer would hide few: of all pairs of 64 bots 32 %
+/// are told of each other, and within 30 m 29 %.
 pub const REACH: f32 = 42.0;
 /// How many seconds ahead everybody is taken to be as well: a round trip of 200 ms, and a delay of
 /// two snapshots at 30 Hz.
@@ -23,8 +23,8 @@ const AHEAD_SECS: f32 = 0.27;
 /// Within so many metres somebody matters most, and from there on the less the further: what a
 /// rifle's aim is off by when somebody is shown in the wrong place is in inverse proportion.
 const NEAR: f32 = 5.0;
-/// How much somebody matters at most; at the end of sight it is 1. A long way off somebody is still
-/// shown an eighth as often as right here.
+/// How much somebody matters at most; at the end of sight it is 1. A long way off somebody is
+/// still shown an eighth as often as right here.
 const MOST: u16 = 8;
 /// Whoever is so near to the line of aim, in metres, matters as if near: the next shot is meant
 /// for him.
@@ -45,16 +45,17 @@ pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Rele
     Relevance::Matters(if aimed_at { MOST } else { (f32::from(MOST) * near).round() as u16 })
 }
 
-/// How far things are seen, in metres: what a camera shows to either side on a screen of 32 to 9, and what it leans.
+/// How far things are seen, in metres: what a camera shows to either side on a screen of 32 to 9,
+/// and what it leans.
 const THING_REACH: f32 = 25.0;
 /// How far a mine is seen by others than its owner, in metres: a step before it goes off.
 pub const MINE_SEEN: f32 = 4.5;
 
-/// How much a thing that is not the viewer's own matters to it: what is in sight, or will be in a moment; mines
-/// only when they are near, until they go off.
+/// How much a thing that is not the viewer's own matters to it: what is in sight, or will be in a
+/// moment; mines only when they are near, until they go off.
 pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) -> Relevance {
     let Some((place, shape)) = outline(piece) else { return Relevance::Secret };
-    let (eye, far) = (viewer.position(), viewer.position().distance(place));
+    let (viewpoint, far) = (viewer.position(), viewer.position().distance(place));
     let hidden = match piece {
         Piece::Mine(mine) => mine.burst == 0 && far > MINE_SEEN,
         _ => false,
@@ -63,8 +64,8 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
         return Relevance::Secret;
     }
     let half = shape.half().min_element();
-    let aside = (place - eye).perp().normalize_or_zero() * half;
-    let eyes = [eye, soon(walls, viewer)];
+    let aside = (place - viewpoint).perp().normalize_or_zero() * half;
+    let viewpoints = [viewpoint, soon(walls, viewer)];
     // Where what flies is when the viewer will have heard of it.
     let flies = match piece {
         Piece::Shell(shell) => shell.velocity(),
@@ -81,7 +82,7 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
     };
     let bodies = [place + aside, place - aside, later];
     let count = if later == place { 2 } else { 3 };
-    let seen = any_free(walls, &eyes, &bodies[..count]);
+    let seen = any_free(walls, &viewpoints, &bodies[..count]);
     let weight = match piece {
         Piece::Shell(_) => MOST,
         Piece::Prop(_) | Piece::Mine(_) => (f32::from(MOST) * NEAR / far.max(NEAR)).round() as u16,
@@ -92,20 +93,20 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
 
 /// Whether one player sees another, or will in a moment.
 fn is_told(walls: &[Aabb], viewer: &Player, other: &Player) -> bool {
-    let (eye, body) = (viewer.position(), other.position());
-    let to = body - eye;
+    let (viewpoint, body) = (viewer.position(), other.position());
+    let to = body - viewpoint;
     // Both flanks as seen from there, to the full width: who sees a shoulder sees somebody.
     let aside = to.perp().normalize_or_zero() * RADIUS;
-    let eyes = [eye, soon(walls, viewer)];
+    let viewpoints = [viewpoint, soon(walls, viewer)];
     let bodies = [body, body + aside, body - aside, soon(walls, other)];
 
-    any_free(walls, &eyes, &bodies)
+    any_free(walls, &viewpoints, &bodies)
 }
 
-/// Whether there is a free line from any of the eyes to any of the bodies.
-fn any_free(walls: &[Aabb], eyes: &[Vec2], bodies: &[Vec2]) -> bool {
+/// Whether there is a free line from any of the viewpoints to any of the bodies.
+fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
     // Few walls are anywhere near.
-    let all = eyes.iter().chain(bodies);
+    let all = viewpoints.iter().chain(bodies);
     let bounds = (Vec2::INFINITY, Vec2::NEG_INFINITY);
     let (min, max) = all.fold(bounds, |(min, max), point| (min.min(*point), max.max(*point)));
     let mut near = [Aabb { min: Vec2::ZERO, max: Vec2::ZERO }; WALLS_MAX];
@@ -119,7 +120,7 @@ fn any_free(walls: &[Aabb], eyes: &[Vec2], bodies: &[Vec2]) -> bool {
         }
     }
     let near = &near[..count];
-    eyes.iter().any(|eye| bodies.iter().any(|body| in_sight(*eye, *body, near)))
+    viewpoints.iter().any(|viewpoint| bodies.iter().any(|body| in_sight(*viewpoint, *body, near)))
 }
 
 /// Walls that may be between two players.

@@ -11,6 +11,7 @@ use phaselock::fields::Record;
 use phaselock::game::Bot as _;
 use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
 use phaselock::rewind::{Favour, Past, RewoundHit, View};
+use phaselock::time::Tick;
 
 fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
     world_at(Rates::DEFAULT, players, seed)
@@ -213,8 +214,8 @@ fn five_hits_kill_and_walls_stop_shots() {
     assert_eq!((victim.health, victim.spawns), (HEALTH, 2), "back in the world");
 }
 
-/// One shot of player 0 at (-6, 0) to the right, in which player 1 was at (-3, 0) four ticks ago and is now as
-/// `now` makes it. Returns whether it hit, and what was told of it.
+/// One shot of player 0 at (-6, 0) to the right, in which player 1 was at (-3, 0) four ticks ago
+/// and is now as `now` makes it. Returns whether it hit, and what was told of it.
 fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<RewoundHit>) {
     let (game, mut world) = world_of(2, 3);
     let policy = phaselock::rewind::Rewind { favour, ..phaselock::rewind::Rewind::DEFAULT };
@@ -284,7 +285,8 @@ fn a_player_comes_and_goes_with_its_score() {
     assert_eq!(Skirmish::avatar(&world.entities, PlayerId(0)), None);
 }
 
-/// How many of a player's states since, oldest last, differ from the one before in what is asked for.
+/// How many of a player's states since, oldest last, differ from the one before in what is asked
+/// for.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,
     n: usize,
@@ -298,9 +300,9 @@ fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
     *told.as_ref().and_then(Piece::player).expect("it is extrapolated")
 }
 
-/// How much of what bots do in a minute is extrapolated from bases `back` ticks old. It must be all of
-/// those who lived, turned once at most and pulled or left the trigger once at most, and were neither blown
-/// about nor had anything at hand.
+/// How much of what bots do in a minute is extrapolated from bases `back` ticks old. It must be
+/// all of those who lived, turned once at most and pulled or left the trigger once at most, and
+/// were neither blown about nor had anything at hand.
 fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
     let mut past: VecDeque<Vec<Player>> = VecDeque::new();
     let mut alone: VecDeque<Vec<bool>> = VecDeque::new();

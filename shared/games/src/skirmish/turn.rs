@@ -32,7 +32,8 @@ const FOUND: u8 = 2;
 const PICKUP_SECS: f32 = 15.0;
 /// Seconds until a barrel that went off is back.
 const BARREL_SECS: f32 = 20.0;
-/// How fast something must be that hurts whom it hits, in metres a second: faster than it is pushed.
+/// How fast something must be that hurts whom it hits, in metres a second: faster than it is
+/// pushed.
 const HURT_SPEED: f32 = 6.0;
 /// What it takes.
 const HURT_DAMAGE: u8 = 30;
@@ -150,7 +151,8 @@ impl Skirmish {
         }
     }
 
-    /// Everybody's hands; what nobody carries any more falls to the floor, and who carries nothing knows it.
+    /// Everybody's hands; what nobody carries any more falls to the floor, and who carries nothing
+    /// knows it.
     fn carry(
         &self,
         entities: &mut Entities<Piece>,
@@ -197,8 +199,9 @@ impl Skirmish {
         }
     }
 
-    /// Everything in the air flies, of what `moves`; what burst long enough ago is noted in `over`. With `hits`,
-    /// players are in its way, too: their places are known only where the truth is.
+    /// Everything in the air flies, of what `moves`; what burst long enough ago is noted in
+    /// `over`. With `hits`, players are in its way, too: their places are known only where the
+    /// truth is.
     fn fly_all(
         &self,
         entities: &mut Entities<Piece>,

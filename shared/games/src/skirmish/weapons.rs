@@ -43,8 +43,8 @@ impl Weapon {
     /// All, by their numbers.
     pub const ALL: [Self; 4] = [Self::Rifle, Self::Rockets, Self::Grenades, Self::Mines];
 
-    /// Seconds from one shot to the next. The rifle's is six a second; the others' are arbitrary, so that a
-    /// rocket does about as much in its time as the rifle.
+    /// Seconds from one shot to the next. The rifle's is six a second; the others' are arbitrary,
+    /// so that a rocket does about as much in its time as the rifle.
     fn reload_secs(self) -> f32 {
         match self {
             Self::Rifle => 0.16,
@@ -85,13 +85,15 @@ impl Weapon {
     }
 }
 
-/// Seconds before a weapon that was just taken in hand can fire. Arbitrary; or all could be fired in turn.
+/// Seconds before a weapon that was just taken in hand can fire. Arbitrary; or all could be fired
+/// in turn.
 const SWITCH_SECS: f32 = 0.2;
 
-/// The part of a tick that hands have in it: another weapon, and the trigger. Returns what was fired.
+/// The part of a tick that hands have in it: another weapon, and the trigger. Returns what was
+/// fired.
 ///
-/// *Invariant:* who has no ammunition for a weapon does not have it in hand, so that others, who are not told
-/// of ammunition, know that it can fire.
+/// *Invariant:* who has no ammunition for a weapon does not have it in hand, so that others, who
+/// are not told of ammunition, know that it can fire.
 pub(super) fn handle(
     player: &mut Player,
     rates: Rates,

@@ -4,14 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock::fingerprint::Fingerprint;
 use phaselock::wire::control::printable;
-use phaselock::wire::protocol::ALPN;
-use quinn::crypto::rustls::QuicClientConfig;
-use quinn::{
-    ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime,
-    VarInt,
-};
+use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime, VarInt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -22,16 +16,17 @@ use crate::framing::read_frame;
 use crate::pins::KnownHosts;
 use crate::settings;
 use crate::socket::EcnCleared;
-use crate::verify::{Observed, Seen, client_crypto};
+use crate::verify::{Seen, client_config};
 
 /// A server that does not answer for so long is tried at its next address, or later.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Why there is no connection, and whether another attempt makes sense.
+/// A connection could not be made or ended by itself.
 struct Lost {
     reason: String,
+    /// Whether another attempt makes sense.
     retry: bool,
 }
 
@@ -75,6 +70,11 @@ impl Carrier {
         Self { options, clock, events, commands }
     }
 
+    #[cfg(test)]
+    pub(super) fn poll_command(&mut self) -> Option<Command> {
+        self.commands.try_recv().ok()
+    }
+
     /// Runs until the player's side is gone.
     pub(super) async fn run(mut self) {
         while let Some(command) = self.commands.recv().await {
@@ -85,14 +85,15 @@ impl Carrier {
                 connected = connect(&self.options, &self.events) => connected,
                 () = closed(&mut self.commands) => continue,
             };
-            let lost = match connected {
+            match connected {
                 Ok(connected) => self.carry(connected).await,
-                Err(lost) => Some(lost),
-            };
-            if let Some(Lost { reason, retry }) = lost {
-                self.tell(Event::Lost { reason, retry }).await;
+                Err(lost) => self.lose(lost).await,
             }
         }
+    }
+
+    async fn lose(&self, Lost { reason, retry }: Lost) {
+        self.tell(Event::Lost { reason, retry }).await;
     }
 
     async fn tell(&self, event: Event) {
@@ -101,16 +102,13 @@ impl Carrier {
     }
 
     /// Carries until the connection is lost, or the player's side closes it.
-    async fn carry(&mut self, connected: Connected) -> Option<Lost> {
+    async fn carry(&mut self, connected: Connected) {
         let Connected { endpoint, connection, mut send, mut receive } = connected;
         self.tell(Event::Connected).await;
         let (events, clock) = (&self.events, self.clock);
         let control = async {
-            loop {
-                // The datagrams' side knows better why the connection ended.
-                let Ok(body) = read_frame(&mut receive).await else {
-                    return std::future::pending().await;
-                };
+            // The datagrams' side knows better why the connection ended.
+            while let Ok(body) = read_frame(&mut receive).await {
                 let _ = events.send(Event::Control { body, arrival: clock.now() }).await;
             }
         };
@@ -121,10 +119,12 @@ impl Carrier {
                     Ok(bytes) => {
                         let _ = events.try_send(Event::Datagram { bytes, arrival: clock.now() });
                     }
-                    Err(error) => return Err(Lost::retry(describe(&error))),
+                    Err(error) => return Lost::retry(describe(&error)),
                 }
             }
         };
+        // The connection is lost when all its messages are handed on: the last one may say why.
+        let lost = async { tokio::join!(control, datagrams).1 };
         let commands = async {
             loop {
                 match self.commands.recv().await {
@@ -138,24 +138,22 @@ impl Carrier {
                         let _ = send.write_all(&framed).await;
                     }
                     Some(Command::Connect) => {}
-                    Some(Command::Close(reason)) => return Ok(reason),
-                    None => return Ok("the player is gone".to_owned()),
+                    Some(Command::Close(reason)) => return reason,
+                    None => return "the player has left".to_owned(),
                 }
             }
         };
-        let end = tokio::select! {
+        let reason = tokio::select! {
             biased;
-            end = control => end,
-            end = datagrams => end,
-            end = commands => end,
-        };
-        let (reason, lost) = match end {
-            Ok(reason) => (reason, None),
-            Err(lost) => (lost.reason.clone(), Some(lost)),
+            lost = lost => {
+                // Before the goodbye, which takes time that the player can use.
+                self.lose(lost).await;
+                String::new()
+            }
+            reason = commands => reason,
         };
         connection.close(VarInt::from_u32(0), reason.as_bytes());
         let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
-        lost
     }
 }
 
@@ -216,7 +214,8 @@ async fn connect_to(
             Endpoint::new_with_abstract_socket(config, None, Arc::new(EcnCleared(socket)), runtime)
         })
         .map_err(|error| broken(&error))?;
-    let (config, observed) = client_config(expected)?;
+    let (config, observed) = client_config(expected)
+        .map_err(|error| Lost::for_good(format!("no encryption: {error}")))?;
     endpoint.set_default_client_config(config);
     let connecting = endpoint.connect(remote, "phaselock").map_err(|error| broken(&error))?;
     let result = timeout(CONNECT_TIMEOUT, connecting).await;
@@ -247,13 +246,6 @@ async fn connect_to(
         .map_err(|_| Lost::retry(format!("no answer from {host}")))?
         .map_err(|error| Lost::retry(describe(&error)))?;
     Ok(Connected { endpoint, connection, send, receive })
-}
-
-fn client_config(expected: Option<Fingerprint>) -> Result<(ClientConfig, Observed), Lost> {
-    let failed = |error: &dyn std::fmt::Display| Lost::for_good(format!("no encryption: {error}"));
-    let (tls, observed) = client_crypto(expected, ALPN).map_err(|error| failed(&error))?;
-    let quic = QuicClientConfig::try_from(tls).map_err(|error| failed(&error))?;
-    Ok((settings::client_config(quic), observed))
 }
 
 /// A connection's end in words for players.

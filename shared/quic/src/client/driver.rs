@@ -20,7 +20,7 @@ pub struct Driver {
     handle: Handle,
     clock: Clock,
     pinned: Option<Fingerprint>,
-    /// What [`wait`](Self::wait) came upon, not handled yet.
+    /// An event that ended [`wait`](Self::wait), not handled yet.
     came: Option<Event>,
     /// Whether the network's side is gone.
     is_over: bool,
@@ -37,7 +37,7 @@ impl Driver {
         Self::new(Handle::spawn_here(options, clock), config, clock)
     }
 
-    fn new(handle: Handle, config: SessionConfig, clock: Clock) -> Self {
+    pub(super) fn new(handle: Handle, config: SessionConfig, clock: Clock) -> Self {
         let session = Session::new(config, clock.now());
         let mut driver = Self { session, handle, clock, pinned: None, came: None, is_over: false };
         driver.transmit();
@@ -54,7 +54,7 @@ impl Driver {
         self.receive_each(|_, _, _| {});
     }
 
-    /// The same, looking at every snapshot packet that was taken in, with its time of arrival.
+    /// The same; `look` gets every snapshot packet that was taken in, with its time of arrival.
     pub fn receive_each(&mut self, mut look: impl FnMut(&Session, &Received, LocalTime)) {
         while let Some(event) = self.came.take().or_else(|| self.handle.events.try_recv().ok()) {
             match event {
@@ -91,7 +91,11 @@ impl Driver {
     }
 
     /// Waits until something comes or the session has something to do, `until` at the latest.
+    /// What came waits for [`receive`](Self::receive): until that is called, this returns at once.
     pub async fn wait(&mut self, until: LocalTime) {
+        if self.came.is_some() {
+            return;
+        }
         let now = self.clock.now();
         let due = self.session.next_timeout(now).map_or(until, |due| due.min(until));
         // Never at once again: the session's clock may stand still for lack of news.
@@ -114,7 +118,8 @@ impl Driver {
         self.session.poll_notice()
     }
 
-    /// The certificate of a server that was met for the first time and is remembered from now on; told once.
+    /// The certificate of a server that was met for the first time and is remembered from now on.
+    /// Told once.
     pub fn take_pinned(&mut self) -> Option<Fingerprint> {
         self.pinned.take()
     }

@@ -1,8 +1,10 @@
-//! The client's side: QUIC on a thread of its own (or on a runtime that exists), channels to whoever
-//! plays, and a [`Driver`] that moves a session by them.
+//! The client's side: QUIC on a thread of its own (or on a runtime that exists), channels to the
+//! player's side, and a [`Driver`] that moves a session by them.
 
 mod carrier;
 mod driver;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +21,7 @@ use crate::clock::Clock;
 use crate::socket::{Sockets, SystemSockets};
 pub use driver::Driver;
 
-/// How servers are recognised.
+/// The means of recognising a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pins {
     /// By a known-hosts file; a server met for the first time is added to it.
@@ -37,10 +39,9 @@ pub struct Options {
     pub address: Address,
     /// How the server is recognised.
     pub pins: Pins,
-    /// A bad network to put around the real one; what it says of later counts from the start of the
-    /// client's driver.
+    /// A bad network to put around the real one. Its times count from the start of the driver.
     pub link: Option<Conditions>,
-    /// Where sockets come from.
+    /// The source of sockets.
     pub sockets: Arc<dyn Sockets>,
 }
 
@@ -51,7 +52,7 @@ impl Options {
     }
 }
 
-/// What comes from the network.
+/// An event from the network's side.
 #[derive(Debug)]
 enum Event {
     /// The server was met for the first time; its certificate is remembered from now on.
@@ -79,6 +80,8 @@ enum Command {
 const EVENTS_MAX: usize = 2048;
 /// Commands that wait for the network's side.
 const COMMANDS_MAX: usize = 256;
+/// Places among those that are kept free of datagrams.
+const COMMANDS_KEPT: usize = 16;
 
 /// A player's end of the channels. Dropping it closes the connection.
 #[derive(Debug)]
@@ -93,9 +96,11 @@ impl Handle {
     fn spawn(options: Options, clock: Clock) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (mut handle, carrier) = Self::prepare(options, clock);
-        let thread = std::thread::Builder::new()
-            .name("network".into())
-            .spawn(move || runtime.block_on(carrier.run()))?;
+        let thread = std::thread::Builder::new().name("network".into()).spawn(move || {
+            runtime.block_on(carrier.run());
+            // Waits for nothing: the system may take minutes to look a name up.
+            runtime.shutdown_background();
+        })?;
         handle.thread = Some(thread);
         Ok(handle)
     }
@@ -114,10 +119,14 @@ impl Handle {
         (Self { events, commands, thread: None }, carrier)
     }
 
-    /// Controls a command over. A full channel means that the network's side is stuck: a datagram may be
-    /// lost, and whatever else is lost ends in a timeout.
+    /// Hands a command over. The channel fills when the network's side is stuck: datagrams are
+    /// lost then. Nothing else is: a session asks for a few other things and then waits for an
+    /// event.
     fn command(&self, command: Command) {
-        let _ = self.commands.try_send(command);
+        let is_datagram = matches!(command, Command::Datagram(_));
+        if !is_datagram || self.commands.capacity() > COMMANDS_KEPT {
+            let _ = self.commands.try_send(command);
+        }
     }
 
     /// Waits until the goodbye is said, for a second at most.

@@ -1,4 +1,5 @@
-//! Identities stored, found again and spoilt in every way; whatever is wrong, nothing is overwritten.
+//! Identities stored, found again and spoilt in every way; whatever is wrong, nothing is
+//! overwritten.
 
 use std::fs;
 

@@ -34,7 +34,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// cannot displace what others send. Three for each tick at the fastest rate.
 const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
 
-/// What the room can do with a connection.
+/// The room's end of a connection.
 #[derive(Debug)]
 pub(super) struct Peer {
     connection: Connection,
@@ -63,8 +63,8 @@ impl Peer {
         }
     }
 
-    /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as much
-    /// is under way as the path carries.
+    /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as
+    /// much is under way as the path carries.
     pub(super) fn is_behind(&self) -> bool {
         settings::client_is_behind(&self.connection)
     }
@@ -146,8 +146,8 @@ async fn read(
     wanted: impl Fn() -> bool,
 ) -> String {
     let control = async {
-        // Nothing may follow the hello. Whatever does is handed on once, for the room to object to;
-        // more of it is left to fill the stream's window. An ended stream is not an ended
+        // Nothing may follow the hello. Whatever does is handed on once, for the room to object
+        // to; more of it is left to fill the stream's window. An ended stream is not an ended
         // connection: a client that says nothing more plays on.
         if let Ok(body) = read_frame(&mut receive).await {
             let arrival = room.clock.now();
@@ -200,7 +200,7 @@ async fn write(
     newcomer: Newcomer,
 ) {
     let mut newcomer = Some(newcomer);
-    let mut reason = String::from("the room has no place for it");
+    let mut reason = String::from("the room has let the connection go");
     while let Some(write) = writes.recv().await {
         match write {
             Write::Message(message) => {

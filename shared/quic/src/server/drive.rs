@@ -64,7 +64,7 @@ impl Driver {
         Some(room.close_game())
     }
 
-    /// Controls on what waits, as much of it as belongs into a turn.
+    /// Hands on what waits, up to a turn's share.
     fn handle_waiting(&mut self, room: &mut dyn AnyRoom) {
         for _ in 0..EVENTS_PER_TURN {
             let Ok(event) = self.events.try_recv() else { break };
@@ -98,8 +98,8 @@ impl Driver {
 
     fn drain(&mut self, room: &mut dyn AnyRoom) {
         let Self { peers, clock, .. } = self;
-        // Whoever has not got the last snapshot off yet is spared this one: what waits is told later
-        // and newer.
+        // Whoever has not got the last snapshot off yet is spared this one: what waits is told
+        // later and newer.
         loop {
             let behind = |client| peers.get(&client).is_none_or(|peer| peer.is_behind());
             let Some(output) = room.poll_output_unless(clock.now(), &behind) else { return };
@@ -113,7 +113,7 @@ impl Driver {
                     if peer.send(message).is_err() {
                         peer.close(TOO_SLOW);
                         peers.remove(&client);
-                        room.handle_lost(client, "it does not read");
+                        room.handle_lost(client, "it does not read its control messages");
                     }
                 }
                 Output::Close { client, reason } => {

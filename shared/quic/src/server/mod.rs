@@ -10,7 +10,7 @@ mod events;
 mod newcomers;
 
 use std::future::Future;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,15 +36,15 @@ const EVENTS_MAX: usize = 8192;
 /// How long goodbyes may take when the server ends.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is wrong with what was given to [`Server::bind`].
+/// A server cannot be bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// The address cannot be had.
+    /// The address is not free, or not this machine's.
     #[error("cannot listen on {address}: {error}; is another server running there?")]
     Socket {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's answer.
         error: std::io::Error,
     },
     /// TLS does not take the certificate.
@@ -62,28 +62,14 @@ pub struct Server {
 impl Server {
     /// Binds an address; port 0 lets the system choose one. Must be called within a tokio runtime.
     pub fn bind(address: SocketAddr, identity: &Identity) -> Result<Self, BindError> {
-        let socket = socket::bind(address).map_err(|error| BindError::Socket { address, error })?;
-        Self::on_socket(socket, identity)
-    }
-
-    /// The same on a socket that exists.
-    pub fn on_socket(socket: UdpSocket, identity: &Identity) -> Result<Self, BindError> {
-        let address = socket.local_addr().map_err(unbound)?;
-        let socket = TokioRuntime
-            .wrap_udp_socket(socket)
+        let socket = socket::bind(address)
+            .and_then(|socket| TokioRuntime.wrap_udp_socket(socket))
             .map_err(|error| BindError::Socket { address, error })?;
-        Self::on_abstract(socket, identity)
-    }
-
-    /// The same on whatever carries packets.
-    pub fn on_abstract(
-        socket: Arc<dyn AsyncUdpSocket>,
-        identity: &Identity,
-    ) -> Result<Self, BindError> {
         Self::with_controller(socket, identity, None)
     }
 
-    /// The same with another congestion controller than this crate's own, for whoever wants to compare.
+    /// A server on any carrier of packets; with another congestion controller than this crate's
+    /// own, to compare the two.
     pub fn with_controller(
         socket: Arc<dyn AsyncUdpSocket>,
         identity: &Identity,
@@ -92,7 +78,9 @@ impl Server {
         let crypto = |error: String| BindError::Crypto(error);
         let tls = identity.server_crypto(ALPN).map_err(|error| crypto(error.to_string()))?;
         let quic = QuicServerConfig::try_from(tls).map_err(|error| crypto(error.to_string()))?;
-        let address = socket.local_addr().map_err(unbound)?;
+        let unbound = SocketAddr::from(([0; 4], 0));
+        let address =
+            socket.local_addr().map_err(|error| BindError::Socket { address: unbound, error })?;
         let endpoint = Endpoint::new_with_abstract_socket(
             settings::server_endpoint(),
             Some(settings::server_config(quic, controller)),
@@ -103,14 +91,20 @@ impl Server {
         Ok(Self { endpoint, address })
     }
 
-    /// Where it listens.
+    #[cfg(test)]
+    pub(crate) async fn accept(&self) -> quinn::Connection {
+        let incoming = self.endpoint.accept().await.expect("the endpoint is open");
+        incoming.await.expect("a handshake")
+    }
+
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Plays these games in turn, each for as many rounds as the configuration says, until `shutdown` says
-    /// why to stop; everybody is told. The room's start is set here. Without any game there is nothing
-    /// to do.
+    /// Plays these games in turn, each for as many rounds as the configuration says, until
+    /// `shutdown` resolves to the reason that everybody is told. The room's start is set here.
+    /// Without any game this returns at once.
     pub async fn run(
         self,
         games: &Games,
@@ -147,11 +141,6 @@ impl Server {
     }
 }
 
-/// A socket that cannot tell where it is.
-fn unbound(error: std::io::Error) -> BindError {
-    BindError::Socket { address: ([0; 4], 0).into(), error }
-}
-
 async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
     let permits = Arc::new(Semaphore::new(places));
     let newcomers = Newcomers::default();
@@ -163,8 +152,8 @@ async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
             let _ = incoming.retry();
             continue;
         }
-        let place = Arc::clone(&permits).try_acquire_owned().ok().zip(newcomers.enter(remote));
-        let Some((permit, newcomer)) = place else {
+        let admitted = Arc::clone(&permits).try_acquire_owned().ok().zip(newcomers.enter(remote));
+        let Some((permit, newcomer)) = admitted else {
             tracing::debug!(%remote, "refused: too many connections");
             incoming.refuse();
             continue;

@@ -20,7 +20,8 @@ fn standing(x: f32, y: f32) -> Player {
     Player { x, y, ran: 10_000, pressed, ..Player::default() }
 }
 
-/// The states of the ticks after the one that it starts from, commanded by the number of the tick, from 0.
+/// The states of the ticks after the one that it starts from, commanded by the number of the tick,
+/// from 0.
 fn run(rates: Rates, player: Player, count: u64, command: impl Fn(u64) -> Command) -> Vec<Player> {
     let mut player = player;
     let step = |tick| {

@@ -1,6 +1,7 @@
 //! Rockets, grenades and mines; and that nothing that is commanded does harm to the world.
 
 use super::*;
+use crate::rounds::{played, round};
 use proptest::prelude::*;
 
 /// Lets ticks pass in which player 0 commands this.
@@ -180,14 +181,14 @@ fn a_round_begins_anew_and_ends_at_the_last_frag() {
     let first = world.entities.records_mut::<Score>().next().expect("it is there");
     first.2.frags = FRAGS;
     run(&game, &mut world, Command::default(), 1);
-    assert_eq!((phase(&world), Skirmish::rounds_played(&world)), (Phase::Results, 0));
+    assert_eq!((phase(&world), played(&world)), (Phase::Results, 0));
     // Nobody is harmed any more.
     put(&mut world, 0, -6.0, 0.0);
     put(&mut world, 1, -3.0, 0.0);
     run(&game, &mut world, Command { fire: true, ..Command::default() }, 60);
     assert_eq!(health(&world, 1), HEALTH);
     run(&game, &mut world, Command::default(), 60 * 8);
-    assert_eq!((phase(&world), Skirmish::rounds_played(&world)), (Phase::WarmUp, 1));
+    assert_eq!((phase(&world), played(&world)), (Phase::WarmUp, 1));
 }
 
 fn check(game: &Skirmish, world: &World<Skirmish>, clear: f32) -> Result<(), TestCaseError> {

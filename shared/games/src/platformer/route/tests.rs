@@ -1,4 +1,5 @@
-//! The search for leaps: from everywhere on every ledge everything is tried that somebody might press.
+//! The search for leaps, which tries from everywhere on every ledge everything that somebody might
+//! press; and ways to the goal and to the coins.
 
 use super::*;
 use crate::platformer::level::tick_of;
@@ -38,7 +39,8 @@ fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
         let mut found: Vec<Leap> = Vec::new();
         for clock in clocks(ledge) {
             for (running, plan) in plans() {
-                // How many places in a row lead to the same ledge, of which the middle is the safest.
+                // How many places in a row lead to the same ledge, of which the middle is the
+                // safest.
                 let mut row: Option<(usize, u32)> = None;
                 for n in 0..=((ledge.right - ledge.left) / STRIDE) as u32 {
                     let x = ledge.left + n as f32 * STRIDE;
@@ -73,7 +75,8 @@ fn leaps(level: &Level, ledges: &[Ledge]) -> Vec<Leap> {
     best
 }
 
-/// Points of the cycle at which leaps from a ledge are tried: of a platform or near one, all along its way.
+/// Points of the cycle at which leaps from a ledge are tried: of a platform or near one, all along
+/// its way.
 fn clocks(ledge: &Ledge) -> Vec<f32> {
     let near = PLATFORMS.iter().enumerate().filter(|(number, platform)| match ledge.platform {
         Some(own) => own == *number,
@@ -148,4 +151,39 @@ fn attempt(
         ..Player::default()
     };
     lands(level, ledges, rates, (begin, &player), plan)
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "what bots know of the level is worth a look")]
+fn there_is_a_way_from_every_stage_to_the_goal_and_to_every_coin() {
+    let (level, routes) = (Level::the(), Routes::the());
+    let goal = routes.goal.expect("the goal stands on something");
+    println!("{} ledges, {} leaps", routes.ledges.len(), routes.leaps.len());
+    let under = |x: f32, y: f32| {
+        let on = |ledge: &Ledge| {
+            ledge.platform.is_none() && ledge.y == y && (ledge.left..ledge.right).contains(&x)
+        };
+        routes.ledges.iter().position(on).expect("it stands on something")
+    };
+    let start = under(level.start.x, level.start.y);
+    for (stage, place) in level.stages.iter().enumerate() {
+        let mut at = under(place.x, place.y);
+        assert!(at == goal || routes.next(at, goal).is_some(), "no way on from stage {stage}");
+        let mut hops = 0;
+        while at != goal {
+            at = routes.next(at, goal).expect("there is a way").to;
+            hops += 1;
+            assert!(hops < routes.ledges.len());
+        }
+    }
+    for (coin, ledge) in routes.coins.iter().enumerate() {
+        let place = level.coins[coin];
+        if let Some(ledge) = *ledge {
+            let there = ledge == start || routes.next(start, ledge).is_some();
+            assert!(there, "coin {coin} at {place} cannot be had");
+        }
+    }
+    let without = routes.coins.iter().filter(|ledge| ledge.is_none()).count();
+    // These are had on the way over a gap.
+    assert!(without <= 12, "{without} coins hang over nothing");
 }

@@ -1,0 +1,123 @@
+//! The two sides of a client's channels, each without the other.
+
+use std::time::{Duration, Instant};
+
+use phaselock::client::{SessionConfig, State};
+use phaselock::games::Games;
+use phaselock::time::Micros;
+use phaselock::wire::control::{ServerMessage, frame};
+use quinn::AsyncUdpSocket;
+
+use super::*;
+use crate::identity::Identity;
+use crate::server::Server;
+
+fn options(address: &str) -> Options {
+    Options::new(address.parse().expect("an address"), Pins::Memory)
+}
+
+#[tokio::test]
+async fn commands_are_kept_however_many_datagrams_wait() {
+    let (handle, mut carrier) = Handle::prepare(options("127.0.0.1"), Clock::start());
+    for _ in 0..2 * COMMANDS_MAX {
+        handle.command(Command::Datagram(vec![0]));
+    }
+    handle.command(Command::Close("the server does not answer".into()));
+    handle.command(Command::Connect);
+    let mut waiting = Vec::new();
+    while let Some(command) = carrier.poll_command() {
+        waiting.push(command);
+    }
+    assert!(waiting.len() < COMMANDS_MAX, "datagrams are bounded");
+    assert!(
+        matches!(waiting[..], [.., Command::Datagram(_), Command::Close(_), Command::Connect]),
+        "{waiting:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_event_waits_for_receive_however_often_wait_is_called() {
+    let (sender, events) = mpsc::channel(EVENTS_MAX);
+    let (commands, _receiver) = mpsc::channel(COMMANDS_MAX);
+    let handle = Handle { events, commands, thread: None };
+    let config = SessionConfig::new(Games::new(), "Ada");
+    let mut driver = Driver::new(handle, config, Clock::start());
+    let lost = Event::Lost { reason: "no network".into(), retry: false };
+    sender.send(lost).await.expect("it listens");
+    sender.send(Event::Connected).await.expect("it listens");
+    let until = driver.clock().now() + Micros::from_ms(20_000);
+    for _ in 0..3 {
+        driver.wait(until).await;
+    }
+    driver.receive();
+    assert_eq!(*driver.session.state(), State::Ended { reason: "no network".into() });
+}
+
+/// Sockets that keep one of the runtime's threads busy, as a slow look-up of a name does.
+#[derive(Debug)]
+struct Slow;
+
+impl Sockets for Slow {
+    fn bind(&self, _: std::net::SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_secs(20)));
+        Err(io::Error::other("there is no network"))
+    }
+}
+
+#[test]
+fn close_does_not_wait_for_the_system() {
+    let options = Options { sockets: Arc::new(Slow), ..options("127.0.0.1") };
+    let config = SessionConfig::new(Games::new(), "Ada");
+    let mut driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
+    while matches!(driver.session.state(), State::Connecting { .. }) {
+        driver.receive();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let start = Instant::now();
+    driver.close("the test is over");
+    assert!(start.elapsed() < Duration::from_secs(10), "it took {:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn messages_arrive_before_the_end_of_their_connection() {
+    let identity = Identity::ephemeral().expect("an identity");
+    let server = Server::bind(([127, 0, 0, 1], 0).into(), &identity).expect("a server");
+    let options = options(&server.address().to_string());
+    let (event_sender, mut events) = mpsc::channel(1);
+    let (commands, command_receiver) = mpsc::channel(COMMANDS_MAX);
+    let carrier = carrier::Carrier::new(options, Clock::start(), event_sender, command_receiver);
+    tokio::spawn(carrier.run());
+    commands.send(Command::Connect).await.expect("it runs");
+    let serve = async {
+        let connection = server.accept().await;
+        let (mut send, _receive) = connection.accept_bi().await.expect("a stream");
+        for part in 0..5 {
+            let message = ServerMessage::Closed { reason: format!("part {part}"), retry: false };
+            send.write_all(&frame(&message).expect("it is short")).await.expect("sent");
+        }
+        send.finish().expect("open");
+        send.stopped().await.expect("all of it has arrived");
+        connection.close(0_u32.into(), b"closed");
+        connection
+    };
+    let play = async {
+        assert!(matches!(events.recv().await, Some(Event::Pinned(_) | Event::Connected)));
+        commands.send(Command::Control(vec![0, 0])).await.expect("it runs");
+    };
+    let (_connection, ()) = tokio::join!(serve, play);
+    // The player's side is stuck for a while: by then the close has come, too.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let mut reasons = Vec::new();
+    let lost = loop {
+        match events.recv().await.expect("it ends with the loss") {
+            Event::Control { body, .. } => match ServerMessage::parse(&body) {
+                Ok(ServerMessage::Closed { reason, .. }) => reasons.push(reason),
+                other => panic!("unexpected: {other:?}"),
+            },
+            Event::Lost { reason, .. } => break reason,
+            Event::Pinned(_) | Event::Connected | Event::Datagram { .. } => {}
+        }
+    };
+    assert_eq!(lost, "closed");
+    assert_eq!(reasons, ["part 0", "part 1", "part 2", "part 3", "part 4"]);
+}
