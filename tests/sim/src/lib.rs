@@ -126,6 +126,17 @@ impl<G: Game> SimClient<G> {
     }
 }
 
+/// A message or packet, as it is sent.
+#[derive(Clone, Debug)]
+pub enum Wire {
+    /// A control message to a client.
+    Control(ServerMessage),
+    /// A datagram to a client.
+    Down(Vec<u8>),
+    /// A datagram to the server.
+    Up(Vec<u8>),
+}
+
 /// A server and its clients.
 pub struct Sim<G: Game> {
     /// True time, which is also the server's clock.
@@ -146,6 +157,8 @@ pub struct Sim<G: Game> {
     pub frame: Micros,
     /// The decisions of all snapshot packets, if tables are to be made of them.
     pub counts: Option<Counts>,
+    /// Everything that is sent, in order, if that is recorded.
+    pub wires: Option<Vec<Wire>>,
     /// How many datagrams the server sent, and a digest of them all.
     pub datagrams: (u64, u64),
     seed: u64,
@@ -206,6 +219,7 @@ impl<G: Game> Sim<G> {
         Self {
             now: LocalTime(0),
             counts: None,
+            wires: None,
             datagrams: (0, 0),
             seed: config.seed,
             room: Room::new(config),
@@ -337,7 +351,7 @@ impl<G: Game> Sim<G> {
         self.drain();
         for client in &mut self.clients {
             if !client.stalled {
-                step_client(client, now, self.frame, &mut self.counts);
+                step_client(client, now, self.frame, &mut self.counts, &mut self.wires);
             }
         }
     }
@@ -355,9 +369,12 @@ impl<G: Game> Sim<G> {
                     let mut hasher = DefaultHasher::new();
                     (self.datagrams, client, &bytes).hash(&mut hasher);
                     self.datagrams = (self.datagrams.0 + 1, hasher.finish());
+                    self.wires.iter_mut().for_each(|wires| wires.push(Wire::Down(bytes.clone())));
                     to.down.send(self.now, bytes.len(), bytes);
                 }
                 RoomOutput::Control { message, .. } => {
+                    let sent = || Wire::Control(message.clone());
+                    self.wires.iter_mut().for_each(|wires| wires.push(sent()));
                     let slowest = to.down.config(self.now).slowest() + to.control_delay;
                     let arrival =
                         (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
@@ -453,6 +470,7 @@ fn step_client<G: Game>(
     now: LocalTime,
     frame: Micros,
     counts: &mut Option<Counts>,
+    wires: &mut Option<Vec<Wire>>,
 ) {
     let local = client.skew.read(now);
     while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
@@ -490,6 +508,7 @@ fn step_client<G: Game>(
             None => packet,
         };
         client.note_way::<true>(&packet, near, now);
+        wires.iter_mut().for_each(|wires| wires.push(Wire::Up(packet.clone())));
         client.up.send(now, packet.len(), packet);
     }
 }

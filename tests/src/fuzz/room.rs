@@ -117,7 +117,7 @@ impl Play {
                 }
                 odd => self.room.handle_path(id, usize::from(odd) * 8),
             },
-            _ => match script.u8() {
+            PAUSE.. => match script.u8() {
                 255 => self.room.shutdown("the fuzzer said so"),
                 root => self.pass(Micros::from_ms(i64::from(root) * i64::from(root))),
             },
@@ -299,24 +299,8 @@ impl RoomScript {
         push_block(&mut self.0, bytes);
     }
 
-    pub(super) fn input(&mut self, client: u8, ahead: u8, keys: u8) {
-        self.operation(INPUT, client, &[ahead, keys]);
-    }
-
-    pub(super) fn forged(&mut self, client: u8, fields: &[u8]) {
-        self.operation(FORGED, client, fields);
-    }
-
     pub(super) fn time(&mut self, span: Micros) {
         let tenths = u16::try_from(span.0 / 100).expect("a short time");
         self.operation(TIME, 0, &tenths.to_le_bytes());
-    }
-
-    pub(super) fn driver(&mut self, client: u8, what: u8) {
-        self.operation(DRIVER, client, &[what]);
-    }
-
-    pub(super) fn pause(&mut self, root: u8) {
-        self.operation(PAUSE, 0, &[root]);
     }
 }
