@@ -1,5 +1,7 @@
 //! What a client computes ahead: its own player, what it touches, what it brings into the world.
 
+use crate::depth;
+use crate::games::air::{Air, Body, DART_TICKS, Push, SPEED, STRUCK};
 use phaselock::client::Client;
 use phaselock::game::{Entities, Game, MispredictionCause};
 use phaselock::ids::PlayerId;
@@ -9,8 +11,6 @@ use phaselock::random::Random;
 use phaselock::time::{LocalTime, Tick};
 use phaselock_games::skirmish::{Command, Skirmish, player};
 use phaselock_testing::{Press, Sim, Skew};
-use phaselock_tests::air::{Air, Body, DART_TICKS, Push, SPEED, STRUCK};
-use phaselock_tests::depth;
 
 /// One display frame of the simulation.
 const FRAME_SECS: f64 = 0.004;

@@ -1,5 +1,6 @@
 //! Time: how well the clocks keep, and what becomes of them in hard cases. In virtual time.
 
+use crate::depth;
 use phaselock::client::Stats;
 use phaselock::clock::delay::Delay;
 use phaselock::clock::lead::Lead;
@@ -14,7 +15,6 @@ use phaselock::wire::control::ClientMessage;
 use phaselock::wire::state::Codec;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, Skew, body, bot, hello, room_config};
-use phaselock_tests::depth;
 use phaselock_tests::figures::measure;
 
 /// What is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in

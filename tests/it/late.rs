@@ -1,5 +1,6 @@
 //! Inputs that come too late, too early, too often and all at once.
 
+use crate::games::runners::{Runner, Runners, SPEED};
 use phaselock::client::Client;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
@@ -10,7 +11,6 @@ use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::input::{InputPacket, Pressed, write_input};
 use phaselock_testing::{Press, Sim, body, hello, room_config};
-use phaselock_tests::runners::{Runner, Runners, SPEED};
 use phaselock_tests::toy::Walk;
 
 const TERRIBLE: LinkConfig = LinkConfig::delayed(80, 60).losing(0.2).duplicating(0.1);

@@ -1,6 +1,7 @@
 //! Races between the packets of snapshots, each made by hand: what a client computes ahead holds whichever of
 //! them come, and in whatever order.
 
+use crate::games::air::{Air, Body, Paddle, Puck, Push};
 use phaselock::client::Client;
 use phaselock::fields::Entity;
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
@@ -10,7 +11,6 @@ use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::control::Welcome;
 use phaselock::wire::snapshot::{Change, Perceived, References, SnapshotHeader, SnapshotWriter};
 use phaselock::wire::state::Codec;
-use phaselock_tests::air::{Air, Body, Paddle, Puck, Push};
 
 const ME: PlayerId = PlayerId(0);
 const PUCK: u16 = 0;

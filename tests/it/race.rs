@@ -1,5 +1,6 @@
 //! Race over bad lines: a whole race, and two who touch.
 
+use crate::games::lane::Lane;
 use phaselock::game::Entities;
 use phaselock::link::Conditions;
 use phaselock::motion::choice::Choice;
@@ -8,7 +9,6 @@ use phaselock_games::race::contact::nearest;
 use phaselock_games::race::{Car, Command, Race, Score, car_of};
 use phaselock_games::rounds::{Phase, round};
 use phaselock_testing::{Press, Sim, Skew, bot};
-use phaselock_tests::lane::Lane;
 
 const BAD: &str = "delay=60ms,jitter=30ms,loss=5%";
 

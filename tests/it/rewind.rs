@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::games::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
 use glam::Vec2;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
@@ -17,7 +18,6 @@ use phaselock::wire::input::{InputPacket, VIEW_PARTS};
 use phaselock_games::skirmish::arena::Arena;
 use phaselock_games::skirmish::{Command, Piece, players};
 use phaselock_testing::{Forge, Press, Sim, room_config};
-use phaselock_tests::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
 
 const SHOOTER: PlayerId = PlayerId(0);
 const TARGET: PlayerId = PlayerId(1);

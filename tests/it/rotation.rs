@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::games::air::Air;
 use phaselock::client::{
     AnyClient, Client, Controller, Fed, Notice, Output, Session, SessionConfig, State, Stats,
 };
@@ -18,7 +19,6 @@ use phaselock::wire::control::ServerMessage;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_testing::{body, room_config};
-use phaselock_tests::air::Air;
 use phaselock_tests::toy::Bells;
 use tokio::time::{Instant, sleep_until};
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::depth;
 use phaselock::game::{Game, Slot};
 use phaselock::limits::SENT_PACKETS_MAX;
 use phaselock::random::Random;
@@ -10,7 +11,6 @@ use phaselock::snapshot::priority::unsent_snapshots_max_lossy;
 use phaselock::snapshot::store::{Store, StoreError};
 use phaselock::time::Rates;
 use phaselock::wire::input::Ack;
-use phaselock_tests::depth;
 use proptest::prelude::*;
 
 use crate::yard::{Scene, Server, Thing, Yard, store, told_at};

@@ -8,6 +8,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::depth;
 use phaselock::client::any::Autopilot;
 use phaselock::client::{Client, Controller, Notice, SessionConfig, State, Stats};
 use phaselock::link::{Link, PROFILES};
@@ -22,7 +23,6 @@ use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::{Ether, EtherSocket};
 use phaselock_testing::room_config;
-use phaselock_tests::depth;
 use quinn::AsyncUdpSocket;
 use quinn::congestion::ControllerFactory;
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};

@@ -7,8 +7,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::depth;
 use phaselock_testing::room_config;
-use phaselock_tests::depth;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 
 use super::stack::{Controllers, Player, World, end};

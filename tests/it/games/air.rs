@@ -1,110 +1,71 @@
 //! A third game: paddles on a line strike a puck, push each other and throw darts. It has what the
 //! others lack: things that several players move, and things that a player brings into the world.
 
-use phaselock::fields::{Entity, Kind, Record, Values};
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, MispredictionCause, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::motion::choice::Choice;
 use phaselock::random::Random;
-use phaselock::record;
 use phaselock::time::{Rates, Tick};
+use phaselock::{entities, record};
 
 record! {
     /// What a player commands.
-    pub struct Push {
+    pub(crate) struct Push {
         /// -1 left, 1 right.
-        pub right: i16 = Field::centred(2, 0),
+        pub(crate) right: i16 = Field::centred(2, 0),
         /// Whether to throw a dart.
-        pub throw: bool = Field::count(1),
+        pub(crate) throw: bool = Field::count(1),
     }
 }
 
 record! {
     /// A player.
-    pub struct Paddle {
+    pub(crate) struct Paddle {
         /// The key that is held.
-        pub right: i16 = Field::centred(2, 0).steering(),
+        pub(crate) right: i16 = Field::centred(2, 0).steering(),
         /// Metres from the middle.
-        pub x: f32 = Field::centred(16, 9).moved_by("vx"),
+        pub(crate) x: f32 = Field::centred(16, 9).moved_by("vx"),
         /// Metres a second.
-        pub vx: f32 = Field::centred(14, 8),
+        pub(crate) vx: f32 = Field::centred(14, 8),
         /// Darts thrown so far, modulo 256.
-        pub thrown: u8 = Field::count(8),
+        pub(crate) thrown: u8 = Field::count(8),
         /// Ticks until the next one.
-        pub wait: u8 = Field::count(6),
+        pub(crate) wait: u8 = Field::count(6),
     }
 }
 
 record! {
     /// What is struck.
-    pub struct Puck {
+    pub(crate) struct Puck {
         /// Metres from the middle.
-        pub x: f32 = Field::centred(16, 9).moved_by("vx"),
+        pub(crate) x: f32 = Field::centred(16, 9).moved_by("vx"),
         /// Metres a second.
-        pub vx: f32 = Field::centred(14, 8),
+        pub(crate) vx: f32 = Field::centred(14, 8),
     }
 }
 
 record! {
     /// What is thrown; it flies for [`DART_TICKS`].
-    pub struct Dart {
+    pub(crate) struct Dart {
         /// Metres from the middle.
-        pub x: f32 = Field::centred(16, 9).moved_by("vx"),
+        pub(crate) x: f32 = Field::centred(16, 9).moved_by("vx"),
         /// Metres a second.
-        pub vx: f32 = Field::centred(14, 8),
+        pub(crate) vx: f32 = Field::centred(14, 8),
         /// Which of its thrower's darts it is.
-        pub number: u8 = Field::count(8),
+        pub(crate) number: u8 = Field::count(8),
         /// Ticks that it still flies.
-        pub left: u8 = Field::count(7),
+        pub(crate) left: u8 = Field::count(7),
     }
 }
 
-/// What there is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Body {
-    /// A player.
-    Paddle(Paddle),
-    /// The puck.
-    Puck(Puck),
-    /// A dart.
-    Dart(Dart),
-}
-
-impl Entity for Body {
-    const KINDS: &'static [Kind] = &[
-        Kind { name: Paddle::NAME, fields: Paddle::FIELDS },
-        Kind { name: Puck::NAME, fields: Puck::FIELDS },
-        Kind { name: Dart::NAME, fields: Dart::FIELDS },
-    ];
-
-    fn kind(&self) -> u8 {
-        match self {
-            Self::Paddle(_) => 0,
-            Self::Puck(_) => 1,
-            Self::Dart(_) => 2,
-        }
-    }
-
-    fn values(&self) -> Values {
-        match self {
-            Self::Paddle(paddle) => Record::values(paddle),
-            Self::Puck(puck) => Record::values(puck),
-            Self::Dart(dart) => Record::values(dart),
-        }
-    }
-
-    fn from_values(kind: u8, values: &Values) -> Self {
-        match kind {
-            0 => Self::Paddle(Record::from_values(values)),
-            1 => Self::Puck(Record::from_values(values)),
-            _ => Self::Dart(Record::from_values(values)),
-        }
-    }
+entities! {
+    /// What there is.
+    pub(crate) enum Body { Paddle, Puck, Dart }
 }
 
 impl Body {
     /// Metres from the middle.
-    pub fn x(&self) -> f32 {
+    pub(crate) fn x(&self) -> f32 {
         match self {
             Self::Paddle(paddle) => paddle.x,
             Self::Puck(puck) => puck.x,
@@ -114,24 +75,24 @@ impl Body {
 }
 
 /// Metres from a paddle's middle to its side, and from a puck's.
-pub const HALF: f32 = 0.5;
+pub(crate) const HALF: f32 = 0.5;
 /// Metres from the middle to the walls.
-pub const WALL: f32 = 30.0;
+pub(crate) const WALL: f32 = 30.0;
 /// A paddle's speed in metres a second.
-pub const SPEED: f32 = 4.0;
+pub(crate) const SPEED: f32 = 4.0;
 /// A struck puck's speed.
-pub const STRUCK: f32 = 9.0;
+pub(crate) const STRUCK: f32 = 9.0;
 /// A dart's speed.
-pub const DART_SPEED: f32 = 12.0;
+pub(crate) const DART_SPEED: f32 = 12.0;
 /// How long a dart flies.
-pub const DART_TICKS: u8 = 60;
+pub(crate) const DART_TICKS: u8 = 60;
 /// How near a thing must be to be computed ahead, in metres: what a paddle and a puck cover in half a
 /// second.
 const REACH: f32 = 7.0;
 
 /// The rules.
 #[derive(Debug)]
-pub struct Air {
+pub(crate) struct Air {
     rates: Rates,
     /// Where paddles begin.
     starts: [f32; 2],
@@ -212,7 +173,7 @@ impl Air {
 
 impl Air {
     /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(_kind: u8) -> Choice {
+    pub(crate) fn presentation(_kind: u8) -> Choice {
         Choice::Linear
     }
 }

@@ -15,24 +15,24 @@ use phaselock_games::skirmish::{Command, HEALTH, Piece, Player, Skirmish, player
 use phaselock_testing::Press;
 
 /// Where the first who joins stands: at the lower end of a free field, with a box to its right.
-pub const STAND: Vec2 = Vec2::new(0.0, 11.5);
+pub(crate) const STAND: Vec2 = Vec2::new(0.0, 11.5);
 /// Where the second starts: straight up from there.
-pub const FIELD: Vec2 = Vec2::new(0.0, 7.2);
+pub(crate) const FIELD: Vec2 = Vec2::new(0.0, 7.2);
 /// Where the third starts: to the right, below the shade of the box.
-pub const CORNER: Vec2 = Vec2::new(11.0, 14.4);
+pub(crate) const CORNER: Vec2 = Vec2::new(11.0, 14.4);
 
 /// The rules.
 #[derive(Debug)]
-pub struct Range(Skirmish);
+pub(crate) struct Range(Skirmish);
 
 impl Range {
     /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    pub(crate) fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         self.0.extrapolate(base, steering, ticks)
     }
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(kind: u8) -> Choice {
+    pub(crate) fn presentation(kind: u8) -> Choice {
         Skirmish::presentation(kind)
     }
 }
@@ -88,17 +88,17 @@ impl Game for Range {
 }
 
 /// Where a client's last frame is to be found by whoever presses its keys.
-pub type Screen = Rc<RefCell<Option<View<Range>>>>;
+pub(crate) type Screen = Rc<RefCell<Option<View<Range>>>>;
 
 /// Somebody on a screen.
-pub fn on_screen(screen: &Screen, of: PlayerId) -> Option<Vec2> {
+pub(crate) fn on_screen(screen: &Screen, of: PlayerId) -> Option<Vec2> {
     let screen = screen.borrow();
     let shown = players(&screen.as_ref()?.entities).find(|slot| slot.owner == Some(of));
     shown.map(|slot| Vec2::new(slot.entity.x, slot.entity.y))
 }
 
 /// Stands where it is, holds the trigger and aims at somebody, wherever the screen shows it.
-pub fn perfect_aim(screen: &Screen, at: PlayerId) -> Press<Range> {
+pub(crate) fn perfect_aim(screen: &Screen, at: PlayerId) -> Press<Range> {
     let screen = Rc::clone(screen);
     Box::new(move |_: &Client<Range>, _: Tick| {
         let aim = on_screen(&screen, at).map(|place| turns(place - STAND));
@@ -107,7 +107,7 @@ pub fn perfect_aim(screen: &Screen, at: PlayerId) -> Press<Range> {
 }
 
 /// Runs to and fro across the field, each way for as many ticks as half of this.
-pub fn strafe(period: u64) -> Press<Range> {
+pub(crate) fn strafe(period: u64) -> Press<Range> {
     Box::new(move |client: &Client<Range>, tick: Tick| {
         // Back towards the middle when it has gone far.
         let own = players(&client.newest()).find(|slot| slot.owner == Some(client.player()));

@@ -6,26 +6,26 @@ use phaselock::random::Random;
 use phaselock::record;
 use phaselock::time::{Rates, Tick};
 
-use crate::toy::Walk;
+use phaselock_tests::toy::Walk;
 
 record! {
     /// A player.
-    pub struct Runner {
+    pub(crate) struct Runner {
         /// Metres from the middle.
-        pub x: f32 = Field::centred(18, 8),
+        pub(crate) x: f32 = Field::centred(18, 8),
         /// Metres a second.
-        pub v: f32 = Field::centred(12, 7),
+        pub(crate) v: f32 = Field::centred(12, 7),
         /// How many ticks old the state is.
-        pub age: u8 = Field::count(6).age(),
+        pub(crate) age: u8 = Field::count(6).age(),
     }
 }
 
 /// Speed of a run in metres a second.
-pub const SPEED: f32 = 6.0;
+pub(crate) const SPEED: f32 = 6.0;
 
 /// The rules; `WAIT` for late inputs, or repeat.
 #[derive(Debug)]
-pub struct Runners<const WAIT: bool> {
+pub(crate) struct Runners<const WAIT: bool> {
     rates: Rates,
 }
 

@@ -8,22 +8,22 @@ use phaselock::time::Rates;
 use phaselock_games::race::{Book, Car, Command, Piece, Race};
 
 /// From middle to middle of two who stand side by side, in metres.
-pub const APART: f32 = 4.0;
+pub(crate) const APART: f32 = 4.0;
 /// Where they stand: in metres from the line, before which the straight begins and after which it goes on.
 const STATION: f32 = -40.0;
 
 /// The rules; `SHARED` is whether cars near the own one are computed ahead with it, as Race has it.
 #[derive(Debug)]
-pub struct Lane<const SHARED: bool>(Race);
+pub(crate) struct Lane<const SHARED: bool>(Race);
 
 impl<const SHARED: bool> Lane<SHARED> {
     /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
+    pub(crate) fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         self.0.extrapolate(base, steering, ticks)
     }
 
     /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub fn presentation(kind: u8) -> Choice {
+    pub(crate) fn presentation(kind: u8) -> Choice {
         Race::presentation(kind)
     }
 }
