@@ -13,6 +13,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use clap::Parser;
 use phaselock::fields::Record;
 use phaselock::game::{Game, Inputs, Late, World, new_bot};
 use phaselock::ids::PlayerId;
@@ -24,50 +25,81 @@ use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
+use phaselock_lab::scores::quantile;
+use phaselock_tests::bench::{Column, Format, head, json, number, row};
+use serde::Serialize;
 
 const PLAYERS: [u16; 3] = [8, 64, 256];
 /// Ticks before anything is measured: beyond the warm-up of every game, into its play.
 const BEFORE: u64 = 720;
 const AHEAD: usize = 8;
 
+#[derive(Debug, Parser)]
+#[command(name = "tick")]
+struct Args {
+    #[command(flatten)]
+    format: Format,
+    /// Plays for a moment only
+    #[arg(long)]
+    quick: bool,
+    /// The only game
+    #[arg(long, value_name = "NAME", value_parser = phaselock_games::all().names().collect::<Vec<_>>())]
+    game: Option<String>,
+}
+
+/// Figures of a game, in microseconds.
+#[derive(Debug, Serialize)]
+struct Row {
+    game: &'static str,
+    players: u16,
+    entities: usize,
+    tick_p50: f64,
+    tick_p99: f64,
+    floors: f64,
+    bot: f64,
+    relevance: f64,
+    extrapolated: f64,
+}
+
+const COLUMNS: [Column<Row>; 9] = [
+    ("game", |row| row.game.into()),
+    ("players", |row| row.players.to_string()),
+    ("entities", |row| row.entities.to_string()),
+    ("tick p50", |row| number(row.tick_p50, 1)),
+    ("tick p99", |row| number(row.tick_p99, 1)),
+    ("x floor", |row| number(row.floors, 1)),
+    ("a bot", |row| number(row.bot, 2)),
+    ("relevance", |row| number(row.relevance, 3)),
+    ("extrapolated", |row| number(row.extrapolated, 2)),
+];
+
 fn main() {
-    let args: Vec<_> = std::env::args().skip(1).collect();
-    let quick = args.iter().any(|arg| arg == "--quick");
-    let named = args.iter().position(|arg| arg == "--game").and_then(|at| args.get(at + 1));
-    let games: [(&str, fn(u16, u64) -> String); 5] = [
-        of::<Skirmish>(),
-        of::<ShufflePuck>(),
-        of::<Asteroids>(),
-        of::<Race>(),
-        of::<Platformer>(),
+    let args = Args::parse();
+    let games: [(&str, fn(u16, u64) -> Row); 5] = [
+        (Skirmish::NAME, measure::<Skirmish>),
+        (ShufflePuck::NAME, measure::<ShufflePuck>),
+        (Asteroids::NAME, measure::<Asteroids>),
+        (Race::NAME, measure::<Race>),
+        (Platformer::NAME, measure::<Platformer>),
     ];
-    if let Some(name) = named.filter(|name| games.iter().all(|(game, _)| game != name)) {
-        println!("there is no game called {name}; there is: {}", phaselock_games::all().list());
-        std::process::exit(2);
+    let ticks = if args.quick { 60 } else { 1800 };
+    if !args.format.json {
+        println!(
+            "{ticks} ticks each after {BEFORE}; microseconds. Half of the ticks, and 99 of 100, take at\n\
+             most so much; the rest are medians."
+        );
+        head(&COLUMNS);
     }
-    let ticks = if quick { 60 } else { 1800 };
-    println!(
-        "{ticks} ticks each after {BEFORE}; microseconds. Half of the ticks, and 99 of 100, take at"
-    );
-    println!("most so much; the rest are medians.");
-    println!();
-    println!(
-        "| game | players | entities | tick p50 | tick p99 | x floor | a bot | relevance | extrapolated |"
-    );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
-    for (_, measure) in games.iter().filter(|(name, _)| named.is_none_or(|named| named == name)) {
+    let wanted = |game: &str| args.game.as_deref().is_none_or(|only| only == game);
+    for (_, measure) in games.iter().filter(|(game, _)| wanted(game)) {
         for players in PLAYERS {
-            println!("{}", measure(players, ticks));
+            let figures = measure(players, ticks);
+            if args.format.json { json(&figures) } else { row(&COLUMNS, &figures) }
         }
     }
 }
 
-/// A game's name, and how it is measured.
-fn of<G: Game>() -> (&'static str, fn(u16, u64) -> String) {
-    (G::NAME, measure::<G>)
-}
-
-fn measure<G: Game>(players: u16, ticks: u64) -> String {
+fn measure<G: Game>(players: u16, ticks: u64) -> Row {
     let rates = Rates::DEFAULT;
     let game = G::new(rates, 1);
     let mut world = World::<G>::new(1);
@@ -124,24 +156,22 @@ fn measure<G: Game>(players: u16, ticks: u64) -> String {
             extrapolated.push(took / count);
         }
     }
-    let (half, most) = (quantile(&mut whole, 0.5), quantile(&mut whole, 0.99));
-    format!(
-        "| {} | {players} | {entities} | {half:.1} | {most:.1} | {:.1} | {:.2} | {:.3} | {:.2} |",
-        G::NAME,
-        half / quantile(&mut floor, 0.5),
-        quantile(&mut bot, 0.5),
-        quantile(&mut relevance, 0.5),
-        quantile(&mut extrapolated, 0.5),
-    )
+    let tick_p50 = quantile(&mut whole, 0.5);
+    Row {
+        game: G::NAME,
+        players,
+        entities,
+        tick_p50,
+        tick_p99: quantile(&mut whole, 0.99),
+        floors: tick_p50 / quantile(&mut floor, 0.5),
+        bot: quantile(&mut bot, 0.5),
+        relevance: quantile(&mut relevance, 0.5),
+        extrapolated: quantile(&mut extrapolated, 0.5),
+    }
 }
 
 fn micros(work: impl FnOnce()) -> f64 {
     let began = Instant::now();
     work();
     began.elapsed().as_secs_f64() * 1e6
-}
-
-fn quantile(samples: &mut [f64], share: f64) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[(samples.len() as f64 * share) as usize]
 }

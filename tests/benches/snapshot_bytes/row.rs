@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use phaselock::fields::Kind;
 use phaselock::wire::{counts::Counts, model::Tables};
+use phaselock_tests::bench::{self, Column, number};
 use serde::Serialize;
 
 /// What was measured of a scene; none where it says nothing of that.
@@ -55,9 +56,6 @@ pub(crate) struct Row {
     pub(crate) copy_us: Option<f64>,
 }
 
-/// A column: its heading and what stands in it.
-type Column = (&'static str, fn(&Row) -> String);
-
 /// Columns of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Table {
@@ -66,16 +64,12 @@ pub(crate) enum Table {
     Encode,
 }
 
-fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
-}
-
 fn ratio(value: Option<f64>, to: Option<f64>) -> String {
     number(value.zip(to).map(|(value, to)| value / to), 2)
 }
 
 impl Table {
-    fn columns(self) -> &'static [Column] {
+    fn columns(self) -> &'static [Column<Row>] {
         match self {
             Self::Recorded => &[
                 ("scene", |row| row.scene.clone()),
@@ -121,17 +115,20 @@ impl Table {
     }
 }
 
-/// Where figures go.
-#[derive(Debug, Default)]
+/// The printer of the figures.
+#[derive(Debug)]
 pub(crate) struct Out {
-    /// One JSON object a line.
-    pub(crate) json: bool,
-    /// What each field takes, too.
+    json: bool,
+    /// Whether to print the bits of each field, too.
     pub(crate) parts: bool,
     begun: Cell<bool>,
 }
 
 impl Out {
+    pub(crate) fn new(json: bool, parts: bool) -> Self {
+        Self { json, parts, begun: Cell::new(false) }
+    }
+
     /// What is going on, for whoever waits.
     pub(crate) fn progress(&self, what: &str) {
         eprintln!("snapshot_bytes: {what}");
@@ -146,29 +143,16 @@ impl Out {
         println!("{gap}{what}");
     }
 
-    /// A table begins.
+    /// Begins a table.
     pub(crate) fn head(&self, table: Table) {
-        if self.json {
-            return;
+        if !self.json {
+            bench::head(table.columns());
         }
-        let columns = table.columns();
-        let line = |cell: &dyn Fn(&Column) -> String| {
-            let cells: Vec<_> = columns.iter().map(cell).collect();
-            format!("| {} |", cells.join(" | "))
-        };
-        println!("\n{}", line(&|(name, _)| (*name).into()));
-        let under = |(name, _): &Column| if *name == "scene" { "---" } else { "---:" }.into();
-        println!("{}", line(&under));
     }
 
-    /// A row of it.
+    /// Prints a row of it.
     pub(crate) fn row(&self, table: Table, row: &Row) {
-        if self.json {
-            println!("{}", serde_json::to_string(row).expect("figures are plain numbers"));
-            return;
-        }
-        let cells: Vec<_> = table.columns().iter().map(|(_, cell)| cell(row)).collect();
-        println!("| {} |", cells.join(" | "));
+        if self.json { bench::json(row) } else { bench::row(table.columns(), row) }
     }
 
     /// What each field takes in so many updates, if that is wanted.
