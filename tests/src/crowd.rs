@@ -1,15 +1,11 @@
-//! A crowd of players over a link, for measuring what snapshots take and for making tables.
+//! A crowd of players, for measuring snapshots and for making tables.
 
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::link::Conditions;
 use phaselock::random::Random;
-use phaselock::server::RoomConfig;
 use phaselock::time::{Rates, Tick};
 use phaselock::wire::model::Tables;
 use phaselock_games::skirmish::{Bot, Command, HEALTH, Piece, Score, Skirmish};
-
-use phaselock_testing::{Sim, Skew, bot, room_config};
 
 /// Skirmish in which everybody sees everybody and nobody dies, so that all move all the time.
 #[derive(Debug)]
@@ -99,21 +95,5 @@ impl phaselock::game::Bot<Open> for OpenBot {
     }
 }
 
-/// Players whom the server's bots play, besides the one or more who are measured.
+/// Players of a measured game, clients and bots together.
 pub const CROWD: u16 = 64;
-
-/// A room of [`CROWD`] players, of whom `clients` are clients over a link.
-pub fn crowd<G: Game>(
-    seed: u64,
-    clients: u16,
-    conditions: &Conditions,
-    client_bytes_per_second: u32,
-) -> Sim<G> {
-    let bots = CROWD - clients;
-    let config = room_config(seed, bots);
-    let mut sim = Sim::with(RoomConfig { client_bytes_per_second, players_max: 256, ..config });
-    for client in 0..clients {
-        sim.join_over(conditions, Skew::default(), bot::<G>(seed + u64::from(client)));
-    }
-    sim
-}

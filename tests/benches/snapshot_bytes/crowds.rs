@@ -11,8 +11,9 @@ use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use phaselock::wire::counts::Counts;
 use phaselock_games::skirmish::{Piece, Player, Skirmish, players};
 use phaselock_lab::scores::quantile;
+use phaselock_testing::tables::crowd;
 use phaselock_testing::{Sim, room_config};
-use phaselock_tests::crowd::{CROWD, Open, crowd};
+use phaselock_tests::crowd::{CROWD, Open};
 
 use super::encode;
 use super::row::{Out, Row, Table};
@@ -160,7 +161,7 @@ struct Frame {
 
 fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyhow::Result<Shown> {
     let conditions = scene.network.parse()?;
-    let mut sim = crowd::<G>(SEED, 1, &conditions, scene.bytes_per_second);
+    let mut sim = crowd::<G>(SEED, CROWD, 1, &conditions, scene.bytes_per_second);
     sim.run(SETTLING);
     if out.parts {
         sim.counts = Some(Counts::new(Piece::KINDS));

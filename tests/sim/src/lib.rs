@@ -5,6 +5,7 @@
 //! the same run, to the last bit.
 
 pub mod ether;
+pub mod tables;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
