@@ -14,18 +14,17 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use clap::Parser;
-use phaselock::fields::Record;
-use phaselock::game::{Game, Inputs, Late, World, new_bot};
+use phaselock::game::Game;
 use phaselock::ids::PlayerId;
-use phaselock::random::Random;
 use phaselock::rewind::Past;
-use phaselock::time::{Rates, Tick};
+use phaselock::time::Rates;
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::scores::quantile;
+use phaselock_testing::bots::BotWorld;
 use phaselock_tests::bench::{Column, Format, head, json, number, row};
 use serde::Serialize;
 
@@ -101,39 +100,21 @@ fn main() {
 
 fn measure<G: Game>(players: u16, ticks: u64) -> Row {
     let rates = Rates::DEFAULT;
-    let game = G::new(rates, 1);
-    let mut world = World::<G>::new(1);
-    world.past = Past::new(rates, G::REWIND);
-    game.populate(&mut world);
-    (0..players).for_each(|player| game.join(&mut world, PlayerId(player)));
-    world.snap();
-    let mut random = Random::new(1);
-    let mut bots: Vec<_> = (0..players).map(|_| new_bot::<G>()).collect();
+    let mut bots = BotWorld::<G>::new(1, players, false);
+    bots.world.past = Past::new(rates, G::REWIND);
     let [mut whole, mut floor, mut bot, mut relevance, mut extrapolated] =
         [const { Vec::new() }; 5];
-    let mut inputs = Inputs::default();
     let mut entities = 0;
     for tick in 1..=BEFORE + ticks {
-        inputs.clear();
-        let think = micros(|| {
-            for (bot, player) in bots.iter_mut().zip((0..).map(PlayerId)) {
-                let seen = &world.entities;
-                let input = bot.input(&game, world.tick, seen, player, &mut random);
-                inputs.set(player, input.snapped());
-            }
-        });
-        world.tick = Tick(tick);
+        let think = micros(|| bots.think());
         let took = micros(|| {
-            game.step(&mut world, &inputs);
-            if G::LATE == Late::Wait {
-                world.state_ages(&inputs);
-            }
-            world.snap();
-            world.past.push(world.tick, &world.entities);
+            bots.step();
+            bots.world.past.push(bots.world.tick, &bots.world.entities);
         });
         if tick <= BEFORE {
             continue;
         }
+        let BotWorld { game, world, .. } = &mut bots;
         entities = entities.max(world.entities.len());
         bot.push(think / f64::from(players));
         whole.push(took);
@@ -150,7 +131,7 @@ fn measure<G: Game>(players: u16, ticks: u64) -> Row {
             let took = micros(|| {
                 for slot in world.entities.iter() {
                     let (base, steering) = (&slot.entity, &slot.entity);
-                    black_box((G::KIT.coding.extrapolate)(&game, base, steering, AHEAD as u64));
+                    black_box((G::KIT.coding.extrapolate)(game, base, steering, AHEAD as u64));
                 }
             });
             extrapolated.push(took / count);

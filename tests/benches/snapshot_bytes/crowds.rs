@@ -32,38 +32,28 @@ struct Scene {
     bytes_per_second: u32,
 }
 
+const fn scene(
+    name: &'static str,
+    network: &'static str,
+    round_trip_ms: u32,
+    bytes_per_second: u32,
+) -> Scene {
+    Scene { name, network, round_trip_ms, bytes_per_second }
+}
+
+const GOOD: &str = "delay=50ms,jitter=1ms";
+const LOSSY: &str = "delay=50ms,jitter=1ms,loss=5%,burst=2";
+
 const OPEN: [Scene; 6] = [
-    Scene::new("20 ms", "delay=10ms,jitter=1ms", 20, CLIENT_BYTES_DEFAULT),
-    Scene::new("100 ms", "delay=50ms,jitter=1ms", 100, CLIENT_BYTES_DEFAULT),
-    Scene::new("200 ms", "delay=100ms,jitter=1ms", 200, CLIENT_BYTES_DEFAULT),
-    Scene::new(
-        "100 ms, 5 % lost in bursts of 2",
-        "delay=50ms,jitter=1ms,loss=5%,burst=2",
-        100,
-        CLIENT_BYTES_DEFAULT,
-    ),
-    Scene::new("100 ms, at most 16 kB/s", "delay=50ms,jitter=1ms", 100, 16_000),
-    Scene::new(
-        "100 ms, 5 % lost in bursts of 2, at most 16 kB/s",
-        "delay=50ms,jitter=1ms,loss=5%,burst=2",
-        100,
-        16_000,
-    ),
+    scene("20 ms", "delay=10ms,jitter=1ms", 20, CLIENT_BYTES_DEFAULT),
+    scene("100 ms", GOOD, 100, CLIENT_BYTES_DEFAULT),
+    scene("200 ms", "delay=100ms,jitter=1ms", 200, CLIENT_BYTES_DEFAULT),
+    scene("100 ms, 5 % lost in bursts of 2", LOSSY, 100, CLIENT_BYTES_DEFAULT),
+    scene("100 ms, at most 16 kB/s", GOOD, 100, 16_000),
+    scene("100 ms, 5 % lost in bursts of 2, at most 16 kB/s", LOSSY, 100, 16_000),
 ];
 
-const SIGHT: [Scene; 1] =
-    [Scene::new("100 ms", "delay=50ms,jitter=1ms", 100, CLIENT_BYTES_DEFAULT)];
-
-impl Scene {
-    const fn new(
-        name: &'static str,
-        network: &'static str,
-        round_trip_ms: u32,
-        bytes_per_second: u32,
-    ) -> Self {
-        Self { name, network, round_trip_ms, bytes_per_second }
-    }
-}
+const SIGHT: Scene = scene("100 ms", GOOD, 100, CLIENT_BYTES_DEFAULT);
 
 /// All in sight of all, all moving, and nobody dies.
 pub(crate) fn open(out: &Out, seconds: f64) -> anyhow::Result<()> {
@@ -87,10 +77,7 @@ pub(crate) fn skirmish(out: &Out, seconds: f64) -> anyhow::Result<()> {
         "skirmish: the same by the real rules; players die, and only those in sight are told of.",
     );
     out.head(Table::Crowds);
-    for scene in SIGHT {
-        measure::<Skirmish>(out, "skirmish", scene, seconds, None)?;
-    }
-    Ok(())
+    measure::<Skirmish>(out, "skirmish", SIGHT, seconds, None)
 }
 
 fn measure<G: Game<Entity = Piece>>(

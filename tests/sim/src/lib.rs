@@ -4,6 +4,7 @@
 //! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
 //! the same run, to the last bit.
 
+pub mod bots;
 pub mod ether;
 pub mod tables;
 

@@ -13,6 +13,7 @@ mod runner;
 mod shooter;
 
 use self::played::{default, follow};
+use phaselock::game::Game;
 use phaselock::motion::Choice;
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
@@ -64,6 +65,10 @@ pub struct Played {
 }
 
 impl Played {
+    const fn of<G: Game>(name: &'static str, record: &'static str, width: f64) -> Self {
+        Self { name, follow: follow::<G>, default: default::<G>, record, width }
+    }
+
     /// What its game shows it by.
     pub fn default(&self) -> Choice {
         (self.default)(self.record)
@@ -77,48 +82,12 @@ impl Motion {
 
     /// What moves in the games.
     pub const PLAYED: &'static [Played] = &[
-        Played {
-            name: "puck",
-            follow: follow::<ShufflePuck>,
-            default: default::<ShufflePuck>,
-            record: "Puck",
-            width: 18.0,
-        },
-        Played {
-            name: "puck-mallet",
-            follow: follow::<ShufflePuck>,
-            default: default::<ShufflePuck>,
-            record: "Mallet",
-            width: 18.0,
-        },
-        Played {
-            name: "asteroids-ship",
-            follow: follow::<Asteroids>,
-            default: default::<Asteroids>,
-            record: "Ship",
-            width: 58.0,
-        },
-        Played {
-            name: "asteroids-rock",
-            follow: follow::<Asteroids>,
-            default: default::<Asteroids>,
-            record: "Rock",
-            width: 58.0,
-        },
-        Played {
-            name: "race",
-            follow: follow::<Race>,
-            default: default::<Race>,
-            record: "Car",
-            width: 70.0,
-        },
-        Played {
-            name: "platformer",
-            follow: follow::<Platformer>,
-            default: default::<Platformer>,
-            record: "Player",
-            width: 24.0,
-        },
+        Played::of::<ShufflePuck>("puck", "Puck", 18.0),
+        Played::of::<ShufflePuck>("puck-mallet", "Mallet", 18.0),
+        Played::of::<Asteroids>("asteroids-ship", "Ship", 58.0),
+        Played::of::<Asteroids>("asteroids-rock", "Rock", 58.0),
+        Played::of::<Race>("race", "Car", 70.0),
+        Played::of::<Platformer>("platformer", "Player", 24.0),
     ];
 
     /// All of these.

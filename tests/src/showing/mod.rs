@@ -4,7 +4,6 @@
 //! A snapshot goes out each second tick, 30 a second. Frames come 60.07 times a second, so that their phase
 //! drifts through that of the ticks.
 
-mod crowd;
 pub mod ranking;
 mod scores;
 
@@ -14,7 +13,6 @@ use phaselock_lab::{Carried, Contender, Network, Recording, Sending, Setup};
 
 use crate::motions::RATES;
 
-pub use crowd::Crowd;
 pub use scores::{Plan, Row};
 
 /// The networks that are measured unless others are asked for.
