@@ -16,7 +16,7 @@ use phaselock::server::RoomConfig;
 use phaselock::time::{Micros, Rates, ServerTime, Tick};
 use phaselock::wire::input::{InputPacket, VIEW_PARTS};
 use phaselock_games::skirmish::arena::Arena;
-use phaselock_games::skirmish::{Command, Piece, players};
+use phaselock_games::skirmish::{Command, Piece, Skirmish, players};
 use phaselock_testing::{Forge, Press, Sim, room_config};
 
 const SHOOTER: PlayerId = PlayerId(0);
@@ -69,7 +69,7 @@ impl Duel {
 }
 
 fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> Duel {
-    duel_by(link, rewind_ms, Range::presentation(0))
+    duel_by(link, rewind_ms, Skirmish::presentation(0))
 }
 
 /// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity says, whatever

@@ -92,24 +92,15 @@ const START: Vec2 = Vec2::new(-22.0, 3.5);
 /// Where the crate stands.
 const CRATE: Vec2 = Vec2::new(-19.0, 3.5);
 
-impl Court {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.extrapolate(base, steering, ticks)
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    fn presentation(kind: u8) -> Choice {
-        Skirmish::presentation(kind)
-    }
-}
-
 impl Game for Court {
     const NAME: &'static str = "court";
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
-        presentation: Self::presentation,
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        presentation: Skirmish::presentation,
+        coding: Coding {
+            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            ..Coding::GENERAL
+        },
         ..Kit::NONE
     };
     type Input = Command;

@@ -4,24 +4,11 @@ use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
-use phaselock::wire::model::Tables;
 use phaselock_games::skirmish::{Bot, Command, HEALTH, Piece, Score, Skirmish};
 
 /// Skirmish in which everybody sees everybody and nobody dies, so that all move all the time.
 #[derive(Debug)]
 pub struct Open(Skirmish);
-
-impl Open {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.extrapolate(base, steering, ticks)
-    }
-
-    /// Frozen tables of the game's own.
-    pub fn tables() -> &'static Tables {
-        Skirmish::tables()
-    }
-}
 
 impl Game for Open {
     // Records and tables are the same, so clients of the one can join the other.
@@ -29,7 +16,10 @@ impl Game for Open {
     const RULES_VERSION: u32 = Skirmish::RULES_VERSION;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<OpenBot>::default()),
-        coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
+        coding: Coding {
+            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            tables: Skirmish::tables,
+        },
         ..Kit::NONE
     };
     type Input = Command;

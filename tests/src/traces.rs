@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use phaselock::fields::Record;
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
@@ -90,8 +91,20 @@ pub trait Recorded: Record {
     fn tables() -> &'static Tables;
 }
 
-fn word<const AT: usize>(bytes: &[u8]) -> [u8; 4] {
-    bytes.get(AT * 4..AT * 4 + 4).and_then(|word| word.try_into().ok()).unwrap_or_default()
+/// The words of four bytes of a body.
+fn words<const N: usize>(bytes: &[u8]) -> [[u8; 4]; N] {
+    let (words, _) = bytes.as_chunks();
+    words.try_into().expect("a body has its bytes")
+}
+
+macro_rules! tables {
+    ($file:literal) => {
+        fn tables() -> &'static Tables {
+            static TABLES: LazyLock<Tables> =
+                LazyLock::new(|| Tables::included(include_bytes!($file)));
+            &TABLES
+        }
+    };
 }
 
 impl Recorded for Body {
@@ -103,23 +116,11 @@ impl Recorded for Body {
         "places in 1/128 m and rotations in 1/1024, finer than 0.01 and 0.001";
 
     fn read(bytes: &[u8]) -> Self {
-        Self {
-            x: f32::from_le_bytes(word::<0>(bytes)),
-            y: f32::from_le_bytes(word::<1>(bytes)),
-            z: f32::from_le_bytes(word::<2>(bytes)),
-            qx: f32::from_le_bytes(word::<3>(bytes)),
-            qy: f32::from_le_bytes(word::<4>(bytes)),
-            qz: f32::from_le_bytes(word::<5>(bytes)),
-            qw: f32::from_le_bytes(word::<6>(bytes)),
-        }
+        let [x, y, z, qx, qy, qz, qw] = words(bytes).map(f32::from_le_bytes);
+        Self { x, y, z, qx, qy, qz, qw }
     }
 
-    fn tables() -> &'static Tables {
-        static TABLES: std::sync::LazyLock<Tables> = std::sync::LazyLock::new(|| {
-            Tables::included(include_bytes!("../tables/asteroids.tables"))
-        });
-        &TABLES
-    }
+    tables!("../tables/asteroids.tables");
 }
 
 impl Recorded for Cube {
@@ -130,41 +131,23 @@ impl Recorded for Cube {
     const GRID: &'static str = "as fine as it is";
 
     fn read(bytes: &[u8]) -> Self {
-        Self {
-            largest: i32::from_le_bytes(word::<0>(bytes)) as u8,
-            a: i32::from_le_bytes(word::<1>(bytes)) as f32,
-            b: i32::from_le_bytes(word::<2>(bytes)) as f32,
-            c: i32::from_le_bytes(word::<3>(bytes)) as f32,
-            x: i32::from_le_bytes(word::<4>(bytes)) as f32,
-            y: i32::from_le_bytes(word::<5>(bytes)) as f32,
-            z: i32::from_le_bytes(word::<6>(bytes)) as f32,
-            interacting: i32::from_le_bytes(word::<7>(bytes)) != 0,
-        }
+        let whole = words(bytes).map(i32::from_le_bytes);
+        let [_, a, b, c, x, y, z, _] = whole.map(|value| value as f32);
+        Self { interacting: whole[7] != 0, z, x, y, largest: whole[0] as u8, a, b, c }
     }
 
-    fn tables() -> &'static Tables {
-        static TABLES: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| Tables::included(include_bytes!("../tables/cubes.tables")));
-        &TABLES
-    }
+    tables!("../tables/cubes.tables");
 }
 
 /// A trace as a game.
 #[derive(Debug)]
 pub struct Trace<R>(PhantomData<R>);
 
-impl<R: Recorded> Trace<R> {
-    /// Frozen tables of the game's own.
-    pub fn tables() -> &'static Tables {
-        R::tables()
-    }
-}
-
 impl<R: Recorded> Game for Trace<R> {
     const NAME: &'static str = R::TRACE;
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
-        Kit { coding: Coding { tables: Self::tables, ..Coding::GENERAL }, ..Kit::NONE };
+        Kit { coding: Coding { tables: R::tables, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;
     type Entity = R;
     type Memory = ();
@@ -196,8 +179,6 @@ impl<R: Recorded> Game for Trace<R> {
 pub struct Scored {
     /// Bytes of its packets.
     pub bytes: usize,
-    /// Packets.
-    pub packets: usize,
     /// Of the bytes, those that tell when and in what order, which published figures have not.
     pub header_bytes: usize,
     /// Entities in it.
@@ -237,13 +218,8 @@ const PRIMING_FRAMES: usize = 60;
 const APART: Micros = Micros::from_ms(500);
 
 impl<R: Recorded> Replay<R> {
-    /// From the start; a frame a tick.
-    pub fn new(age: usize) -> Self {
-        Self::with_tables(age, R::tables())
-    }
-
-    /// The same with other tables.
-    pub fn with_tables(age: usize, tables: &Tables) -> Self {
+    /// A replay from the start by these tables; a frame a tick.
+    pub fn new(age: usize, tables: &Tables) -> Self {
         let rates = Rates { tick_hz: R::HZ, snapshot_hz: R::HZ };
         Self {
             game: Trace(PhantomData),
@@ -309,7 +285,6 @@ impl<R: Recorded> Replay<R> {
             let received = received.expect("a packet can be read");
             scored.bytes += packet.len();
             scored.updates += received.entities;
-            scored.packets += 1;
             scored.header_bytes += TIMING_BYTES;
             let baseline = received.header.references.baseline().map(usize::from);
             assert!(baseline.is_none_or(|age| age >= self.age), "a baseline is too young");

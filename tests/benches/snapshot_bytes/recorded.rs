@@ -49,7 +49,7 @@ impl Sum {
 
 /// Sends all frames; returns what those of either half took, of those that are scored.
 fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Result<[Sum; 2]> {
-    let mut replay = Replay::<R>::with_tables(age, tables);
+    let mut replay = Replay::<R>::new(age, tables);
     let mut frames = frames.chunks_exact(R::BYTES * R::BODIES);
     let middle = GIVEN_FRAMES + (frames.len() - GIVEN_FRAMES) / 2;
     replay.prime(frames.next().context("the recording is empty")?);

@@ -7,52 +7,43 @@ use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_tests::bench::{self, Column, number};
 use serde::Serialize;
 
-/// What was measured of a scene; none where it says nothing of that.
+/// Figures of a scene, each none where it was not measured. A frame is a snapshot in all its packets; a
+/// second is a client's.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Row {
-    /// What was measured.
     pub(crate) scene: String,
-    /// How old the states are that it is coded from, on average.
+    /// Mean.
     pub(crate) baseline_age_ms: Option<f64>,
-    /// Bytes of a snapshot, in all its packets.
     pub(crate) bytes_per_frame: Option<f64>,
-    /// Updates in a snapshot: bodies, or players.
+    /// Bodies, or players.
     pub(crate) updates_per_frame: Option<f64>,
-    /// Bits of all packets for each update.
     pub(crate) bits_per_update: Option<f64>,
-    /// Bytes of all packets a second, for a client.
     pub(crate) payload_bytes_per_s: Option<f64>,
-    /// Of a snapshot's bytes, those of sequence number, tick and checksum.
+    /// Sequence number, tick and checksum.
     pub(crate) header_bytes_per_frame: Option<f64>,
-    /// What leaves the server's socket for an update, with the headers of QUIC, UDP and IPv4.
+    /// Bytes that leave the server's socket, with the headers of QUIC, UDP and IPv4.
     pub(crate) wire_bytes_per_update: Option<f64>,
-    /// The same a second, for a client.
     pub(crate) wire_bytes_per_s: Option<f64>,
-    /// The same that is neither payload nor UDP's and IPv4's header, for each snapshot packet.
+    /// Wire bytes without payload and the headers of UDP and IPv4, for each snapshot packet.
     pub(crate) quic_bytes_per_packet: Option<f64>,
-    /// Microseconds to pack a client's snapshot.
+    /// A client's snapshot.
     pub(crate) encode_us: Option<f64>,
-    /// How far others are shown from where they were at the time shown.
+    /// Distance of others as shown from their positions at the time shown.
     pub(crate) error_shown_mean_m: Option<f64>,
-    /// Its 99th percentile.
     pub(crate) error_shown_p99_m: Option<f64>,
-    /// How far others are shown from where they are.
+    /// Distance of others as shown from their present positions.
     pub(crate) error_now_mean_m: Option<f64>,
-    /// Its 99th percentile.
     pub(crate) error_now_p99_m: Option<f64>,
-    /// How far behind the server's time they are shown.
     pub(crate) delay_ms: Option<f64>,
-    /// Clients that snapshots were packed for.
     pub(crate) clients: Option<u32>,
-    /// Encodings that were asked for, a snapshot.
+    /// Encodings asked for, a snapshot.
     pub(crate) asked: Option<f64>,
-    /// Encodings that were made, a snapshot.
+    /// Encodings made, a snapshot.
     pub(crate) made: Option<f64>,
-    /// Microseconds of the same without sharing.
     pub(crate) encode_unshared_us: Option<f64>,
-    /// Microseconds that the bare range coder takes for as many decisions of as many bits.
+    /// The bare range coder, with as many decisions of as many bits.
     pub(crate) floor_us: Option<f64>,
-    /// Microseconds that copying the packets takes.
+    /// Copying the packets.
     pub(crate) copy_us: Option<f64>,
 }
 

@@ -2,7 +2,6 @@
 
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
 use phaselock::time::Rates;
 use phaselock_games::race::{Book, Car, Command, Piece, Race};
@@ -16,24 +15,15 @@ const STATION: f32 = -40.0;
 #[derive(Debug)]
 pub(crate) struct Lane<const SHARED: bool>(Race);
 
-impl<const SHARED: bool> Lane<SHARED> {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub(crate) fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.extrapolate(base, steering, ticks)
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub(crate) fn presentation(kind: u8) -> Choice {
-        Race::presentation(kind)
-    }
-}
-
 impl<const SHARED: bool> Game for Lane<SHARED> {
     const NAME: &'static str = "lane";
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
-        presentation: Self::presentation,
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        presentation: Race::presentation,
+        coding: Coding {
+            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            ..Coding::GENERAL
+        },
         ..Kit::NONE
     };
     type Input = Command;

@@ -7,7 +7,6 @@ use glam::Vec2;
 use phaselock::client::{Client, View};
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::motion::choice::Choice;
 use phaselock::physics::turns;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::skirmish::{Command, HEALTH, Piece, Player, Skirmish, players};
@@ -25,24 +24,15 @@ pub(crate) const CORNER: Vec2 = Vec2::new(11.0, 14.4);
 #[derive(Debug)]
 pub(crate) struct Range(Skirmish);
 
-impl Range {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub(crate) fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.extrapolate(base, steering, ticks)
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    pub(crate) fn presentation(kind: u8) -> Choice {
-        Skirmish::presentation(kind)
-    }
-}
-
 impl Game for Range {
     const NAME: &'static str = "range";
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
-        presentation: Self::presentation,
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        presentation: Skirmish::presentation,
+        coding: Coding {
+            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            ..Coding::GENERAL
+        },
         ..Kit::NONE
     };
     type Input = Command;

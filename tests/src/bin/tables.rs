@@ -57,7 +57,7 @@ fn trace<R: Recorded>(variable: &str, age: usize) -> anyhow::Result<Option<Count
         return Ok(None);
     };
     let bytes = std::fs::read(&path).with_context(|| format!("{variable}={}", path.display()))?;
-    let mut replay = Replay::<R>::new(age);
+    let mut replay = Replay::<R>::new(age, R::tables());
     for (frame, number) in bytes.chunks_exact(R::BYTES * R::BODIES).zip(0..) {
         // The first frames are whole states.
         if number == 2 * age + 30 {
