@@ -35,7 +35,7 @@ use crate::measure::allocations;
 /// Reads bytes and forgets what it read.
 type Decode = fn(&[u8]);
 
-/// What a decoder may allocate, and what it is fed first: bytes that it reads in vain or not.
+/// A decoder, its bound on allocations, and its first inputs, proper and greedy.
 struct Decoder {
     name: &'static str,
     decode: Decode,

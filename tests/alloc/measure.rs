@@ -12,7 +12,7 @@ pub(crate) fn allocations<T>(run: impl FnOnce() -> T) -> (T, AllocationInfo) {
 }
 
 #[test]
-fn what_is_allocated_is_counted() {
+fn allocations_are_counted() {
     let (_, none) = allocations(|| 2 + 2);
     assert_eq!((none.count_total, none.bytes_total), (0, 0));
     let (vec, some) = allocations(|| {

@@ -9,7 +9,6 @@
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -27,7 +26,7 @@ use phaselock_quic::local::LocalServer;
 use phaselock_tests::bench::{Column, Format, head, json, number, row, seconds};
 use phaselock_tests::figures::{ClockFigures, measure};
 
-/// What is measured beside the named profiles.
+/// Networks beside the named profiles.
 const MORE: [&str; 5] = [
     "delay=100ms,jitter=30ms",
     "delay=100ms,jitter=30ms,loss=5%,burst=2",
@@ -68,11 +67,8 @@ fn main() -> anyhow::Result<()> {
     let show = |figures: &ClockFigures| {
         if format.json { json(figures) } else { row(&COLUMNS, figures) }
     };
-    in_parallel(
-        &runs,
-        |(network, filter)| measure(network, *filter, seconds, seed),
-        |figures| show(&figures),
-    );
+    let all = in_parallel(&runs, |(network, filter)| measure(network, *filter, seconds, seed));
+    all.iter().for_each(show);
     let busy: &[bool] = if link.is_some() { &[] } else { &[false, true] };
     for &busy in busy {
         for filter in filters {
@@ -84,7 +80,7 @@ fn main() -> anyhow::Result<()> {
 
 /// Bots on the loopback.
 const BOTS: u64 = 16;
-/// How long they play at most.
+/// Longest play in real time.
 const LOOPBACK_SECS_MAX: f64 = 20.0;
 
 /// Plays with bots over the loopback, beside as many threads that do nothing but run as there are
@@ -128,34 +124,24 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFi
     Ok(ClockFigures::of_bots(profile, filter, &mean))
 }
 
-/// Runs on all cores; shows in the order of the runs.
-fn in_parallel<R: Sync, F: Send>(
-    runs: &[R],
-    measure: impl Fn(&R) -> F + Sync,
-    show: impl Fn(F) + Sync,
-) {
+/// Measures all runs on all cores. Returns the results in the order of the runs.
+fn in_parallel<R: Sync, F: Send>(runs: &[R], measure: impl Fn(&R) -> F + Sync) -> Vec<F> {
     let next = AtomicUsize::new(0);
-    let done = Mutex::new((0, runs.iter().map(|_| None).collect::<Vec<Option<F>>>()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(at) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < runs.len())
-                {
-                    let figures = measure(&runs[at]);
-                    let mut done = done.lock().expect("no run panics while it shows");
-                    done.1[at] = Some(figures);
-                    while let Some(figures) = {
-                        let shown = done.0;
-                        done.1.get_mut(shown).and_then(Option::take)
-                    } {
-                        show(figures);
-                        done.0 += 1;
-                    }
-                }
-            });
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(run) = runs.get(at) else { return done };
+            done.push((at, measure(run)));
         }
+    };
+    let mut done: Vec<_> = std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no run panics")).collect()
     });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, figures)| figures).collect()
 }
 
 const COLUMNS: [Column<ClockFigures>; 13] = [

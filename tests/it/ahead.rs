@@ -1,4 +1,4 @@
-//! What a client computes ahead: its own player, what it touches, what it brings into the world.
+//! Prediction by a client: its own player, entities that it touches, entities that it spawns.
 
 use crate::depth;
 use crate::games::air::{Air, Body, DART_TICKS, Push, SPEED, STRUCK};
@@ -19,7 +19,7 @@ fn still() -> Press<Air> {
     Box::new(|_: &Client<Air>, _: Tick| Push::default())
 }
 
-/// What a client draws, frame by frame: the time and everything.
+/// Drawn frames of a client: the time and everything.
 fn frames(sim: &mut Sim<Air>, client: usize, secs: f64) -> Vec<(LocalTime, Entities<Body>)> {
     let mut frames = Vec::new();
     sim.run_each(secs, |sim| {
@@ -59,7 +59,7 @@ fn fastest(
 }
 
 #[test]
-fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
+fn untouched_players_are_corrected_for_late_inputs_alone() {
     // Minutes at 200 ms, more or less 50, with a twentieth lost in bursts.
     let conditions: Conditions = "delay=75ms,jitter=50ms,loss=5%,burst=2".parse().expect("a link");
     let mut random = Random::new(3);
@@ -126,7 +126,7 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
 }
 
 #[test]
-fn to_return_to_the_world_is_no_misprediction() {
+fn a_return_to_the_world_is_no_misprediction() {
     let mut sim = Sim::<Skirmish>::new(31, 6);
     let still = |_: &Client<Skirmish>, _: Tick| Command::default();
     let client = sim.join(LinkConfig::delayed(50, 0), Box::new(still));
@@ -183,7 +183,7 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
 }
 
 #[test]
-fn a_thing_is_handed_from_one_way_of_being_shown_to_the_other_without_a_jump() {
+fn entities_pass_between_prediction_and_presentation_without_a_jump() {
     // The other strikes the puck towards this client, in whose reach it is computed ahead, and out of
     // which it is shown as the server has it. It moves at 9 m/s, and what shows the past shows it some 0.3 s
     // late: it must catch up, but not jump.
@@ -210,7 +210,7 @@ fn a_thing_is_handed_from_one_way_of_being_shown_to_the_other_without_a_jump() {
 }
 
 #[test]
-fn somebody_who_is_pushed_gives_way_at_once() {
+fn a_pushed_player_gives_way_at_once() {
     let mut sim = Sim::<Air>::new(24, 0);
     let link = LinkConfig::delayed(100, 0);
     let pushed = sim.join(link, still());
@@ -294,7 +294,7 @@ fn a_dart_whose_input_is_lost_is_taken_back_and_one_thrown_late_is_one() {
 }
 
 #[test]
-fn what_others_throw_appears_and_goes_in_its_own_time() {
+fn darts_of_others_appear_and_go_in_their_own_time() {
     let mut sim = Sim::<Air>::new(30, 0);
     let link = LinkConfig::delayed(60, 0);
     let thrower = sim.join(link, still());

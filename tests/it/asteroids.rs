@@ -120,7 +120,7 @@ impl LocalTick {
     }
 }
 
-/// What is drawn, and where, of all that moves.
+/// Drawn positions of all that moves.
 fn drawn(view: &View<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
     let one = |slot: &Slot<Piece>| {
         let place = match slot.entity {
@@ -135,7 +135,7 @@ fn drawn(view: &View<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
 }
 
 #[test]
-fn nothing_is_ever_drawn_streaking_across_the_field() {
+fn bodies_are_never_drawn_streaking_across_the_field() {
     let mut sim = Sim::<Asteroids>::new(43, 5);
     let (client, screen) = join_bot(&mut sim, BAD);
     sim.run(3.0);
@@ -302,7 +302,7 @@ fn an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is() {
 }
 
 #[test]
-fn who_is_near_an_edge_knows_what_is_across_it() {
+fn a_player_near_an_edge_knows_what_is_across_it() {
     let mut sim = Sim::<Asteroids>::new(45, 7);
     let (client, _) = join_bot(&mut sim, LinkConfig::delayed(40, 5));
     sim.run(3.0);

@@ -17,7 +17,7 @@ use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, Skew, body, bot, hello, room_config};
 use phaselock_tests::figures::measure;
 
-/// What is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in
+/// A network that is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in
 /// bursts of two: of packets 8 to 20 ms apart, losses came 1.7 to 2.5 in a row (J.-C. Bolot, "End-to-End
 /// Packet Delay and Loss Behavior in the Internet", 1993).
 const HARD: &str = "delay=100ms,jitter=30ms,loss=5%,burst=2";
@@ -236,7 +236,7 @@ fn a_quarter_of_all_packets_may_be_lost() {
 }
 
 #[test]
-fn all_comes_to_rest_when_the_network_does() {
+fn clocks_come_to_rest_when_the_network_does() {
     let mut sim =
         playing("delay=30ms,jitter=20ms,loss=5%,burst=3; 60s: delay=30ms,jitter=0ms,loss=0%", 12);
     sim.run(60.0);

@@ -1,4 +1,4 @@
-//! How deep the tests go: seeds, seconds and repetitions of the slow ones come from one variable.
+//! Depth of the tests: seeds, seconds and repetitions of the slow ones come from one variable.
 //!
 //! `PHASELOCK_DEPTH` is a whole number from 1, the default. It multiplies everything that takes long. At
 //! depth 1 all tests together take a minute or two, and each is still long enough to fail when what it

@@ -64,7 +64,7 @@ fn alone<const WAIT: bool>(seed: u64) -> (u64, u64, f32) {
 }
 
 #[test]
-fn who_is_waited_for_is_never_corrected_however_late_its_inputs_are() {
+fn players_waited_for_are_never_corrected_however_late_their_inputs_are() {
     for seed in 0..8 {
         let (corrected, late, way) = alone::<true>(seed);
         assert_eq!(corrected, 0, "with {late} late inputs, seed {seed}");
@@ -77,7 +77,7 @@ fn who_is_waited_for_is_never_corrected_however_late_its_inputs_are() {
 }
 
 #[test]
-fn the_others_see_who_is_late_where_it_was_and_without_jumps() {
+fn late_players_are_seen_where_they_were_and_without_jumps() {
     let mut sim = Sim::<Runners<true>>::new(3, 0);
     // To and fro, over a link on which some inputs are late.
     let to_and_fro: Press<Runners<true>> =
@@ -113,10 +113,10 @@ fn the_others_see_who_is_late_where_it_was_and_without_jumps() {
     assert!(jumps <= 2 * late as u32, "{jumps} jumps for {late} late inputs");
 }
 
-/// What a cheat sends when the world is at a tick: the newest input's tick and how many there are.
+/// A cheat's packet when the world is at a tick: the newest input's tick and the number of inputs.
 type Cheat = fn(u64) -> Option<(u64, usize)>;
 
-/// How far somebody gets who runs to the right for `ticks`, by what it sends.
+/// Distance of a runner to the right in `ticks`, by the packets that it sends.
 fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
     let mut room = Room::<Runners<WAIT>>::new(room_config(1, 0));
     let me = ClientId(0);
@@ -155,7 +155,7 @@ fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
 }
 
 #[test]
-fn no_way_of_sending_inputs_gets_anybody_further() {
+fn players_get_no_further_by_any_way_of_sending_inputs() {
     let honest: Cheat = |tick| Some((tick + 1, 1));
     let cheats: [(&str, Cheat); 8] = [
         ("twice the inputs", |tick| Some((tick * 2 + 2, 2))),

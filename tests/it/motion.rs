@@ -102,6 +102,6 @@ fn a_recording_is_what_the_server_has() {
 }
 
 #[test]
-fn a_recording_of_who_is_waited_for_is_by_the_own_time() {
+fn a_recording_of_a_player_waited_for_is_by_its_own_time() {
     check::<Platformer>(8, 99);
 }

@@ -122,7 +122,7 @@ fn a_snapshot_in_two_packets_corrects_what_is_in_the_second() {
 }
 
 #[test]
-fn a_correction_does_not_set_back_what_nothing_was_said_of() {
+fn a_correction_does_not_set_back_entities_that_the_packet_leaves_out() {
     let shown = [-5.0, -5.25].map(|x| {
         let mut line = Line::<Air>::new();
         line.until(100);
@@ -138,7 +138,7 @@ fn a_correction_does_not_set_back_what_nothing_was_said_of() {
 }
 
 #[test]
-fn what_is_shared_does_not_jump_when_the_player_is_no_more() {
+fn co_predicted_entities_do_not_jump_when_the_player_is_no_more() {
     for (again, gone) in [(None, 1), (own(5.0).1, 2)] {
         let mut line = Line::<Air>::new();
         line.until(100);
@@ -186,7 +186,7 @@ impl Game for Brittle {
 }
 
 #[test]
-fn who_was_wrongly_predicted_to_be_no_more_comes_back() {
+fn a_player_wrongly_predicted_to_be_no_more_comes_back() {
     let mut line = Line::<Brittle>::new();
     line.until(100);
     line.packet(100, &[own(-5.0)]);
@@ -201,7 +201,7 @@ fn who_was_wrongly_predicted_to_be_no_more_comes_back() {
 }
 
 #[test]
-fn what_is_predicted_ahead_waits_for_a_lost_packet_but_not_for_ever() {
+fn co_predicted_entities_wait_for_a_lost_packet_but_not_for_ever() {
     let mut line = Line::<Air>::new();
     line.until(100);
     line.packet(100, &[puck(9.0, 0.0), own(-5.0)]);

@@ -116,7 +116,7 @@ fn stated_velocities_help_to_show_the_past() {
 }
 
 #[test]
-fn the_present_is_nearer_to_who_shows_it() {
+fn methods_of_the_present_are_nearer_to_the_present() {
     for (motion, profile) in all() {
         let of = |method| row(motion, profile, method).scores.error_now_mean;
         let (past, forward, newest) = (of("linear"), of("run-forward"), of("newest-state"));
@@ -155,7 +155,7 @@ fn higher_orders_pay_on_smooth_paths_and_not_on_sharp_ones() {
 }
 
 #[test]
-fn who_sends_by_need_sends_less() {
+fn senders_by_need_send_less() {
     for (motion, profile) in all() {
         let of = |sending| {
             let rows = TABLE.iter().filter(|row| row.motion == motion && row.profile == profile);
@@ -219,7 +219,7 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
     assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
 }
 
-/// What each game shows others by, beside all there is for the same timeline.
+/// Default method of each game, beside all methods for the same timeline.
 #[test]
 fn every_games_default_is_what_its_own_play_justifies() {
     let plan = Plan {

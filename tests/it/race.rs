@@ -75,12 +75,12 @@ fn a_race_over_a_bad_line_comes_to_its_end_and_the_next_begins() {
 /// The first tick at which they drive.
 const GO: Tick = Tick(360);
 
-/// How one of two gets at the other.
+/// Approach of one of two cars to the other.
 #[derive(Clone, Copy, Debug)]
 enum Lean {
-    /// It drifts over slowly.
+    /// A slow drift.
     Slowly,
-    /// It swerves.
+    /// A swerve.
     Hard,
 }
 
@@ -95,7 +95,7 @@ fn command(lean: Option<Lean>, tick: Tick) -> Command {
     Command { pedal, turn, ..Command::default() }
 }
 
-/// What is seen of a contact on one screen, in metres from hull to hull; negative where they overlap.
+/// A contact as seen on one screen, in metres from hull to hull; negative where they overlap.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// When the own car on the screen is where the server will have it touch.
@@ -151,7 +151,7 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures are worth a look")]
-fn two_who_touch_see_it_both() {
+fn cars_that_touch_see_it_on_both_screens() {
     let chosen = Race::presentation(0);
     assert_eq!(chosen, Choice::Projective);
     for link in ["delay=75ms", "delay=60ms,jitter=30ms,loss=5%"] {

@@ -48,7 +48,7 @@ fn place(of: &phaselock::game::Entities<Piece>, player: PlayerId) -> Option<Vec2
     Some(Vec2::new(slot.entity.x, slot.entity.y))
 }
 
-/// What became of shots at a strafing target.
+/// Results of shots at a strafing target.
 #[derive(Debug, Default)]
 struct Duel {
     shots: u32,
@@ -129,7 +129,7 @@ fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_extrapolated() {
 }
 
 #[test]
-fn who_is_shown_the_present_is_taken_at_its_word() {
+fn clients_that_show_the_present_are_taken_at_their_word() {
     let mut sim = sim(11, None, None);
     let screen = Screen::default();
     let link = LinkConfig::delayed(100, 0);
@@ -183,10 +183,10 @@ fn hide_and_seek() -> Press<Range> {
 
 const HIDER: PlayerId = PlayerId(2);
 
-/// What a forger says of each input's lag: by its tick, whether it shoots, and the truth.
+/// A forger's claim of an input's lag, by its tick, whether it shoots, and the truth.
 type Lie = fn(Tick, bool, u16) -> u16;
 
-/// What a cheat with the best of connections to the truth knows.
+/// Knowledge of a cheat with the best of connections to the truth.
 #[derive(Default)]
 struct Oracle {
     places: BTreeMap<Tick, Vec2>,
@@ -298,7 +298,7 @@ fn a_forged_view_time_gains_nothing() {
 }
 
 #[test]
-fn who_has_reached_cover_is_safe_where_defenders_are_favoured() {
+fn players_in_cover_are_safe_where_defenders_are_favoured() {
     let link = LinkConfig::delayed(80, 0);
     let (shooter, all) = seek(link, Some(Favour::Shooter), None);
     let (defender, fewer) = seek(link, Some(Favour::Defender), None);

@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::stack::World;
 
-/// How long a frame of the simulation takes: a divisor of nothing in particular.
+/// Time of a frame of the simulation: a divisor of nothing in particular.
 const FRAME: Micros = Micros::from_ms(3);
 
 struct Player {
@@ -35,12 +35,12 @@ struct Player {
     up: Link<Vec<u8>>,
     down: Link<Vec<u8>>,
     control: VecDeque<(LocalTime, ServerMessage)>,
-    /// What went into the session, and what was drawn of it.
+    /// Inputs of the session, and its drawn frames.
     fed: Vec<Fed>,
     pictures: Vec<String>,
 }
 
-/// What a session drew last.
+/// The frame that a session drew last.
 fn picture(session: &Session) -> String {
     let bells = session.client_of::<Bells>().map(|client| format!("{:?}", client.shown()));
     let air = session.client_of::<Air>().map(|client| format!("{:?}", client.shown()));
@@ -86,7 +86,7 @@ impl Player {
 struct Hall {
     now: LocalTime,
     players: Vec<Player>,
-    /// How long control messages take: a lost one is sent again.
+    /// Latency of control messages: a lost one is sent again.
     control: Micros,
 }
 
@@ -195,7 +195,7 @@ impl Player {
 }
 
 #[test]
-fn everybody_follows_to_the_next_game_and_back() {
+fn clients_follow_to_the_next_game_and_back() {
     let link = LinkConfig { loss: 0.1, ..LinkConfig::delayed(70, 60) };
     let mut hall = Hall::new(3, 3, link);
     let mut room = Room::<Bells>::new(room_config(5, 2));
@@ -248,7 +248,7 @@ fn everybody_follows_to_the_next_game_and_back() {
 }
 
 #[test]
-fn who_lacks_the_next_game_is_told_and_leaves_no_seat_behind() {
+fn a_client_without_the_next_game_is_told_and_leaves_no_seat_behind() {
     let mut hall = Hall::new(2, 1, LinkConfig::delayed(20, 5));
     let mut room = Room::<Bells>::new(room_config(6, 0));
     hall.join(&mut room);
@@ -264,7 +264,7 @@ fn who_lacks_the_next_game_is_told_and_leaves_no_seat_behind() {
 }
 
 #[test]
-fn what_went_into_a_session_makes_the_same_pictures_again() {
+fn a_recorded_session_makes_the_same_pictures_again() {
     let mut hall = Hall::new(2, 2, LinkConfig { loss: 0.1, ..LinkConfig::delayed(60, 30) });
     let mut room = Room::<Bells>::new(room_config(7, 3));
     hall.join(&mut room);

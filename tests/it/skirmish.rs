@@ -171,7 +171,7 @@ fn prop(entities: &Entities<Piece>) -> Prop {
     entities.records::<Prop>().next().expect("it is seen").entity
 }
 
-/// What a client draws, frame by frame.
+/// Drawn frames of a client.
 fn frames(sim: &mut Sim<Court>, secs: f64) -> Vec<(LocalTime, Entities<Piece>)> {
     let mut frames = Vec::new();
     sim.run_each(secs, |sim| {
@@ -187,7 +187,7 @@ fn frames(sim: &mut Sim<Court>, secs: f64) -> Vec<(LocalTime, Entities<Piece>)> 
 }
 
 #[test]
-fn a_crate_that_one_pushes_moves_in_the_frame_in_which_one_touches_it_and_does_not_jump_back() {
+fn a_pushed_crate_moves_in_the_frame_of_the_touch_and_does_not_jump_back() {
     let mut sim = court(23);
     let player = sim.clients[0].core().player();
     let before = sim.clients[0].core().stats().clone();
@@ -254,7 +254,7 @@ fn a_rocket_leaves_at_once_and_becomes_the_servers_without_a_jump() {
 }
 
 #[test]
-fn what_is_thrown_flies_at_once_and_is_not_taken_back() {
+fn grenades_fly_at_once_and_are_not_taken_back() {
     let mut sim = court(27);
     let up = turns(Vec2::new(0.0, -1.0));
     press(&mut sim, move |since| Command {
@@ -275,7 +275,7 @@ fn what_is_thrown_flies_at_once_and_is_not_taken_back() {
     assert_eq!(sim.clients[0].core().stats().mispredictions, 0);
 }
 
-/// How far rockets and grenades of others are shown from where they are, in metres on average, while bots play.
+/// Mean error of others' rockets and grenades as shown, in metres, while bots play.
 fn off(choice: Choice) -> (f64, usize) {
     let shell = Piece::Shell(Shell::default()).kind();
     let mut sim = Sim::<Skirmish>::new(25, 10);
@@ -309,7 +309,7 @@ fn off(choice: Choice) -> (f64, usize) {
 }
 
 #[test]
-fn what_flies_is_shown_where_it_is() {
+fn projectiles_are_shown_at_their_present_positions() {
     let (present, count) = off(Choice::RunForward);
     let (past, _) = off(Choice::Hermite);
     eprintln!("run-forward {present:.3} m, Hermite {past:.3} m off, of {count} looks");

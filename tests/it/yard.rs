@@ -59,7 +59,7 @@ record! {
     }
 }
 
-/// What there is.
+/// Everything in the yard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Thing {
     Crate(Crate),
@@ -139,9 +139,9 @@ impl<const OTHER: bool> Game for Yard<OTHER> {
     }
 }
 
-/// What a top turns in a tick for each unit of steering.
+/// Turn of a top in a tick for each unit of steering.
 const RATE: f32 = 1.0 / 1024.0;
-/// Who looks on.
+/// The onlooker.
 pub(crate) const READER: PlayerId = PlayerId(1);
 
 /// The world, and whom the reader may know of.
@@ -318,7 +318,7 @@ impl Server {
         }
     }
 
-    /// Whether a client has all that there is for it, and no more, as it is now.
+    /// Returns true if a client has all that there is for it, and no more, as it is now.
     pub(crate) fn is_up_to_date<G: Game<Entity = Thing>>(&self, store: &Store<G>) -> bool {
         let scene = &self.truth[&self.tick];
         let shown = scene.entities.iter().filter_map(|slot| scene.shown(slot.id.index));

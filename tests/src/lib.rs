@@ -1,5 +1,5 @@
-//! What tests, benches and fuzzers have in common: games made for them, scenes of the real games, recorded
-//! motion, and the bodies of the fuzz targets. The simulated world is `phaselock-testing`.
+//! Shared parts of tests, benches and fuzzers: a toy game, a crowded scene, recorded motion, tables of
+//! figures, and the bodies of the fuzz targets. The simulated world is `phaselock-testing`.
 
 pub mod bench;
 pub mod crowd;

@@ -46,7 +46,7 @@ record! {
 record! {
     /// A cube that falls, rolls and piles up, in the units of its file.
     pub struct Cube {
-        /// Whether the player has touched it.
+        /// Set once the player has touched it.
         pub interacting: bool = Field::count(1),
         /// Height; gravity is 20 m/s^2 there, of 512 units each.
         pub z: f32 = Field::centred(14, 0).trending().drifting(-20.0 * 512.0),
@@ -83,7 +83,7 @@ pub trait Recorded: Record {
     const BODIES: usize;
     /// Frames a second.
     const HZ: u32;
-    /// How fine it is sent, for people.
+    /// The grid that it is sent on, as a text for people.
     const GRID: &'static str;
     /// A body's record from its bytes, which are as many as stated.
     fn read(bytes: &[u8]) -> Self;
@@ -174,7 +174,7 @@ impl<R: Recorded> Game for Trace<R> {
     }
 }
 
-/// What a frame took.
+/// Costs of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scored {
     /// Bytes of its packets.
@@ -210,11 +210,10 @@ pub struct Replay<R: Recorded> {
 }
 
 const READER: PlayerId = PlayerId(0);
-/// How often the first frame is sent before the rest. Whole states take a few, and references reach 21
+/// Times that the first frame is sent before the rest. Whole states take a few, and references reach 21
 /// further back.
 const PRIMING_FRAMES: usize = 60;
-/// What a client may get is not what is looked at here: its budget is told that frames are so far apart, and so
-/// never holds one back.
+/// Time between frames that the client's budget is told, so that it never holds one back.
 const APART: Micros = Micros::from_ms(500);
 
 impl<R: Recorded> Replay<R> {

@@ -1,4 +1,4 @@
-//! What showing costs: a body in a frame, and the own player replayed.
+//! Costs of showing a body in a frame and of replaying the own player.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,7 +19,7 @@ const BODIES: usize = 64;
 const APART_SECS: f64 = 0.5;
 /// Seconds that they are shown for.
 const SECONDS: f64 = 5.0;
-/// How often all is measured; the quickest counts, since others use the machine too.
+/// Passes of each measurement. The quickest counts, since others use the machine too.
 const PASSES: usize = 5;
 
 /// Nanoseconds a body and frame, and their ratio to those of showing the newest state.

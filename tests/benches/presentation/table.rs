@@ -1,4 +1,4 @@
-//! How the figures are printed.
+//! Printed tables of the figures.
 
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::cost::{Cost, PLAYERS, REPLAY_TICKS, Replay};
 
-/// What the columns mean.
+/// Prints the meaning of the columns.
 pub(crate) fn head(plan: &Plan) {
     println!(
         "{} simulated seconds each, seed {}; 60 ticks, 30 snapshots and 60 frames a second; perfect clock.\n\
@@ -91,7 +91,7 @@ fn leaders(standings: &[Standing<Choice>]) -> String {
     three.collect::<Vec<_>>().join(", ")
 }
 
-/// Which methods are best, network by network and over all.
+/// Prints the best methods, network by network and over all.
 pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
     println!(
         "\nWhich is best: error/jerk in pixels of such a game's screen, geometric means of one more than \
@@ -114,7 +114,7 @@ pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
     }
 }
 
-/// What it costs.
+/// Prints the costs.
 pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
     println!(
         "\nNanoseconds a body and frame: 64 players of Skirmish, a state of each in every second frame"

@@ -134,11 +134,11 @@ struct Shown {
     then: Vec<f64>,
     /// Than they are.
     now: Vec<f64>,
-    /// How far behind the server's time the time shown is.
+    /// Server time less presentation time.
     delay_ms: Vec<f64>,
 }
 
-/// What was shown at a frame, until the truth of that time is known.
+/// A frame as shown, kept until the truth of that time is known.
 #[derive(Debug)]
 struct Frame {
     at: ServerTime,

@@ -43,7 +43,7 @@ struct Peer {
     ends: Vec<u64>,
 }
 
-/// What packing took.
+/// Costs of packing a snapshot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Took {
     /// Of a client's snapshot: the median over snapshots.
@@ -53,7 +53,7 @@ struct Took {
     made: f64,
     /// Microseconds to copy a client's packets.
     copy_micros: f64,
-    /// What a client's snapshot consists of.
+    /// Decisions in a client's snapshot.
     decisions: f64,
 }
 

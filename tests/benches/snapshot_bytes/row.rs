@@ -110,7 +110,7 @@ impl Table {
 #[derive(Debug)]
 pub(crate) struct Out {
     json: bool,
-    /// Whether to print the bits of each field, too.
+    /// Prints the bits of each field, too.
     pub(crate) parts: bool,
     begun: Cell<bool>,
 }
@@ -120,7 +120,7 @@ impl Out {
         Self { json, parts, begun: Cell::new(false) }
     }
 
-    /// What is going on, for whoever waits.
+    /// Prints the progress, apart from the figures.
     pub(crate) fn progress(&self, what: &str) {
         eprintln!("snapshot_bytes: {what}");
     }
@@ -146,7 +146,7 @@ impl Out {
         if self.json { bench::json(row) } else { bench::row(table.columns(), row) }
     }
 
-    /// What each field takes in so many updates, if that is wanted.
+    /// Prints the bits of each field in so many updates, if that is wanted.
     pub(crate) fn parts(&self, kinds: &[Kind], counts: &Counts, tables: &Tables, updates: f64) {
         if !self.parts || !tables.fit(kinds) {
             return;

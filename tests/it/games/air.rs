@@ -9,11 +9,11 @@ use phaselock::time::{Rates, Tick};
 use phaselock::{entities, record};
 
 record! {
-    /// What a player commands.
+    /// A player's input.
     pub(crate) struct Push {
         /// -1 left, 1 right.
         pub(crate) right: i16 = Field::centred(2, 0),
-        /// Whether to throw a dart.
+        /// Throws a dart.
         pub(crate) throw: bool = Field::count(1),
     }
 }
@@ -35,7 +35,7 @@ record! {
 }
 
 record! {
-    /// What is struck.
+    /// The puck.
     pub(crate) struct Puck {
         /// Metres from the middle.
         pub(crate) x: f32 = Field::centred(16, 9).moved_by("vx"),
@@ -45,13 +45,13 @@ record! {
 }
 
 record! {
-    /// What is thrown; it flies for [`DART_TICKS`].
+    /// A thrown dart; it flies for [`DART_TICKS`].
     pub(crate) struct Dart {
         /// Metres from the middle.
         pub(crate) x: f32 = Field::centred(16, 9).moved_by("vx"),
         /// Metres a second.
         pub(crate) vx: f32 = Field::centred(14, 8),
-        /// Which of its thrower's darts it is.
+        /// Number of the dart among its thrower's, modulo 256.
         pub(crate) number: u8 = Field::count(8),
         /// Ticks that it still flies.
         pub(crate) left: u8 = Field::count(7),
@@ -59,7 +59,7 @@ record! {
 }
 
 entities! {
-    /// What there is.
+    /// Everything on the line.
     pub(crate) enum Body { Paddle, Puck, Dart }
 }
 
@@ -84,9 +84,9 @@ pub(crate) const SPEED: f32 = 4.0;
 pub(crate) const STRUCK: f32 = 9.0;
 /// A dart's speed.
 pub(crate) const DART_SPEED: f32 = 12.0;
-/// How long a dart flies.
+/// Ticks that a dart flies.
 pub(crate) const DART_TICKS: u8 = 60;
-/// How near a thing must be to be computed ahead, in metres: what a paddle and a puck cover in half a
+/// Distance within which an entity is co-predicted, in metres: what a paddle and a puck cover in half a
 /// second.
 const REACH: f32 = 7.0;
 
@@ -129,8 +129,8 @@ impl Air {
         }
     }
 
-    /// What follows the paddles' own movement, of what `moves` says: they push each other apart, and the
-    /// puck and darts move on.
+    /// Settles the entities of `moves` after the paddles' own movement: paddles push each other apart, and
+    /// the puck and darts move on.
     fn settle(&self, entities: &mut Entities<Body>, moves: impl Fn(EntityId) -> bool) {
         let paddles = |entities: &Entities<Body>| -> Vec<(EntityId, f32)> {
             let only = entities.iter().filter(|slot| matches!(slot.entity, Body::Paddle(_)));
@@ -172,7 +172,7 @@ impl Air {
 }
 
 impl Air {
-    /// How a kind of entity is shown: see [`Kit::presentation`].
+    /// Presentation method of a kind of entity: see [`Kit::presentation`].
     pub(crate) fn presentation(_kind: u8) -> Choice {
         Choice::Linear
     }

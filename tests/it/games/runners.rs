@@ -15,7 +15,7 @@ record! {
         pub(crate) x: f32 = Field::centred(18, 8),
         /// Metres a second.
         pub(crate) v: f32 = Field::centred(12, 7),
-        /// How many ticks old the state is.
+        /// Age of the state, in ticks.
         pub(crate) age: u8 = Field::count(6).age(),
     }
 }

@@ -39,7 +39,7 @@ fn most(recording: &phaselock_lab::Recording, setup: &Setup, contender: Contende
     scores(recording, setup, contender).error_now_max
 }
 
-/// How updates come.
+/// Pattern of updates.
 #[derive(Clone, Copy)]
 enum Spacing {
     /// All of them, each as late as the others.
@@ -110,7 +110,7 @@ fn assert_exact(
     }
 }
 
-/// Whether it is exact for what moves uniformly: at any spacing, or at equal steps.
+/// Returns true for a method that is exact on uniform motion: at any spacing, or at equal steps.
 fn is_exact((extrapolator, joining): (Extrapolator, Joining), spacing: Spacing) -> bool {
     let equal_steps = matches!(spacing, Spacing::Even);
     match (extrapolator, joining) {
@@ -164,11 +164,11 @@ fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
     }
 }
 
-/// What rounding may put off a parabola: its weights grow with the square of how far ahead it extrapolates.
+/// Rounding error of a parabola. Its weights grow with the square of the time extrapolated.
 const BENT: f64 = 2e-2;
 
 #[test]
-fn what_extrapolates_nothing_is_off_by_the_way_made_since() {
+fn methods_that_extrapolate_nothing_are_off_by_the_way_made_since() {
     let recording = uniform();
     for latency in [0, 50, 200] {
         let (setup, secs) = (fine(&recording, latency), latency as f64 / 1e3);
@@ -203,7 +203,7 @@ fn the_past_is_shown_as_it_was_and_as_long_ago() {
 }
 
 #[test]
-fn without_a_clock_all_are_late_by_the_latency() {
+fn methods_without_a_clock_are_late_by_the_latency() {
     let recording = uniform();
     let setup = Setup { stamps: Stamps::Arrived, ..fine(&recording, 100) };
     for kind in Kind::ALL {

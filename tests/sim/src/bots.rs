@@ -13,7 +13,7 @@ pub struct BotWorld<G: Game> {
     pub game: G,
     /// The world that they move.
     pub world: World<G>,
-    /// What the bots press in this tick.
+    /// Inputs of the bots in this tick.
     pub inputs: Inputs<G::Input>,
     bots: Vec<Box<dyn Bot<G>>>,
     random: Random,

@@ -28,31 +28,31 @@ use phaselock::wire::counts::Counts;
 use phaselock::wire::input::{InputPacket, read_input, write_input};
 use phaselock::wire::protocol::{game_hash, wire_hash};
 
-/// A machine's clock: what it shows at the simulation's time 0, and how much too fast it runs.
+/// The error of a machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skew {
-    /// What it shows at time 0.
+    /// Its reading at time 0 of the simulation.
     pub start: Micros,
-    /// Parts per million too fast.
+    /// Rate error, in parts per million; positive is too fast.
     pub ppm: f64,
 }
 
 impl Skew {
-    /// What it shows.
+    /// The clock's reading.
     pub fn read(self, now: LocalTime) -> LocalTime {
         LocalTime(self.start.0) + Micros::from_f64(now.0 as f64 * (1.0 + self.ppm * 1e-6))
     }
 }
 
-/// What a player presses in a tick.
+/// Makes the input of a player for a tick.
 pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
 
-/// Changes what a client sends, given a tick that it is about.
+/// Changes an input packet of a client, given a tick near it.
 pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
 
 /// A client in the simulation.
 pub struct SimClient<G: Game> {
-    /// As the room knows it.
+    /// Its id in the room.
     pub id: ClientId,
     /// Its session, from the hello on.
     pub session: Session,
@@ -62,17 +62,17 @@ pub struct SimClient<G: Game> {
     pub down: Link,
     /// Its machine's clock.
     pub skew: Skew,
-    /// What the server said last, if it put the client out.
+    /// The reason for which the server closed the session, and whether a retry may help.
     pub closed: Option<(String, bool)>,
-    /// Whether its machine stands still.
+    /// Stops its machine.
     pub stalled: bool,
-    /// How much slower than the slowest datagram control messages are: lost and sent again.
+    /// Delay of control messages beyond that of the slowest datagram, as if they were lost and sent again.
     pub control_delay: Micros,
-    /// When each tick's input was first sent and when it first came, if that is recorded.
+    /// First departure and first arrival of each tick's input, if that is recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
-    /// Where its last frame is put, if somebody looks at it.
+    /// A cell for its last frame, if somebody looks at it.
     pub screen: Option<Rc<RefCell<Option<View<G>>>>>,
-    /// What a cheat makes of its packets.
+    /// Changes its input packets, as a cheat would.
     pub forge: Option<Forge<G>>,
     press: Press<G>,
     /// Control messages under way: reliable, in order, as slow as the slowest datagram.
@@ -86,7 +86,7 @@ impl<G: Game> SimClient<G> {
         self.session.client_of::<G>().filter(|_| self.closed.is_none())
     }
 
-    /// The same, to change.
+    /// The core, if the client is in the game.
     pub fn client_mut(&mut self) -> Option<&mut Client<G>> {
         let client = self.session.client_mut().filter(|_| self.closed.is_none())?;
         downcast_mut(client)
@@ -97,17 +97,17 @@ impl<G: Game> SimClient<G> {
         self.client().expect("the client is in the game")
     }
 
-    /// The same, to change.
+    /// The core of a client that must be in the game.
     pub fn core_mut(&mut self) -> &mut Client<G> {
         self.client_mut().expect("the client is in the game")
     }
 
-    /// The player does something else from now on.
+    /// Replaces the source of inputs.
     pub fn set_press(&mut self, press: Press<G>) {
         self.press = press;
     }
 
-    /// How far the client's server time is from the server's own, in milliseconds.
+    /// Error of the client's server time, in milliseconds.
     pub fn clock_error_ms(&self, now: LocalTime) -> f64 {
         // The room's tick 0 is at the simulation's time 0.
         (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
@@ -141,7 +141,7 @@ pub enum Wire {
 
 /// A server and its clients.
 pub struct Sim<G: Game> {
-    /// True time, which is also the server's clock.
+    /// True time, and the server's clock.
     pub now: LocalTime,
     /// The server.
     pub room: Room<G>,
@@ -149,19 +149,19 @@ pub struct Sim<G: Game> {
     pub clients: Vec<SimClient<G>>,
     /// The truth at each tick that a snapshot was made of.
     pub truth: BTreeMap<Tick, Entities<G::Entity>>,
-    /// Whether the server's machine stands still.
+    /// Stops the server's machine.
     pub server_stalled: bool,
-    /// How long the server takes for each tick that it runs; it does nothing else meanwhile.
+    /// Processing time of each tick. The server does nothing else meanwhile.
     pub tick_takes: Micros,
-    /// Until when it is busy with that.
+    /// End of the current tick's processing.
     busy_until: LocalTime,
-    /// How often a client's program gets to run: about as often as a fast display draws.
+    /// Time between two frames of a client: by default about that of a fast display.
     pub frame: Micros,
     /// The decisions of all snapshot packets, if tables are to be made of them.
     pub counts: Option<Counts>,
     /// Everything that is sent, in order, if that is recorded.
     pub wires: Option<Vec<Wire>>,
-    /// How many datagrams the server sent, and a digest of them all.
+    /// Number of datagrams that the server sent, and a digest of them all.
     pub datagrams: (u64, u64),
     seed: u64,
 }
@@ -216,7 +216,7 @@ impl<G: Game> Sim<G> {
         Self::with(room_config(seed, bots))
     }
 
-    /// A server as told.
+    /// A server of this configuration.
     pub fn with(config: RoomConfig) -> Self {
         Self {
             now: LocalTime(0),
@@ -358,7 +358,7 @@ impl<G: Game> Sim<G> {
         }
     }
 
-    /// Carries what the room has to say on its way.
+    /// Sends the room's outputs on their way.
     pub fn drain(&mut self) {
         while let Some(output) = self.room.poll_output(self.now) {
             let (RoomOutput::Datagram { client, .. }
@@ -426,7 +426,7 @@ impl<G: Game> Sim<G> {
     }
 }
 
-/// Whether a player may be told of an entity.
+/// Returns true if a player may be told of an entity.
 pub fn may_know<G: Game>(
     game: &G,
     entities: &Entities<G::Entity>,
@@ -436,7 +436,7 @@ pub fn may_know<G: Game>(
     slot.owner == Some(player) || game.relevance(entities, player, slot) != Relevance::Secret
 }
 
-/// Whether a player must be told of an entity, if there is room.
+/// Returns true if a player must be told of an entity as soon as there are bytes for it.
 pub fn must_know<G: Game>(
     game: &G,
     entities: &Entities<G::Entity>,

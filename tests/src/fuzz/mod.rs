@@ -1,4 +1,4 @@
-//! What is fuzzed: for each decoder of what others wrote a function that takes any bytes at all.
+//! Bodies of the fuzz targets: for each decoder of foreign bytes a function that takes any bytes at all.
 //!
 //! Each panics when something that must always hold does not, and returns whether the decoder took
 //! anything, so that a corpus which is refused throughout is noticed. They run in two places: under
@@ -29,7 +29,7 @@ pub use room::room;
 pub use snapshot::snapshot;
 pub use texts::{address, conditions, fingerprint};
 
-/// What is run on any bytes; whether it took anything of them.
+/// Runs a target on any bytes. Returns true if its decoder took anything of them.
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.

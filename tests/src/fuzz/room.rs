@@ -24,8 +24,7 @@ const CONTROL: u8 = 0;
 const HELLO: u8 = 1;
 /// A datagram follows, as a block.
 const DATAGRAM: u8 = 2;
-/// What an honest client would send, but for a byte of how far ahead the tick is and one of what is
-/// pressed.
+/// An honest client's input packet, but for two bytes: the tick's distance ahead, and the keys.
 const INPUT: u8 = 3;
 /// A well-formed input packet whose fields follow.
 const FORGED: u8 = 4;
@@ -45,7 +44,7 @@ const CONNECTIONS: usize = 6;
 /// A connection, from the other side.
 struct Peer {
     id: ClientId,
-    /// What a welcomed client has.
+    /// The store of a welcomed client.
     store: Option<Store<Skirmish>>,
     seq: u16,
     epoch: u8,
@@ -217,7 +216,7 @@ impl Play {
         }
     }
 
-    /// Whether anybody is in.
+    /// Checks status and world. Returns true if anybody is in.
     fn check(&self) -> bool {
         let status = self.room.status();
         assert!(status.players <= PLAYERS && status.bots == self.config.bots);

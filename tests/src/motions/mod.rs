@@ -32,7 +32,7 @@ use phaselock_lab::{Recording, Sample};
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
 pub const RATES: Rates = Rates::DEFAULT;
 
-/// What was recorded.
+/// A recorded motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Motion {
     /// A ship at 40 m/s that now and then gently changes its course.
@@ -52,11 +52,11 @@ pub enum Motion {
 /// Something that moves in a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Played {
-    /// What to call it.
+    /// Name on the command line.
     pub name: &'static str,
     /// Follows that record in its game.
     follow: fn(&str, u64, u64) -> Recording,
-    /// What its game shows that record by.
+    /// Presentation method of the record in its game.
     default: fn(&str) -> Choice,
     /// The record.
     pub record: &'static str,
@@ -69,7 +69,7 @@ impl Played {
         Self { name, follow: follow::<G>, default: default::<G>, record, width }
     }
 
-    /// What its game shows it by.
+    /// Presentation method in its game.
     pub fn default(&self) -> Choice {
         (self.default)(self.record)
     }
@@ -80,7 +80,7 @@ impl Motion {
     pub const ALL: &'static [Self] =
         &[Self::Flyer, Self::Car, Self::Shooter, Self::Runner, Self::Puck];
 
-    /// What moves in the games.
+    /// Records of the games.
     pub const PLAYED: &'static [Played] = &[
         Played::of::<ShufflePuck>("puck", "Puck", 18.0),
         Played::of::<ShufflePuck>("puck-mallet", "Mallet", 18.0),
@@ -99,7 +99,7 @@ impl Motion {
         &Self::PLAYED[usize::from(at)]
     }
 
-    /// What to call it.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flyer => "straight-flyer",

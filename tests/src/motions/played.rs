@@ -24,7 +24,7 @@ pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recor
     recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
 }
 
-/// What a game shows the record of that name by.
+/// Presentation method of the record of that name in a game.
 pub(super) fn default<G: Game>(record_name: &str) -> Choice {
     let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
     (G::KIT.presentation)(kind)

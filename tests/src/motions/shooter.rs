@@ -12,7 +12,7 @@ use super::{Ahead, RATES, Recording, State, recording};
 const BOTS: u16 = 8;
 
 record! {
-    /// What a player of Skirmish is moved by, on Skirmish's grid. Other than there, the table says which
+    /// The moving part of a player of Skirmish, on Skirmish's grid. Unlike there, the table says which
     /// velocity moves which coordinate.
     struct Shooter {
         right: i16 = Field::centred(2, 0).steering(),
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_skirmish_and_people_die_in_it() {
+    fn shooters_move_as_in_skirmish_and_die() {
         for field in Shooter::FIELDS {
             let of_game = Player::FIELDS.iter().find(|other| other.name == field.name);
             let of_game = of_game.expect("the game has that field");

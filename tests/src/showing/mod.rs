@@ -23,7 +23,7 @@ const FRAME: f64 = 0.016_647;
 /// Seconds that are not scored: the delay is still on its way to what the network needs.
 const WARM_UP_SECS: f64 = 5.0;
 
-/// Which senders a method is measured with: what goes on by itself also with those that know that.
+/// Senders that a method is measured with. Dead reckoning is also measured with senders that know of it.
 pub fn sendings(contender: Contender) -> &'static [Sending] {
     match contender {
         Contender::Method(Choice::DeadReckoning) => Sending::ALL,
