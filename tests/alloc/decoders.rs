@@ -57,7 +57,8 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     seeds(target).into_values().collect()
 }
 
-/// Whatever the file says, reading it takes a path, an open file and, for the server, a command line.
+/// Whatever the file says, reading it takes a path, an open file and, for the server, a command
+/// line.
 const FILE_BYTES_BASE: usize = 256 * 1024;
 
 /// Reads bytes through a file.

@@ -1,11 +1,11 @@
-//! `cargo bench -p phaselock-tests --bench clock`: how fast clocks lock, how far they are off, and what
-//! that costs in lead and delay, over every named network and some more in simulated time, and
-//! over this host's loopback in real time: a server and 16 bots in one process, left alone and
+//! `cargo bench -p phaselock-tests --bench clock`: how fast clocks lock, how far they are off, and
+//! what that costs in lead and delay, over every named network and some more in simulated time,
+//! and over this host's loopback in real time: a server and 16 bots in one process, left alone and
 //! beside threads that keep every core busy.
 //!
 //! `-- --json` prints one JSON object a line; `-- --seconds N` plays shorter or longer than ten
-//! minutes of simulated time each, `-- --seed N` on other dice, `-- --link CONDITIONS` over that network
-//! alone.
+//! minutes of simulated time each, `-- --seed N` on other dice, `-- --link CONDITIONS` over that
+//! network alone.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 

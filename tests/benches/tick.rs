@@ -1,10 +1,10 @@
-//! `cargo bench -p phaselock-tests --bench tick`: what a tick of each game costs with 8, 64 and 256 players,
-//! all of them bots that play.
+//! `cargo bench -p phaselock-tests --bench tick`: what a tick of each game costs with 8, 64 and
+//! 256 players, all of them bots that play.
 //!
-//! A tick is what the server does for its world 60 times a second: the rules, moving all there is to the
-//! wire's grid, and keeping it for rewinding. Beside it, once each: what a bot thinks, how much one thing
-//! matters to one player, and what becomes of one thing in 8 ticks. The floor is moving the same world to
-//! the grid and no rules at all, measured in the same run.
+//! A tick is what the server does for its world 60 times a second: the rules, moving all there is
+//! to the wire's grid, and keeping it for rewinding. Beside it, once each: what a bot thinks, how
+//! much one thing matters to one player, and what becomes of one thing in 8 ticks. The floor is
+//! moving the same world to the grid and no rules at all, measured in the same run.
 //!
 //! `-- --quick` plays for a moment only, to see that it works; `-- --game NAME` plays one game.
 
@@ -42,8 +42,12 @@ struct Args {
     #[arg(long)]
     quick: bool,
     /// The only game
-    #[arg(long, value_name = "NAME", value_parser = phaselock_games::all().names().collect::<Vec<_>>())]
+    #[arg(long, value_name = "NAME", value_parser = names())]
     game: Option<String>,
+}
+
+fn names() -> Vec<&'static str> {
+    phaselock_games::all().names().collect()
 }
 
 /// Figures of a game, in microseconds.
@@ -84,8 +88,8 @@ fn main() {
     let ticks = if args.quick { 60 } else { 1800 };
     if !args.format.json {
         println!(
-            "{ticks} ticks each after {BEFORE}; microseconds. Half of the ticks, and 99 of 100, take at\n\
-             most so much; the rest are medians."
+            "{ticks} ticks each after {BEFORE}; microseconds. p50 and p99 are over ticks; the rest\n\
+             are medians."
         );
         head(&COLUMNS);
     }

@@ -113,7 +113,8 @@ fn untouched_players_are_corrected_for_late_inputs_alone() {
         stats.misses,
         corrected
     );
-    // By the simulation's own books: before each correction an input had come after its tick was due.
+    // By the simulation's own books: before each correction an input had come after its tick was
+    // due.
     let rates = core.rates();
     let ways = sim.clients[client].ways.as_ref().expect("they were recorded");
     for correction in &corrected {
@@ -172,8 +173,8 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
         states.and_then(|(_, entities)| puck_x(entities)).expect("a puck")
     };
     assert!(truth(frames[struck].0).abs() < 0.01, "the server knew of it already");
-    // From then on it never goes faster than it was struck, nor back, also when it gets out of reach and is
-    // shown as others are.
+    // From then on it never goes faster than it was struck, nor back, also when it gets out of
+    // reach and is shown as others are.
     let fastest = fastest(&frames, puck_x);
     assert!(fastest < STRUCK * 1.02 + 0.6, "{fastest} m/s");
     let backward =
@@ -184,9 +185,9 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
 
 #[test]
 fn entities_pass_between_prediction_and_presentation_without_a_jump() {
-    // The other strikes the puck towards this client, in whose reach it is computed ahead, and out of
-    // which it is shown as the server has it. It moves at 9 m/s, and what shows the past shows it some 0.3 s
-    // late: it must catch up, but not jump.
+    // The other strikes the puck towards this client, in whose reach it is computed ahead, and out
+    // of which it is shown as the server has it. It moves at 9 m/s, and what shows the past shows
+    // it some 0.3 s late: it must catch up, but not jump.
     let mut sim = Sim::<Air>::new(23, 0);
     let link = LinkConfig::delayed(100, 10).losing(0.02);
     let watcher = sim.join(link, still());
@@ -201,8 +202,8 @@ fn entities_pass_between_prediction_and_presentation_without_a_jump() {
     let frames = frames(&mut sim, watcher, 12.0);
     let fastest = fastest(&frames, puck_x);
     assert!(fastest > STRUCK * 0.7, "nothing happened: {fastest} m/s");
-    // Half of what is to be caught up with goes in 60 ms; in a frame of 4 ms that is a twentieth of some
-    // 3 m: 35 m/s. A jump would be 700.
+    // Half of what is to be caught up with goes in 60 ms; in a frame of 4 ms that is a twentieth
+    // of some 3 m: 35 m/s. A jump would be 700.
     assert!(fastest < 60.0, "{fastest} m/s");
     let end = puck_x(&frames.last().expect("frames").1).expect("a puck");
     let truth = puck_x(&sim.room.world().entities).expect("a puck");
@@ -278,7 +279,8 @@ fn a_dart_whose_input_is_lost_is_taken_back_and_one_thrown_late_is_one() {
     let client = sim.join(LinkConfig::delayed(100, 0), still());
     sim.run(4.0);
     let now = sim.clients[client].core().newest_tick();
-    // Nothing goes up for a while: the server holds its own view of what was pressed, which is no throw.
+    // Nothing goes up for a while: the server holds its own view of what was pressed, which is no
+    // throw.
     let when = now.plus(40);
     sim.clients[client].set_press(throw_at(when));
     sim.clients[client].up.set(LinkConfig::delayed(100, 0).losing(1.0));
@@ -308,7 +310,8 @@ fn darts_of_others_appear_and_go_in_their_own_time() {
     let flying: Vec<_> =
         seen.iter().filter_map(|(at, e)| Some((*at, *darts(e).first()?))).collect();
     assert!(flying.len() > 200, "it was seen in {} frames", flying.len());
-    // It begins where it was thrown (its first state is up to two ticks old), and ends where it ended.
+    // It begins where it was thrown (its first state is up to two ticks old), and ends where it
+    // ended.
     let (first, last) = (flying[0].1.1 - x0, flying[flying.len() - 1].1.1 - x0);
     assert!((0.0..0.9).contains(&first), "it appeared {first} m away");
     assert!((10.6..12.1).contains(&last), "it was gone after {last} m");

@@ -1,5 +1,5 @@
-//! The arrows of the house: which crate may know which, and that no file of the engine imports in a
-//! circle.
+//! The arrows of the house: which crate may know which, and that no file of the engine imports in
+//! a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::tidy::{code, root, sources};
 
-/// Each crate, its folder, and those of our crates that its library may know. A program's `main` also
-/// knows the games that it is made with.
+/// Each crate, its folder, and those of our crates that its library may know. A program's `main`
+/// also knows the games that it is made with.
 const CRATES: [(&str, &str, &[&str]); 10] = [
     ("phaselock", "shared/netcode", &[]),
     ("phaselock-quic", "shared/quic", &["phaselock"]),

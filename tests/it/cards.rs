@@ -87,7 +87,8 @@ impl Table {
         }
     }
 
-    /// One snapshot, which arrives and is acknowledged or not; returns whether the card was in what arrived.
+    /// One snapshot, which arrives and is acknowledged or not; returns whether the card was in
+    /// what arrived.
     fn snapshot(&mut self, visible: bool, arrives: bool) -> bool {
         self.tick = self.tick.plus(RATES.ticks_per_snapshot());
         let mut entities = Entities::default();

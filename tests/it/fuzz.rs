@@ -35,8 +35,8 @@ fn every_target_takes_some_of_its_corpus() {
             eprintln!("{name}");
             taken += usize::from(body(input));
         }
-        // Some of it is wrong on purpose. Where most is refused, it was made for another layout: run the
-        // program `corpus`.
+        // Some of it is wrong on purpose. Where most is refused, it was made for another layout:
+        // run the program `corpus`.
         assert!(taken * 3 >= corpus.len(), "{target} takes {taken} of {}", corpus.len());
     }
     assert!(bytes < 300_000, "the corpus has {bytes} bytes");

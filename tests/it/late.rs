@@ -27,8 +27,8 @@ fn restless<G: Game<Input = Walk>>(seed: u64) -> Press<G> {
     })
 }
 
-/// Lets time pass in which nothing comes from a client for a fifth of a second, every second: longer
-/// than any lead allows for.
+/// Lets time pass in which nothing comes from a client for a fifth of a second, every second:
+/// longer than any lead allows for.
 fn run_with_gaps<G: Game>(
     sim: &mut Sim<G>,
     client: usize,
@@ -43,8 +43,8 @@ fn run_with_gaps<G: Game>(
     }
 }
 
-/// Corrections, late inputs and the way run, of a player alone on a terrible link for a minute, from its
-/// first tick on.
+/// Corrections, late inputs and the way run, of a player alone on a terrible link for a minute,
+/// from its first tick on.
 fn alone<const WAIT: bool>(seed: u64) -> (u64, u64, f32) {
     let mut sim = Sim::<Runners<WAIT>>::new(seed, 0);
     sim.join(TERRIBLE, restless(seed));
@@ -99,8 +99,8 @@ fn late_players_are_seen_where_they_were_and_without_jumps() {
         if let Some((x, then)) = before {
             let secs = ((now - then).0.max(1) as f32) / 1e6;
             let speed = (shown - x).abs() / secs;
-            // Shown at most a tenth too fast, on a grid of 4 mm; what waits stands, and what catches up
-            // does so between two snapshots that lie further apart in its time.
+            // Shown at most a tenth too fast, on a grid of 4 mm; what waits stands, and what
+            // catches up does so between two snapshots that lie further apart in its time.
             jumps += u32::from((shown - x).abs() > 0.01 && speed > 1.2 * SPEED);
             still += u32::from(speed == 0.0 && now > then);
         }

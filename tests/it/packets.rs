@@ -1,5 +1,5 @@
-//! Races between the packets of snapshots, each made by hand: what a client computes ahead holds whichever of
-//! them come, and in whatever order.
+//! Races between the packets of snapshots, each made by hand: what a client computes ahead holds
+//! whichever of them come, and in whatever order.
 
 use crate::games::air::{Air, Body, Paddle, Puck, Push};
 use phaselock::client::Client;
@@ -212,7 +212,8 @@ fn co_predicted_entities_wait_for_a_lost_packet_but_not_for_ever() {
             break tick.0;
         }
     };
-    // The server says what the player does, and nothing of the dart: that packet is lost each time.
+    // The server says what the player does, and nothing of the dart: that packet is lost each
+    // time.
     for tick in (102..thrown + 30).step_by(2) {
         line.until(tick);
         let since = tick.checked_sub(thrown);

@@ -1,4 +1,5 @@
-//! The platformer: nobody is ever corrected, no forged inputs get anybody further, and others are shown well.
+//! The platformer: nobody is ever corrected, no forged inputs get anybody further, and others are
+//! shown well.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -108,7 +109,8 @@ fn players_whose_inputs_come_within_a_quarter_of_a_second_are_never_corrected() 
     let networks = PROFILES.iter().map(|(name, _)| *name).chain([far]);
     let (mut rides, mut players, mut free) = (0, 0, 0);
     for (network, seed) in networks.zip(1..) {
-        // Far away it is played for minutes: through a warm-up, a race, its results and the next one's begin.
+        // Far away it is played for minutes: through a warm-up, a race, its results and the next
+        // one's begin.
         let secs = if network == far { 150 } else { 40 };
         let done = undisturbed(network, seed, secs);
         eprintln!("{network}, {secs} s: {done:?}");
@@ -287,7 +289,8 @@ fn a_player_that_holds_inputs_back_in_the_air_comes_down_all_the_same() {
     assert!(hangs <= 16, "it hangs in the air for {hangs} ticks");
 }
 
-/// Errors of others as shown: metres off the truth of their own time, and frames with a foot in the floor.
+/// Errors of others as shown: metres off the truth of their own time, and frames with a foot in
+/// the floor.
 #[derive(Debug, Default)]
 struct Shown {
     off: Vec<f32>,
@@ -396,7 +399,8 @@ fn others_are_shown_by_what_the_figures_favour() {
                 sunk * 100.0
             );
             assert!(shown.off.len() > 5000, "{} pictures", shown.off.len());
-            // A landing lies between two states, and so does a leap; else feet are on the platform.
+            // A landing lies between two states, and so does a leap; else feet are on the
+            // platform.
             let rides = shown.adrift.len();
             let adrift = if rides > 0 { quantile(&shown.adrift, 0.9) } else { 0.0 };
             eprintln!("  {rides} pictures of riders, 9 in 10 within {adrift:.4} m of the platform");

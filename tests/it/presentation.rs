@@ -1,4 +1,5 @@
-//! Presentation over bad networks: what must be true of the methods, whatever their table says in detail.
+//! Presentation over bad networks: what must be true of the methods, whatever their table says in
+//! detail.
 
 use std::sync::LazyLock;
 
@@ -99,8 +100,9 @@ fn stated_velocities_help_to_show_the_past() {
         let [linear, hermite] =
             ["linear", "hermite"].map(|method| row(motion, profile, method).scores);
         let what = format!("{motion} over {profile}: {hermite:?}, linear: {linear:?}");
-        // Where states are missing, Hermite glides back on its course rather than to jump, which takes a
-        // while. Where none is, it is nearer; but for grids, and a bounce that is on no cubic.
+        // Where states are missing, Hermite glides back on its course rather than to jump, which
+        // takes a while. Where none is, it is nearer; but for grids, and a bounce that is on no
+        // cubic.
         let most = match (motion, profile) {
             (Motion::Puck, _) => 1.15,
             (Motion::Shooter | Motion::Runner, _) | (_, "lan") => 1.02,

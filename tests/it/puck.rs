@@ -1,5 +1,5 @@
-//! Shuffle Puck over networks: the puck is struck at once, shown without jumps, and everybody ends up with
-//! the same score.
+//! Shuffle Puck over networks: the puck is struck at once, shown without jumps, and everybody ends
+//! up with the same score.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -162,7 +162,8 @@ fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
             speed: way.length() / secs,
             back,
         };
-        // A face-off that is extrapolated is shown when it is due; its counter comes with the server's word.
+        // A face-off that is extrapolated is shown when it is due; its counter comes with the
+        // server's word.
         let put = was.placed != is.placed || is.position() == Vec2::ZERO;
         (was.is_in_play() && is.is_in_play() && !put).then_some(step)
     };
@@ -185,7 +186,8 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
         // Rounded to the grid; and blended between two ticks, within which the puck may turn.
         assert!(step.apart > TOUCH - 0.06, "it is within the mallet: {step:?}");
         assert!(!step.back, "it went back: {step:?}");
-        // What catches up with its place ahead as it comes near is faster than it moves, but does not jump.
+        // What catches up with its place ahead as it comes near is faster than it moves, but does
+        // not jump.
         assert!(step.speed < 3.0 * PUCK_SPEED, "it jumped: {step:?}");
         if step.was.hits == step.is.hits || step.is.velocity().distance(step.was.velocity()) < 2.0 {
             continue;
@@ -212,8 +214,8 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
 /// Errors of the picture of a player in a match at 200 ms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
-    /// Metres from the picture of the puck to the truth of the same moment, while it is in the other half:
-    /// on average.
+    /// Metres from the picture of the puck to the truth of the same moment, while it is in the
+    /// other half: on average.
     puck_off: f32,
     /// Frames of a thousand in which the puck moves faster than three times its greatest speed.
     puck_jumps: f32,
@@ -289,10 +291,12 @@ fn mallets_of_others_are_shown_at_the_present_by_the_rules_for_good_reason() {
         });
     assert_eq!(ShufflePuck::presentation(PUCKS), Choice::RunForward);
     assert_eq!(ShufflePuck::presentation(MALLETS), Choice::RunForward);
-    // The puck is nearest to where it is, and goes back less than where it is fetched from the past.
+    // The puck is nearest to where it is, and goes back less than where it is fetched from the
+    // past.
     assert!(rules.puck_off < past.puck_off && rules.puck_off < projected.puck_off);
     assert!(rules.puck_back < past.puck_back);
-    // Mallets are shown where they are, but for a little, and calmer than where their speed is projected.
+    // Mallets are shown where they are, but for a little, and calmer than where their speed is
+    // projected.
     assert!(rules.mallet_off < 0.75 * past.mallet_off);
     assert!(rules.mallet_shake < 0.75 * projected.mallet_shake);
 }

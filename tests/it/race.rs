@@ -163,7 +163,8 @@ fn cars_that_touch_see_it_on_both_screens() {
             for ((played, alone), past) in played.iter().zip(&alone).zip(&past) {
                 // As it is played they touch when they touch, to a hand's breadth.
                 assert!(played.worst() < 0.15, "{played:?}");
-                // At the present, but computed from the newest snapshot alone, to about half a metre.
+                // At the present, but computed from the newest snapshot alone, to about half a
+                // metre.
                 assert!(alone.worst() < 0.6, "{alone:?}");
                 // In the past there is a metre between them, and more.
                 assert!(past.own_touches > 0.8 && past.server_touches > 0.8, "{past:?}");

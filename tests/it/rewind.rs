@@ -53,8 +53,8 @@ fn place(of: &phaselock::game::Entities<Piece>, player: PlayerId) -> Option<Vec2
 struct Duel {
     shots: u32,
     hits: u32,
-    /// By how many milliseconds what was accepted differed from what was claimed; of each shot that was
-    /// rewound by less than the limit.
+    /// By how many milliseconds what was accepted differed from what was claimed; of each shot
+    /// that was rewound by less than the limit.
     off_ms: Vec<f64>,
 }
 
@@ -72,8 +72,8 @@ fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> Duel {
     duel_by(link, rewind_ms, Skirmish::presentation(0))
 }
 
-/// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity says, whatever
-/// is rewound.
+/// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity
+/// says, whatever is rewound.
 fn duel_by(link: LinkConfig, rewind_ms: Option<i64>, choice: Choice) -> Duel {
     let mut sim = sim(11, rewind_ms, None);
     let screen = Screen::default();
@@ -164,8 +164,8 @@ fn jitter_and_losses_cost_little() {
     }
 }
 
-/// Runs into the shade of the box to the right, stays a second and a half, and comes out again, every three
-/// seconds and a little, so that each time another part of it is shot at.
+/// Runs into the shade of the box to the right, stays a second and a half, and comes out again,
+/// every three seconds and a little, so that each time another part of it is shot at.
 fn hide_and_seek() -> Press<Range> {
     Box::new(|client, tick| {
         let y = place(&client.newest(), client.player()).map_or(0.0, |at| at.y);
@@ -194,9 +194,10 @@ struct Oracle {
     believed: Micros,
 }
 
-/// Plays hide and seek against a shooter who sees what its screen shows; or, with a `lie`, one who knows where
-/// everybody was at any time and what the server believed last, and aims accordingly, on the fastest display. Returns for how long the hider had been behind cover when
-/// it was hit, in milliseconds, for each hit behind cover; and the number of all hits.
+/// Plays hide and seek against a shooter who sees what its screen shows; or, with a `lie`, one who
+/// knows where everybody was at any time and what the server believed last, and aims accordingly,
+/// on the fastest display. Returns for how long the hider had been behind cover when it was hit,
+/// in milliseconds, for each hit behind cover; and the number of all hits.
 fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>, usize) {
     let mut sim = sim(5, None, favour);
     if lie.is_none() {
@@ -292,7 +293,8 @@ fn a_forged_view_time_gains_nothing() {
             honest.len(),
         );
         assert!(longest(&behind) <= longest(&honest) + 0.1, "{name}: {behind:?}");
-        // It always has the most that an honest one has at times, which is half of a frame on average.
+        // It always has the most that an honest one has at times, which is half of a frame on
+        // average.
         assert!(behind.len() <= honest.len() + honest.len() / 5, "{name}: {}", behind.len());
     }
 }

@@ -1,5 +1,5 @@
-//! A server that goes on to another game: everybody follows, clocks and seats stay, and no packet of the
-//! one is taken for one of the other.
+//! A server that goes on to another game: everybody follows, clocks and seats stay, and no packet
+//! of the one is taken for one of the other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -91,7 +91,8 @@ struct Hall {
 }
 
 impl Hall {
-    /// So many clients; the first `both` of them know both games of these tests, the others the first only.
+    /// So many clients; the first `both` of them know both games of these tests, the others the
+    /// first only.
     fn new(count: u64, both: u64, link: LinkConfig) -> Self {
         let player = |number| {
             let games = Games::new().with::<Bells>();
@@ -297,7 +298,8 @@ fn a_recorded_session_makes_the_same_pictures_again() {
     assert!(drawn_from(&lossy) != *pictures, "what went in does not matter");
 }
 
-/// The real server and the real client with their drivers, whole rounds of real games, over a bad network.
+/// The real server and the real client with their drivers, whole rounds of real games, over a bad
+/// network.
 #[tokio::test(start_paused = true)]
 async fn a_server_takes_its_players_from_game_to_game() {
     let config = RoomConfig { rounds: Some(1), ..room_config(8, 5) };

@@ -1,5 +1,5 @@
-//! Skirmish in full, over the network: rounds to their ends, crates that move when they are touched, rockets that
-//! are where one sees them.
+//! Skirmish in full, over the network: rounds to their ends, crates that move when they are
+//! touched, rockets that are where one sees them.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,8 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
     }
 }
 
-/// Skirmish with one crate before the one player's start and no rounds, for looking closely at what is computed ahead.
+/// Skirmish with one crate before the one player's start and no rounds, for looking closely at
+/// what is computed ahead.
 #[derive(Debug)]
 struct Court(Skirmish);
 

@@ -1,5 +1,6 @@
-//! Delta snapshots against a reference: whatever is lost, doubled, overtaken or late, a client's states
-//! are the server's, nothing starves, and two machines that extrapolate differently find out.
+//! Delta snapshots against a reference: whatever is lost, doubled, overtaken or late, a client's
+//! states are the server's, nothing starves, and two machines that extrapolate differently find
+//! out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

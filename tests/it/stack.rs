@@ -122,8 +122,8 @@ pub(super) struct Player {
     states: Vec<(f64, State)>,
     welcomed: Instant,
     samples: Vec<Sample>,
-    /// Of each snapshot packet: when it came by the server's clock, in seconds, and how old its state was
-    /// then, in milliseconds.
+    /// Of each snapshot packet: when it came by the server's clock, in seconds, and how old its
+    /// state was then, in milliseconds.
     pub(super) arrivals: Vec<(f64, f64)>,
     /// Counts until [`STEADY`].
     until_steady: Option<Stats>,
@@ -287,8 +287,8 @@ pub(super) async fn end(world: World, player: Player) {
     world.end().await;
 }
 
-/// Bounds of a network at best, with some margin for chance: over ten seeds the worst that was seen
-/// is two thirds of these.
+/// Bounds of a network at best, with some margin for chance: over ten seeds the worst that was
+/// seen is two thirds of these.
 struct Bounds {
     /// Seconds.
     joined: f64,
@@ -332,9 +332,9 @@ async fn every_named_network_can_be_played_on() {
                 "wifi" => (2.0, 29.0, 0.3, 0.5, 200.0, 0.8),
                 "mobile" => (2.5, 29.0, 1.0, 1.5, 550.0, 3.5),
                 "intercontinental" => (3.0, 29.0, 4.0, 5.0, 200.0, 0.3),
-                // Of eight joins one needs a second try. The margin takes a minute to learn what such a
-                // network does. How many inputs are late then is chance for the most part: of six seeds
-                // the best has 0.7 %, the worst 3 %; a test below is of their mean.
+                // Of eight joins one needs a second try. The margin takes a minute to learn what
+                // such a network does. How many inputs are late then is chance for the most part:
+                // of six seeds the best has 0.7 %, the worst 3 %; a test below is of their mean.
                 "terrible" => (20.0, 23.0, 3.0, 4.0, 600.0, 4.5),
                 other => panic!("what does {other} allow?"),
             };

@@ -1,5 +1,5 @@
-//! What QUIC makes of the game's packets, in virtual time: how many arrive, how old they are then, how
-//! many bytes they take. The figures are printed with `--nocapture`.
+//! What QUIC makes of the game's packets, in virtual time: how many arrive, how old they are then,
+//! how many bytes they take. The figures are printed with `--nocapture`.
 
 #![allow(clippy::print_stdout, reason = "figures, for whoever asks for them")]
 
@@ -229,8 +229,8 @@ async fn compare_controllers(conditions: &str, bots: u16) {
         let (world, player) = look(conditions, bots, Some(Arc::clone(controller))).await;
         let theirs = got(&player);
         show(name, theirs);
-        // Whoever sends more has it wait longer, and whoever has it wait less sends less; where the
-        // path is wide enough for all, a few milliseconds are chance.
+        // Whoever sends more has it wait longer, and whoever has it wait less sends less; where
+        // the path is wide enough for all, a few milliseconds are chance.
         let told = format!("{name} over {conditions}: {theirs:?}, ours {ours:?}");
         let fewer = theirs.per_s < ours.per_s * 0.99;
         assert!(fewer || theirs.p99_ms >= ours.p99_ms - 5.0, "{told}");

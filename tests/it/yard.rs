@@ -1,5 +1,5 @@
-//! A yard full of things, for looking at snapshots from both ends: a game with every sort of field,
-//! things that come, go and move at random, and one client at the end of a bad line.
+//! A yard full of things, for looking at snapshots from both ends: a game with every sort of
+//! field, things that come, go and move at random, and one client at the end of a bad line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +91,8 @@ impl Entity for Thing {
     }
 }
 
-/// The rules, as two machines see them: what is `OTHER` rounds some of what it extrapolates otherwise.
+/// The rules, as two machines see them: what is `OTHER` rounds some of what it extrapolates
+/// otherwise.
 #[derive(Debug)]
 pub(crate) struct Yard<const OTHER: bool>;
 

@@ -35,8 +35,8 @@ pub struct ClockFigures {
     pub late_per_million: f64,
     /// Mean lead, in ticks.
     pub lead_ticks_mean: f64,
-    /// The least constant lead with which 999 of 1000 inputs had been in time, in ticks; none where it
-    /// cannot be known.
+    /// The least constant lead with which 999 of 1000 inputs had been in time, in ticks; none
+    /// where it cannot be known.
     pub floor999_ticks: Option<f64>,
     /// The least constant lead with which every input had been in time.
     pub floor_ticks: Option<f64>,

@@ -1,5 +1,6 @@
-//! Shared parts of tests, benches and fuzzers: a toy game, a crowded scene, recorded motion, tables of
-//! figures, and the bodies of the fuzz targets. The simulated world is `phaselock-testing`.
+//! Shared parts of tests, benches and fuzzers: a toy game, a crowded scene, recorded motion,
+//! tables of figures, and the bodies of the fuzz targets. The simulated world is
+//! `phaselock-testing`.
 
 pub mod bench;
 pub mod crowd;

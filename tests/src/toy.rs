@@ -1,6 +1,6 @@
 //! A second game, in about a hundred lines: walkers on a line ring bells by standing on them.
-//! Proof that the netcode knows no game: other inputs, two kinds of entities, entities that come and
-//! go, and a field that only its owner may see.
+//! Proof that the netcode knows no game: other inputs, two kinds of entities, entities that come
+//! and go, and a field that only its owner may see.
 
 use phaselock::fields::Holds;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, World};

@@ -1,7 +1,7 @@
 //! Recorded motion as games without players, for scoring the snapshot encoder.
 //!
-//! A trace is a sequence of frames, each with a record for every body. It is sent as a server would
-//! send it, to one client that acknowledges a fixed number of frames later.
+//! A trace is a sequence of frames, each with a record for every body. It is sent as a server
+//! would send it, to one client that acknowledges a fixed number of frames later.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -23,8 +23,8 @@ use phaselock::wire::state::Codec;
 use phaselock::wire::{counts::Counts, model::Tables};
 
 record! {
-    /// A body that tumbles through space: 1/128 m and 1/1024 of a quaternion's component fine, which
-    /// is finer than a hundredth and a thousandth.
+    /// A body that tumbles through space: 1/128 m and 1/1024 of a quaternion's component fine,
+    /// which is finer than a hundredth and a thousandth.
     pub struct Body {
         /// Metres.
         pub x: f32 = Field::centred(14, 7).trending(),
@@ -187,8 +187,8 @@ pub struct Scored {
     pub nanos: u128,
 }
 
-/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and takes next to
-/// nothing.
+/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and takes
+/// next to nothing.
 const TIMING_BYTES: usize = 2 + 2 + 2;
 
 /// Sends a trace to a client whose acknowledgements come `age` frames later.
@@ -210,8 +210,8 @@ pub struct Replay<R: Recorded> {
 }
 
 const READER: PlayerId = PlayerId(0);
-/// Times that the first frame is sent before the rest. Whole states take a few, and references reach 21
-/// further back.
+/// Times that the first frame is sent before the rest. Whole states take a few, and references
+/// reach 21 further back.
 const PRIMING_FRAMES: usize = 60;
 /// Time between frames that the client's budget is told, so that it never holds one back.
 const APART: Micros = Micros::from_ms(500);
@@ -236,9 +236,9 @@ impl<R: Recorded> Replay<R> {
         }
     }
 
-    /// Sends one frame again and again, until the client has had all of it for a while and has said so:
-    /// from then on frames are coded from what was `age` frames before. Frames that would be scored must
-    /// not be whole states only because nothing is acknowledged yet.
+    /// Sends one frame again and again, until the client has had all of it for a while and has
+    /// said so: from then on frames are coded from what was `age` frames before. Frames that would
+    /// be scored must not be whole states only because nothing is acknowledged yet.
     pub fn prime(&mut self, bytes: &[u8]) {
         for _ in 0..PRIMING_FRAMES {
             self.frame(bytes);
@@ -246,8 +246,8 @@ impl<R: Recorded> Replay<R> {
         assert_eq!(self.frame(bytes).updates, R::BODIES, "not all has arrived");
     }
 
-    /// Sends one frame: its bytes as they are in the file. Panics if the client does not come to have
-    /// exactly that.
+    /// Sends one frame: its bytes as they are in the file. Panics if the client does not come to
+    /// have exactly that.
     pub fn frame(&mut self, bytes: &[u8]) -> Scored {
         self.tick = self.tick.plus(1);
         for (body, index) in bytes.chunks_exact(R::BYTES).zip(0..) {

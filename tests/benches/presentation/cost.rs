@@ -52,8 +52,8 @@ pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     contenders.iter().map(cost).collect()
 }
 
-/// Shows all frames of all bodies, each of which is at another point of the recording. Returns the sum of
-/// all coordinates, so that none is left out as useless.
+/// Shows all frames of all bodies, each of which is at another point of the recording. Returns the
+/// sum of all coordinates, so that none is left out as useless.
 fn show(recording: &Recording, carried: &Carried, contender: Contender) -> f64 {
     let rules = &*recording.rules;
     let mut screens: Vec<_> =
@@ -82,7 +82,8 @@ pub(crate) const REPLAY_TICKS: usize = 15;
 /// Players in the world.
 pub(crate) const PLAYERS: u16 = 64;
 
-/// Milliseconds of a replay: the median, the 99th percentile, and the median of copying the world for it.
+/// Milliseconds of a replay: the median, the 99th percentile, and the median of copying the world
+/// for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replay {
     pub(crate) ms: f64,
@@ -90,9 +91,9 @@ pub(crate) struct Replay {
     pub(crate) copy_ms: f64,
 }
 
-/// Measures the core of the client's answer to a misprediction, without co-predicted entities and predicted
-/// spawns: the client copies the world as it came and runs its own inputs since; each state is moved to the
-/// grid and kept.
+/// Measures the core of the client's answer to a misprediction, without co-predicted entities and
+/// predicted spawns: the client copies the world as it came and runs its own inputs since; each
+/// state is moved to the grid and kept.
 pub(crate) fn replay() -> Replay {
     let mut bots = BotWorld::<Skirmish>::new(1, PLAYERS, true);
     let mut past: Vec<Command> = Vec::new();

@@ -1,14 +1,14 @@
-//! `cargo bench -p phaselock-tests --bench presentation`: how far from the truth each method shows things,
-//! how smoothly, how often for want of data, and what it costs.
+//! `cargo bench -p phaselock-tests --bench presentation`: how far from the truth each method shows
+//! things, how smoothly, how often for want of data, and what it costs.
 //!
-//! Every method, five recorded motions, five networks; which is best by that, for showing the past and for
-//! showing the present; nanoseconds a body and frame; and how long it takes to replay 15 ticks of the own
-//! player with 64 players around.
+//! Every method, five recorded motions, five networks; which is best by that, for showing the past
+//! and for showing the present; nanoseconds a body and frame; and how long it takes to replay 15
+//! ticks of the own player with 64 players around.
 //!
-//! `-- --json` prints one JSON object a line; `-- --motion NAME`, `-- --profile NETWORK`, `-- --method NAME`
-//! measure that alone (each may be given several times; a network is a profile's name or is written as for
-//! `--link`), `-- --seconds N` plays for so long, `-- --seed N` on other dice, and `-- --quick` plays a tenth
-//! of the time over two networks.
+//! `-- --json` prints one JSON object a line; `-- --motion NAME`, `-- --profile NETWORK`, `--
+//! --method NAME` measure that alone (each may be given several times; a network is a profile's
+//! name or is written as for `--link`), `-- --seconds N` plays for so long, `-- --seed N` on other
+//! dice, and `-- --quick` plays a tenth of the time over two networks.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 

@@ -14,11 +14,12 @@ use super::cost::{Cost, PLAYERS, REPLAY_TICKS, Replay};
 /// Prints the meaning of the columns.
 pub(crate) fn head(plan: &Plan) {
     println!(
-        "{} simulated seconds each, seed {}; 60 ticks, 30 snapshots and 60 frames a second; perfect clock.\n\
-         Millimetres. shown: off the true place at the time shown; now: off the true place at the present;\n\
-         jerk: change of the shown error's step from frame to frame, root mean square and greatest;\n\
-         missing: frames without the data that the method needs, per million; sent: states a second; turn:\n\
-         degrees off where it points at the time shown, on average.",
+        "{} simulated seconds each, seed {}; perfect clock.\n\
+         60 ticks, 30 snapshots and 60 frames a second. Millimetres.\n\
+         shown: off the true position at the time shown; now: off the true position at present;\n\
+         jerk: change of the shown error's step from frame to frame, root mean square and max;\n\
+         missing: frames without the data that the method needs, per million;\n\
+         sent: states a second; turn: mean error of direction at the time shown, in degrees.",
         plan.seconds, plan.seed
     );
 }
@@ -94,10 +95,10 @@ fn leaders(standings: &[Standing<Choice>]) -> String {
 /// Prints the best methods, network by network and over all.
 pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
     println!(
-        "\nWhich is best: error/jerk in pixels of such a game's screen, geometric means of one more than \
-         that.\nThe past by the error shown, of those within 5 % by jerk; the present by the error now, of \
-         those whose\njerk is at most {BEARABLE} of that of the newest state as it comes (others are marked \
-         with !)."
+        "\nBest methods: error/jerk in pixels of such a game's screen, geometric means of one more\n\
+         than that. The past by the error shown, of those within 5 % by jerk; the present by the\n\
+         error now, of those whose jerk is at most {BEARABLE} of that of the newest state as it\n\
+         comes (others are marked with !)."
     );
     for (timeline, name) in [(Timeline::Past, "past"), (Timeline::Present, "present")] {
         println!("\n{:<16} {:<16} the {name}", "motion", "network");
@@ -117,7 +118,7 @@ pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
 /// Prints the costs.
 pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
     println!(
-        "\nNanoseconds a body and frame: 64 players of Skirmish, a state of each in every second frame"
+        "\nNanoseconds a body and frame: 64 players of Skirmish, a state of each every other frame"
     );
     const COLUMNS: [Column<Cost>; 3] = [
         ("method", |cost| cost.contender.to_string()),
@@ -127,8 +128,8 @@ pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
     bench::head(&COLUMNS);
     costs.iter().for_each(|cost| bench::row(&COLUMNS, cost));
     println!(
-        "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms, p99 \
-         {:.4} ms; of that,\ncopying the world {:.4} ms (the floor)",
+        "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms,\n\
+         p99 {:.4} ms; of that, copying the world {:.4} ms (the floor)",
         replay.ms, replay.ms_p99, replay.copy_ms
     );
 }

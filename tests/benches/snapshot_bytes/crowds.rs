@@ -1,4 +1,5 @@
-//! 64 players over a network: bytes over real QUIC, and what one of them is shown against the truth.
+//! 64 players over a network: bytes over real QUIC, and what one of them is shown against the
+//! truth.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -58,9 +59,10 @@ const SIGHT: Scene = scene("100 ms", GOOD, 100, CLIENT_BYTES_DEFAULT);
 /// All in sight of all, all moving, and nobody dies.
 pub(crate) fn open(out: &Out, seconds: f64) -> anyhow::Result<()> {
     out.say(&format!(
-        "skirmish open: {CROWD} players, all in sight and moving, 30 snapshots a second, {seconds} \
-         seconds. Updates are players' states; the bytes of the {CROWD} scores count too. Wire is what \
-         leaves the server's socket for the client over real QUIC, with {UDP_BYTES} bytes of UDP and IPv4."
+        "skirmish open: {CROWD} players, all in sight and moving, 30 snapshots a second, \
+         {seconds} seconds. Updates are players' states; the bytes of the {CROWD} scores count \
+         too. Wire is what leaves the server's socket for the client over real QUIC, with \
+         {UDP_BYTES} bytes of UDP and IPv4."
     ));
     out.head(Table::Crowds);
     for scene in OPEN {

@@ -1,11 +1,14 @@
-//! `cargo bench -p phaselock-tests --bench snapshot_bytes`: what snapshots take, in bytes and in time.
+//! `cargo bench -p phaselock-tests --bench snapshot_bytes`: what snapshots take, in bytes and in
+//! time.
 //!
-//! Recorded bodies, by the age of the baseline, and by tables made of the other half of the recording;
-//! 64 players of Skirmish, all in sight and all moving, over real QUIC in virtual time, with what one
-//! of them is shown against the truth; and the time that encoding takes for many clients.
+//! Recorded bodies, by the age of the baseline, and by tables made of the other half of the
+//! recording; 64 players of Skirmish, all in sight and all moving, over real QUIC in virtual time,
+//! with what one of them is shown against the truth; and the time that encoding takes for many
+//! clients.
 //!
-//! `-- --json` prints one JSON object a line; `-- --seconds N` plays for so long and cuts the recordings to
-//! that, `-- --scene NAME` measures that alone, `-- --parts` also says what each field takes.
+//! `-- --json` prints one JSON object a line; `-- --seconds N` plays for so long and cuts the
+//! recordings to that, `-- --scene NAME` measures that alone, `-- --parts` also says what each
+//! field takes.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 

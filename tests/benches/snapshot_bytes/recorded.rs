@@ -85,8 +85,8 @@ fn made_of(counts: &Counts) -> Tables {
     counts.tables(&counts.generalised().tables(&even))
 }
 
-/// Scores a recording by baselines so many frames old; the first of them also by tables made of the
-/// other half.
+/// Scores a recording by baselines so many frames old; the first of them also by tables made of
+/// the other half.
 pub(crate) fn score<R: Recorded>(
     out: &Out,
     variable: &str,
@@ -111,8 +111,8 @@ pub(crate) fn score<R: Recorded>(
     );
     let bytes = &bytes[..frames * size];
     out.say(&format!(
-        "{}: {} bodies, {} Hz, {} frames scored; {}. All bytes of the packets count; every frame is \
-         read and compared bit for bit.",
+        "{}: {} bodies, {} Hz, {} frames scored; {}. All bytes of the packets count; every frame \
+         is read and compared bit for bit.",
         R::TRACE,
         R::BODIES,
         R::HZ,
@@ -151,7 +151,8 @@ fn whole(halves: &[Sum; 2]) -> Sum {
     all
 }
 
-/// Scores each half by tables made of the other alone: what the tables owe to having seen just this.
+/// Scores each half by tables made of the other alone: what the tables owe to having seen just
+/// this.
 fn held_out<R: Recorded>(
     out: &Out,
     bytes: &[u8],

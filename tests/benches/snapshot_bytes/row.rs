@@ -7,8 +7,8 @@ use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_tests::bench::{self, Column, number};
 use serde::Serialize;
 
-/// Figures of a scene, each none where it was not measured. A frame is a snapshot in all its packets; a
-/// second is a client's.
+/// Figures of a scene, each none where it was not measured. A frame is a snapshot in all its
+/// packets; a second is a client's.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Row {
     pub(crate) scene: String,

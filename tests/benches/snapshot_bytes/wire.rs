@@ -1,4 +1,5 @@
-//! The real server and one real client over real QUIC in virtual time: what leaves the server's socket.
+//! The real server and one real client over real QUIC in virtual time: what leaves the server's
+//! socket.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

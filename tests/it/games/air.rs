@@ -86,8 +86,8 @@ pub(crate) const STRUCK: f32 = 9.0;
 pub(crate) const DART_SPEED: f32 = 12.0;
 /// Ticks that a dart flies.
 pub(crate) const DART_TICKS: u8 = 60;
-/// Distance within which an entity is co-predicted, in metres: what a paddle and a puck cover in half a
-/// second.
+/// Distance within which an entity is co-predicted, in metres: what a paddle and a puck cover in
+/// half a second.
 const REACH: f32 = 7.0;
 
 /// The rules.
@@ -129,8 +129,8 @@ impl Air {
         }
     }
 
-    /// Settles the entities of `moves` after the paddles' own movement: paddles push each other apart, and
-    /// the puck and darts move on.
+    /// Settles the entities of `moves` after the paddles' own movement: paddles push each other
+    /// apart, and the puck and darts move on.
     fn settle(&self, entities: &mut Entities<Body>, moves: impl Fn(EntityId) -> bool) {
         let paddles = |entities: &Entities<Body>| -> Vec<(EntityId, f32)> {
             let only = entities.iter().filter(|slot| matches!(slot.entity, Body::Paddle(_)));
@@ -223,7 +223,8 @@ impl Game for Air {
             if slot.id == own {
                 thrown = slot.owner.zip(self.move_paddle(paddle, push));
             } else {
-                // Others hold what they held for a sixth of a second more, then nothing is to be expected.
+                // Others hold what they held for a sixth of a second more, then nothing is to be
+                // expected.
                 let right = if ahead.ticks <= 10 { paddle.right } else { 0 };
                 self.move_paddle(paddle, &Push { right, throw: false });
             }

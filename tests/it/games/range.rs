@@ -1,4 +1,5 @@
-//! A shooting range: Skirmish in which everybody has a place and a course of its own, and nobody dies.
+//! A shooting range: Skirmish in which everybody has a place and a course of its own, and nobody
+//! dies.
 
 use std::cell::RefCell;
 use std::rc::Rc;

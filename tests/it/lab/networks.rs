@@ -42,8 +42,8 @@ fn jitter_is_even_and_only_ever_makes_it_later() {
         // Whole microseconds are summed up in binary fractions.
         let within = least - 1e-9..most + 1e-9;
         assert!(took.iter().all(|took| within.contains(took)), "{latency} + {jitter} ms");
-        // Evenly spread: a mean in the middle, within five standard deviations of it, and as many in each tenth,
-        // likewise.
+        // Evenly spread: a mean in the middle, within five standard deviations of it, and as many
+        // in each tenth, likewise.
         let (count, width) = (took.len() as f64, most - least);
         let mean = took.iter().sum::<f64>() / count;
         let deviation = width / (12.0 * count).sqrt();
@@ -173,7 +173,8 @@ fn bodies_shown_elsewhere_are_absent() {
     let setup = Setup { network: network(200, 0, 0.0), ..Setup::new(&recording) };
     let [now, then] = ["run-forward", "linear"]
         .map(|method| scores(&recording, &setup, method.parse().expect("a method")));
-    // In a fifth of all frames, to within two in each second: it jumps between two samples, and is then nowhere.
+    // In a fifth of all frames, to within two in each second: it jumps between two samples, and is
+    // then nowhere.
     let absent = now.absent_per_million / 1e6;
     assert!((absent - 0.2).abs() < 0.035, "{absent}");
     assert!(now.error_shown_max < 1e-3 && now.frames > 850, "{now:?}");

@@ -1,4 +1,5 @@
-//! Nonsense and extremes: everything comes to an end, takes memory within bounds, and shows finite places.
+//! Nonsense and extremes: everything comes to an end, takes memory within bounds, and shows finite
+//! places.
 
 use phaselock::time::Micros;
 use phaselock_lab::file::Point;
@@ -115,7 +116,8 @@ fn bodies_that_stand_still_for_a_million_points_are_never_off() {
 
 #[test]
 fn bodies_that_jump_about_for_a_million_points_are_shown_somewhere() {
-    // To and fro by 2e9 each hundredth of a millisecond, and each millionth of a second, the least that differs.
+    // To and fro by 2e9 each hundredth of a millisecond, and each millionth of a second, the least
+    // that differs.
     for apart in [1e-5, 1e-6] {
         let recording = million(apart, |number| {
             let side = if number % 2 == 0 { 1e9 } else { -1e9 };

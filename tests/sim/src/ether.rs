@@ -1,6 +1,6 @@
-//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers, with
-//! quinn and all, in virtual time; what is bad about a network is put around it by the client's own
-//! conditioner.
+//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers,
+//! with quinn and all, in virtual time; what is bad about a network is put around it by the
+//! client's own conditioner.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
@@ -94,8 +94,8 @@ impl Ether {
         self.switch().sent.get(&from).copied().unwrap_or_default()
     }
 
-    /// From now on the socket at `address` seems to be at `seen`, and what is sent to where it seemed to
-    /// be before is lost: its router has forgotten it, or it is in another network.
+    /// From now on the socket at `address` seems to be at `seen`, and what is sent to where it
+    /// seemed to be before is lost: its router has forgotten it, or it is in another network.
     pub fn move_to(&self, address: SocketAddr, seen: SocketAddr) {
         let mut switch = self.switch();
         if let Some(before) = switch.seen.insert(address, seen) {

@@ -66,7 +66,8 @@ pub struct SimClient<G: Game> {
     pub closed: Option<(String, bool)>,
     /// Stops its machine.
     pub stalled: bool,
-    /// Delay of control messages beyond that of the slowest datagram, as if they were lost and sent again.
+    /// Delay of control messages beyond that of the slowest datagram, as if they were lost and
+    /// sent again.
     pub control_delay: Micros,
     /// First departure and first arrival of each tick's input, if that is recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
@@ -249,7 +250,8 @@ impl<G: Game> Sim<G> {
     ) -> usize {
         let number = self.clients.len() as u64;
         let config = SessionConfig {
-            // Sessions end by a silence in tests of the driver; here it shows what the core makes of it.
+            // Sessions end by a silence in tests of the driver; here it shows what the core makes
+            // of it.
             silence_max: Micros(i64::MAX / 2),
             ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
         };

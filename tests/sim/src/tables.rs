@@ -12,8 +12,8 @@
 //! # }
 //! ```
 //!
-//! Include the file with `Tables::included`, and name it in the game's `Coding`. Make it anew when the
-//! game's records or rules change. The same sources make the same tables.
+//! Include the file with `Tables::included`, and name it in the game's `Coding`. Make it anew when
+//! the game's records or rules change. The same sources make the same tables.
 
 use std::fmt::Write;
 
@@ -54,8 +54,8 @@ pub fn crowd<G: Game>(
     sim
 }
 
-/// Plays a game of so many bots over several networks. Returns the decisions of all snapshot packets of
-/// two clients, from which tables are made, and a report of their bytes.
+/// Plays a game of so many bots over several networks. Returns the decisions of all snapshot
+/// packets of two clients, from which tables are made, and a report of their bytes.
 pub fn train_tables<G: Game>(players: u16, seed: u64) -> (Counts, String) {
     let mut all = Counts::new(G::Entity::KINDS);
     let mut text = String::new();
@@ -86,8 +86,8 @@ fn received<G: Game>(sim: &Sim<G>) -> (u64, u64) {
     stats.fold((0, 0), |sum, stats| (sum.0 + stats.rx_packets, sum.1 + stats.rx_bytes))
 }
 
-/// The bytes of all counted decisions by new tables made of them, field by field, and the difference to
-/// the tables in force.
+/// The bytes of all counted decisions by new tables made of them, field by field, and the
+/// difference to the tables in force.
 pub fn report(name: &str, kinds: &[Kind], counts: &Counts, before: &Tables) -> String {
     let now = counts.bits(&counts.tables(Tables::general()));
     let all: f64 = now.iter().flatten().sum();

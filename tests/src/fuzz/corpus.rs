@@ -1,7 +1,7 @@
 //! Seeds of the fuzz targets that read packets, made from a simulated game.
 //!
-//! `cargo run -p phaselock-tests --bin corpus` writes them to `fuzz/corpus` as `made-NN`; run it when a
-//! layout changes. The other files there depend on no layout and are kept by hand.
+//! `cargo run -p phaselock-tests --bin corpus` writes them to `fuzz/corpus` as `made-NN`; run it
+//! when a layout changes. The other files there depend on no layout and are kept by hand.
 
 use std::io;
 

@@ -1,7 +1,7 @@
 //! Files: the server's settings and identity, the servers that a client knows, recorded motion.
 //!
-//! But for motion they are read through files indeed, since that is the only way in; the files lie in the
-//! system's folder for temporary ones.
+//! But for motion they are read through files indeed, since that is the only way in; the files lie
+//! in the system's folder for temporary ones.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,9 +1,10 @@
-//! Bodies of the fuzz targets: for each decoder of foreign bytes a function that takes any bytes at all.
+//! Bodies of the fuzz targets: for each decoder of foreign bytes a function that takes any bytes
+//! at all.
 //!
 //! Each panics when something that must always hold does not, and returns whether the decoder took
-//! anything, so that a corpus which is refused throughout is noticed. They run in two places: under
-//! libFuzzer, in the one program of `fuzz/`, and in `cargo test`, over the checked-in corpus and
-//! mutations of it ([`mutate`]). The packets of that corpus are made by [`corpus`].
+//! anything, so that a corpus which is refused throughout is noticed. They run in two places:
+//! under libFuzzer, in the one program of `fuzz/`, and in `cargo test`, over the checked-in corpus
+//! and mutations of it ([`mutate`]). The packets of that corpus are made by [`corpus`].
 
 mod client;
 mod control;

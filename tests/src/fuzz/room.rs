@@ -1,4 +1,5 @@
-//! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any order.
+//! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any
+//! order.
 
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Game;
@@ -33,7 +34,8 @@ const TIME: u8 = 5;
 /// The connection is lost, if the byte that follows is even; else its path carries so many times 8
 /// bytes.
 const DRIVER: u8 = 6;
-/// A long time passes: so many milliseconds squared, in a byte; or all are put out, if that is 255.
+/// A long time passes: so many milliseconds squared, in a byte; or all are put out, if that is
+/// 255.
 const PAUSE: u8 = 7;
 
 /// People's seats in the room.

@@ -1,9 +1,10 @@
-//! Recorded motions for scoring presentation: five bodies of five sorts of game, each with the rules that
-//! moved it.
+//! Recorded motions for scoring presentation: five bodies of five sorts of game, each with the
+//! rules that moved it.
 //!
-//! A recording is what a server knows: the body's state at each tick, on its wire grid. All are made here,
-//! from a seed: by rules that [`Ahead`] runs as well, so that a method that runs a state forward has the
-//! very movement that made it, and by hands that those rules do not know. Places are in metres.
+//! A recording is what a server knows: the body's state at each tick, on its wire grid. All are
+//! made here, from a seed: by rules that [`Ahead`] runs as well, so that a method that runs a
+//! state forward has the very movement that made it, and by hands that those rules do not know.
+//! Places are in metres.
 
 mod car;
 mod flyer;
@@ -37,7 +38,8 @@ pub const RATES: Rates = Rates::DEFAULT;
 pub enum Motion {
     /// A ship at 40 m/s that now and then gently changes its course.
     Flyer,
-    /// A car that is raced around a closed track, braking into the bends and slipping through them.
+    /// A car that is raced around a closed track, braking into the bends and slipping through
+    /// them.
     Car,
     /// A player of Skirmish, moved by its own rules and by the hands of its bots.
     Shooter,
@@ -111,8 +113,9 @@ impl Motion {
         }
     }
 
-    /// Metres that a pixel shows on a screen of 1920 by 1080, of which nobody sees less. Arbitrary: the
-    /// width of what such a game shows at once is taken for 200 m, 100 m, 30 m, 30 m and 3 m.
+    /// Metres that a pixel shows on a screen of 1920 by 1080, of which nobody sees less.
+    /// Arbitrary: the width of what such a game shows at once is taken for 200 m, 100 m, 30 m, 30
+    /// m and 3 m.
     pub fn pixel(self) -> f64 {
         let shown = match self {
             Self::Flyer => 200.0,
@@ -215,7 +218,8 @@ impl<B: Record> Rules for Ahead<B> {
     }
 }
 
-/// Runs a body for so many ticks: for each, `hands` press its keys (or strike it), then the rules move it.
+/// Runs a body for so many ticks: for each, `hands` press its keys (or strike it), then the rules
+/// move it.
 fn run<B: Record>(
     mut body: B,
     ticks: u64,
@@ -278,7 +282,8 @@ mod tests {
                 }
                 steps += 1.0;
             }
-            // It goes somewhere, and where its velocity says, but for landings, walls and roundings.
+            // It goes somewhere, and where its velocity says, but for landings, walls and
+            // roundings.
             assert!(far / steps > 0.01, "{motion} moves {} m a tick", far / steps);
             assert!(off < 0.04 * far, "{motion} is off by {off} of {far} m");
         }

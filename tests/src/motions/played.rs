@@ -1,5 +1,5 @@
-//! The games themselves, as their bots play them: one entity of a kind is followed for as long as it is
-//! there, then another.
+//! The games themselves, as their bots play them: one entity of a kind is followed for as long as
+//! it is there, then another.
 
 use phaselock::fields::{Entity, Motion};
 use phaselock::game::Game;

@@ -12,8 +12,8 @@ use super::{Ahead, RATES, Recording, State, recording};
 const BOTS: u16 = 8;
 
 record! {
-    /// The moving part of a player of Skirmish, on Skirmish's grid. Unlike there, the table says which
-    /// velocity moves which coordinate.
+    /// The moving part of a player of Skirmish, on Skirmish's grid. Unlike there, the table says
+    /// which velocity moves which coordinate.
     struct Shooter {
         right: i16 = Field::centred(2, 0).steering(),
         down: i16 = Field::centred(2, 0).steering(),

@@ -18,8 +18,8 @@ pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> 
     ranking(rows, motion, timeline).first().map(|standing| standing.of)
 }
 
-/// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of the
-/// figures in pixels; a pixel is added to each, since nobody sees what is below that.
+/// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of
+/// the figures in pixels; a pixel is added to each, since nobody sees what is below that.
 pub fn rank<'a>(
     rows: impl Iterator<Item = &'a Row> + Clone,
     timeline: Timeline,
