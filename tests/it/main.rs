@@ -6,6 +6,7 @@ mod asteroids;
 mod cards;
 mod clock;
 mod depth;
+mod documents;
 mod fuzz;
 mod games;
 mod hostile;

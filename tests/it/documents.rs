@@ -1,0 +1,122 @@
+//! Documents say what is so: links lead somewhere, names are those of the code.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use phaselock::link::PROFILES;
+use phaselock::motion::Choice;
+
+use crate::tidy::root;
+
+/// Every page, by its path from the root.
+const PAGES: [&str; 10] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "server/HOSTING.md",
+    "client/PLAYING.md",
+    "client/lab/README.md",
+    "shared/netcode/README.md",
+    "shared/netcode/WIRE.md",
+    "tests/FIGURES.md",
+    "LICENSE-MIT",
+];
+
+fn page(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The targets of a page's links.
+fn links(text: &str) -> Vec<String> {
+    let ends = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    ends.map(str::to_owned).collect()
+}
+
+/// The anchors of a page's headings, as the forges make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |line: &str| {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.collect::<String>().replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn the_readme_is_short() {
+    let lines = page("README.md").lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut followed = 0;
+    for path in PAGES {
+        let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
+        for link in links(&page(path)) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target: PathBuf =
+                if file.is_empty() { path.into() } else { folder.join(file) };
+            assert!(root().join(&target).exists(), "{path} links to {link}");
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(root().join(&target)).expect("a page");
+                assert!(anchors(&text).contains(anchor), "{path} links to {link}");
+            }
+            followed += 1;
+        }
+    }
+    assert!(followed > 20, "links were not found");
+}
+
+#[test]
+fn pages_know_all_networks_methods_and_games() {
+    let playing = page("client/PLAYING.md");
+    for (name, _) in PROFILES {
+        assert!(playing.contains(&format!("`{name}`")), "PLAYING.md does not know {name}");
+    }
+    for method in Choice::ALL {
+        assert!(playing.contains(method.name()), "PLAYING.md does not know {}", method.name());
+    }
+    for path in ["README.md", "client/PLAYING.md"] {
+        for game in phaselock_games::all().names() {
+            assert!(page(path).contains(&format!("`{game}`")), "{path} does not know {game}");
+        }
+    }
+}
+
+#[test]
+fn commands_of_the_figures_exist() {
+    let (figures, manifest) = (page("tests/FIGURES.md"), page("tests/Cargo.toml"));
+    let named = |flag: &str| {
+        let parts = figures.split(&format!("{flag} ")).skip(1);
+        let words = parts.filter_map(|rest| rest.split([' ', '`', '\n', ')']).next());
+        words.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let benches = named("--bench");
+    assert!(benches.len() >= 4, "{benches:?}");
+    for name in benches.iter().chain(&named("--test")) {
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "FIGURES.md runs {name}");
+    }
+}
+
+#[test]
+fn the_map_has_every_crate_and_every_room() {
+    let map = page("ARCHITECTURE.md");
+    let workspace = page("Cargo.toml");
+    let members = workspace.split_once("members = [").and_then(|(_, rest)| rest.split_once(']'));
+    let (members, _) = members.expect("a workspace has members");
+    for folder in members.split('"').skip(1).step_by(2) {
+        assert!(map.contains(&format!("`{folder}/`")), "ARCHITECTURE.md lacks {folder}/");
+    }
+    let engine = page("shared/netcode/src/lib.rs");
+    for room in engine.lines().filter_map(|line| line.strip_prefix("pub mod ")) {
+        let room = room.trim_end_matches(';');
+        let known = [format!("`{room}`"), format!("`{room}/`"), format!("`{room}.rs`")];
+        assert!(known.iter().any(|name| map.contains(name)), "ARCHITECTURE.md lacks {room}");
+    }
+}
