@@ -93,7 +93,8 @@ fn pages_know_all_networks_methods_and_games() {
 fn commands_of_the_figures_exist() {
     let (figures, manifest) = (page("tests/FIGURES.md"), page("tests/Cargo.toml"));
     let named = |flag: &str| {
-        let parts = figures.split(&format!("{flag} ")).skip(1);
+        let flag = format!("{flag} ");
+        let parts = figures.split(&flag).skip(1);
         let words = parts.filter_map(|rest| rest.split([' ', '`', '\n', ')']).next());
         words.map(str::to_owned).collect::<BTreeSet<_>>()
     };
