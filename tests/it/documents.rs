@@ -60,8 +60,7 @@ fn links_lead_somewhere() {
                 continue;
             }
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
-            let target: PathBuf =
-                if file.is_empty() { path.into() } else { folder.join(file) };
+            let target: PathBuf = if file.is_empty() { path.into() } else { folder.join(file) };
             assert!(root().join(&target).exists(), "{path} links to {link}");
             if !anchor.is_empty() {
                 let text = fs::read_to_string(root().join(&target)).expect("a page");

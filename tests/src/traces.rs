@@ -23,53 +23,38 @@ use phaselock::wire::state::Codec;
 use phaselock::wire::{counts::Counts, model::Tables};
 
 record! {
-    /// A body that tumbles through space: 1/128 m and 1/1024 of a quaternion's component fine,
-    /// which is finer than a hundredth and a thousandth.
+    /// A body that tumbles through space, in metres and components of a quaternion. It is sent in
+    /// 1/128 m and 1/1024, which is finer than a hundredth and a thousandth.
     pub struct Body {
-        /// Metres.
-        pub x: f32 = Field::centred(14, 7).trending(),
-        /// Metres.
-        pub y: f32 = Field::centred(14, 7).trending(),
-        /// Metres.
-        pub z: f32 = Field::centred(14, 7).trending(),
-        /// Of its rotation.
-        pub qx: f32 = Field::unit(12, 10).trending(),
-        /// Of its rotation.
-        pub qy: f32 = Field::unit(12, 10).trending(),
-        /// Of its rotation.
-        pub qz: f32 = Field::unit(12, 10).trending(),
-        /// Of its rotation.
-        pub qw: f32 = Field::unit(12, 10).trending(),
+        x: f32 = Field::centred(14, 7).trending(),
+        y: f32 = Field::centred(14, 7).trending(),
+        z: f32 = Field::centred(14, 7).trending(),
+        qx: f32 = Field::unit(12, 10).trending(),
+        qy: f32 = Field::unit(12, 10).trending(),
+        qz: f32 = Field::unit(12, 10).trending(),
+        qw: f32 = Field::unit(12, 10).trending(),
     }
 }
 
 record! {
-    /// A cube that falls, rolls and piles up, in the units of its file.
+    /// A cube that falls, rolls and piles up, in the units of its file: 512 a metre. Gravity is 20
+    /// m/s^2 there. It interacts once the player has touched it.
     pub struct Cube {
-        /// Set once the player has touched it.
-        pub interacting: bool = Field::count(1),
-        /// Height; gravity is 20 m/s^2 there, of 512 units each.
-        pub z: f32 = Field::centred(14, 0).trending().drifting(-20.0 * 512.0),
-        /// Across.
-        pub x: f32 = Field::centred(15, 0).trending(),
-        /// Across.
-        pub y: f32 = Field::centred(15, 0).trending(),
-        /// Of its rotation.
-        pub largest: u8 = Field::largest(),
-        /// Of its rotation.
-        pub a: f32 = Field::smallest(9),
-        /// Of its rotation.
-        pub b: f32 = Field::smallest(9),
-        /// Of its rotation.
-        pub c: f32 = Field::smallest(9),
+        interacting: bool = Field::count(1),
+        z: f32 = Field::centred(14, 0).trending().drifting(-20.0 * 512.0),
+        x: f32 = Field::centred(15, 0).trending(),
+        y: f32 = Field::centred(15, 0).trending(),
+        largest: u8 = Field::largest(),
+        a: f32 = Field::smallest(9),
+        b: f32 = Field::smallest(9),
+        c: f32 = Field::smallest(9),
     }
 }
 
 record! {
-    /// Nobody plays a trace.
+    /// An input that says nothing: nobody plays a trace.
     pub struct Nothing {
-        /// As it says.
-        pub nothing: bool = Field::count(1),
+        nothing: bool = Field::count(1),
     }
 }
 
