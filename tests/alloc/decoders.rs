@@ -26,15 +26,16 @@ use phaselock_games::skirmish::{Command, Skirmish};
 use phaselock_quic::address::Address;
 use phaselock_quic::pins::KnownHosts;
 use phaselock_server::config;
-use phaselock_tests::fuzz::corpus::{seeds, snapshot_packets};
+use phaselock_tests::fuzz::corpus::snapshot_packets;
 use phaselock_tests::fuzz::mutate::mutate;
+use phaselock_tests::fuzz::seeds;
 
 use crate::measure::allocations;
 
 /// Reads bytes and forgets what it read.
 type Decode = fn(&[u8]);
 
-/// What a decoder may allocate, and what it is fed first: bytes that it reads in vain or not.
+/// A decoder, its bound on allocations, and its first inputs, proper and greedy.
 struct Decoder {
     name: &'static str,
     decode: Decode,
@@ -52,7 +53,12 @@ fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Whatever the file says, reading it takes a path, an open file and, for the server, a command line.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    seeds(target).into_values().collect()
+}
+
+/// Whatever the file says, reading it takes a path, an open file and, for the server, a command
+/// line.
 const FILE_BYTES_BASE: usize = 256 * 1024;
 
 /// Reads bytes through a file.
@@ -72,7 +78,7 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| drop(black_box(read_input::<Command>(bytes))),
         multiple: DECODE_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,
-        proper: || seeds("input"),
+        proper: || corpus("input"),
         greedy: many_inputs,
     },
     Decoder {
@@ -95,7 +101,7 @@ const DECODERS: [Decoder; 9] = [
         },
         multiple: DECODE_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,
-        proper: || seeds("client_message"),
+        proper: || corpus("client_message"),
         greedy: many_games,
     },
     Decoder {
@@ -103,7 +109,7 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| drop(black_box(ServerMessage::parse(bytes))),
         multiple: DECODE_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,
-        proper: || seeds("server_message"),
+        proper: || corpus("server_message"),
         greedy: |size| [&[0, size as u8 | 128, (size >> 7) as u8][..], &vec![b'a'; size]].concat(),
     },
     Decoder {
@@ -111,7 +117,7 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| drop(black_box(text(bytes).parse::<Conditions>())),
         multiple: DECODE_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,
-        proper: || seeds("conditions"),
+        proper: || corpus("conditions"),
         greedy: |size| {
             let changes = (1..=size / 9).map(|at| format!(";{at}s:lan"));
             format!("lan{}", changes.collect::<String>()).into_bytes()
@@ -124,7 +130,7 @@ const DECODERS: [Decoder; 9] = [
         },
         multiple: DECODE_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,
-        proper: || seeds("fingerprint"),
+        proper: || corpus("fingerprint"),
         greedy: |size| format!("sha256:{}", "0".repeat(size)).into_bytes(),
     },
     Decoder {
@@ -132,7 +138,7 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| drop(black_box(text(bytes).parse::<Address>())),
         multiple: DECODE_BYTES_PER_BYTE,
         base: DECODE_BYTES_BASE,
-        proper: || seeds("address"),
+        proper: || corpus("address"),
         greedy: |size| "a.".repeat(size / 2).into_bytes(),
     },
     Decoder {
@@ -140,7 +146,7 @@ const DECODERS: [Decoder; 9] = [
         decode: |bytes| by_file(bytes, |path| drop(black_box(KnownHosts::open(path)))),
         multiple: DECODE_BYTES_PER_BYTE,
         base: FILE_BYTES_BASE,
-        proper: || seeds("known_hosts"),
+        proper: || corpus("known_hosts"),
         greedy: |size| {
             let line = |n| format!("{n}:1 sha256:{}\n", "0".repeat(64));
             (0..size / 78).map(line).collect::<String>().into_bytes()
@@ -157,7 +163,7 @@ const DECODERS: [Decoder; 9] = [
         // The TOML library's syntax tree; the host wrote the file, and it has at most 64 KiB.
         multiple: 512,
         base: FILE_BYTES_BASE,
-        proper: || seeds("config"),
+        proper: || corpus("config"),
         greedy: |size| format!("name = [{}]", "0,".repeat(size / 2)).into_bytes(),
     },
 ];

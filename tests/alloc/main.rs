@@ -1,4 +1,4 @@
-//! What is allocated: counted, thread by thread, by an allocator that is this program's own.
+//! Allocations, counted thread by thread by an allocator that is this program's own.
 
 mod decoders;
 mod measure;

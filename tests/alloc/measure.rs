@@ -3,8 +3,8 @@
 use allocation_counter::AllocationInfo;
 
 /// Runs something and tells what it returned, how often this thread allocated meanwhile
-/// (`count_total`), how many bytes in all (`bytes_total`; what grows counts anew each time) and how many
-/// at once (`bytes_max`).
+/// (`count_total`), how many bytes in all (`bytes_total`; what grows counts anew each time) and
+/// how many at once (`bytes_max`).
 pub(crate) fn allocations<T>(run: impl FnOnce() -> T) -> (T, AllocationInfo) {
     let mut result = None;
     let info = allocation_counter::measure(|| result = Some(run()));
@@ -12,7 +12,7 @@ pub(crate) fn allocations<T>(run: impl FnOnce() -> T) -> (T, AllocationInfo) {
 }
 
 #[test]
-fn what_is_allocated_is_counted() {
+fn allocations_are_counted() {
     let (_, none) = allocations(|| 2 + 2);
     assert_eq!((none.count_total, none.bytes_total), (0, 0));
     let (vec, some) = allocations(|| {

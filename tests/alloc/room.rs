@@ -11,8 +11,8 @@ use phaselock_testing::{body, hello, room_config};
 
 use crate::measure::allocations;
 
-/// A crowd that joins again and again, acknowledges nothing, sends inputs for ticks of any date, garbage
-/// and far too much of both.
+/// A crowd that joins again and again, acknowledges nothing, sends inputs for ticks of any date,
+/// garbage and far too much of both.
 struct Crowd {
     room: Room<Skirmish>,
     now: LocalTime,

@@ -1,5 +1,5 @@
-//! What a room allocates in a tick when all goes its way: a datagram's bytes, which are handed to the
-//! transport, and next to nothing else.
+//! What a room allocates in a tick when all goes its way: a datagram's bytes, which are handed to
+//! the transport, and next to nothing else.
 
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Record;

@@ -1,10 +1,10 @@
-//! `cargo bench -p phaselock-tests --bench tick`: what a tick of each game costs with 8, 64 and 256 players,
-//! all of them bots that play.
+//! `cargo bench -p phaselock-tests --bench tick`: what a tick of each game costs with 8, 64 and
+//! 256 players, all of them bots that play.
 //!
-//! A tick is what the server does for its world 60 times a second: the rules, moving all there is to the
-//! wire's grid, and keeping it for rewinding. Beside it, once each: what a bot thinks, how much one thing
-//! matters to one player, and what becomes of one thing in 8 ticks. The floor is moving the same world to
-//! the grid and no rules at all, measured in the same run.
+//! A tick is what the server does for its world 60 times a second: the rules, moving all there is
+//! to the wire's grid, and keeping it for rewinding. Beside it, once each: what a bot thinks, how
+//! much one thing matters to one player, and what becomes of one thing in 8 ticks. The floor is
+//! moving the same world to the grid and no rules at all, measured in the same run.
 //!
 //! `-- --quick` plays for a moment only, to see that it works; `-- --game NAME` plays one game.
 
@@ -13,95 +13,112 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock::fields::Record;
-use phaselock::game::{Game, Inputs, Late, World, new_bot};
+use clap::Parser;
+use phaselock::game::Game;
 use phaselock::ids::PlayerId;
-use phaselock::random::Random;
 use phaselock::rewind::Past;
-use phaselock::time::{Rates, Tick};
+use phaselock::time::Rates;
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
 use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
+use phaselock_lab::scores::quantile;
+use phaselock_testing::bots::BotWorld;
+use phaselock_tests::bench::{Column, Format, head, json, number, row};
+use serde::Serialize;
 
 const PLAYERS: [u16; 3] = [8, 64, 256];
 /// Ticks before anything is measured: beyond the warm-up of every game, into its play.
 const BEFORE: u64 = 720;
 const AHEAD: usize = 8;
 
+#[derive(Debug, Parser)]
+#[command(name = "tick")]
+struct Args {
+    #[command(flatten)]
+    format: Format,
+    /// Plays for a moment only
+    #[arg(long)]
+    quick: bool,
+    /// The only game
+    #[arg(long, value_name = "NAME", value_parser = names())]
+    game: Option<String>,
+}
+
+fn names() -> Vec<&'static str> {
+    phaselock_games::all().names().collect()
+}
+
+/// Figures of a game, in microseconds.
+#[derive(Debug, Serialize)]
+struct Row {
+    game: &'static str,
+    players: u16,
+    entities: usize,
+    tick_p50: f64,
+    tick_p99: f64,
+    floors: f64,
+    bot: f64,
+    relevance: f64,
+    extrapolated: f64,
+}
+
+const COLUMNS: [Column<Row>; 9] = [
+    ("game", |row| row.game.into()),
+    ("players", |row| row.players.to_string()),
+    ("entities", |row| row.entities.to_string()),
+    ("tick p50", |row| number(row.tick_p50, 1)),
+    ("tick p99", |row| number(row.tick_p99, 1)),
+    ("x floor", |row| number(row.floors, 1)),
+    ("a bot", |row| number(row.bot, 2)),
+    ("relevance", |row| number(row.relevance, 3)),
+    ("extrapolated", |row| number(row.extrapolated, 2)),
+];
+
 fn main() {
-    let args: Vec<_> = std::env::args().skip(1).collect();
-    let quick = args.iter().any(|arg| arg == "--quick");
-    let named = args.iter().position(|arg| arg == "--game").and_then(|at| args.get(at + 1));
-    let games: [(&str, fn(u16, u64) -> String); 5] = [
-        of::<Skirmish>(),
-        of::<ShufflePuck>(),
-        of::<Asteroids>(),
-        of::<Race>(),
-        of::<Platformer>(),
+    let args = Args::parse();
+    let games: [(&str, fn(u16, u64) -> Row); 5] = [
+        (Skirmish::NAME, measure::<Skirmish>),
+        (ShufflePuck::NAME, measure::<ShufflePuck>),
+        (Asteroids::NAME, measure::<Asteroids>),
+        (Race::NAME, measure::<Race>),
+        (Platformer::NAME, measure::<Platformer>),
     ];
-    if let Some(name) = named.filter(|name| games.iter().all(|(game, _)| game != name)) {
-        println!("there is no game called {name}; there is: {}", phaselock_games::all().list());
-        std::process::exit(2);
+    let ticks = if args.quick { 60 } else { 1800 };
+    if !args.format.json {
+        println!(
+            "{ticks} ticks each after {BEFORE}; microseconds. p50 and p99 are over ticks; the rest\n\
+             are medians."
+        );
+        head(&COLUMNS);
     }
-    let ticks = if quick { 60 } else { 1800 };
-    println!(
-        "{ticks} ticks each after {BEFORE}; microseconds. Half of the ticks, and 99 of 100, take at"
-    );
-    println!("most so much; the rest are medians.");
-    println!();
-    println!(
-        "| game | players | entities | tick p50 | tick p99 | x floor | a bot | relevance | extrapolated |"
-    );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
-    for (_, measure) in games.iter().filter(|(name, _)| named.is_none_or(|named| named == name)) {
+    let wanted = |game: &str| args.game.as_deref().is_none_or(|only| only == game);
+    for (_, measure) in games.iter().filter(|(game, _)| wanted(game)) {
         for players in PLAYERS {
-            println!("{}", measure(players, ticks));
+            let figures = measure(players, ticks);
+            if args.format.json { json(&figures) } else { row(&COLUMNS, &figures) }
         }
     }
 }
 
-/// A game's name, and how it is measured.
-fn of<G: Game>() -> (&'static str, fn(u16, u64) -> String) {
-    (G::NAME, measure::<G>)
-}
-
-fn measure<G: Game>(players: u16, ticks: u64) -> String {
+fn measure<G: Game>(players: u16, ticks: u64) -> Row {
     let rates = Rates::DEFAULT;
-    let game = G::new(rates, 1);
-    let mut world = World::<G>::new(1);
-    world.past = Past::new(rates, G::REWIND);
-    game.populate(&mut world);
-    (0..players).for_each(|player| game.join(&mut world, PlayerId(player)));
-    world.snap();
-    let mut random = Random::new(1);
-    let mut bots: Vec<_> = (0..players).map(|_| new_bot::<G>()).collect();
+    let mut bots = BotWorld::<G>::new(1, players, false);
+    bots.world.past = Past::new(rates, G::REWIND);
     let [mut whole, mut floor, mut bot, mut relevance, mut extrapolated] =
         [const { Vec::new() }; 5];
-    let mut inputs = Inputs::default();
     let mut entities = 0;
     for tick in 1..=BEFORE + ticks {
-        inputs.clear();
-        let think = micros(|| {
-            for (bot, player) in bots.iter_mut().zip((0..).map(PlayerId)) {
-                let seen = &world.entities;
-                let input = bot.input(&game, world.tick, seen, player, &mut random);
-                inputs.set(player, input.snapped());
-            }
-        });
-        world.tick = Tick(tick);
+        let think = micros(|| bots.think());
         let took = micros(|| {
-            game.step(&mut world, &inputs);
-            if G::LATE == Late::Wait {
-                world.state_ages(&inputs);
-            }
-            world.snap();
-            world.past.push(world.tick, &world.entities);
+            bots.step();
+            bots.world.past.push(bots.world.tick, &bots.world.entities);
         });
         if tick <= BEFORE {
             continue;
         }
+        let BotWorld { game, world, .. } = &mut bots;
         entities = entities.max(world.entities.len());
         bot.push(think / f64::from(players));
         whole.push(took);
@@ -118,30 +135,28 @@ fn measure<G: Game>(players: u16, ticks: u64) -> String {
             let took = micros(|| {
                 for slot in world.entities.iter() {
                     let (base, steering) = (&slot.entity, &slot.entity);
-                    black_box((G::KIT.coding.extrapolate)(&game, base, steering, AHEAD as u64));
+                    black_box((G::KIT.coding.extrapolate)(game, base, steering, AHEAD as u64));
                 }
             });
             extrapolated.push(took / count);
         }
     }
-    let (half, most) = (quantile(&mut whole, 0.5), quantile(&mut whole, 0.99));
-    format!(
-        "| {} | {players} | {entities} | {half:.1} | {most:.1} | {:.1} | {:.2} | {:.3} | {:.2} |",
-        G::NAME,
-        half / quantile(&mut floor, 0.5),
-        quantile(&mut bot, 0.5),
-        quantile(&mut relevance, 0.5),
-        quantile(&mut extrapolated, 0.5),
-    )
+    let tick_p50 = quantile(&mut whole, 0.5);
+    Row {
+        game: G::NAME,
+        players,
+        entities,
+        tick_p50,
+        tick_p99: quantile(&mut whole, 0.99),
+        floors: tick_p50 / quantile(&mut floor, 0.5),
+        bot: quantile(&mut bot, 0.5),
+        relevance: quantile(&mut relevance, 0.5),
+        extrapolated: quantile(&mut extrapolated, 0.5),
+    }
 }
 
 fn micros(work: impl FnOnce()) -> f64 {
     let began = Instant::now();
     work();
     began.elapsed().as_secs_f64() * 1e6
-}
-
-fn quantile(samples: &mut [f64], share: f64) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[(samples.len() as f64 * share) as usize]
 }

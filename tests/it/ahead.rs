@@ -1,5 +1,7 @@
-//! What a client computes ahead: its own player, what it touches, what it brings into the world.
+//! Prediction by a client: its own player, entities that it touches, entities that it spawns.
 
+use crate::depth;
+use crate::games::air::{Air, Body, DART_TICKS, Push, SPEED, STRUCK};
 use phaselock::client::Client;
 use phaselock::game::{Entities, Game, MispredictionCause};
 use phaselock::ids::PlayerId;
@@ -9,8 +11,6 @@ use phaselock::random::Random;
 use phaselock::time::{LocalTime, Tick};
 use phaselock_games::skirmish::{Command, Skirmish, player};
 use phaselock_testing::{Press, Sim, Skew};
-use phaselock_tests::air::{Air, Body, DART_TICKS, Push, SPEED, STRUCK};
-use phaselock_tests::depth;
 
 /// One display frame of the simulation.
 const FRAME_SECS: f64 = 0.004;
@@ -19,7 +19,7 @@ fn still() -> Press<Air> {
     Box::new(|_: &Client<Air>, _: Tick| Push::default())
 }
 
-/// What a client draws, frame by frame: the time and everything.
+/// Drawn frames of a client: the time and everything.
 fn frames(sim: &mut Sim<Air>, client: usize, secs: f64) -> Vec<(LocalTime, Entities<Body>)> {
     let mut frames = Vec::new();
     sim.run_each(secs, |sim| {
@@ -59,7 +59,7 @@ fn fastest(
 }
 
 #[test]
-fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
+fn untouched_players_are_corrected_for_late_inputs_alone() {
     // Minutes at 200 ms, more or less 50, with a twentieth lost in bursts.
     let conditions: Conditions = "delay=75ms,jitter=50ms,loss=5%,burst=2".parse().expect("a link");
     let mut random = Random::new(3);
@@ -113,7 +113,8 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
         stats.misses,
         corrected
     );
-    // By the simulation's own books: before each correction an input had come after its tick was due.
+    // By the simulation's own books: before each correction an input had come after its tick was
+    // due.
     let rates = core.rates();
     let ways = sim.clients[client].ways.as_ref().expect("they were recorded");
     for correction in &corrected {
@@ -126,7 +127,7 @@ fn nobody_untouched_is_corrected_but_for_inputs_that_came_late() {
 }
 
 #[test]
-fn to_return_to_the_world_is_no_misprediction() {
+fn a_return_to_the_world_is_no_misprediction() {
     let mut sim = Sim::<Skirmish>::new(31, 6);
     let still = |_: &Client<Skirmish>, _: Tick| Command::default();
     let client = sim.join(LinkConfig::delayed(50, 0), Box::new(still));
@@ -172,8 +173,8 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
         states.and_then(|(_, entities)| puck_x(entities)).expect("a puck")
     };
     assert!(truth(frames[struck].0).abs() < 0.01, "the server knew of it already");
-    // From then on it never goes faster than it was struck, nor back, also when it gets out of reach and is
-    // shown as others are.
+    // From then on it never goes faster than it was struck, nor back, also when it gets out of
+    // reach and is shown as others are.
     let fastest = fastest(&frames, puck_x);
     assert!(fastest < STRUCK * 1.02 + 0.6, "{fastest} m/s");
     let backward =
@@ -183,10 +184,10 @@ fn a_puck_is_struck_at_once_and_does_not_jump_at_the_servers_word() {
 }
 
 #[test]
-fn a_thing_is_handed_from_one_way_of_being_shown_to_the_other_without_a_jump() {
-    // The other strikes the puck towards this client, in whose reach it is computed ahead, and out of
-    // which it is shown as the server has it. It moves at 9 m/s, and what shows the past shows it some 0.3 s
-    // late: it must catch up, but not jump.
+fn entities_pass_between_prediction_and_presentation_without_a_jump() {
+    // The other strikes the puck towards this client, in whose reach it is computed ahead, and out
+    // of which it is shown as the server has it. It moves at 9 m/s, and what shows the past shows
+    // it some 0.3 s late: it must catch up, but not jump.
     let mut sim = Sim::<Air>::new(23, 0);
     let link = LinkConfig::delayed(100, 10).losing(0.02);
     let watcher = sim.join(link, still());
@@ -201,8 +202,8 @@ fn a_thing_is_handed_from_one_way_of_being_shown_to_the_other_without_a_jump() {
     let frames = frames(&mut sim, watcher, 12.0);
     let fastest = fastest(&frames, puck_x);
     assert!(fastest > STRUCK * 0.7, "nothing happened: {fastest} m/s");
-    // Half of what is to be caught up with goes in 60 ms; in a frame of 4 ms that is a twentieth of some
-    // 3 m: 35 m/s. A jump would be 700.
+    // Half of what is to be caught up with goes in 60 ms; in a frame of 4 ms that is a twentieth
+    // of some 3 m: 35 m/s. A jump would be 700.
     assert!(fastest < 60.0, "{fastest} m/s");
     let end = puck_x(&frames.last().expect("frames").1).expect("a puck");
     let truth = puck_x(&sim.room.world().entities).expect("a puck");
@@ -210,7 +211,7 @@ fn a_thing_is_handed_from_one_way_of_being_shown_to_the_other_without_a_jump() {
 }
 
 #[test]
-fn somebody_who_is_pushed_gives_way_at_once() {
+fn a_pushed_player_gives_way_at_once() {
     let mut sim = Sim::<Air>::new(24, 0);
     let link = LinkConfig::delayed(100, 0);
     let pushed = sim.join(link, still());
@@ -278,7 +279,8 @@ fn a_dart_whose_input_is_lost_is_taken_back_and_one_thrown_late_is_one() {
     let client = sim.join(LinkConfig::delayed(100, 0), still());
     sim.run(4.0);
     let now = sim.clients[client].core().newest_tick();
-    // Nothing goes up for a while: the server holds its own view of what was pressed, which is no throw.
+    // Nothing goes up for a while: the server holds its own view of what was pressed, which is no
+    // throw.
     let when = now.plus(40);
     sim.clients[client].set_press(throw_at(when));
     sim.clients[client].up.set(LinkConfig::delayed(100, 0).losing(1.0));
@@ -294,7 +296,7 @@ fn a_dart_whose_input_is_lost_is_taken_back_and_one_thrown_late_is_one() {
 }
 
 #[test]
-fn what_others_throw_appears_and_goes_in_its_own_time() {
+fn darts_of_others_appear_and_go_in_their_own_time() {
     let mut sim = Sim::<Air>::new(30, 0);
     let link = LinkConfig::delayed(60, 0);
     let thrower = sim.join(link, still());
@@ -308,7 +310,8 @@ fn what_others_throw_appears_and_goes_in_its_own_time() {
     let flying: Vec<_> =
         seen.iter().filter_map(|(at, e)| Some((*at, *darts(e).first()?))).collect();
     assert!(flying.len() > 200, "it was seen in {} frames", flying.len());
-    // It begins where it was thrown (its first state is up to two ticks old), and ends where it ended.
+    // It begins where it was thrown (its first state is up to two ticks old), and ends where it
+    // ended.
     let (first, last) = (flying[0].1.1 - x0, flying[flying.len() - 1].1.1 - x0);
     assert!((0.0..0.9).contains(&first), "it appeared {first} m away");
     assert!((10.6..12.1).contains(&last), "it was gone after {last} m");

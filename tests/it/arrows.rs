@@ -1,5 +1,5 @@
-//! The arrows of the house: which crate may know which, and that no file of the engine imports in a
-//! circle.
+//! The arrows of the house: which crate may know which, and that no file of the engine imports in
+//! a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::tidy::{code, root, sources};
 
-/// Each crate, its folder, and those of our crates that its library may know. A program's `main` also
-/// knows the games that it is made with.
+/// Each crate, its folder, and those of our crates that its library may know. A program's `main`
+/// also knows the games that it is made with.
 const CRATES: [(&str, &str, &[&str]); 10] = [
     ("phaselock", "shared/netcode", &[]),
     ("phaselock-quic", "shared/quic", &["phaselock"]),
@@ -36,13 +36,13 @@ const ALL: &[&str] = &[
 const PROGRAMS: [&str; 4] =
     ["phaselock-server", "phaselock-lab", "phaselock-bots", "phaselock-client"];
 
-/// What a file says outside of its tests and comments.
+/// Text of a file outside of its tests and comments.
 fn statements(text: &str) -> String {
     let lines = code(text).lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n").replace("$crate", "")
 }
 
-/// Whether a file belongs to a program rather than to a library.
+/// Returns true for a file of a program rather than of a library.
 fn is_program(name: &str) -> bool {
     name.ends_with("src/main.rs") || name.contains("/bin/") || name.contains("/src/views/")
 }
@@ -107,7 +107,7 @@ fn netcode_drivers_and_products_name_no_game() {
     }
 }
 
-/// Which of the engine's files import which, by module path.
+/// Imports of each of the engine's files, by module path.
 fn imports() -> BTreeMap<String, BTreeSet<String>> {
     let folder = "shared/netcode/src/";
     let module = |file: &str| {
@@ -219,7 +219,7 @@ fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
 }
 
 #[test]
-fn no_file_of_the_engine_imports_in_a_circle() {
+fn files_of_the_engine_import_in_no_circle() {
     let imports = imports();
     assert!(imports.len() > 60 && imports["server::room"].contains("game"), "files were not read");
     assert!(imports["client::session"].contains("games"), "{:?}", imports["client::session"]);

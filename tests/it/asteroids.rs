@@ -120,7 +120,7 @@ impl LocalTick {
     }
 }
 
-/// What is drawn, and where, of all that moves.
+/// Drawn positions of all that moves.
 fn drawn(view: &View<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
     let one = |slot: &Slot<Piece>| {
         let place = match slot.entity {
@@ -135,7 +135,7 @@ fn drawn(view: &View<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
 }
 
 #[test]
-fn nothing_is_ever_drawn_streaking_across_the_field() {
+fn bodies_are_never_drawn_streaking_across_the_field() {
     let mut sim = Sim::<Asteroids>::new(43, 5);
     let (client, screen) = join_bot(&mut sim, BAD);
     sim.run(3.0);
@@ -158,13 +158,14 @@ fn nothing_is_ever_drawn_streaking_across_the_field() {
         before = now;
     });
     assert!(crossed.iter().all(|count| *count > 1), "{crossed:?} crossed the edge");
-    // A frame is 4 ms: at their fastest ships go 0.07 m in it, rocks 0.05 and bullets 0.2. Corrections are
-    // faster; a streak would be tens of metres.
+    // A frame is 4 ms: at their fastest ships go 0.07 m in it, rocks 0.05 and bullets 0.2.
+    // Corrections are faster; a streak would be tens of metres.
     println!("metres a frame at most: ships, rocks, bullets {most:?}");
     assert!(most[0] < 0.5 && most[1] < 0.3 && most[2] < 0.8, "{most:?}");
 }
 
-/// When and in which direction to shoot to hit something that keeps its course, from the own ship's place.
+/// When and in which direction to shoot to hit something that keeps its course, from the own
+/// ship's place.
 fn lead(own: &Ship, at: Vec2, velocity: Vec2) -> (f32, Vec2) {
     let (to, velocity) = (FIELD.way(own.position(), at), velocity - own.velocity());
     let mut secs = 0.0;
@@ -174,8 +175,8 @@ fn lead(own: &Ship, at: Vec2, velocity: Vec2) -> (f32, Vec2) {
     (secs, to + velocity * secs)
 }
 
-/// Turns towards where the nearest ship will be, comes near, and shoots when the bullet will meet it on the
-/// screen.
+/// Turns towards where the nearest ship will be, comes near, and shoots when the bullet will meet
+/// it on the screen.
 fn marksman(client: &Client<Asteroids>, view: &View<Asteroids>, _tick: Tick) -> Command {
     let me = client.player();
     let Some(own) = ship_of(&view.entities, me).map(|slot| slot.entity) else {
@@ -274,8 +275,8 @@ fn an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is() {
         if sim.now.0 % 100_000 != 0 {
             return;
         }
-        // On the screen all is at the player's own time, or at the server's present: exactly, but for
-        // the way between two ticks.
+        // On the screen all is at the player's own time, or at the server's present: exactly, but
+        // for the way between two ticks.
         let core = sim.clients[client].core();
         let screen = screen.borrow();
         let view = screen.as_ref().expect("it draws");
@@ -302,7 +303,7 @@ fn an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is() {
 }
 
 #[test]
-fn who_is_near_an_edge_knows_what_is_across_it() {
+fn a_player_near_an_edge_knows_what_is_across_it() {
     let mut sim = Sim::<Asteroids>::new(45, 7);
     let (client, _) = join_bot(&mut sim, LinkConfig::delayed(40, 5));
     sim.run(3.0);

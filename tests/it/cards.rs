@@ -61,7 +61,7 @@ impl Game for Cards {
 }
 
 const RATES: Rates = Rates { tick_hz: 60, snapshot_hz: 30 };
-/// Who looks on, and who holds the card.
+/// Players: the onlooker, and the holder of the card.
 const READER: PlayerId = PlayerId(1);
 const OWNER: PlayerId = PlayerId(2);
 
@@ -88,7 +88,8 @@ impl Table {
         }
     }
 
-    /// One snapshot, which arrives and is acknowledged or not; returns whether the card was in what arrived.
+    /// One snapshot, which arrives and is acknowledged or not; returns whether the card was in
+    /// what arrived.
     fn snapshot(&mut self, visible: bool, arrives: bool) -> bool {
         self.tick = self.tick.plus(RATES.ticks_per_snapshot());
         let mut entities = Entities::default();
@@ -122,7 +123,7 @@ impl Table {
 }
 
 #[test]
-fn what_is_shown_again_unchanged_is_told_again_however_often_it_is_lost() {
+fn cards_shown_again_unchanged_are_told_again_however_often_they_are_lost() {
     let mut table = Table::new();
     for _ in 0..5 {
         table.snapshot(true, true);
@@ -141,7 +142,7 @@ fn what_is_shown_again_unchanged_is_told_again_however_often_it_is_lost() {
 }
 
 #[test]
-fn what_rests_is_not_told_twice_and_a_secret_change_is_none() {
+fn resting_cards_are_not_told_twice_and_a_secret_change_is_none() {
     let mut table = Table::new();
     for _ in 0..5 {
         table.snapshot(true, true);

@@ -1,5 +1,6 @@
 //! Time: how well the clocks keep, and what becomes of them in hard cases. In virtual time.
 
+use crate::depth;
 use phaselock::client::Stats;
 use phaselock::clock::delay::Delay;
 use phaselock::clock::lead::Lead;
@@ -14,12 +15,11 @@ use phaselock::wire::control::ClientMessage;
 use phaselock::wire::state::Codec;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, Skew, body, bot, hello, room_config};
-use phaselock_tests::depth;
 use phaselock_tests::figures::measure;
 
-/// What is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 % lost in
-/// bursts of two: of packets 8 to 20 ms apart, losses came 1.7 to 2.5 in a row (J.-C. Bolot, "End-to-End
-/// Packet Delay and Loss Behavior in the Internet", 1993).
+/// A network that is hard on clocks and inputs: jitter of +-30 ms around 100 ms each way, and 5 %
+/// lost in bursts of two: of packets 8 to 20 ms apart, losses came 1.7 to 2.5 in a row (J.-C.
+/// Bolot, "End-to-End Packet Delay and Loss Behavior in the Internet", 1993).
 const HARD: &str = "delay=100ms,jitter=30ms,loss=5%,burst=2";
 
 fn conditions(text: &str) -> Conditions {
@@ -45,8 +45,8 @@ fn counted(sim: &mut Sim<Skirmish>, secs: f64) -> Stats {
     stats(sim).since(&before)
 }
 
-/// Runs; returns the greatest error of the client's clock in milliseconds. It must never be greater
-/// than what the server admits, but for what the loop has not followed yet.
+/// Runs; returns the greatest error of the client's clock in milliseconds. It must never be
+/// greater than what the server admits, but for what the loop has not followed yet.
 fn worst_error_ms(sim: &mut Sim<Skirmish>, secs: f64, following_ms: f64) -> f64 {
     let mut worst = 0.0_f64;
     sim.run_each(secs, |sim| {
@@ -67,7 +67,8 @@ fn clocks_lock_within_two_seconds_and_keep_within_three_milliseconds() {
     let figures = measure(&conditions(HARD), LoopFilter::default(), 180.0, 1);
     assert!(figures.lock_s.is_some_and(|secs| secs <= 2.0), "{figures:?}");
     assert!(figures.error_ms_p99 <= 1.5, "{figures:?}");
-    // A long run has fewer than a thousand late of a million; here the margin is still being found.
+    // A long run has fewer than a thousand late of a million; here the margin is still being
+    // found.
     assert!(figures.late_per_million < 2500.0, "{figures:?}");
     assert!(figures.lead_ticks_mean < figures.floor_ticks.unwrap_or(0.0), "{figures:?}");
     let figures = measure(&conditions("lan"), LoopFilter::default(), 60.0, 1);
@@ -236,7 +237,7 @@ fn a_quarter_of_all_packets_may_be_lost() {
 }
 
 #[test]
-fn all_comes_to_rest_when_the_network_does() {
+fn clocks_come_to_rest_when_the_network_does() {
     let mut sim =
         playing("delay=30ms,jitter=20ms,loss=5%,burst=3; 60s: delay=30ms,jitter=0ms,loss=0%", 12);
     sim.run(60.0);
@@ -337,7 +338,8 @@ fn a_network_that_is_bad_now_and_then_is_remembered() {
 
 #[test]
 fn slow_and_fast_worlds_keep_time_too() {
-    // At 10 Hz a burst of three costs 300 ms, and few inputs are many of a million: of a short time all too many.
+    // At 10 Hz a burst of three costs 300 ms, and few inputs are many of a million: of a short
+    // time all too many.
     let fast_secs = depth::secs(60.0);
     for (tick_hz, snapshot_hz, late_max, lead_ms_max, secs) in [
         (10, 10, 15_000.0, 900.0, 240.0),

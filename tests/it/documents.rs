@@ -60,8 +60,7 @@ fn links_lead_somewhere() {
                 continue;
             }
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
-            let target: PathBuf =
-                if file.is_empty() { path.into() } else { folder.join(file) };
+            let target: PathBuf = if file.is_empty() { path.into() } else { folder.join(file) };
             assert!(root().join(&target).exists(), "{path} links to {link}");
             if !anchor.is_empty() {
                 let text = fs::read_to_string(root().join(&target)).expect("a page");
@@ -93,7 +92,8 @@ fn pages_know_all_networks_methods_and_games() {
 fn commands_of_the_figures_exist() {
     let (figures, manifest) = (page("tests/FIGURES.md"), page("tests/Cargo.toml"));
     let named = |flag: &str| {
-        let parts = figures.split(&format!("{flag} ")).skip(1);
+        let flag = format!("{flag} ");
+        let parts = figures.split(&flag).skip(1);
         let words = parts.filter_map(|rest| rest.split([' ', '`', '\n', ')']).next());
         words.map(str::to_owned).collect::<BTreeSet<_>>()
     };

@@ -1,26 +1,10 @@
 //! The fuzz targets without a fuzzer: over the corpus that is checked in, and over changes to it.
 
-use std::fs;
 use std::hash::{BuildHasher, RandomState};
 
 use phaselock::random::Random;
 use phaselock_tests::fuzz::mutate::mutate;
-use phaselock_tests::fuzz::{Body, TARGETS, corpus_folder};
-
-/// A target's checked-in corpus, by name.
-fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = corpus_folder(target);
-    let entries = fs::read_dir(&folder).expect("every target has a corpus");
-    let mut corpus: Vec<_> = entries
-        .map(|entry| {
-            let path = entry.expect("it can be listed").path();
-            let bytes = fs::read(&path).expect("it can be read");
-            (path.display().to_string(), bytes)
-        })
-        .collect();
-    corpus.sort();
-    corpus
-}
+use phaselock_tests::fuzz::{Body, TARGETS, seeds};
 
 /// Mutations of each target's corpus. Those that play whole games take longer.
 fn rounds(target: &str) -> u32 {
@@ -43,7 +27,7 @@ fn seed() -> u64 {
 fn every_target_takes_some_of_its_corpus() {
     let mut bytes = 0;
     for (target, body) in TARGETS {
-        let corpus = corpus(target);
+        let corpus = seeds(target);
         let mut taken = 0;
         for (name, input) in &corpus {
             bytes += input.len();
@@ -51,8 +35,8 @@ fn every_target_takes_some_of_its_corpus() {
             eprintln!("{name}");
             taken += usize::from(body(input));
         }
-        // Some of it is wrong on purpose. Where most is refused, it was written for another layout: run
-        // the bin `corpus`.
+        // Some of it is wrong on purpose. Where most is refused, it was made for another layout:
+        // run the program `corpus`.
         assert!(taken * 3 >= corpus.len(), "{target} takes {taken} of {}", corpus.len());
     }
     assert!(bytes < 300_000, "the corpus has {bytes} bytes");
@@ -70,8 +54,8 @@ fn every_target_bears_changes_to_its_corpus() {
 }
 
 fn changed(target: &str, body: Body, mut random: Random) {
-    let corpus = corpus(target);
-    let any = |random: &mut Random| &corpus[random.below(corpus.len() as u32) as usize].1;
+    let corpus: Vec<_> = seeds(target).into_values().collect();
+    let any = |random: &mut Random| &corpus[random.below(corpus.len() as u32) as usize];
     for _ in 0..rounds(target) {
         let mut bytes = any(&mut random).clone();
         mutate(&mut bytes, any(&mut random), &mut random);

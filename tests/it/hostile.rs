@@ -30,7 +30,7 @@ fn packet(tick: u16, inputs: Vec<Command>) -> InputPacket<Command> {
     InputPacket { seq: 0, ack: None, sent: 1, echo: None, epoch: 0, tick, inputs }
 }
 
-/// Why the room put the client out, if it did.
+/// The reason for which the room put the client out, if it did.
 fn put_out(room: &mut Room<Skirmish>) -> Option<String> {
     std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).find_map(|output| match output {
         Output::Control { message: ServerMessage::Closed { reason, .. }, .. } => Some(reason),
@@ -92,7 +92,7 @@ fn a_flood_is_cut_off_and_does_not_grow_anything() {
 }
 
 #[test]
-fn acknowledging_what_was_never_sent_ends_the_session() {
+fn acknowledgements_of_unsent_packets_end_the_session() {
     for ack in [Ack { newest: 500, mask: 0 }, Ack { newest: 3, mask: u32::MAX }] {
         let mut room = room();
         let forged = InputPacket { ack: Some(ack), ..packet(70, vec![Command::default()]) };

@@ -1,5 +1,5 @@
-//! Who is told of what: a client that looks for what it must not know finds nothing, and what it may
-//! know comes, stays for as long as it should, and goes.
+//! Who is told of what: a client that looks for what it must not know finds nothing, and what it
+//! may know comes, stays for as long as it should, and goes.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, may_know, must_know};
 
 record! {
-    /// What a walker commands.
+    /// A walker's input.
     struct Walk {
         right: i16 = Field::centred(2, 0),
         down: i16 = Field::centred(2, 0),
@@ -80,10 +80,10 @@ impl Entity for Thing {
     }
 }
 
-/// How far walkers see, and from where on what they see is idle.
+/// Range of a walker's viewpoint, and distance from which on entities in it are idle.
 const REACH: f32 = 20.0;
 const IDLE: f32 = 15.0;
-/// What is left of this is a den, and nobody outside may know who is in it.
+/// Right end of the den. Nobody outside may know who is in it.
 const DEN: f32 = -4.0;
 
 /// Walkers hide in a den; or, by the `SCRIPT`, stand still and look at beacons that move.
@@ -235,7 +235,7 @@ fn plan(player: PlayerId) -> u32 {
     16_000_000 + 12_347 * u32::from(player.0 % 60)
 }
 
-/// What a client's memory says besides what its player may know: nothing.
+/// Asserts that a client's memory says nothing besides what its player may know.
 fn search<const SCRIPT: bool>(sim: &Sim<Hide<SCRIPT>>, client: usize) {
     let core = sim.clients[client].core();
     let text = format!("{core:?}");
@@ -313,7 +313,7 @@ fn walls_keep_their_secrets_over_any_line() {
     }
 }
 
-/// What one client was told of a beacon: at each tick whether it is there.
+/// Presence of a beacon at each tick, as one client was told.
 fn watch(index: u16) -> (BTreeMap<Tick, bool>, Sim<Hide<true>>) {
     let mut sim = Sim::<Hide<true>>::new(1, 0);
     sim.join_bot(LinkConfig::delayed(20, 0));
@@ -337,7 +337,7 @@ fn there(told: &BTreeMap<Tick, bool>) -> Vec<u64> {
 const LINGER: u64 = 30;
 
 #[test]
-fn what_leaves_or_becomes_idle_lingers_and_goes() {
+fn entities_that_leave_or_become_idle_linger_and_go() {
     for index in [0, 3] {
         let (told, sim) = watch(index);
         let there = there(&told);
@@ -351,7 +351,7 @@ fn what_leaves_or_becomes_idle_lingers_and_goes() {
 }
 
 #[test]
-fn who_sways_at_the_border_does_not_flicker() {
+fn entities_that_sway_at_the_border_do_not_flicker() {
     let (told, _) = watch(1);
     let there = there(&told);
     assert!(there.len() > 250 && there.windows(2).all(|pair| pair[1] - pair[0] <= 2), "{there:?}");
@@ -359,7 +359,7 @@ fn who_sways_at_the_border_does_not_flicker() {
 }
 
 #[test]
-fn who_comes_is_there_at_once() {
+fn newcomers_are_there_at_once() {
     let (told, _) = watch(4);
     let there = there(&told);
     assert_eq!(there.first(), Some(&COMES));

@@ -10,7 +10,7 @@ use phaselock_tests::toy::Bells;
 
 const CABLE: LinkConfig = LinkConfig::delayed(20, 5);
 
-/// What the room answers to a first control message.
+/// The room's answer to a first control message.
 fn answers(room: &mut Room<Skirmish>, client: u64, message: &[u8]) -> Vec<Output> {
     room.handle_control(LocalTime(1000), ClientId(client), message);
     std::iter::from_fn(|| room.poll_output(LocalTime(1_000_000))).collect()
@@ -152,7 +152,7 @@ fn a_stopping_server_tells_everybody_why() {
 }
 
 #[test]
-fn whoever_falls_silent_loses_the_seat() {
+fn a_silent_client_loses_its_seat() {
     let mut sim = Sim::<Skirmish>::new(1, 0);
     let client = sim.join_bot(CABLE);
     sim.run(1.0);

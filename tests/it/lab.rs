@@ -1,5 +1,5 @@
-//! The laboratory from a motion to its scores: where a closed form says what must come out, the rules of its
-//! networks, what it makes of nonsense, and its pages as they stand.
+//! The laboratory from a motion to its scores: where a closed form says what must come out, the
+//! rules of its networks, what it makes of nonsense, and its pages as they stand.
 
 use phaselock::time::Micros;
 use phaselock_lab::file::Point;
@@ -29,8 +29,8 @@ fn motion(secs: u32, at: impl Fn(f64) -> [f64; 2]) -> Recording {
     Recording::of_points(&points.collect::<Vec<_>>()).expect("there are thousands, all finite")
 }
 
-/// Updates each tenth of a second, which take so many milliseconds, and a frame each millisecond: closed forms
-/// are about means over all times.
+/// Updates each tenth of a second, which take so many milliseconds, and a frame each millisecond:
+/// closed forms are about means over all times.
 fn fine(recording: &Recording, latency: i64) -> Setup {
     let network = network(latency, 0, 0.0);
     Setup { interval: 0.1, network, frame: 0.001, ..Setup::new(recording) }

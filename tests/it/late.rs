@@ -1,5 +1,6 @@
 //! Inputs that come too late, too early, too often and all at once.
 
+use crate::games::runners::{Runner, Runners, SPEED};
 use phaselock::client::Client;
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
@@ -10,7 +11,6 @@ use phaselock::time::{LocalTime, Micros, Rates, Tick};
 use phaselock::wire::control::ClientMessage;
 use phaselock::wire::input::{InputPacket, Pressed, write_input};
 use phaselock_testing::{Press, Sim, body, hello, room_config};
-use phaselock_tests::runners::{Runner, Runners, SPEED};
 use phaselock_tests::toy::Walk;
 
 const TERRIBLE: LinkConfig = LinkConfig::delayed(80, 60).losing(0.2).duplicating(0.1);
@@ -27,8 +27,8 @@ fn restless<G: Game<Input = Walk>>(seed: u64) -> Press<G> {
     })
 }
 
-/// Lets time pass in which nothing comes from a client for a fifth of a second, every second: longer
-/// than any lead allows for.
+/// Lets time pass in which nothing comes from a client for a fifth of a second, every second:
+/// longer than any lead allows for.
 fn run_with_gaps<G: Game>(
     sim: &mut Sim<G>,
     client: usize,
@@ -43,8 +43,8 @@ fn run_with_gaps<G: Game>(
     }
 }
 
-/// Corrections, late inputs and the way run, of a player alone on a terrible link for a minute, from its
-/// first tick on.
+/// Corrections, late inputs and the way run, of a player alone on a terrible link for a minute,
+/// from its first tick on.
 fn alone<const WAIT: bool>(seed: u64) -> (u64, u64, f32) {
     let mut sim = Sim::<Runners<WAIT>>::new(seed, 0);
     sim.join(TERRIBLE, restless(seed));
@@ -64,7 +64,7 @@ fn alone<const WAIT: bool>(seed: u64) -> (u64, u64, f32) {
 }
 
 #[test]
-fn who_is_waited_for_is_never_corrected_however_late_its_inputs_are() {
+fn players_waited_for_are_never_corrected_however_late_their_inputs_are() {
     for seed in 0..8 {
         let (corrected, late, way) = alone::<true>(seed);
         assert_eq!(corrected, 0, "with {late} late inputs, seed {seed}");
@@ -77,7 +77,7 @@ fn who_is_waited_for_is_never_corrected_however_late_its_inputs_are() {
 }
 
 #[test]
-fn the_others_see_who_is_late_where_it_was_and_without_jumps() {
+fn late_players_are_seen_where_they_were_and_without_jumps() {
     let mut sim = Sim::<Runners<true>>::new(3, 0);
     // To and fro, over a link on which some inputs are late.
     let to_and_fro: Press<Runners<true>> =
@@ -99,8 +99,8 @@ fn the_others_see_who_is_late_where_it_was_and_without_jumps() {
         if let Some((x, then)) = before {
             let secs = ((now - then).0.max(1) as f32) / 1e6;
             let speed = (shown - x).abs() / secs;
-            // Shown at most a tenth too fast, on a grid of 4 mm; what waits stands, and what catches up
-            // does so between two snapshots that lie further apart in its time.
+            // Shown at most a tenth too fast, on a grid of 4 mm; what waits stands, and what
+            // catches up does so between two snapshots that lie further apart in its time.
             jumps += u32::from((shown - x).abs() > 0.01 && speed > 1.2 * SPEED);
             still += u32::from(speed == 0.0 && now > then);
         }
@@ -113,10 +113,10 @@ fn the_others_see_who_is_late_where_it_was_and_without_jumps() {
     assert!(jumps <= 2 * late as u32, "{jumps} jumps for {late} late inputs");
 }
 
-/// What a cheat sends when the world is at a tick: the newest input's tick and how many there are.
+/// A cheat's packet when the world is at a tick: the newest input's tick and the number of inputs.
 type Cheat = fn(u64) -> Option<(u64, usize)>;
 
-/// How far somebody gets who runs to the right for `ticks`, by what it sends.
+/// Distance of a runner to the right in `ticks`, by the packets that it sends.
 fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
     let mut room = Room::<Runners<WAIT>>::new(room_config(1, 0));
     let me = ClientId(0);
@@ -155,7 +155,7 @@ fn distance<const WAIT: bool>(ticks: u64, cheat: Cheat) -> f32 {
 }
 
 #[test]
-fn no_way_of_sending_inputs_gets_anybody_further() {
+fn players_get_no_further_by_any_way_of_sending_inputs() {
     let honest: Cheat = |tick| Some((tick + 1, 1));
     let cheats: [(&str, Cheat); 8] = [
         ("twice the inputs", |tick| Some((tick * 2 + 2, 2))),

@@ -19,7 +19,8 @@ use phaselock_testing::Sim;
 /// A round trip of 120 ms, and one packet in twenty lost.
 const BAD: LinkConfig = LinkConfig::delayed(60, 20).losing(0.05);
 
-/// A bot plays among others over a bad link; what is recorded of it, once it was compared with the truth.
+/// A bot plays among others over a bad link; what is recorded of it, once it was compared with the
+/// truth.
 fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
     let mut sim = Sim::<G>::new(seed, 3);
     sim.join_bot(BAD);
@@ -63,8 +64,8 @@ fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
     recorded
 }
 
-/// Checks how much of the motion is there, in ticks of a hundred, and that it reads as it was written. Returns
-/// the number of courses.
+/// Checks how much of the motion is there, in ticks of a hundred, and that it reads as it was
+/// written. Returns the number of courses.
 fn check<G: Game>(seed: u64, percent: u64) -> u32 {
     let recorded = recorded::<G>(seed, 40.0);
     let (first, last) = (recorded[0], recorded[recorded.len() - 1]);
@@ -94,7 +95,8 @@ fn check<G: Game>(seed: u64, percent: u64) -> u32 {
 
 #[test]
 fn a_recording_is_what_the_server_has() {
-    // A countdown that only the server decides goes on while one is dead, and every other tick is left out.
+    // A countdown that only the server decides goes on while one is dead, and every other tick is
+    // left out.
     assert!(check::<Skirmish>(5, 85) > 1, "nobody died");
     assert!(check::<Asteroids>(5, 97) > 1, "no ship was lost");
     check::<Race>(6, 98);
@@ -102,6 +104,6 @@ fn a_recording_is_what_the_server_has() {
 }
 
 #[test]
-fn a_recording_of_who_is_waited_for_is_by_the_own_time() {
+fn a_recording_of_a_player_waited_for_is_by_its_own_time() {
     check::<Platformer>(8, 99);
 }

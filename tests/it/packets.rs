@@ -1,6 +1,7 @@
-//! Races between the packets of snapshots, each made by hand: what a client computes ahead holds whichever of
-//! them come, and in whatever order.
+//! Races between the packets of snapshots, each made by hand: what a client computes ahead holds
+//! whichever of them come, and in whatever order.
 
+use crate::games::air::{Air, Body, Paddle, Puck, Push};
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Entity;
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
@@ -10,7 +11,6 @@ use phaselock::time::{LocalTime, Micros, Offset, Rates, Tick};
 use phaselock::wire::control::Welcome;
 use phaselock::wire::snapshot::{Change, Perceived, References, SnapshotHeader, SnapshotWriter};
 use phaselock::wire::state::Codec;
-use phaselock_tests::air::{Air, Body, Paddle, Puck, Push};
 
 const ME: PlayerId = PlayerId(0);
 const PUCK: u16 = 0;
@@ -122,7 +122,7 @@ fn a_snapshot_in_two_packets_corrects_what_is_in_the_second() {
 }
 
 #[test]
-fn a_correction_does_not_set_back_what_nothing_was_said_of() {
+fn a_correction_does_not_set_back_entities_that_the_packet_leaves_out() {
     let shown = [-5.0, -5.25].map(|x| {
         let mut line = Line::<Air>::new();
         line.until(100);
@@ -138,7 +138,7 @@ fn a_correction_does_not_set_back_what_nothing_was_said_of() {
 }
 
 #[test]
-fn what_is_shared_does_not_jump_when_the_player_is_no_more() {
+fn co_predicted_entities_do_not_jump_when_the_player_is_no_more() {
     for (again, gone) in [(None, 1), (own(5.0).1, 2)] {
         let mut line = Line::<Air>::new();
         line.until(100);
@@ -186,7 +186,7 @@ impl Game for Brittle {
 }
 
 #[test]
-fn who_was_wrongly_predicted_to_be_no_more_comes_back() {
+fn a_player_wrongly_predicted_to_be_no_more_comes_back() {
     let mut line = Line::<Brittle>::new();
     line.until(100);
     line.packet(100, &[own(-5.0)]);
@@ -201,7 +201,7 @@ fn who_was_wrongly_predicted_to_be_no_more_comes_back() {
 }
 
 #[test]
-fn what_is_predicted_ahead_waits_for_a_lost_packet_but_not_for_ever() {
+fn co_predicted_entities_wait_for_a_lost_packet_but_not_for_ever() {
     let mut line = Line::<Air>::new();
     line.until(100);
     line.packet(100, &[puck(9.0, 0.0), own(-5.0)]);
@@ -212,7 +212,8 @@ fn what_is_predicted_ahead_waits_for_a_lost_packet_but_not_for_ever() {
             break tick.0;
         }
     };
-    // The server says what the player does, and nothing of the dart: that packet is lost each time.
+    // The server says what the player does, and nothing of the dart: that packet is lost each
+    // time.
     for tick in (102..thrown + 30).step_by(2) {
         line.until(tick);
         let since = tick.checked_sub(thrown);

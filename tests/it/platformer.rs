@@ -1,4 +1,5 @@
-//! The platformer: nobody is ever corrected, no forged inputs get anybody further, and others are shown well.
+//! The platformer: nobody is ever corrected, no forged inputs get anybody further, and others are
+//! shown well.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -48,7 +49,7 @@ fn restless(seed: u64) -> Press<Platformer> {
 /// Ticks by which a player's own time is behind at most: a quarter of a second at 60 Hz.
 const BEHIND_MAX: u8 = 15;
 
-/// What happened to the players of a run.
+/// Results of the players of a run.
 #[derive(Debug, Default)]
 struct Done {
     corrected: Vec<u64>,
@@ -103,12 +104,13 @@ fn undisturbed(network: &str, seed: u64, secs: u32) -> Done {
 }
 
 #[test]
-fn nobody_is_ever_corrected_whose_inputs_come_within_a_quarter_of_a_second() {
+fn players_whose_inputs_come_within_a_quarter_of_a_second_are_never_corrected() {
     let far = "delay=125ms,jitter=30ms,spread=heavy,loss=5%,burst=4";
     let networks = PROFILES.iter().map(|(name, _)| *name).chain([far]);
     let (mut rides, mut players, mut free) = (0, 0, 0);
     for (network, seed) in networks.zip(1..) {
-        // Far away it is played for minutes: through a warm-up, a race, its results and the next one's begin.
+        // Far away it is played for minutes: through a warm-up, a race, its results and the next
+        // one's begin.
         let secs = if network == far { 150 } else { 40 };
         let done = undisturbed(network, seed, secs);
         eprintln!("{network}, {secs} s: {done:?}");
@@ -174,7 +176,7 @@ fn bots_play_a_race_to_its_end_over_a_bad_link_and_all_agree() {
     }
 }
 
-/// What a bot presses in each tick of a race of its own, and how far it gets.
+/// Inputs of a bot in each tick of a race of its own, and the distance that it runs.
 fn recorded(ticks: u64) -> (Vec<Command>, f32) {
     let game = Platformer::new(Rates::DEFAULT, 1);
     let mut world = World::<Platformer>::new(1);
@@ -193,7 +195,7 @@ fn recorded(ticks: u64) -> (Vec<Command>, f32) {
     (way, player_of(&world.entities, PlayerId(0)).expect("it is there").x)
 }
 
-/// What a cheat sends when the world is at a tick: the newest input's tick and how many there are.
+/// A cheat's packet when the world is at a tick: the newest input's tick and the number of inputs.
 type Cheat = fn(u64) -> Option<(u64, usize)>;
 
 /// The player after each tick, of somebody who sends what is recorded in that way.
@@ -243,7 +245,7 @@ fn behind(player: &Player, tick: u64) -> u64 {
 }
 
 #[test]
-fn no_way_of_sending_inputs_gets_anybody_further() {
+fn players_get_no_further_by_any_way_of_sending_inputs() {
     let (way, far) = recorded(1200);
     let honest = forged(&way, |tick| Some((tick + 1, 1)));
     let fair = honest.last().expect("it played").x;
@@ -274,7 +276,7 @@ fn no_way_of_sending_inputs_gets_anybody_further() {
 }
 
 #[test]
-fn who_holds_its_inputs_back_in_the_air_comes_down_all_the_same() {
+fn a_player_that_holds_inputs_back_in_the_air_comes_down_all_the_same() {
     // Up for as long as it goes, from tick 100 on, and then nothing for two seconds.
     let way: Vec<_> = (1..400).map(|tick| Command { right: 0, jump: tick >= 100 }).collect();
     let states = forged(&way, |tick| (!(110..230).contains(&tick)).then_some((tick + 1, 1)));
@@ -287,7 +289,8 @@ fn who_holds_its_inputs_back_in_the_air_comes_down_all_the_same() {
     assert!(hangs <= 16, "it hangs in the air for {hangs} ticks");
 }
 
-/// How well others are shown: metres off the truth of their own time, and how often a foot is in the floor.
+/// Errors of others as shown: metres off the truth of their own time, and frames with a foot in
+/// the floor.
 #[derive(Debug, Default)]
 struct Shown {
     off: Vec<f32>,
@@ -301,7 +304,7 @@ fn quantile(sorted: &[f32], share: f64) -> f32 {
     sorted[((sorted.len() - 1) as f64 * share) as usize]
 }
 
-/// Whether a body is drawn in something solid, by more than anybody sees.
+/// Returns true if a body is drawn in something solid, by more than anybody sees.
 fn is_sunk(level: &Level, player: &Player) -> bool {
     const SEEN: f32 = 0.03;
     let (left, right) = (player.x - HALF_WIDTH + SEEN, player.x + HALF_WIDTH - SEEN);
@@ -396,7 +399,8 @@ fn others_are_shown_by_what_the_figures_favour() {
                 sunk * 100.0
             );
             assert!(shown.off.len() > 5000, "{} pictures", shown.off.len());
-            // A landing lies between two states, and so does a leap; else feet are on the platform.
+            // A landing lies between two states, and so does a leap; else feet are on the
+            // platform.
             let rides = shown.adrift.len();
             let adrift = if rides > 0 { quantile(&shown.adrift, 0.9) } else { 0.0 };
             eprintln!("  {rides} pictures of riders, 9 in 10 within {adrift:.4} m of the platform");

@@ -106,7 +106,7 @@ fn inputs_are_never_late_without_jitter() {
 }
 
 #[test]
-fn everybody_sees_the_truth_over_a_terrible_link() {
+fn clients_see_the_truth_over_a_terrible_link() {
     let mut sim = Sim::<Skirmish>::new(5, 6);
     for _ in 0..3 {
         sim.join_bot(TERRIBLE);
@@ -220,7 +220,7 @@ fn others_are_shown_between_snapshots_without_a_jump() {
 use phaselock_tests::toy::Walker;
 
 #[test]
-fn sending_more_or_ahead_of_time_moves_nobody_faster() {
+fn inputs_sent_more_often_or_ahead_of_time_move_nobody_faster() {
     // Two runs to the right: one honest, one with a clock that runs a tenth too fast.
     let distance = |ppm: f64| {
         let mut sim = Sim::<Bells>::new(9, 0);

@@ -1,4 +1,5 @@
-//! Presentation over bad networks: what must be true of the methods, whatever their table says in detail.
+//! Presentation over bad networks: what must be true of the methods, whatever their table says in
+//! detail.
 
 use std::sync::LazyLock;
 
@@ -100,8 +101,9 @@ fn stated_velocities_help_to_show_the_past() {
         let [linear, hermite] =
             ["linear", "hermite"].map(|method| row(motion, profile, method).scores);
         let what = format!("{motion} over {profile}: {hermite:?}, linear: {linear:?}");
-        // Where states are missing, Hermite glides back on its course rather than to jump, which takes a
-        // while. Where none is, it is nearer; but for grids, and a bounce that is on no cubic.
+        // Where states are missing, Hermite glides back on its course rather than to jump, which
+        // takes a while. Where none is, it is nearer; but for grids, and a bounce that is on no
+        // cubic.
         let most = match (motion, profile) {
             (Motion::Puck, _) => 1.15,
             (Motion::Shooter | Motion::Runner, _) | (_, "lan") => 1.02,
@@ -117,7 +119,7 @@ fn stated_velocities_help_to_show_the_past() {
 }
 
 #[test]
-fn the_present_is_nearer_to_who_shows_it() {
+fn methods_of_the_present_are_nearer_to_the_present() {
     for (motion, profile) in all() {
         let of = |method| row(motion, profile, method).scores.error_now_mean;
         let (past, forward, newest) = (of("linear"), of("run-forward"), of("newest-state"));
@@ -156,7 +158,7 @@ fn higher_orders_pay_on_smooth_paths_and_not_on_sharp_ones() {
 }
 
 #[test]
-fn who_sends_by_need_sends_less() {
+fn senders_by_need_send_less() {
     for (motion, profile) in all() {
         let of = |sending| {
             let rows = TABLE.iter().filter(|row| row.motion == motion && row.profile == profile);
@@ -220,7 +222,7 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
     assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
 }
 
-/// What each game shows others by, beside all there is for the same timeline.
+/// Default method of each game, beside all methods for the same timeline.
 #[test]
 fn every_games_default_is_what_its_own_play_justifies() {
     let plan = Plan {

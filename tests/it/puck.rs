@@ -1,5 +1,5 @@
-//! Shuffle Puck over networks: the puck is struck at once, shown without jumps, and everybody ends up with
-//! the same score.
+//! Shuffle Puck over networks: the puck is struck at once, shown without jumps, and everybody ends
+//! up with the same score.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ fn puck(entities: &Scene) -> Option<Puck> {
     ShufflePuck::puck_of(entities, 0).map(|slot| slot.entity)
 }
 
-/// What a client draws, frame by frame.
+/// Drawn frames of a client.
 fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTime, Scene)> {
     let mut frames = Vec::new();
     sim.run_each(secs, |sim| {
@@ -107,7 +107,7 @@ fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
     }
 }
 
-/// How far apart the middles of puck and own mallet are on the screen.
+/// Distance between the middles of puck and own mallet on the screen.
 fn apart(entities: &Scene, player: PlayerId) -> Option<f32> {
     let puck = puck(entities).filter(Puck::is_in_play)?;
     Some(puck.position().distance(mallet_of(entities, player)?.position()))
@@ -131,17 +131,17 @@ fn striker() -> Press<ShufflePuck> {
     })
 }
 
-/// What happened to the picture of the puck from one frame to the next.
+/// A change of the puck's picture from one frame to the next.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     at: LocalTime,
     was: Puck,
     is: Puck,
-    /// How far it is from the own mallet, middle to middle.
+    /// Distance from the own mallet, middle to middle.
     apart: f32,
-    /// How fast the picture moved, in metres a second.
+    /// Speed of the picture, in metres a second.
     speed: f32,
-    /// Whether it went back, against its stated course, which was the same in both frames.
+    /// Set if it went back, against its stated course, which was the same in both frames.
     back: bool,
 }
 
@@ -162,7 +162,8 @@ fn steps(frames: &[(LocalTime, Scene)], player: PlayerId) -> Vec<Step> {
             speed: way.length() / secs,
             back,
         };
-        // A face-off that is extrapolated is shown when it is due; its counter comes with the server's word.
+        // A face-off that is extrapolated is shown when it is due; its counter comes with the
+        // server's word.
         let put = was.placed != is.placed || is.position() == Vec2::ZERO;
         (was.is_in_play() && is.is_in_play() && !put).then_some(step)
     };
@@ -185,7 +186,8 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
         // Rounded to the grid; and blended between two ticks, within which the puck may turn.
         assert!(step.apart > TOUCH - 0.06, "it is within the mallet: {step:?}");
         assert!(!step.back, "it went back: {step:?}");
-        // What catches up with its place ahead as it comes near is faster than it moves, but does not jump.
+        // What catches up with its place ahead as it comes near is faster than it moves, but does
+        // not jump.
         assert!(step.speed < 3.0 * PUCK_SPEED, "it jumped: {step:?}");
         if step.was.hits == step.is.hits || step.is.velocity().distance(step.was.velocity()) < 2.0 {
             continue;
@@ -209,11 +211,11 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
     );
 }
 
-/// How things were shown to a player in a match at 200 ms.
+/// Errors of the picture of a player in a match at 200 ms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
-    /// Metres from the picture of the puck to the truth of the same moment, while it is in the other half:
-    /// on average.
+    /// Metres from the picture of the puck to the truth of the same moment, while it is in the
+    /// other half: on average.
     puck_off: f32,
     /// Frames of a thousand in which the puck moves faster than three times its greatest speed.
     puck_jumps: f32,
@@ -223,7 +225,7 @@ struct Shown {
     puck_back: f32,
     /// Metres from the picture of the other's mallet to the truth of the same moment.
     mallet_off: f32,
-    /// How much its picture's speed changes from frame to frame, in metres a second.
+    /// Change of its picture's speed from frame to frame, in metres a second.
     mallet_shake: f32,
 }
 
@@ -280,7 +282,7 @@ const PUCKS: u8 = 1;
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures that the choice goes by")]
-fn what_others_move_is_shown_at_the_present_by_the_rules_for_good_reason() {
+fn mallets_of_others_are_shown_at_the_present_by_the_rules_for_good_reason() {
     let [rules, past, projected] =
         [Choice::RunForward, Choice::Linear, Choice::Projective].map(|choice| {
             let shown = shown(choice);
@@ -289,10 +291,12 @@ fn what_others_move_is_shown_at_the_present_by_the_rules_for_good_reason() {
         });
     assert_eq!((ShufflePuck::KIT.presentation)(PUCKS), Choice::RunForward);
     assert_eq!((ShufflePuck::KIT.presentation)(MALLETS), Choice::RunForward);
-    // The puck is nearest to where it is, and goes back less than where it is fetched from the past.
+    // The puck is nearest to where it is, and goes back less than where it is fetched from the
+    // past.
     assert!(rules.puck_off < past.puck_off && rules.puck_off < projected.puck_off);
     assert!(rules.puck_back < past.puck_back);
-    // Mallets are shown where they are, but for a little, and calmer than where their speed is projected.
+    // Mallets are shown where they are, but for a little, and calmer than where their speed is
+    // projected.
     assert!(rules.mallet_off < 0.75 * past.mallet_off);
     assert!(rules.mallet_shake < 0.75 * projected.mallet_shake);
 }

@@ -212,7 +212,7 @@ fn a_server_tells_how_it_is() {
 }
 
 #[test]
-fn what_cannot_be_hosted_is_said_so() {
+fn games_that_cannot_be_hosted_are_refused_with_a_reason() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(room_config(1, 0), ANY_PORT, data.path());
     let identity = || Identity::ephemeral().expect("an identity");
@@ -223,7 +223,7 @@ fn what_cannot_be_hosted_is_said_so() {
 }
 
 #[test]
-fn whoever_does_not_read_takes_nobodys_place() {
+fn a_client_that_does_not_read_takes_nobodys_place() {
     let data = tempfile::tempdir().expect("a directory");
     let server = serve(RoomConfig { players_max: 1, ..room_config(1, 1) }, ANY_PORT, data.path());
     let address = server.address();

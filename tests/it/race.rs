@@ -1,5 +1,6 @@
 //! Race over bad lines: a whole race, and two who touch.
 
+use crate::games::lane::Lane;
 use phaselock::client::AnyClient;
 use phaselock::game::{Entities, Game};
 use phaselock::link::Conditions;
@@ -9,7 +10,6 @@ use phaselock_games::race::contact::nearest;
 use phaselock_games::race::{Car, Command, Race, Score, car_of};
 use phaselock_games::rounds::{Phase, played, round};
 use phaselock_testing::{Press, Sim, Skew, bot};
-use phaselock_tests::lane::Lane;
 
 const BAD: &str = "delay=60ms,jitter=30ms,loss=5%";
 
@@ -76,12 +76,12 @@ fn a_race_over_a_bad_line_comes_to_its_end_and_the_next_begins() {
 /// The first tick at which they drive.
 const GO: Tick = Tick(360);
 
-/// How one of two gets at the other.
+/// Approach of one of two cars to the other.
 #[derive(Clone, Copy, Debug)]
 enum Lean {
-    /// It drifts over slowly.
+    /// A slow drift.
     Slowly,
-    /// It swerves.
+    /// A swerve.
     Hard,
 }
 
@@ -96,7 +96,7 @@ fn command(lean: Option<Lean>, tick: Tick) -> Command {
     Command { pedal, turn, ..Command::default() }
 }
 
-/// What is seen of a contact on one screen, in metres from hull to hull; negative where they overlap.
+/// A contact as seen on one screen, in metres from hull to hull; negative where they overlap.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// When the own car on the screen is where the server will have it touch.
@@ -152,7 +152,7 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures are worth a look")]
-fn two_who_touch_see_it_both() {
+fn cars_that_touch_see_it_on_both_screens() {
     let chosen = (Race::KIT.presentation)(0);
     assert_eq!(chosen, Choice::Projective);
     for link in ["delay=75ms", "delay=60ms,jitter=30ms,loss=5%"] {
@@ -164,7 +164,8 @@ fn two_who_touch_see_it_both() {
             for ((played, alone), past) in played.iter().zip(&alone).zip(&past) {
                 // As it is played they touch when they touch, to a hand's breadth.
                 assert!(played.worst() < 0.15, "{played:?}");
-                // At the present, but computed from the newest snapshot alone, to about half a metre.
+                // At the present, but computed from the newest snapshot alone, to about half a
+                // metre.
                 assert!(alone.worst() < 0.6, "{alone:?}");
                 // In the past there is a metre between them, and more.
                 assert!(past.own_touches > 0.8 && past.server_touches > 0.8, "{past:?}");

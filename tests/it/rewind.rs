@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::games::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
 use glam::Vec2;
 use phaselock::client::AnyClient;
 use phaselock::ids::PlayerId;
@@ -16,9 +17,8 @@ use phaselock::server::{AnyRoom, RoomConfig};
 use phaselock::time::{Micros, Rates, ServerTime, Tick};
 use phaselock::wire::input::{InputPacket, VIEW_PARTS};
 use phaselock_games::skirmish::arena::Arena;
-use phaselock_games::skirmish::{Command, Piece, players};
+use phaselock_games::skirmish::{Command, Piece, Skirmish, players};
 use phaselock_testing::{Forge, Press, Sim, room_config};
-use phaselock_tests::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
 
 const SHOOTER: PlayerId = PlayerId(0);
 const TARGET: PlayerId = PlayerId(1);
@@ -49,13 +49,13 @@ fn place(of: &phaselock::game::Entities<Piece>, player: PlayerId) -> Option<Vec2
     Some(Vec2::new(slot.entity.x, slot.entity.y))
 }
 
-/// What became of shots at a strafing target.
+/// Results of shots at a strafing target.
 #[derive(Debug, Default)]
 struct Duel {
     shots: u32,
     hits: u32,
-    /// By how many milliseconds what was accepted differed from what was claimed; of each shot that was
-    /// rewound by less than the limit.
+    /// By how many milliseconds what was accepted differed from what was claimed; of each shot
+    /// that was rewound by less than the limit.
     off_ms: Vec<f64>,
 }
 
@@ -70,11 +70,11 @@ impl Duel {
 }
 
 fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> Duel {
-    duel_by(link, rewind_ms, Range::presentation(0))
+    duel_by(link, rewind_ms, Skirmish::presentation(0))
 }
 
-/// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity says, whatever
-/// is rewound.
+/// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity
+/// says, whatever is rewound.
 fn duel_by(link: LinkConfig, rewind_ms: Option<i64>, choice: Choice) -> Duel {
     let mut sim = sim(11, rewind_ms, None);
     let screen = Screen::default();
@@ -130,7 +130,7 @@ fn a_shot_at_the_present_that_is_shown_hits_as_well_as_that_is_extrapolated() {
 }
 
 #[test]
-fn who_is_shown_the_present_is_taken_at_its_word() {
+fn clients_that_show_the_present_are_taken_at_their_word() {
     let mut sim = sim(11, None, None);
     let screen = Screen::default();
     let link = LinkConfig::delayed(100, 0);
@@ -165,8 +165,8 @@ fn jitter_and_losses_cost_little() {
     }
 }
 
-/// Runs into the shade of the box to the right, stays a second and a half, and comes out again, every three
-/// seconds and a little, so that each time another part of it is shot at.
+/// Runs into the shade of the box to the right, stays a second and a half, and comes out again,
+/// every three seconds and a little, so that each time another part of it is shot at.
 fn hide_and_seek() -> Press<Range> {
     Box::new(|client, tick| {
         let y = place(&client.newest(), client.player()).map_or(0.0, |at| at.y);
@@ -184,10 +184,10 @@ fn hide_and_seek() -> Press<Range> {
 
 const HIDER: PlayerId = PlayerId(2);
 
-/// What a forger says of each input's lag: by its tick, whether it shoots, and the truth.
+/// A forger's claim of an input's lag, by its tick, whether it shoots, and the truth.
 type Lie = fn(Tick, bool, u16) -> u16;
 
-/// What a cheat with the best of connections to the truth knows.
+/// Knowledge of a cheat with the best of connections to the truth.
 #[derive(Default)]
 struct Oracle {
     places: BTreeMap<Tick, Vec2>,
@@ -195,9 +195,10 @@ struct Oracle {
     believed: Micros,
 }
 
-/// Plays hide and seek against a shooter who sees what its screen shows; or, with a `lie`, one who knows where
-/// everybody was at any time and what the server believed last, and aims accordingly, on the fastest display. Returns for how long the hider had been behind cover when
-/// it was hit, in milliseconds, for each hit behind cover; and the number of all hits.
+/// Plays hide and seek against a shooter who sees what its screen shows; or, with a `lie`, one who
+/// knows where everybody was at any time and what the server believed last, and aims accordingly,
+/// on the fastest display. Returns for how long the hider had been behind cover when it was hit,
+/// in milliseconds, for each hit behind cover; and the number of all hits.
 fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>, usize) {
     let mut sim = sim(5, None, favour);
     if lie.is_none() {
@@ -293,13 +294,14 @@ fn a_forged_view_time_gains_nothing() {
             honest.len(),
         );
         assert!(longest(&behind) <= longest(&honest) + 0.1, "{name}: {behind:?}");
-        // It always has the most that an honest one has at times, which is half of a frame on average.
+        // It always has the most that an honest one has at times, which is half of a frame on
+        // average.
         assert!(behind.len() <= honest.len() + honest.len() / 5, "{name}: {}", behind.len());
     }
 }
 
 #[test]
-fn who_has_reached_cover_is_safe_where_defenders_are_favoured() {
+fn players_in_cover_are_safe_where_defenders_are_favoured() {
     let link = LinkConfig::delayed(80, 0);
     let (shooter, all) = seek(link, Some(Favour::Shooter), None);
     let (defender, fewer) = seek(link, Some(Favour::Defender), None);

@@ -1,10 +1,11 @@
-//! A server that goes on to another game: everybody follows, clocks and seats stay, and no packet of the
-//! one is taken for one of the other.
+//! A server that goes on to another game: everybody follows, clocks and seats stay, and no packet
+//! of the one is taken for one of the other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::games::air::Air;
 use phaselock::client::{
     AnyClient, Client, Controller, Fed, Notice, Output, Session, SessionConfig, State, Stats,
 };
@@ -18,13 +19,12 @@ use phaselock::wire::control::ServerMessage;
 use phaselock_quic::client::{Driver, Options, Pins};
 use phaselock_quic::clock::Clock;
 use phaselock_testing::{body, room_config};
-use phaselock_tests::air::Air;
 use phaselock_tests::toy::Bells;
 use tokio::time::{Instant, sleep_until};
 
 use crate::stack::World;
 
-/// How long a frame of the simulation takes: a divisor of nothing in particular.
+/// Time of a frame of the simulation: a divisor of nothing in particular.
 const FRAME: Micros = Micros::from_ms(3);
 
 struct Player {
@@ -35,12 +35,12 @@ struct Player {
     up: Link<Vec<u8>>,
     down: Link<Vec<u8>>,
     control: VecDeque<(LocalTime, ServerMessage)>,
-    /// What went into the session, and what was drawn of it.
+    /// Inputs of the session, and its drawn frames.
     fed: Vec<Fed>,
     pictures: Vec<String>,
 }
 
-/// What a session drew last.
+/// The frame that a session drew last.
 fn picture(session: &Session) -> String {
     let bells = session.client_of::<Bells>().map(|client| format!("{:?}", client.shown()));
     let air = session.client_of::<Air>().map(|client| format!("{:?}", client.shown()));
@@ -86,12 +86,13 @@ impl Player {
 struct Hall {
     now: LocalTime,
     players: Vec<Player>,
-    /// How long control messages take: a lost one is sent again.
+    /// Latency of control messages: a lost one is sent again.
     control: Micros,
 }
 
 impl Hall {
-    /// So many clients; the first `both` of them know both games of these tests, the others the first only.
+    /// So many clients; the first `both` of them know both games of these tests, the others the
+    /// first only.
     fn new(count: u64, both: u64, link: LinkConfig) -> Self {
         let player = |number| {
             let games = Games::new().with::<Bells>();
@@ -195,7 +196,7 @@ impl Player {
 }
 
 #[test]
-fn everybody_follows_to_the_next_game_and_back() {
+fn clients_follow_to_the_next_game_and_back() {
     let link = LinkConfig { loss: 0.1, ..LinkConfig::delayed(70, 60) };
     let mut hall = Hall::new(3, 3, link);
     let mut room = Room::<Bells>::new(room_config(5, 2));
@@ -248,7 +249,7 @@ fn everybody_follows_to_the_next_game_and_back() {
 }
 
 #[test]
-fn who_lacks_the_next_game_is_told_and_leaves_no_seat_behind() {
+fn a_client_without_the_next_game_is_told_and_leaves_no_seat_behind() {
     let mut hall = Hall::new(2, 1, LinkConfig::delayed(20, 5));
     let mut room = Room::<Bells>::new(room_config(6, 0));
     hall.join(&mut room);
@@ -264,7 +265,7 @@ fn who_lacks_the_next_game_is_told_and_leaves_no_seat_behind() {
 }
 
 #[test]
-fn what_went_into_a_session_makes_the_same_pictures_again() {
+fn a_recorded_session_makes_the_same_pictures_again() {
     let mut hall = Hall::new(2, 2, LinkConfig { loss: 0.1, ..LinkConfig::delayed(60, 30) });
     let mut room = Room::<Bells>::new(room_config(7, 3));
     hall.join(&mut room);
@@ -297,7 +298,8 @@ fn what_went_into_a_session_makes_the_same_pictures_again() {
     assert!(drawn_from(&lossy) != *pictures, "what went in does not matter");
 }
 
-/// The real server and the real client with their drivers, whole rounds of real games, over a bad network.
+/// The real server and the real client with their drivers, whole rounds of real games, over a bad
+/// network.
 #[tokio::test(start_paused = true)]
 async fn a_server_takes_its_players_from_game_to_game() {
     let config = RoomConfig { rounds: Some(1), ..room_config(8, 5) };

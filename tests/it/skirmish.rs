@@ -1,5 +1,5 @@
-//! Skirmish in full, over the network: rounds to their ends, crates that move when they are touched, rockets that
-//! are where one sees them.
+//! Skirmish in full, over the network: rounds to their ends, crates that move when they are
+//! touched, rockets that are where one sees them.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,8 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
     }
 }
 
-/// Skirmish with one crate before the one player's start and no rounds, for looking closely at what is computed ahead.
+/// Skirmish with one crate before the one player's start and no rounds, for looking closely at
+/// what is computed ahead.
 #[derive(Debug)]
 struct Court(Skirmish);
 
@@ -92,24 +93,15 @@ const START: Vec2 = Vec2::new(-22.0, 3.5);
 /// Where the crate stands.
 const CRATE: Vec2 = Vec2::new(-19.0, 3.5);
 
-impl Court {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.extrapolate(base, steering, ticks)
-    }
-
-    /// How a kind of entity is shown: see [`Kit::presentation`].
-    fn presentation(kind: u8) -> Choice {
-        (Skirmish::KIT.presentation)(kind)
-    }
-}
-
 impl Game for Court {
     const NAME: &'static str = "court";
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> = Kit {
-        presentation: Self::presentation,
-        coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
+        presentation: Skirmish::KIT.presentation,
+        coding: Coding {
+            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            ..Coding::GENERAL
+        },
         ..Kit::NONE
     };
     type Input = Command;
@@ -180,7 +172,7 @@ fn prop(entities: &Entities<Piece>) -> Prop {
     entities.records::<Prop>().next().expect("it is seen").entity
 }
 
-/// What a client draws, frame by frame.
+/// Drawn frames of a client.
 fn frames(sim: &mut Sim<Court>, secs: f64) -> Vec<(LocalTime, Entities<Piece>)> {
     let mut frames = Vec::new();
     sim.run_each(secs, |sim| {
@@ -196,7 +188,7 @@ fn frames(sim: &mut Sim<Court>, secs: f64) -> Vec<(LocalTime, Entities<Piece>)> 
 }
 
 #[test]
-fn a_crate_that_one_pushes_moves_in_the_frame_in_which_one_touches_it_and_does_not_jump_back() {
+fn a_pushed_crate_moves_in_the_frame_of_the_touch_and_does_not_jump_back() {
     let mut sim = court(23);
     let player = sim.clients[0].core().player();
     let before = sim.clients[0].core().stats().clone();
@@ -263,7 +255,7 @@ fn a_rocket_leaves_at_once_and_becomes_the_servers_without_a_jump() {
 }
 
 #[test]
-fn what_is_thrown_flies_at_once_and_is_not_taken_back() {
+fn grenades_fly_at_once_and_are_not_taken_back() {
     let mut sim = court(27);
     let up = turns(Vec2::new(0.0, -1.0));
     press(&mut sim, move |since| Command {
@@ -284,7 +276,7 @@ fn what_is_thrown_flies_at_once_and_is_not_taken_back() {
     assert_eq!(sim.clients[0].core().stats().mispredictions, 0);
 }
 
-/// How far rockets and grenades of others are shown from where they are, in metres on average, while bots play.
+/// Mean error of others' rockets and grenades as shown, in metres, while bots play.
 fn off(choice: Choice) -> (f64, usize) {
     let shell = Piece::Shell(Shell::default()).kind();
     let mut sim = Sim::<Skirmish>::new(25, 10);
@@ -318,7 +310,7 @@ fn off(choice: Choice) -> (f64, usize) {
 }
 
 #[test]
-fn what_flies_is_shown_where_it_is() {
+fn projectiles_are_shown_at_their_present_positions() {
     let (present, count) = off(Choice::RunForward);
     let (past, _) = off(Choice::Hermite);
     eprintln!("run-forward {present:.3} m, Hermite {past:.3} m off, of {count} looks");

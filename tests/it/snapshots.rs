@@ -1,15 +1,16 @@
-//! Delta snapshots against a reference: whatever is lost, doubled, overtaken or late, a client's states
-//! are the server's, nothing starves, and two machines that extrapolate differently find out.
+//! Delta snapshots against a reference: whatever is lost, doubled, overtaken or late, a client's
+//! states are the server's, nothing starves, and two machines that extrapolate differently find
+//! out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::depth;
 use phaselock::game::{Game, Slot};
 use phaselock::limits::SENT_PACKETS_MAX;
 use phaselock::random::Random;
 use phaselock::snapshot::store::{Store, StoreError};
 use phaselock::time::Rates;
 use phaselock::wire::input::Ack;
-use phaselock_tests::depth;
 use proptest::prelude::*;
 
 use crate::yard::{Scene, Server, Thing, Yard, store, told_at};
@@ -29,7 +30,7 @@ struct Line {
     rates: Rates,
     /// For so many snapshots the client stands still, more than once.
     stall: u64,
-    /// Whether what comes meanwhile waits for it, or is lost.
+    /// Packets that come meanwhile wait for it; otherwise they are lost.
     queued: bool,
 }
 
@@ -143,7 +144,7 @@ fn a_world_too_big_for_one_snapshot_arrives_all_the_same() {
 }
 
 #[test]
-fn who_stalled_for_longer_than_anything_is_remembered_comes_back() {
+fn a_client_that_stalls_for_longer_than_the_memory_comes_back() {
     for queued in [false, true] {
         // 600 snapshots, of which 128 are remembered, and 1200 ticks.
         run::<Yard<false>>(3, &Line { stall: 600, queued, loss: 0.1, delay_max: 2, ..GOOD });
@@ -151,7 +152,7 @@ fn who_stalled_for_longer_than_anything_is_remembered_comes_back() {
 }
 
 #[test]
-fn what_went_away_unheard_is_taken_back_however_long_it_takes() {
+fn entities_that_leave_during_a_silence_are_taken_back_however_long_it_takes() {
     let rates = Rates { tick_hz: 60, snapshot_hz: 60 };
     let mut random = Random::new(1);
     let (mut scene, mut server) = (Scene::default(), Server::new(rates, 4_000_000));
@@ -187,7 +188,7 @@ fn what_went_away_unheard_is_taken_back_however_long_it_takes() {
 }
 
 #[test]
-fn what_rests_costs_next_to_nothing() {
+fn resting_entities_cost_next_to_nothing() {
     let rates = Rates::DEFAULT;
     let mut random = Random::new(1);
     let (mut scene, mut server) = (Scene::default(), Server::new(rates, 400_000));
@@ -218,7 +219,7 @@ fn what_rests_costs_next_to_nothing() {
 }
 
 #[test]
-fn nothing_relevant_starves_over_a_lossy_line() {
+fn relevant_entities_never_starve_over_a_lossy_line() {
     const ENTITIES: u16 = 200;
     const WEIGHT_MAX: u16 = 64;
     let weigh = |index: u16| 1 + (index * 7) % WEIGHT_MAX;
@@ -277,7 +278,7 @@ fn nothing_relevant_starves_over_a_lossy_line() {
 }
 
 #[test]
-fn who_is_gone_is_told_soon_even_if_there_is_no_room() {
+fn removals_are_told_soon_even_if_no_bytes_remain() {
     let rates = Rates::DEFAULT;
     for seed in 0..8 {
         let mut random = Random::new(seed);
@@ -318,7 +319,7 @@ fn who_is_gone_is_told_soon_even_if_there_is_no_room() {
 }
 
 #[test]
-fn what_was_lost_goes_before_what_was_sent_since() {
+fn lost_entities_go_before_those_sent_since() {
     let rates = Rates::DEFAULT;
     let mut random = Random::new(1);
     let (mut scene, mut server) = (Scene::default(), Server::new(rates, 8_000));

@@ -8,6 +8,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::depth;
 use phaselock::client::any::Autopilot;
 use phaselock::client::{Client, Controller, Notice, SessionConfig, State, Stats};
 use phaselock::link::{Link, PROFILES};
@@ -22,7 +23,6 @@ use phaselock_quic::identity::Identity;
 use phaselock_quic::server::Server;
 use phaselock_testing::ether::{Ether, EtherSocket};
 use phaselock_testing::room_config;
-use phaselock_tests::depth;
 use quinn::AsyncUdpSocket;
 use quinn::congestion::ControllerFactory;
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
@@ -30,11 +30,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// How often a client's program gets to run.
+/// Time from frame to frame of a client.
 const FRAME: Duration = Duration::from_millis(4);
 /// Clocks are judged from so long after a welcome on.
 const SETTLED: Duration = Duration::from_secs(5);
-/// What is counted is judged from so long after a welcome on: most is known of the network by then.
+/// Time after a welcome from which on counts are judged: most is known of the network by then.
 const STEADY: Duration = Duration::from_secs(10);
 
 /// Makes congestion controllers.
@@ -100,14 +100,14 @@ impl World {
     }
 }
 
-/// What was seen at a frame.
+/// A frame as seen.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     /// By the server's clock, in seconds.
     at: f64,
-    /// How far the client's server time is from the server's.
+    /// Error of the client's server time.
     clock_error_ms: f64,
-    /// How old the newest snapshot is by the server's clock.
+    /// Age of the newest snapshot by the server's clock.
     age_ms: f64,
     /// Snapshots so far.
     snapshots: u64,
@@ -122,10 +122,10 @@ pub(super) struct Player {
     states: Vec<(f64, State)>,
     welcomed: Instant,
     samples: Vec<Sample>,
-    /// Of each snapshot packet: when it came by the server's clock, in seconds, and how old its state was
-    /// then, in milliseconds.
+    /// Of each snapshot packet: when it came by the server's clock, in seconds, and how old its
+    /// state was then, in milliseconds.
     pub(super) arrivals: Vec<(f64, f64)>,
-    /// What was counted until [`STEADY`].
+    /// Counts until [`STEADY`].
     until_steady: Option<Stats>,
 }
 
@@ -209,7 +209,7 @@ impl Player {
         session.client_of().filter(|_| *session.state() == State::Connected)
     }
 
-    /// What was counted from [`STEADY`] on.
+    /// Counts from [`STEADY`] on.
     pub(super) fn steady(&self) -> Stats {
         let before = self.until_steady.as_ref();
         self.core().stats().since(before.unwrap_or_else(|| panic!("too short {}", self.story())))
@@ -229,7 +229,7 @@ impl Player {
         (count(last) - count(first)) as f64 / (span.end - span.start)
     }
 
-    /// What went on, for whoever reads that a test has failed.
+    /// A summary for the reader of a failed test.
     pub(super) fn story(&self) -> String {
         format!("over '{}': {:?}", self.conditions, self.states)
     }
@@ -287,8 +287,8 @@ pub(super) async fn end(world: World, player: Player) {
     world.end().await;
 }
 
-/// What a network allows at best, and some room for chance: over ten seeds the worst that was seen
-/// is two thirds of these.
+/// Bounds of a network at best, with some margin for chance: over ten seeds the worst that was
+/// seen is two thirds of these.
 struct Bounds {
     /// Seconds.
     joined: f64,
@@ -332,9 +332,9 @@ async fn every_named_network_can_be_played_on() {
                 "wifi" => (2.0, 29.0, 0.3, 0.5, 200.0, 0.8),
                 "mobile" => (2.5, 29.0, 1.0, 1.5, 550.0, 3.5),
                 "intercontinental" => (3.0, 29.0, 4.0, 5.0, 200.0, 0.3),
-                // Of eight joins one needs a second try. The margin takes a minute to learn what such a
-                // network does. How many inputs are late then is chance for the most part: of six seeds
-                // the best has 0.7 %, the worst 3 %; a test below is of their mean.
+                // Of eight joins one needs a second try. The margin takes a minute to learn what
+                // such a network does. How many inputs are late then is chance for the most part:
+                // of six seeds the best has 0.7 %, the worst 3 %; a test below is of their mean.
                 "terrible" => (20.0, 23.0, 3.0, 4.0, 600.0, 4.5),
                 other => panic!("what does {other} allow?"),
             };
@@ -370,7 +370,7 @@ async fn a_short_silence_does_not_end_a_session() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn after_an_outage_the_client_joins_again() {
+async fn a_client_joins_again_after_an_outage() {
     for (conditions, over, back) in [
         ("lan; 20s: loss=100%; 30s: lan", 30.0, 33.0),
         // By then it waits for up to 8 s between tries, and asks ever more rarely in each.
@@ -476,7 +476,7 @@ fn send(from: &dyn AsyncUdpSocket, to: SocketAddr, contents: &[u8]) {
     from.try_send(&transmit).expect("it never refuses");
 }
 
-/// What comes within so long: when, from where, and what.
+/// Packets that come within so long: time, sender, and contents.
 async fn receive(
     socket: &dyn AsyncUdpSocket,
     time: Duration,

@@ -44,7 +44,7 @@ fn assert_absent(folder: &str, except: &[&str], words: &[&str], why: &str) {
 }
 
 #[test]
-fn every_source_says_what_it_is_for_and_is_one_room() {
+fn sources_say_what_they_are_for_and_stay_short() {
     for folder in ["shared", "server/src", "client", "tests", "fuzz/fuzz_targets"] {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not begin with what it is for");
@@ -64,9 +64,9 @@ fn cores_do_no_io_and_read_no_clock() {
 }
 
 #[test]
-fn nothing_runs_by_the_wall_clock() {
-    // It may be set at any time. What reads it all the same: seeds, and the stamp of tick 0 that clocks
-    // on one host are measured against.
+fn engine_and_products_never_read_the_wall_clock() {
+    // It may be set at any time. What reads it all the same: seeds, and the stamp of tick 0 that
+    // clocks on one host are measured against.
     let except = ["server/src/run.rs", "shared/quic/src/local.rs", "shared/quic/src/clock.rs"];
     for folder in ["shared", "server/src", "client"] {
         assert_absent(folder, &except, &["SystemTime"], "the wall clock may be set");
@@ -81,7 +81,7 @@ fn games_know_no_network() {
 }
 
 #[test]
-fn only_the_drivers_name_quinn() {
+fn quinn_is_named_by_the_drivers_alone() {
     for folder in ["shared/netcode/src", "shared/games", "server/src", "client"] {
         assert_absent(folder, &[], &["quinn::"], "see shared/quic/");
     }

@@ -1,5 +1,5 @@
-//! What QUIC makes of the game's packets, in virtual time: how many arrive, how old they are then, how
-//! many bytes they take. The figures are printed with `--nocapture`.
+//! What QUIC makes of the game's packets, in virtual time: how many arrive, how old they are then,
+//! how many bytes they take. The figures are printed with `--nocapture`.
 
 #![allow(clippy::print_stdout, reason = "figures, for whoever asks for them")]
 
@@ -7,8 +7,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::depth;
 use phaselock_testing::room_config;
-use phaselock_tests::depth;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 
 use super::stack::{Controllers, Player, World, end};
@@ -21,7 +21,7 @@ static LOOK: LazyLock<Duration> = LazyLock::new(|| Duration::from_secs_f64(depth
 /// Where the first client's socket is.
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 4433);
 
-/// What a client got meanwhile.
+/// Packets and snapshots that a client got meanwhile.
 #[derive(Clone, Copy, Debug)]
 struct Got {
     /// Snapshot packets a second.
@@ -84,7 +84,7 @@ async fn snapshots_keep_flowing_at_200_ms_with_losses_in_bursts() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn on_a_narrow_path_snapshots_are_fewer_but_not_older() {
+async fn snapshots_on_a_narrow_path_are_fewer_but_not_older() {
     for (conditions, bots, kbit, per_s, turns) in [
         ("delay=20ms,rate=256kbit", 128, 256.0, 29.0, 2.0),
         ("delay=20ms,down.rate=64kbit", 16, 64.0, 29.0, 2.0),
@@ -198,12 +198,12 @@ async fn quic_takes_less_than_30_bytes_of_a_snapshot_packet() {
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn no_controller_of_quinns_does_as_well_with_losses() {
+async fn controllers_of_quinn_do_worse_with_losses() {
     compare_controllers("delay=100ms,jitter=5ms,loss=5%,burst=2", 128).await;
 }
 
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-async fn no_controller_of_quinns_does_as_well_on_a_narrow_path() {
+async fn controllers_of_quinn_do_worse_on_a_narrow_path() {
     compare_controllers("delay=20ms,down.rate=64kbit", 128).await;
 }
 
@@ -229,8 +229,8 @@ async fn compare_controllers(conditions: &str, bots: u16) {
         let (world, player) = look(conditions, bots, Some(Arc::clone(controller))).await;
         let theirs = got(&player);
         show(name, theirs);
-        // Whoever sends more has it wait longer, and whoever has it wait less sends less; where the
-        // path is wide enough for all, a few milliseconds are chance.
+        // Whoever sends more has it wait longer, and whoever has it wait less sends less; where
+        // the path is wide enough for all, a few milliseconds are chance.
         let told = format!("{name} over {conditions}: {theirs:?}, ours {ours:?}");
         let fewer = theirs.per_s < ours.per_s * 0.99;
         assert!(fewer || theirs.p99_ms >= ours.p99_ms - 5.0, "{told}");

@@ -1,5 +1,5 @@
-//! A yard full of things, for looking at snapshots from both ends: a game with every sort of field,
-//! things that come, go and move at random, and one client at the end of a bad line.
+//! A yard full of things, for looking at snapshots from both ends: a game with every sort of
+//! field, things that come, go and move at random, and one client at the end of a bad line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ record! {
     }
 }
 
-/// What there is.
+/// Everything in the yard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Thing {
     Crate(Crate),
@@ -92,7 +92,8 @@ impl Entity for Thing {
     }
 }
 
-/// The rules, as two machines see them: what is `OTHER` rounds some of what it extrapolates otherwise.
+/// The rules, as two machines see them: what is `OTHER` rounds some of what it extrapolates
+/// otherwise.
 #[derive(Debug)]
 pub(crate) struct Yard<const OTHER: bool>;
 
@@ -140,9 +141,9 @@ impl<const OTHER: bool> Game for Yard<OTHER> {
     }
 }
 
-/// What a top turns in a tick for each unit of steering.
+/// Turn of a top in a tick for each unit of steering.
 const RATE: f32 = 1.0 / 1024.0;
-/// Who looks on.
+/// The onlooker.
 pub(crate) const READER: PlayerId = PlayerId(1);
 
 /// The world, and whom the reader may know of.
@@ -328,7 +329,7 @@ impl Server {
         }
     }
 
-    /// Whether a client has all that there is for it, and no more, as it is now.
+    /// Returns true if a client has all that there is for it, and no more, as it is now.
     pub(crate) fn is_up_to_date<G: Game<Entity = Thing>>(&self, store: &Store<G>) -> bool {
         let scene = &self.truth[&self.tick];
         let shown = scene.entities.iter().filter_map(|slot| scene.shown(slot.id.index));

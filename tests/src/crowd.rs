@@ -1,31 +1,14 @@
-//! A crowd of players over a link, for measuring what snapshots take and for making tables.
+//! A crowd of players, for measuring snapshots and for making tables.
 
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::link::Conditions;
 use phaselock::random::Random;
-use phaselock::server::RoomConfig;
 use phaselock::time::{Rates, Tick};
-use phaselock::wire::model::Tables;
 use phaselock_games::skirmish::{Bot, Command, HEALTH, Piece, Score, Skirmish};
-
-use phaselock_testing::{Sim, Skew, bot, room_config};
 
 /// Skirmish in which everybody sees everybody and nobody dies, so that all move all the time.
 #[derive(Debug)]
 pub struct Open(Skirmish);
-
-impl Open {
-    /// State of an entity `ticks` later: see [`Coding::extrapolate`].
-    pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        self.0.extrapolate(base, steering, ticks)
-    }
-
-    /// Frozen tables of the game's own.
-    pub fn tables() -> &'static Tables {
-        Skirmish::tables()
-    }
-}
 
 impl Game for Open {
     // Records and tables are the same, so clients of the one can join the other.
@@ -33,7 +16,10 @@ impl Game for Open {
     const RULES_VERSION: u32 = Skirmish::RULES_VERSION;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<OpenBot>::default()),
-        coding: Coding { extrapolate: Self::extrapolate, tables: Self::tables },
+        coding: Coding {
+            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            tables: Skirmish::tables,
+        },
         ..Kit::NONE
     };
     type Input = Command;
@@ -99,21 +85,5 @@ impl phaselock::game::Bot<Open> for OpenBot {
     }
 }
 
-/// Players whom the server's bots play, besides the one or more who are measured.
+/// Players of a measured game, clients and bots together.
 pub const CROWD: u16 = 64;
-
-/// A room of [`CROWD`] players, of whom `clients` are clients over a link.
-pub fn crowd<G: Game>(
-    seed: u64,
-    clients: u16,
-    conditions: &Conditions,
-    client_bytes_per_second: u32,
-) -> Sim<G> {
-    let bots = CROWD - clients;
-    let config = room_config(seed, bots);
-    let mut sim = Sim::with(RoomConfig { client_bytes_per_second, players_max: 256, ..config });
-    for client in 0..clients {
-        sim.join_over(conditions, Skew::default(), bot::<G>(seed + u64::from(client)));
-    }
-    sim
-}

@@ -1,4 +1,4 @@
-//! How well the clocks keep, as figures: measured in the simulation, where the truth is known.
+//! Figures of the clocks, measured in the simulation, where the truth is known.
 
 use phaselock::client::{AnyClient, Stats};
 use phaselock::clock::pll::LoopFilter;
@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use phaselock_testing::{Sim, Skew, bot};
 
-/// What was measured of a client over a network.
-#[derive(Clone, Debug, Serialize)]
+/// Figures of a client over a network.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ClockFigures {
     /// The network, as it is written for `--link`, or its name.
     pub profile: String,
-    /// What kept the clock in phase.
+    /// Loop filter of the PLL.
     pub method: &'static str,
     /// Seconds that were measured: after lock, or from joining on if there was none.
     pub seconds: f64,
@@ -33,14 +33,14 @@ pub struct ClockFigures {
     pub rate_ppm_max: Option<f64>,
     /// Ticks that the server ran without the client's input, per million.
     pub late_per_million: f64,
-    /// How far ahead inputs were sent, in ticks.
+    /// Mean lead, in ticks.
     pub lead_ticks_mean: f64,
-    /// The least constant lead with which 999 of 1000 inputs had been in time, in ticks; none where it
-    /// cannot be known.
+    /// The least constant lead with which 999 of 1000 inputs had been in time, in ticks; none
+    /// where it cannot be known.
     pub floor999_ticks: Option<f64>,
     /// The least constant lead with which every input had been in time.
     pub floor_ticks: Option<f64>,
-    /// How far behind the server others were shown, in milliseconds.
+    /// Mean interpolation delay, in milliseconds.
     pub delay_ms_mean: f64,
     /// Frames in which something had no later state to move towards, per million.
     pub underruns_per_million: f64,
@@ -107,37 +107,18 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         rate_ppm_max: Some(rate_ppm_max),
         floor999_ticks: Some(ticks(quantile(&mut ways, 0.999))),
         floor_ticks: Some(ticks(quantile(&mut ways, 1.0))),
-        ..ClockFigures::empty(filter)
+        ..ClockFigures::default()
     };
     figures.count(&stats.since(&before));
     figures
 }
 
 impl ClockFigures {
-    /// Nothing measured yet.
-    pub fn empty(filter: LoopFilter) -> Self {
-        Self {
-            profile: String::new(),
-            method: filter.name(),
-            seconds: 0.0,
-            lock_s: None,
-            error_ms_p50: 0.0,
-            error_ms_p99: 0.0,
-            error_ms_max: 0.0,
-            rate_ppm_max: None,
-            late_per_million: 0.0,
-            lead_ticks_mean: 0.0,
-            floor999_ticks: None,
-            floor_ticks: None,
-            delay_ms_mean: 0.0,
-            underruns_per_million: 0.0,
-        }
-    }
-
-    /// What bots measured on a host, where the truth is the host's clock.
+    /// Figures of bots on one host, where the truth is the host's clock.
     pub fn of_bots(profile: &str, filter: LoopFilter, summary: &Summary) -> Self {
         Self {
             profile: profile.into(),
+            method: filter.name(),
             seconds: summary.seconds,
             lock_s: summary.lock_s,
             error_ms_p50: summary.clock_error_ms_p50,
@@ -147,7 +128,7 @@ impl ClockFigures {
             lead_ticks_mean: summary.lead_ticks_mean,
             delay_ms_mean: summary.delay_ms_mean,
             underruns_per_million: summary.underruns_per_million,
-            ..Self::empty(filter)
+            ..Self::default()
         }
     }
 

@@ -1,15 +1,12 @@
-//! What tests, benches and fuzzers have in common: games made for them, scenes of the real games, recorded
-//! motion, and the bodies of the fuzz targets. The simulated world is `phaselock-testing`.
+//! Shared parts of tests, benches and fuzzers: a toy game, a crowded scene, recorded motion,
+//! tables of figures, and the bodies of the fuzz targets. The simulated world is
+//! `phaselock-testing`.
 
-pub mod air;
+pub mod bench;
 pub mod crowd;
-pub mod depth;
 pub mod figures;
 pub mod fuzz;
-pub mod lane;
 pub mod motions;
-pub mod range;
-pub mod runners;
 pub mod showing;
 pub mod toy;
 pub mod traces;

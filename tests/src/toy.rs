@@ -1,6 +1,6 @@
 //! A second game, in about a hundred lines: walkers on a line ring bells by standing on them.
-//! It proves that the netcode knows no game: it has other inputs, two kinds of entities, things
-//! that come and go, and something that only its owner may see.
+//! Proof that the netcode knows no game: other inputs, two kinds of entities, entities that come
+//! and go, and a field that only its owner may see.
 
 use phaselock::fields::Holds;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, World};
@@ -10,7 +10,7 @@ use phaselock::time::{Rates, Tick};
 use phaselock::{entities, record};
 
 record! {
-    /// What a walker commands.
+    /// A walker's input.
     pub struct Walk {
         /// -1 left, 1 right.
         pub right: i16 = Field::centred(2, 0),
@@ -22,7 +22,7 @@ record! {
     pub struct Walker {
         /// Metres from the middle.
         pub x: f32 = Field::centred(16, 8),
-        /// Where it wants to go; nobody else's business.
+        /// A value for the owner alone.
         pub secret: u8 = Field::count(8).owner_only().server_only(),
     }
 }
@@ -38,7 +38,7 @@ record! {
 }
 
 entities! {
-    /// What there is.
+    /// Everything in the world.
     pub enum Thing { Walker, Bell }
 }
 

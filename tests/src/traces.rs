@@ -1,10 +1,11 @@
 //! Recorded motion as games without players, for scoring the snapshot encoder.
 //!
-//! A trace is a sequence of frames, each with a record for every body. It is sent as a server would
-//! send it, to one client that acknowledges a fixed number of frames later.
+//! A trace is a sequence of frames, each with a record for every body. It is sent as a server
+//! would send it, to one client that acknowledges a fixed number of frames later.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use phaselock::fields::Record;
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
@@ -23,53 +24,38 @@ use phaselock::wire::state::Codec;
 use phaselock::wire::{counts::Counts, model::Tables};
 
 record! {
-    /// A body that tumbles through space: 1/128 m and 1/1024 of a quaternion's component fine, which
-    /// is finer than a hundredth and a thousandth.
+    /// A body that tumbles through space, in metres and components of a quaternion. It is sent in
+    /// 1/128 m and 1/1024, which is finer than a hundredth and a thousandth.
     pub struct Body {
-        /// Metres.
-        pub x: f32 = Field::centred(14, 7).trending(),
-        /// Metres.
-        pub y: f32 = Field::centred(14, 7).trending(),
-        /// Metres.
-        pub z: f32 = Field::centred(14, 7).trending(),
-        /// Of its rotation.
-        pub qx: f32 = Field::unit(12, 10).trending(),
-        /// Of its rotation.
-        pub qy: f32 = Field::unit(12, 10).trending(),
-        /// Of its rotation.
-        pub qz: f32 = Field::unit(12, 10).trending(),
-        /// Of its rotation.
-        pub qw: f32 = Field::unit(12, 10).trending(),
+        x: f32 = Field::centred(14, 7).trending(),
+        y: f32 = Field::centred(14, 7).trending(),
+        z: f32 = Field::centred(14, 7).trending(),
+        qx: f32 = Field::unit(12, 10).trending(),
+        qy: f32 = Field::unit(12, 10).trending(),
+        qz: f32 = Field::unit(12, 10).trending(),
+        qw: f32 = Field::unit(12, 10).trending(),
     }
 }
 
 record! {
-    /// A cube that falls, rolls and piles up, in the units of its file.
+    /// A cube that falls, rolls and piles up, in the units of its file: 512 a metre. Gravity is 20
+    /// m/s^2 there. It interacts once the player has touched it.
     pub struct Cube {
-        /// Whether the player has touched it.
-        pub interacting: bool = Field::count(1),
-        /// Height; gravity is 20 m/s^2 there, of 512 units each.
-        pub z: f32 = Field::centred(14, 0).trending().drifting(-20.0 * 512.0),
-        /// Across.
-        pub x: f32 = Field::centred(15, 0).trending(),
-        /// Across.
-        pub y: f32 = Field::centred(15, 0).trending(),
-        /// Of its rotation.
-        pub largest: u8 = Field::largest(),
-        /// Of its rotation.
-        pub a: f32 = Field::smallest(9),
-        /// Of its rotation.
-        pub b: f32 = Field::smallest(9),
-        /// Of its rotation.
-        pub c: f32 = Field::smallest(9),
+        interacting: bool = Field::count(1),
+        z: f32 = Field::centred(14, 0).trending().drifting(-20.0 * 512.0),
+        x: f32 = Field::centred(15, 0).trending(),
+        y: f32 = Field::centred(15, 0).trending(),
+        largest: u8 = Field::largest(),
+        a: f32 = Field::smallest(9),
+        b: f32 = Field::smallest(9),
+        c: f32 = Field::smallest(9),
     }
 }
 
 record! {
-    /// Nobody plays a trace.
+    /// An input that says nothing: nobody plays a trace.
     pub struct Nothing {
-        /// As it says.
-        pub nothing: bool = Field::count(1),
+        nothing: bool = Field::count(1),
     }
 }
 
@@ -83,7 +69,7 @@ pub trait Recorded: Record {
     const BODIES: usize;
     /// Frames a second.
     const HZ: u32;
-    /// How fine it is sent, for people.
+    /// The grid that it is sent on, as a text for people.
     const GRID: &'static str;
     /// A body's record from its bytes, which are as many as stated.
     fn read(bytes: &[u8]) -> Self;
@@ -91,8 +77,20 @@ pub trait Recorded: Record {
     fn tables() -> &'static Tables;
 }
 
-fn word<const AT: usize>(bytes: &[u8]) -> [u8; 4] {
-    bytes.get(AT * 4..AT * 4 + 4).and_then(|word| word.try_into().ok()).unwrap_or_default()
+/// The words of four bytes of a body.
+fn words<const N: usize>(bytes: &[u8]) -> [[u8; 4]; N] {
+    let (words, _) = bytes.as_chunks();
+    words.try_into().expect("a body has its bytes")
+}
+
+macro_rules! tables {
+    ($file:literal) => {
+        fn tables() -> &'static Tables {
+            static TABLES: LazyLock<Tables> =
+                LazyLock::new(|| Tables::included(include_bytes!($file)));
+            &TABLES
+        }
+    };
 }
 
 impl Recorded for Body {
@@ -104,23 +102,11 @@ impl Recorded for Body {
         "places in 1/128 m and rotations in 1/1024, finer than 0.01 and 0.001";
 
     fn read(bytes: &[u8]) -> Self {
-        Self {
-            x: f32::from_le_bytes(word::<0>(bytes)),
-            y: f32::from_le_bytes(word::<1>(bytes)),
-            z: f32::from_le_bytes(word::<2>(bytes)),
-            qx: f32::from_le_bytes(word::<3>(bytes)),
-            qy: f32::from_le_bytes(word::<4>(bytes)),
-            qz: f32::from_le_bytes(word::<5>(bytes)),
-            qw: f32::from_le_bytes(word::<6>(bytes)),
-        }
+        let [x, y, z, qx, qy, qz, qw] = words(bytes).map(f32::from_le_bytes);
+        Self { x, y, z, qx, qy, qz, qw }
     }
 
-    fn tables() -> &'static Tables {
-        static TABLES: std::sync::LazyLock<Tables> = std::sync::LazyLock::new(|| {
-            Tables::included(include_bytes!("../tables/asteroids.tables"))
-        });
-        &TABLES
-    }
+    tables!("../tables/asteroids.tables");
 }
 
 impl Recorded for Cube {
@@ -131,41 +117,23 @@ impl Recorded for Cube {
     const GRID: &'static str = "as fine as it is";
 
     fn read(bytes: &[u8]) -> Self {
-        Self {
-            largest: i32::from_le_bytes(word::<0>(bytes)) as u8,
-            a: i32::from_le_bytes(word::<1>(bytes)) as f32,
-            b: i32::from_le_bytes(word::<2>(bytes)) as f32,
-            c: i32::from_le_bytes(word::<3>(bytes)) as f32,
-            x: i32::from_le_bytes(word::<4>(bytes)) as f32,
-            y: i32::from_le_bytes(word::<5>(bytes)) as f32,
-            z: i32::from_le_bytes(word::<6>(bytes)) as f32,
-            interacting: i32::from_le_bytes(word::<7>(bytes)) != 0,
-        }
+        let whole = words(bytes).map(i32::from_le_bytes);
+        let [_, a, b, c, x, y, z, _] = whole.map(|value| value as f32);
+        Self { interacting: whole[7] != 0, z, x, y, largest: whole[0] as u8, a, b, c }
     }
 
-    fn tables() -> &'static Tables {
-        static TABLES: std::sync::LazyLock<Tables> =
-            std::sync::LazyLock::new(|| Tables::included(include_bytes!("../tables/cubes.tables")));
-        &TABLES
-    }
+    tables!("../tables/cubes.tables");
 }
 
 /// A trace as a game.
 #[derive(Debug)]
 pub struct Trace<R>(PhantomData<R>);
 
-impl<R: Recorded> Trace<R> {
-    /// Frozen tables of the game's own.
-    pub fn tables() -> &'static Tables {
-        R::tables()
-    }
-}
-
 impl<R: Recorded> Game for Trace<R> {
     const NAME: &'static str = R::TRACE;
     const RULES_VERSION: u32 = 1;
     const KIT: Kit<Self> =
-        Kit { coding: Coding { tables: Self::tables, ..Coding::GENERAL }, ..Kit::NONE };
+        Kit { coding: Coding { tables: R::tables, ..Coding::GENERAL }, ..Kit::NONE };
     type Input = Nothing;
     type Entity = R;
     type Memory = ();
@@ -192,13 +160,11 @@ impl<R: Recorded> Game for Trace<R> {
     }
 }
 
-/// What a frame took.
+/// Costs of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scored {
     /// Bytes of its packets.
     pub bytes: usize,
-    /// Packets.
-    pub packets: usize,
     /// Of the bytes, those that tell when and in what order, which published figures have not.
     pub header_bytes: usize,
     /// Entities in it.
@@ -207,8 +173,8 @@ pub struct Scored {
     pub nanos: u128,
 }
 
-/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and takes next to
-/// nothing.
+/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and takes
+/// next to nothing.
 const TIMING_BYTES: usize = 2 + 2 + 2;
 
 /// Sends a trace to a client whose acknowledgements come `age` frames later.
@@ -230,21 +196,15 @@ pub struct Replay<R: Recorded> {
 }
 
 const READER: PlayerId = PlayerId(0);
-/// How often the first frame is sent before the rest. Whole states take a few, and references reach 21
-/// further back.
+/// Times that the first frame is sent before the rest. Whole states take a few, and references
+/// reach 21 further back.
 const PRIMING_FRAMES: usize = 60;
-/// What a client may get is not what is looked at here: its budget is told that frames are so far apart, and so
-/// never holds one back.
+/// Time between frames that the client's budget is told, so that it never holds one back.
 const APART: Micros = Micros::from_ms(500);
 
 impl<R: Recorded> Replay<R> {
-    /// From the start; a frame a tick.
-    pub fn new(age: usize) -> Self {
-        Self::with_tables(age, R::tables())
-    }
-
-    /// The same with other tables.
-    pub fn with_tables(age: usize, tables: &Tables) -> Self {
+    /// A replay from the start by these tables; a frame a tick.
+    pub fn new(age: usize, tables: &Tables) -> Self {
         let rates = Rates { tick_hz: R::HZ, snapshot_hz: R::HZ };
         Self {
             game: Trace(PhantomData),
@@ -264,9 +224,9 @@ impl<R: Recorded> Replay<R> {
         }
     }
 
-    /// Sends one frame again and again, until the client has had all of it for a while and has said so:
-    /// from then on frames are coded from what was `age` frames before. Frames that would be scored must
-    /// not be whole states only because nothing is acknowledged yet.
+    /// Sends one frame again and again, until the client has had all of it for a while and has
+    /// said so: from then on frames are coded from what was `age` frames before. Frames that would
+    /// be scored must not be whole states only because nothing is acknowledged yet.
     pub fn prime(&mut self, bytes: &[u8]) {
         for _ in 0..PRIMING_FRAMES {
             self.frame(bytes);
@@ -274,8 +234,8 @@ impl<R: Recorded> Replay<R> {
         assert_eq!(self.frame(bytes).updates, R::BODIES, "not all has arrived");
     }
 
-    /// Sends one frame: its bytes as they are in the file. Panics if the client does not come to have
-    /// exactly that.
+    /// Sends one frame: its bytes as they are in the file. Panics if the client does not come to
+    /// have exactly that.
     pub fn frame(&mut self, bytes: &[u8]) -> Scored {
         self.tick = self.tick.plus(1);
         for (body, index) in bytes.chunks_exact(R::BYTES).zip(0..) {
@@ -312,7 +272,6 @@ impl<R: Recorded> Replay<R> {
             let received = received.expect("a packet can be read");
             scored.bytes += packet.len();
             scored.updates += received.entities;
-            scored.packets += 1;
             scored.header_bytes += TIMING_BYTES;
             let baseline = received.header.references.baseline().map(usize::from);
             assert!(baseline.is_none_or(|age| age >= self.age), "a baseline is too young");

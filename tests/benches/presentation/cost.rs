@@ -1,48 +1,45 @@
-//! What showing costs: a body in a frame, and the own player replayed.
+//! Costs of showing a body in a frame and of replaying the own player.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock::fields::{Entity, Record};
-use phaselock::game::{Ahead, Bot as _, Entities, Game, Inputs, World};
+use phaselock::fields::Entity;
+use phaselock::game::{Ahead, Entities, Game};
 use phaselock::ids::PlayerId;
-use phaselock::random::Random;
 use phaselock::time::Tick;
-use phaselock_games::skirmish::{Bot, Command, Piece, Skirmish};
-use phaselock_lab::{Contender, Sending};
-use phaselock_tests::motions::{Motion, RATES};
-use phaselock_tests::showing::{Crowd, carry};
+use phaselock_games::skirmish::{Command, Piece, Skirmish};
+use phaselock_lab::{Carried, Contender, Recording, Screen, Seen, Sending};
+use phaselock_testing::bots::BotWorld;
+use phaselock_tests::motions::Motion;
+use phaselock_tests::showing::carry;
 
 /// Bodies on the screen at once.
 const BODIES: usize = 64;
+/// Seconds between two bodies in the recording.
+const APART_SECS: f64 = 0.5;
 /// Seconds that they are shown for.
 const SECONDS: f64 = 5.0;
-/// How often all is measured; the quickest counts, since others use the machine too.
+/// Passes of each measurement. The quickest counts, since others use the machine too.
 const PASSES: usize = 5;
 
-/// Nanoseconds a body and frame.
+/// Nanoseconds a body and frame, and their ratio to those of showing the newest state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
-    /// Of what.
     pub(crate) contender: Contender,
-    /// With all that comes meanwhile.
     pub(crate) ns: f64,
-    /// The same as a ratio to showing the newest state.
     pub(crate) ratio: f64,
 }
 
-/// Shows players of Skirmish over an intercontinental network, where there is most to run forward; each of
-/// them at another point of the recording.
+/// Shows players of Skirmish over an intercontinental network, where there is most to run forward.
 pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
-    let secs = SECONDS + BODIES as f64 * Crowd::APART_SECS;
+    let secs = SECONDS + BODIES as f64 * APART_SECS;
     let recording = Motion::Shooter.record((secs * 60.0) as u64, 1);
     let conditions = "intercontinental".parse().expect("it is a profile");
     let carried = carry(&recording, &conditions, Sending::Every, SECONDS, 1);
     let time = |contender: Contender| {
         let pass = || {
-            let mut crowd = Crowd::new(&recording, &carried, contender, BODIES);
             let begin = Instant::now();
-            black_box(crowd.run());
+            black_box(show(&recording, &carried, contender));
             begin.elapsed().as_nanos() as f64 / (BODIES * carried.frames()) as f64
         };
         (0..PASSES).map(|_| pass()).fold(f64::MAX, f64::min)
@@ -55,49 +52,59 @@ pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     contenders.iter().map(cost).collect()
 }
 
+/// Shows all frames of all bodies, each of which is at another point of the recording. Returns the
+/// sum of all coordinates, so that none is left out as useless.
+fn show(recording: &Recording, carried: &Carried, contender: Contender) -> f64 {
+    let rules = &*recording.rules;
+    let mut screens: Vec<_> =
+        (0..BODIES).map(|_| Screen::new(recording.shape, contender)).collect();
+    let mut arrivals = carried.arrivals.iter().peekable();
+    let mut sum = 0.0;
+    for &at in &carried.frames {
+        while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {
+            for (body, screen) in screens.iter_mut().enumerate() {
+                let there = state.sent + body as f64 * APART_SECS;
+                let Some((values, course)) = recording.state(there) else { continue };
+                screen.receive(course, (state.time, state.at), &values, rules);
+            }
+        }
+        for screen in &mut screens {
+            if let Seen::Shown(shown, _) = screen.show(at, rules) {
+                sum += shown.place.iter().sum::<f64>();
+            }
+        }
+    }
+    sum
+}
+
 /// Ticks that are replayed: a quarter of a second, as at a round trip of 200 ms.
 pub(crate) const REPLAY_TICKS: usize = 15;
 /// Players in the world.
 pub(crate) const PLAYERS: u16 = 64;
 
-/// What a misprediction costs.
+/// Milliseconds of a replay: the median, the 99th percentile, and the median of copying the world
+/// for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replay {
-    /// Milliseconds for a replay: the median.
     pub(crate) ms: f64,
-    /// The 99th percentile.
     pub(crate) ms_p99: f64,
-    /// Of that, to copy the world: the median.
     pub(crate) copy_ms: f64,
 }
 
-/// Does the core of what the client does when the server contradicts its prediction, without what it keeps of
-/// shared and predicted things: takes over the world as it came,
-/// puts its own player's state in, and runs its inputs since, with each state brought to the grid and kept.
+/// Measures the core of the client's answer to a misprediction, without co-predicted entities and
+/// predicted spawns: the client copies the world as it came and runs its own inputs since; each
+/// state is moved to the grid and kept.
 pub(crate) fn replay() -> Replay {
-    let game = Skirmish::new(RATES, 1);
-    let mut world = World::<Skirmish>::new(1);
-    for player in 0..PLAYERS {
-        game.join(&mut world, PlayerId(player));
-    }
-    world.snap();
-    let mut random = Random::new(1);
-    let mut bots: Vec<_> = (0..PLAYERS).map(|_| Bot::default()).collect();
+    let mut bots = BotWorld::<Skirmish>::new(1, PLAYERS, true);
     let mut past: Vec<Command> = Vec::new();
     let (mut all, mut copies) = (Vec::new(), Vec::new());
-    let own = Skirmish::avatar(&world.entities, PlayerId(0)).expect("everybody has a player");
+    let own = Skirmish::avatar(&bots.world.entities, PlayerId(0)).expect("everybody has a player");
     let mut states = Vec::new();
-    for tick in 1..=1200 {
-        let mut inputs = Inputs::default();
-        for (bot, player) in bots.iter_mut().zip(0..) {
-            let command =
-                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
-            inputs.set(PlayerId(player), command.snapped());
-        }
-        past.push(inputs.get(PlayerId(0)));
-        world.tick = Tick(tick);
-        game.step(&mut world, &inputs);
-        world.snap();
+    for _ in 0..1200 {
+        bots.think();
+        past.push(bots.inputs.get(PlayerId(0)));
+        bots.step();
+        let BotWorld { game, world, .. } = &bots;
         let living = world.entities.get(own).and_then(|slot| slot.entity.player());
         let Some(from) = past.len().checked_sub(REPLAY_TICKS) else { continue };
         if living.is_none_or(|player| player.health == 0) {

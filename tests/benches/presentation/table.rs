@@ -1,23 +1,25 @@
-//! How the figures are printed.
+//! Printed tables of the figures.
 
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
 use phaselock_lab::Sending;
 use phaselock_lab::ranking::{BEARABLE, Standing};
+use phaselock_tests::bench::{self, Column, number};
 use phaselock_tests::showing::ranking::{rank, ranking};
 use phaselock_tests::showing::{Plan, Row};
 use serde_json::json;
 
 use super::cost::{Cost, PLAYERS, REPLAY_TICKS, Replay};
 
-/// What the columns mean.
+/// Prints the meaning of the columns.
 pub(crate) fn head(plan: &Plan) {
     println!(
-        "{} simulated seconds each, seed {}; 60 ticks, 30 snapshots and 60 frames a second; perfect clock.\n\
-         Millimetres. shown: off the true place at the time shown; now: off the true place at the present;\n\
-         jerk: change of the shown error's step from frame to frame, root mean square and greatest;\n\
-         missing: frames without the data that the method needs, per million; sent: states a second; turn:\n\
-         degrees off where it points at the time shown, on average.",
+        "{} simulated seconds each, seed {}; perfect clock.\n\
+         60 ticks, 30 snapshots and 60 frames a second. Millimetres.\n\
+         shown: off the true position at the time shown; now: off the true position at present;\n\
+         jerk: change of the shown error's step from frame to frame, root mean square and max;\n\
+         missing: frames without the data that the method needs, per million;\n\
+         sent: states a second; turn: mean error of direction at the time shown, in degrees.",
         plan.seconds, plan.seed
     );
 }
@@ -29,73 +31,56 @@ fn mm(metres: f64) -> String {
     format!("{mm:.digits$}")
 }
 
-/// The table of a motion over a network.
+const COLUMNS: [Column<Row>; 12] = [
+    ("method", |row| {
+        let all = row.sending == Sending::Every.name();
+        if all { row.method.to_string() } else { format!("{}, {}", row.method, row.sending) }
+    }),
+    ("sent", |row| number(row.sends_per_second, 1)),
+    ("shown", |row| mm(row.scores.error_shown_mean)),
+    ("p99", |row| mm(row.scores.error_shown_p99)),
+    ("max", |row| mm(row.scores.error_shown_max)),
+    ("now", |row| mm(row.scores.error_now_mean)),
+    ("p99", |row| mm(row.scores.error_now_p99)),
+    ("max", |row| mm(row.scores.error_now_max)),
+    ("jerk", |row| mm(row.scores.jerk)),
+    ("max", |row| mm(row.scores.jerk_max)),
+    ("missing", |row| number(row.scores.missing_per_million, 0)),
+    ("turn", |row| number(row.scores.turned_shown_mean.map(|turns| turns * 360.0), 2)),
+];
+
+/// Prints the table of a motion over a network.
 pub(crate) fn rows(rows: &[Row]) {
     let Some(first) = rows.first() else { return };
     println!(
         "\n{} over {}: shown {:.0} ms in the past, or at the present",
         first.motion, first.profile, first.delay_ms
     );
-    println!(
-        "{:<27} {:>4} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7} {:>5}",
-        "method",
-        "sent",
-        "shown",
-        "p99",
-        "max",
-        "now",
-        "p99",
-        "max",
-        "jerk",
-        "max",
-        "missing",
-        "turn"
-    );
+    bench::head(&COLUMNS);
     for timeline in ["past", "present"] {
         for row in rows.iter().filter(|row| row.timeline == timeline) {
-            let scores = &row.scores;
-            let mut name = row.method.to_string();
-            if row.sending != Sending::Every.name() {
-                name = format!("{name}, {}", row.sending);
-            }
-            let turned = scores.turned_shown_mean.map(|turns| format!("{:.2}", turns * 360.0));
-            println!(
-                "{name:<27} {:>4.1} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7.0} {:>5}",
-                row.sends_per_second,
-                mm(scores.error_shown_mean),
-                mm(scores.error_shown_p99),
-                mm(scores.error_shown_max),
-                mm(scores.error_now_mean),
-                mm(scores.error_now_p99),
-                mm(scores.error_now_max),
-                mm(scores.jerk),
-                mm(scores.jerk_max),
-                scores.missing_per_million,
-                turned.as_deref().unwrap_or("-"),
-            );
+            bench::row(&COLUMNS, row);
         }
     }
 }
 
-/// The same for programs.
+/// Prints rows as JSON.
 pub(crate) fn json(rows: &[Row], costs: &[Cost]) {
     for row in rows {
         let cost = costs.iter().find(|cost| cost.contender == row.method);
-        let row = Row { ns_per_frame: cost.map(|cost| cost.ns), ..row.clone() };
-        println!("{}", serde_json::to_string(&row).expect("figures are plain numbers"));
+        bench::json(&Row { ns_per_frame: cost.map(|cost| cost.ns), ..row.clone() });
     }
 }
 
-/// What replaying takes, for programs.
+/// Prints the cost of replaying as JSON.
 pub(crate) fn replay_json(replay: &Replay) {
-    let line = json!({
+    bench::json(&json!({
         "replay_ticks": REPLAY_TICKS,
         "players": PLAYERS,
         "replay_ms_p50": replay.ms,
         "replay_ms_p99": replay.ms_p99,
         "copy_ms_p50": replay.copy_ms,
-    });
-    println!("{line}");
+    }));
 }
 
 /// The first few of a ranking, with what they are ranked by.
@@ -107,13 +92,13 @@ fn leaders(standings: &[Standing<Choice>]) -> String {
     three.collect::<Vec<_>>().join(", ")
 }
 
-/// Which methods are best, network by network and over all.
+/// Prints the best methods, network by network and over all.
 pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
     println!(
-        "\nWhich is best: error/jerk in pixels of such a game's screen, geometric means of one more than \
-         that.\nThe past by the error shown, of those within 5 % by jerk; the present by the error now, of \
-         those whose\njerk is at most {BEARABLE} of that of the newest state as it comes (others are marked \
-         with !)."
+        "\nBest methods: error/jerk in pixels of such a game's screen, geometric means of one more\n\
+         than that. The past by the error shown, of those within 5 % by jerk; the present by the\n\
+         error now, of those whose jerk is at most {BEARABLE} of that of the newest state as it\n\
+         comes (others are marked with !)."
     );
     for (timeline, name) in [(Timeline::Past, "past"), (Timeline::Present, "present")] {
         println!("\n{:<16} {:<16} the {name}", "motion", "network");
@@ -130,18 +115,21 @@ pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
     }
 }
 
-/// What it costs.
+/// Prints the costs.
 pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
     println!(
-        "\nNanoseconds a body and frame: 64 players of Skirmish, a state of each in every second frame"
+        "\nNanoseconds a body and frame: 64 players of Skirmish, a state of each every other frame"
     );
-    println!("{:<27} {:>7} {:>14}", "method", "ns", "x newest-state");
-    for Cost { contender, ns, ratio } in costs {
-        println!("{:<27} {ns:>7.0} {ratio:>14.2}", contender);
-    }
+    const COLUMNS: [Column<Cost>; 3] = [
+        ("method", |cost| cost.contender.to_string()),
+        ("ns", |cost| number(cost.ns, 0)),
+        ("x newest-state", |cost| number(cost.ratio, 2)),
+    ];
+    bench::head(&COLUMNS);
+    costs.iter().for_each(|cost| bench::row(&COLUMNS, cost));
     println!(
-        "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms, p99 \
-         {:.4} ms; of that,\ncopying the world {:.4} ms (the floor)",
+        "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms,\n\
+         p99 {:.4} ms; of that, copying the world {:.4} ms (the floor)",
         replay.ms, replay.ms_p99, replay.copy_ms
     );
 }

@@ -1,4 +1,5 @@
-//! 64 players over a network: bytes over real QUIC, and what one of them is shown against the truth.
+//! 64 players over a network: bytes over real QUIC, and what one of them is shown against the
+//! truth.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,8 +12,9 @@ use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use phaselock::wire::counts::Counts;
 use phaselock_games::skirmish::{Piece, Player, Skirmish, players};
 use phaselock_lab::scores::quantile;
+use phaselock_testing::tables::crowd;
 use phaselock_testing::{Sim, room_config};
-use phaselock_tests::crowd::{CROWD, Open, crowd};
+use phaselock_tests::crowd::{CROWD, Open};
 
 use super::encode;
 use super::row::{Out, Row, Table};
@@ -31,45 +33,36 @@ struct Scene {
     bytes_per_second: u32,
 }
 
+const fn scene(
+    name: &'static str,
+    network: &'static str,
+    round_trip_ms: u32,
+    bytes_per_second: u32,
+) -> Scene {
+    Scene { name, network, round_trip_ms, bytes_per_second }
+}
+
+const GOOD: &str = "delay=50ms,jitter=1ms";
+const LOSSY: &str = "delay=50ms,jitter=1ms,loss=5%,burst=2";
+
 const OPEN: [Scene; 6] = [
-    Scene::new("20 ms", "delay=10ms,jitter=1ms", 20, CLIENT_BYTES_DEFAULT),
-    Scene::new("100 ms", "delay=50ms,jitter=1ms", 100, CLIENT_BYTES_DEFAULT),
-    Scene::new("200 ms", "delay=100ms,jitter=1ms", 200, CLIENT_BYTES_DEFAULT),
-    Scene::new(
-        "100 ms, 5 % lost in bursts of 2",
-        "delay=50ms,jitter=1ms,loss=5%,burst=2",
-        100,
-        CLIENT_BYTES_DEFAULT,
-    ),
-    Scene::new("100 ms, at most 16 kB/s", "delay=50ms,jitter=1ms", 100, 16_000),
-    Scene::new(
-        "100 ms, 5 % lost in bursts of 2, at most 16 kB/s",
-        "delay=50ms,jitter=1ms,loss=5%,burst=2",
-        100,
-        16_000,
-    ),
+    scene("20 ms", "delay=10ms,jitter=1ms", 20, CLIENT_BYTES_DEFAULT),
+    scene("100 ms", GOOD, 100, CLIENT_BYTES_DEFAULT),
+    scene("200 ms", "delay=100ms,jitter=1ms", 200, CLIENT_BYTES_DEFAULT),
+    scene("100 ms, 5 % lost in bursts of 2", LOSSY, 100, CLIENT_BYTES_DEFAULT),
+    scene("100 ms, at most 16 kB/s", GOOD, 100, 16_000),
+    scene("100 ms, 5 % lost in bursts of 2, at most 16 kB/s", LOSSY, 100, 16_000),
 ];
 
-const SIGHT: [Scene; 1] =
-    [Scene::new("100 ms", "delay=50ms,jitter=1ms", 100, CLIENT_BYTES_DEFAULT)];
-
-impl Scene {
-    const fn new(
-        name: &'static str,
-        network: &'static str,
-        round_trip_ms: u32,
-        bytes_per_second: u32,
-    ) -> Self {
-        Self { name, network, round_trip_ms, bytes_per_second }
-    }
-}
+const SIGHT: Scene = scene("100 ms", GOOD, 100, CLIENT_BYTES_DEFAULT);
 
 /// All in sight of all, all moving, and nobody dies.
 pub(crate) fn open(out: &Out, seconds: f64) -> anyhow::Result<()> {
     out.say(&format!(
-        "skirmish open: {CROWD} players, all in sight and moving, 30 snapshots a second, {seconds} \
-         seconds. Updates are players' states; the bytes of the {CROWD} scores count too. Wire is what \
-         leaves the server's socket for the client over real QUIC, with {UDP_BYTES} bytes of UDP and IPv4."
+        "skirmish open: {CROWD} players, all in sight and moving, 30 snapshots a second, \
+         {seconds} seconds. Updates are players' states; the bytes of the {CROWD} scores count \
+         too. Wire is what leaves the server's socket for the client over real QUIC, with \
+         {UDP_BYTES} bytes of UDP and IPv4."
     ));
     out.head(Table::Crowds);
     for scene in OPEN {
@@ -86,10 +79,7 @@ pub(crate) fn skirmish(out: &Out, seconds: f64) -> anyhow::Result<()> {
         "skirmish: the same by the real rules; players die, and only those in sight are told of.",
     );
     out.head(Table::Crowds);
-    for scene in SIGHT {
-        measure::<Skirmish>(out, "skirmish", scene, seconds, None)?;
-    }
-    Ok(())
+    measure::<Skirmish>(out, "skirmish", SIGHT, seconds, None)
 }
 
 fn measure<G: Game<Entity = Piece>>(
@@ -146,11 +136,11 @@ struct Shown {
     then: Vec<f64>,
     /// Than they are.
     now: Vec<f64>,
-    /// How far behind the server's time the time shown is.
+    /// Server time less presentation time.
     delay_ms: Vec<f64>,
 }
 
-/// What was shown at a frame, until the truth of that time is known.
+/// A frame as shown, kept until the truth of that time is known.
 #[derive(Debug)]
 struct Frame {
     at: ServerTime,
@@ -160,7 +150,7 @@ struct Frame {
 
 fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyhow::Result<Shown> {
     let conditions = scene.network.parse()?;
-    let mut sim = crowd::<G>(SEED, 1, &conditions, scene.bytes_per_second);
+    let mut sim = crowd::<G>(SEED, CROWD, 1, &conditions, scene.bytes_per_second);
     sim.run(SETTLING);
     if out.parts {
         sim.counts = Some(Counts::new(Piece::KINDS));

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use phaselock::fields::{Entity, Record};
-use phaselock::game::{Bot, Game, Inputs, World, new_bot};
+use phaselock::fields::Entity;
+use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::interest::Told;
 use phaselock::limits::{CLIENT_BYTES_DEFAULT, DATAGRAM_BYTES_MAX};
@@ -21,6 +21,7 @@ use phaselock::wire::range::{Coder, RangeWriter, level_of};
 use phaselock::wire::snapshot::SnapshotHeader;
 use phaselock::wire::state::Codec;
 
+use phaselock_testing::bots::BotWorld;
 use phaselock_tests::crowd::{CROWD, Open};
 
 use super::row::{Out, Row, Table};
@@ -43,7 +44,7 @@ struct Peer {
     ends: Vec<u64>,
 }
 
-/// What packing took.
+/// Costs of packing a snapshot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Took {
     /// Of a client's snapshot: the median over snapshots.
@@ -53,7 +54,7 @@ struct Took {
     misses: f64,
     /// Microseconds to copy a client's packets.
     copy_micros: f64,
-    /// What a client's snapshot consists of.
+    /// Decisions in a client's snapshot.
     decisions: f64,
 }
 
@@ -76,14 +77,7 @@ fn lag(round_trip_ms: u32) -> usize {
 /// Packs so many snapshots for so many clients of 64 players in sight of each other.
 fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) -> Took {
     let rates = Rates::DEFAULT;
-    let game = Open::new(rates, 1);
-    let mut world = World::<Open>::new(1);
-    for player in 0..CROWD {
-        game.join(&mut world, PlayerId(player));
-    }
-    world.snap();
-    let mut random = Random::new(1);
-    let mut bots: Vec<_> = (0..CROWD).map(|_| new_bot::<Open>()).collect();
+    let mut bots = BotWorld::<Open>::new(1, CROWD, true);
     // One for all clients, or one for each.
     let mut encodings: Vec<_> =
         (0..if shared { 1 } else { clients }).map(|_| Encodings::new(Codec::new(rates))).collect();
@@ -100,7 +94,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
         })
         .collect();
     let always = |index| Told { index, generation: 0, weight: 1, near: Tick(0) };
-    let told: Vec<_> = world.entities.iter().map(|slot| always(slot.id.index)).collect();
+    let told: Vec<_> = bots.world.entities.iter().map(|slot| always(slot.id.index)).collect();
     // The first client reads, to tell what its packets are made of.
     let mut store = Store::<Open>::new(Codec::new(rates), PlayerId(0), Tick(0));
     let mut counts = Counts::new(<Open as Game>::Entity::KINDS);
@@ -112,8 +106,10 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
     let mut before = (0, 0);
     for number in 0..SETTLING + snapshots {
         for _ in 0..rates.ticks_per_snapshot() {
-            step(&game, &mut world, &mut bots, &mut random);
+            bots.think();
+            bots.step();
         }
+        let BotWorld { game, world, .. } = &bots;
         history.push(world.tick, &world.entities);
         let now = LocalTime(rates.time_of(world.tick).0);
         for peer in &mut peers {
@@ -132,7 +128,7 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
             let send = |packet| packets.push(packet);
             let encodings = &mut encodings[if shared { 0 } else { at }];
             let (history, most) = (&history, DATAGRAM_BYTES_MAX);
-            peer.sender.snapshot(encodings, &game, history, &told, header, now, most, send);
+            peer.sender.snapshot(encodings, game, history, &told, header, now, most, send);
             peer.ends.push(peer.sender.next_seq() - 1);
         }
         let took = begin.elapsed();
@@ -145,9 +141,9 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
             peers[0].sender.next_seq() - peers[0].ends.iter().rev().nth(1).map_or(0, |end| end + 1);
         for packet in packets.iter().take(firsts as usize) {
             if number >= SETTLING {
-                store.count(&game, packet, &mut counts);
+                store.count(game, packet, &mut counts);
             }
-            store.handle_packet(&game, packet).expect("a packet can be read");
+            store.handle_packet(game, packet).expect("a packet can be read");
         }
         if number >= SETTLING {
             micros.push(took.as_secs_f64() * 1e6 / f64::from(clients));
@@ -165,22 +161,6 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
         copy_micros: median(&mut copies),
         decisions: counts.decisions() / each,
     }
-}
-
-fn step(
-    game: &Open,
-    world: &mut World<Open>,
-    bots: &mut [Box<dyn Bot<Open>>],
-    random: &mut Random,
-) {
-    let mut inputs = Inputs::default();
-    for (bot, player) in bots.iter_mut().zip(0..) {
-        let command = bot.input(game, world.tick, &world.entities, PlayerId(player), random);
-        inputs.set(PlayerId(player), command.snapped());
-    }
-    world.tick = world.tick.plus(1);
-    game.step(world, &inputs);
-    world.snap();
 }
 
 /// Microseconds of the range coder alone for so many decisions that take so many bytes.

@@ -10,7 +10,7 @@ use super::row::{Out, Row, Table};
 /// Frames that are not scored: the rule gives the decoder what is so much older than a frame.
 const GIVEN_FRAMES: usize = 6;
 
-/// What a span of frames took.
+/// Sums over a span of frames.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     frames: usize,
@@ -22,10 +22,14 @@ struct Sum {
 impl Sum {
     fn add(&mut self, scored: &Scored) {
         self.frames += 1;
+        self.add_bytes(scored);
+        self.nanos.push(scored.nanos);
+    }
+
+    fn add_bytes(&mut self, scored: &Scored) {
         self.scored.bytes += scored.bytes;
         self.scored.header_bytes += scored.header_bytes;
         self.scored.updates += scored.updates;
-        self.nanos.push(scored.nanos);
     }
 
     fn row<R: Recorded>(mut self, scene: String, age: usize) -> Row {
@@ -49,7 +53,7 @@ impl Sum {
 
 /// Sends all frames; returns what those of either half took, of those that are scored.
 fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Result<[Sum; 2]> {
-    let mut replay = Replay::<R>::with_tables(age, tables);
+    let mut replay = Replay::<R>::new(age, tables);
     let mut frames = frames.chunks_exact(R::BYTES * R::BODIES);
     let middle = GIVEN_FRAMES + (frames.len() - GIVEN_FRAMES) / 2;
     replay.prime(frames.next().context("the recording is empty")?);
@@ -81,8 +85,8 @@ fn made_of(counts: &Counts) -> Tables {
     counts.tables(&counts.generalised().tables(&even))
 }
 
-/// Scores a recording by baselines so many frames old; the first of them also by tables made of the
-/// other half.
+/// Scores a recording by baselines so many frames old; the first of them also by tables made of
+/// the other half.
 pub(crate) fn score<R: Recorded>(
     out: &Out,
     variable: &str,
@@ -107,8 +111,8 @@ pub(crate) fn score<R: Recorded>(
     );
     let bytes = &bytes[..frames * size];
     out.say(&format!(
-        "{}: {} bodies, {} Hz, {} frames scored; {}. All bytes of the packets count; every frame is \
-         read and compared bit for bit.",
+        "{}: {} bodies, {} Hz, {} frames scored; {}. All bytes of the packets count; every frame \
+         is read and compared bit for bit.",
         R::TRACE,
         R::BODIES,
         R::HZ,
@@ -142,14 +146,13 @@ fn name<R: Recorded>(age: usize) -> String {
 fn whole(halves: &[Sum; 2]) -> Sum {
     let [mut all, second] = halves.clone();
     all.frames += second.frames;
-    all.scored.bytes += second.scored.bytes;
-    all.scored.header_bytes += second.scored.header_bytes;
-    all.scored.updates += second.scored.updates;
+    all.add_bytes(&second.scored);
     all.nanos.extend(second.nanos);
     all
 }
 
-/// How much the tables owe to having seen just this: each half by tables made of the other alone.
+/// Scores each half by tables made of the other alone: what the tables owe to having seen just
+/// this.
 fn held_out<R: Recorded>(
     out: &Out,
     bytes: &[u8],

@@ -4,44 +4,37 @@ use std::cell::Cell;
 
 use phaselock::fields::Kind;
 use phaselock::wire::{counts::Counts, model::Tables};
+use phaselock_tests::bench::{self, Column, number};
 use serde::Serialize;
 
-/// What was measured of a scene; none where it says nothing of that.
+/// Figures of a scene, each none where it was not measured. A frame is a snapshot in all its
+/// packets; a second is a client's.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Row {
-    /// What was measured.
     pub(crate) scene: String,
-    /// How old the states are that it is coded from, on average.
+    /// Mean.
     pub(crate) baseline_age_ms: Option<f64>,
-    /// Bytes of a snapshot, in all its packets.
     pub(crate) bytes_per_frame: Option<f64>,
-    /// Updates in a snapshot: bodies, or players.
+    /// Bodies, or players.
     pub(crate) updates_per_frame: Option<f64>,
-    /// Bits of all packets for each update.
     pub(crate) bits_per_update: Option<f64>,
-    /// Bytes of all packets a second, for a client.
     pub(crate) payload_bytes_per_s: Option<f64>,
-    /// Of a snapshot's bytes, those of sequence number, tick and checksum.
+    /// Sequence number, tick and checksum.
     pub(crate) header_bytes_per_frame: Option<f64>,
-    /// What leaves the server's socket for an update, with the headers of QUIC, UDP and IPv4.
+    /// Bytes that leave the server's socket, with the headers of QUIC, UDP and IPv4.
     pub(crate) wire_bytes_per_update: Option<f64>,
-    /// The same a second, for a client.
     pub(crate) wire_bytes_per_s: Option<f64>,
-    /// The same that is neither payload nor UDP's and IPv4's header, for each snapshot packet.
+    /// Wire bytes without payload and the headers of UDP and IPv4, for each snapshot packet.
     pub(crate) quic_bytes_per_packet: Option<f64>,
-    /// Microseconds to pack a client's snapshot.
+    /// A client's snapshot.
     pub(crate) encode_us: Option<f64>,
-    /// How far others are shown from where they were at the time shown.
+    /// Distance of others as shown from their positions at the time shown.
     pub(crate) error_shown_mean_m: Option<f64>,
-    /// Its 99th percentile.
     pub(crate) error_shown_p99_m: Option<f64>,
-    /// How far others are shown from where they are.
+    /// Distance of others as shown from their present positions.
     pub(crate) error_now_mean_m: Option<f64>,
-    /// Its 99th percentile.
     pub(crate) error_now_p99_m: Option<f64>,
-    /// How far behind the server's time they are shown.
     pub(crate) delay_ms: Option<f64>,
-    /// Clients that snapshots were packed for.
     pub(crate) clients: Option<u32>,
     /// Lookups of encodings a snapshot.
     pub(crate) lookups: Option<f64>,
@@ -49,14 +42,11 @@ pub(crate) struct Row {
     pub(crate) misses: Option<f64>,
     /// Microseconds of the same without sharing.
     pub(crate) encode_unshared_us: Option<f64>,
-    /// Microseconds that the bare range coder takes for as many decisions of as many bits.
+    /// The bare range coder, with as many decisions of as many bits.
     pub(crate) floor_us: Option<f64>,
-    /// Microseconds that copying the packets takes.
+    /// Copying the packets.
     pub(crate) copy_us: Option<f64>,
 }
-
-/// A column: its heading and what stands in it.
-type Column = (&'static str, fn(&Row) -> String);
 
 /// Columns of a table.
 #[derive(Clone, Copy, Debug)]
@@ -66,16 +56,12 @@ pub(crate) enum Table {
     Encode,
 }
 
-fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
-}
-
 fn ratio(value: Option<f64>, to: Option<f64>) -> String {
     number(value.zip(to).map(|(value, to)| value / to), 2)
 }
 
 impl Table {
-    fn columns(self) -> &'static [Column] {
+    fn columns(self) -> &'static [Column<Row>] {
         match self {
             Self::Recorded => &[
                 ("scene", |row| row.scene.clone()),
@@ -121,18 +107,21 @@ impl Table {
     }
 }
 
-/// Where figures go.
-#[derive(Debug, Default)]
+/// The printer of the figures.
+#[derive(Debug)]
 pub(crate) struct Out {
-    /// One JSON object a line.
-    pub(crate) json: bool,
-    /// What each field takes, too.
+    json: bool,
+    /// Prints the bits of each field, too.
     pub(crate) parts: bool,
     begun: Cell<bool>,
 }
 
 impl Out {
-    /// What is going on, for whoever waits.
+    pub(crate) fn new(json: bool, parts: bool) -> Self {
+        Self { json, parts, begun: Cell::new(false) }
+    }
+
+    /// Prints the progress, apart from the figures.
     pub(crate) fn progress(&self, what: &str) {
         eprintln!("snapshot_bytes: {what}");
     }
@@ -146,32 +135,19 @@ impl Out {
         println!("{gap}{what}");
     }
 
-    /// A table begins.
+    /// Begins a table.
     pub(crate) fn head(&self, table: Table) {
-        if self.json {
-            return;
+        if !self.json {
+            bench::head(table.columns());
         }
-        let columns = table.columns();
-        let line = |cell: &dyn Fn(&Column) -> String| {
-            let cells: Vec<_> = columns.iter().map(cell).collect();
-            format!("| {} |", cells.join(" | "))
-        };
-        println!("\n{}", line(&|(name, _)| (*name).into()));
-        let under = |(name, _): &Column| if *name == "scene" { "---" } else { "---:" }.into();
-        println!("{}", line(&under));
     }
 
-    /// A row of it.
+    /// Prints a row of it.
     pub(crate) fn row(&self, table: Table, row: &Row) {
-        if self.json {
-            println!("{}", serde_json::to_string(row).expect("figures are plain numbers"));
-            return;
-        }
-        let cells: Vec<_> = table.columns().iter().map(|(_, cell)| cell(row)).collect();
-        println!("| {} |", cells.join(" | "));
+        if self.json { bench::json(row) } else { bench::row(table.columns(), row) }
     }
 
-    /// What each field takes in so many updates, if that is wanted.
+    /// Prints the bits of each field in so many updates, if that is wanted.
     pub(crate) fn parts(&self, kinds: &[Kind], counts: &Counts, tables: &Tables, updates: f64) {
         if !self.parts || !tables.fit(kinds) {
             return;

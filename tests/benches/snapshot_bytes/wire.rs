@@ -1,4 +1,5 @@
-//! The real server and one real client over real QUIC in virtual time: what leaves the server's socket.
+//! The real server and one real client over real QUIC in virtual time: what leaves the server's
+//! socket.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,14 +22,14 @@ use phaselock_testing::ether::{Ether, Traffic};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-/// How often a client's program gets to run.
+/// Time from frame to frame of a client.
 const FRAME: Duration = Duration::from_millis(4);
 /// Seconds that do not count: joining, and the first look at the path.
 const SETTLING: Duration = Duration::from_secs(8);
 /// Bytes of IPv4's and UDP's headers.
 pub(crate) const UDP_BYTES: f64 = 28.0;
 
-/// What came to a client, and what left the server for it.
+/// Packets that reached a client, and packets that left the server for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     /// Seconds.
@@ -43,7 +44,7 @@ pub(crate) struct Carried {
     pub(crate) updates: f64,
     /// Ticks from baselines, summed up over packets.
     pub(crate) ages: f64,
-    /// What the server's socket sent.
+    /// UDP packets that the server's socket sent.
     pub(crate) socket: Traffic,
 }
 

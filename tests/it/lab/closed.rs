@@ -1,8 +1,8 @@
 //! Errors that can be worked out by hand.
 //!
-//! `h` is the time between updates, `L` the latency, `N` the frames to an update, `v` a speed and `a` an
-//! acceleration. A state of the time `t` comes at `t + L`, when the next is expected at `t + L + h`: so far a
-//! waypoint lies ahead of its newest state.
+//! `h` is the time between updates, `L` the latency, `N` the frames to an update, `v` a speed and
+//! `a` an acceleration. A state of the time `t` comes at `t + L`, when the next is expected at `t
+//! + L + h`: so far a waypoint lies ahead of its newest state.
 
 use phaselock::motion::choice::Choice;
 use phaselock::motion::fir::Kind;
@@ -17,8 +17,8 @@ const N: f64 = 100.0;
 const SPEED: f64 = 50.0;
 /// Pixels a second squared, likewise.
 const ACCELERATION: f64 = 32.0;
-/// By how much single precision may put something off on a path of a thousand pixels, with the weights of any
-/// extrapolator, whose magnitudes sum to less than 30.
+/// By how much single precision may put something off on a path of a thousand pixels, with the
+/// weights of any extrapolator, whose magnitudes sum to less than 30.
 const ROUNDING: f64 = 2e-3;
 
 /// The length of what is `across`, and half of it down.
@@ -39,7 +39,7 @@ fn most(recording: &phaselock_lab::Recording, setup: &Setup, contender: Contende
     scores(recording, setup, contender).error_now_max
 }
 
-/// How updates come.
+/// Pattern of updates.
 #[derive(Clone, Copy)]
 enum Spacing {
     /// All of them, each as late as the others.
@@ -48,12 +48,12 @@ enum Spacing {
     Uneven,
 }
 
-/// Networks with their update intervals in seconds; with longer ones waypoints end before the next update, after a
-/// second, for which the weights of equal steps are not made.
+/// Networks with their update intervals in seconds; with longer ones waypoints end before the next
+/// update, after a second, for which the weights of equal steps are not made.
 const INTERVALS: [f64; 3] = [0.1, 0.4, 1.0];
 
-/// The setups of a spacing: all intervals, and latencies up to an interval's length and far beyond the horizon that
-/// games have.
+/// The setups of a spacing: all intervals, and latencies up to an interval's length and far beyond
+/// the horizon that games have.
 fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<Setup> {
     let mut all = Vec::new();
     for (interval, latency) in INTERVALS.into_iter().flat_map(|it| [0, 50, 300].map(|ms| (it, ms)))
@@ -79,7 +79,8 @@ fn spaced(recording: &phaselock_lab::Recording, spacing: Spacing) -> Vec<Setup> 
 /// Seconds without a state after which the Kalman filter begins anew, with what stands.
 const FORGOTTEN_SECS: f64 = 1.0;
 
-/// Fails unless all are exact, by as much as the bound says; the Kalman filter where it never began anew.
+/// Fails unless all are exact, by as much as the bound says; the Kalman filter where it never
+/// began anew.
 fn assert_exact(
     recording: &phaselock_lab::Recording,
     spacing: Spacing,
@@ -110,14 +111,15 @@ fn assert_exact(
     }
 }
 
-/// Whether it is exact for what moves uniformly: at any spacing, or at equal steps.
+/// Returns true for a method that is exact on uniform motion: at any spacing, or at equal steps.
 fn is_exact((extrapolator, joining): (Extrapolator, Joining), spacing: Spacing) -> bool {
     let equal_steps = matches!(spacing, Spacing::Even);
     match (extrapolator, joining) {
         // It says that things stand.
         (Extrapolator::Hold, _) => false,
-        // It takes steps to be as long as the interval that is expected; and Catmull-Rom's tangents are those of
-        // equal steps, so that it keeps to a straight course but not to its pace.
+        // It takes steps to be as long as the interval that is expected; and Catmull-Rom's
+        // tangents are those of equal steps, so that it keeps to a straight course but not to its
+        // pace.
         (Extrapolator::Uniform(_), _) | (_, Joining::CatmullRom) => equal_steps,
         _ => true,
     }
@@ -164,11 +166,11 @@ fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
     }
 }
 
-/// What rounding may put off a parabola: its weights grow with the square of how far ahead it extrapolates.
+/// Rounding error of a parabola. Its weights grow with the square of the time extrapolated.
 const BENT: f64 = 2e-2;
 
 #[test]
-fn what_extrapolates_nothing_is_off_by_the_way_made_since() {
+fn methods_that_extrapolate_nothing_are_off_by_the_way_made_since() {
     let recording = uniform();
     for latency in [0, 50, 200] {
         let (setup, secs) = (fine(&recording, latency), latency as f64 / 1e3);
@@ -194,7 +196,8 @@ fn the_past_is_shown_as_it_was_and_as_long_ago() {
     assert_near("now", linear.error_now_mean, slanted(SPEED * 0.25), 1e-4);
     assert!(linear.error_shown_max < ROUNDING && linear.jerk < ROUNDING, "{linear:?}");
     assert_eq!(linear.missing_per_million, 0.0);
-    // A chord is off a parabola by a h^2 u (1 - u) / 2 at the part u of it: by a h^2 / 12 on average.
+    // A chord is off a parabola by a h^2 u (1 - u) / 2 at the part u of it: by a h^2 / 12 on
+    // average.
     let recording = parabola();
     let setup = Setup { delay: behind(250), ..fine(&recording, 100) };
     let linear = scores(&recording, &setup, Contender::Method(Choice::Linear));
@@ -203,7 +206,7 @@ fn the_past_is_shown_as_it_was_and_as_long_ago() {
 }
 
 #[test]
-fn without_a_clock_all_are_late_by_the_latency() {
+fn methods_without_a_clock_are_late_by_the_latency() {
     let recording = uniform();
     let setup = Setup { stamps: Stamps::Arrived, ..fine(&recording, 100) };
     for kind in Kind::ALL {
@@ -226,7 +229,8 @@ fn a_parabola_is_where_the_parabola_says() {
         for &joining in Joining::ALL {
             let contender = Contender::Waypoints(Extrapolator::Fir(Kind::Quadratic), joining);
             if joining == Joining::Linear {
-                // Straight from one place on it to another: at these it is exact, between them a chord.
+                // Straight from one place on it to another: at these it is exact, between them a
+                // chord.
                 let chord = ACCELERATION * H * H / 12.0 * (1.0 - 1.0 / (N * N));
                 let mean = scores(&recording, &setup, contender).error_now_mean;
                 assert_near("chords", mean, slanted(chord), 1e-2);
@@ -249,9 +253,10 @@ fn a_parabola_is_where_the_parabola_says() {
 
 #[test]
 fn a_parabola_leaves_each_extrapolator_behind_by_its_own_formula() {
-    // From x0 at the speed v, where `s` ahead it truly is at x0 + v s + a s^2 / 2. Slopes are those of half a step
-    // before: the newest is v - a h / 2, the one before less by a h, which is the turn. With the formula of the
-    // filters it is said to be at x0 + s (v - a h / 2) + (r + s p + s^2 q) a h, at equal steps with r, p, q:
+    // From x0 at the speed v, where `s` ahead it truly is at x0 + v s + a s^2 / 2. Slopes are
+    // those of half a step before: the newest is v - a h / 2, the one before less by a h, which is
+    // the turn. With the formula of the filters it is said to be at x0 + s (v - a h / 2) + (r + s
+    // p + s^2 q) a h, at equal steps with r, p, q:
     let turns = |kind| match kind {
         Kind::Linear => [0.0, 0.0, 0.0],
         Kind::ThesisQuadratic => [0.0, 0.0, 1.0 / (2.0 * H)],

@@ -1,4 +1,4 @@
-//! What the networks of the laboratory do to updates, and that a sweep repeats from its seed.
+//! Networks of the laboratory and their effect on updates; a sweep repeats from its seed.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,7 +20,7 @@ fn carried(network: Network, seed: u64) -> Carried {
     Carried::new(&recording, &setup)
 }
 
-/// How long each state took, in seconds.
+/// Latency of each state, in seconds.
 fn took(carried: &Carried) -> Vec<f64> {
     carried.arrivals.iter().map(|state| state.at - state.sent).collect()
 }
@@ -42,8 +42,8 @@ fn jitter_is_even_and_only_ever_makes_it_later() {
         // Whole microseconds are summed up in binary fractions.
         let within = least - 1e-9..most + 1e-9;
         assert!(took.iter().all(|took| within.contains(took)), "{latency} + {jitter} ms");
-        // Evenly spread: a mean in the middle, within five standard deviations of it, and as many in each tenth,
-        // likewise.
+        // Evenly spread: a mean in the middle, within five standard deviations of it, and as many
+        // in each tenth, likewise.
         let (count, width) = (took.len() as f64, most - least);
         let mean = took.iter().sum::<f64>() / count;
         let deviation = width / (12.0 * count).sqrt();
@@ -57,7 +57,7 @@ fn jitter_is_even_and_only_ever_makes_it_later() {
 }
 
 #[test]
-fn as_many_are_lost_as_asked() {
+fn losses_are_as_many_as_asked() {
     for share in [0.01_f32, 0.1, 0.5] {
         let carried = carried(network(50, 0, share), 1);
         // The last ones are still under way at the end.
@@ -121,7 +121,7 @@ fn frames_before_anything_came_miss_all_that_they_need() {
 }
 
 #[test]
-fn no_frame_misses_an_update_that_comes_with_it() {
+fn frames_never_miss_an_update_that_comes_with_them() {
     // How times are rounded must not decide whether a frame knows what came at its own time.
     let recording = motion(20, |time| [50.0 * time, 0.0]);
     for (interval, frame) in
@@ -141,7 +141,7 @@ fn no_frame_misses_an_update_that_comes_with_it() {
 }
 
 #[test]
-fn without_a_clock_in_common_a_state_counts_when_it_first_comes() {
+fn states_count_from_their_first_arrival_without_a_clock_in_common() {
     let recording = motion(20, |time| [50.0 * time, 0.0]);
     let carried = |link: &str| {
         let network = link.parse().expect("it is a network");
@@ -163,7 +163,7 @@ fn without_a_clock_in_common_a_state_counts_when_it_first_comes() {
 }
 
 #[test]
-fn who_is_shown_elsewhere_is_absent() {
+fn bodies_shown_elsewhere_are_absent() {
     // To the other end each second: what shows the present learns of it a fifth of a second late.
     let points = (0..=20 * 60).map(|step| {
         let course = step / 60;
@@ -173,7 +173,8 @@ fn who_is_shown_elsewhere_is_absent() {
     let setup = Setup { network: network(200, 0, 0.0), ..Setup::new(&recording) };
     let [now, then] = ["run-forward", "linear"]
         .map(|method| scores(&recording, &setup, method.parse().expect("a method")));
-    // In a fifth of all frames, to within two in each second: it jumps between two samples, and is then nowhere.
+    // In a fifth of all frames, to within two in each second: it jumps between two samples, and is
+    // then nowhere.
     let absent = now.absent_per_million / 1e6;
     assert!((absent - 0.2).abs() < 0.035, "{absent}");
     assert!(now.error_shown_max < 1e-3 && now.frames > 850, "{now:?}");

@@ -1,4 +1,5 @@
-//! Nonsense and extremes: everything comes to an end, takes memory within bounds, and shows finite places.
+//! Nonsense and extremes: everything comes to an end, takes memory within bounds, and shows finite
+//! places.
 
 use phaselock::time::Micros;
 use phaselock_lab::file::Point;
@@ -64,7 +65,7 @@ fn absurd_setups_are_measured_within_bounds() {
 }
 
 #[test]
-fn what_lasts_for_ages_is_measured_at_its_beginning() {
+fn recordings_that_last_for_ages_are_measured_at_their_beginning() {
     let points = [0.0, 1e17].map(|time| Point { time, x: time, y: 0.0, course: 0 });
     let recording = Recording::of_points(&points).expect("two points");
     let setup = Setup { interval: 0.0, frame: 0.0, ..Setup::new(&recording) };
@@ -102,7 +103,7 @@ fn check(recording: &Recording, setup: &Setup) {
 }
 
 #[test]
-fn what_stands_still_for_a_million_points_is_never_off() {
+fn bodies_that_stand_still_for_a_million_points_are_never_off() {
     let recording = million(1e-5, |_| (-3.0, 1e9, 0));
     let setup = Setup { network: network(50, 100, 0.1), ..Setup::new(&recording) };
     let carried = Carried::new(&recording, &setup);
@@ -114,8 +115,9 @@ fn what_stands_still_for_a_million_points_is_never_off() {
 }
 
 #[test]
-fn what_jumps_about_for_a_million_points_is_shown_somewhere() {
-    // To and fro by 2e9 each hundredth of a millisecond, and each millionth of a second, the least that differs.
+fn bodies_that_jump_about_for_a_million_points_are_shown_somewhere() {
+    // To and fro by 2e9 each hundredth of a millisecond, and each millionth of a second, the least
+    // that differs.
     for apart in [1e-5, 1e-6] {
         let recording = million(apart, |number| {
             let side = if number % 2 == 0 { 1e9 } else { -1e9 };

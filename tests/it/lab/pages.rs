@@ -117,7 +117,7 @@ fn a_sweep() {
 }
 
 #[test]
-fn that_methods_stand_still_is_told_where_it_is_so() {
+fn methods_that_stand_still_are_reported_where_they_do() {
     let linear = Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::Linear);
     let page = |interval: f64, horizon: f64| {
         let recording = Arc::new(Shape::Smooth.record(8.0));

@@ -1,6 +1,6 @@
-//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers, with
-//! quinn and all, in virtual time; what is bad about a network is put around it by the client's own
-//! conditioner.
+//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers,
+//! with quinn and all, in virtual time; what is bad about a network is put around it by the
+//! client's own conditioner.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
@@ -21,7 +21,7 @@ pub const QUEUE_PACKETS_MAX: usize = 16_384;
 #[derive(Clone, Debug, Default)]
 pub struct Ether(Arc<Mutex<Switch>>);
 
-/// What was sent.
+/// Amount of traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// UDP packets.
@@ -42,9 +42,9 @@ impl Sub for Traffic {
 #[derive(Debug, Default)]
 struct Switch {
     ports: HashMap<SocketAddr, Port>,
-    /// What each socket has sent, also to nobody, and also if it is gone.
+    /// Traffic of each socket, also to nobody, and also after it is gone.
     sent: HashMap<SocketAddr, Traffic>,
-    /// Where a socket seems to be, by where it is, and the other way round.
+    /// Apparent address by real address, and the reverse.
     seen: HashMap<SocketAddr, SocketAddr>,
     real: HashMap<SocketAddr, SocketAddr>,
     bound: u32,
@@ -84,18 +84,18 @@ impl Ether {
         Arc::new(EtherSocket { ether: self.clone(), address })
     }
 
-    /// How many sockets there are.
+    /// Number of sockets.
     pub fn sockets(&self) -> usize {
         self.switch().ports.len()
     }
 
-    /// What was sent from an address so far.
+    /// Traffic from an address so far.
     pub fn sent(&self, from: SocketAddr) -> Traffic {
         self.switch().sent.get(&from).copied().unwrap_or_default()
     }
 
-    /// From now on the socket at `address` seems to be at `seen`, and what is sent to where it seemed to
-    /// be before is lost: its router has forgotten it, or it is in another network.
+    /// From now on the socket at `address` seems to be at `seen`, and what is sent to where it
+    /// seemed to be before is lost: its router has forgotten it, or it is in another network.
     pub fn move_to(&self, address: SocketAddr, seen: SocketAddr) {
         let mut switch = self.switch();
         if let Some(before) = switch.seen.insert(address, seen) {
@@ -123,7 +123,7 @@ pub struct EtherSocket {
 }
 
 impl EtherSocket {
-    /// Where it is.
+    /// Its address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -4,7 +4,9 @@
 //! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
 //! the same run, to the last bit.
 
+pub mod bots;
 pub mod ether;
+pub mod tables;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -26,31 +28,31 @@ use phaselock::wire::counts::Counts;
 use phaselock::wire::input::{InputPacket, read_input, write_input};
 use phaselock::wire::protocol::{game_hash, wire_hash};
 
-/// A machine's clock: what it shows at the simulation's time 0, and how much too fast it runs.
+/// The error of a machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skew {
-    /// What it shows at time 0.
+    /// Its reading at time 0 of the simulation.
     pub start: Micros,
-    /// Parts per million too fast.
+    /// Rate error, in parts per million; positive is too fast.
     pub ppm: f64,
 }
 
 impl Skew {
-    /// What it shows.
+    /// The clock's reading.
     pub fn read(self, now: LocalTime) -> LocalTime {
         LocalTime(self.start.0) + Micros::from_f64(now.0 as f64 * (1.0 + self.ppm * 1e-6))
     }
 }
 
-/// What a player presses in a tick.
+/// Makes the input of a player for a tick.
 pub type Press<G> = Box<dyn FnMut(&Client<G>, Tick) -> <G as Game>::Input>;
 
-/// Changes what a client sends, given a tick that it is about.
+/// Changes an input packet of a client, given a tick near it.
 pub type Forge<G> = Box<dyn FnMut(&mut InputPacket<<G as Game>::Input>, Tick)>;
 
 /// A client in the simulation.
 pub struct SimClient<G: Game> {
-    /// As the room knows it.
+    /// Its id in the room.
     pub id: ClientId,
     /// Its session, from the hello on.
     pub session: Session,
@@ -60,17 +62,18 @@ pub struct SimClient<G: Game> {
     pub down: Link,
     /// Its machine's clock.
     pub skew: Skew,
-    /// What the server said last, if it put the client out.
+    /// The reason for which the server closed the session, and whether a retry may help.
     pub closed: Option<(String, bool)>,
-    /// Whether its machine stands still.
+    /// Stops its machine.
     pub stalled: bool,
-    /// How much slower than the slowest datagram control messages are: lost and sent again.
+    /// Delay of control messages beyond that of the slowest datagram, as if they were lost and
+    /// sent again.
     pub control_delay: Micros,
-    /// When each tick's input was first sent and when it first came, if that is recorded.
+    /// First departure and first arrival of each tick's input, if that is recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
-    /// Where its last frame is put, if somebody looks at it.
+    /// A cell for its last frame, if somebody looks at it.
     pub screen: Option<Rc<RefCell<Option<View<G>>>>>,
-    /// What a cheat makes of its packets.
+    /// Changes its input packets, as a cheat would.
     pub forge: Option<Forge<G>>,
     press: Press<G>,
     /// Control messages under way: reliable, in order, as slow as the slowest datagram.
@@ -84,7 +87,7 @@ impl<G: Game> SimClient<G> {
         self.session.client_of::<G>().filter(|_| self.closed.is_none())
     }
 
-    /// The same, to change.
+    /// The core, if the client is in the game.
     pub fn client_mut(&mut self) -> Option<&mut Client<G>> {
         let client = self.session.client_mut().filter(|_| self.closed.is_none())?;
         downcast_mut(client)
@@ -95,17 +98,17 @@ impl<G: Game> SimClient<G> {
         self.client().expect("the client is in the game")
     }
 
-    /// The same, to change.
+    /// The core of a client that must be in the game.
     pub fn core_mut(&mut self) -> &mut Client<G> {
         self.client_mut().expect("the client is in the game")
     }
 
-    /// The player does something else from now on.
+    /// Replaces the source of inputs.
     pub fn set_press(&mut self, press: Press<G>) {
         self.press = press;
     }
 
-    /// How far the client's server time is from the server's own, in milliseconds.
+    /// Error of the client's server time, in milliseconds.
     pub fn clock_error_ms(&self, now: LocalTime) -> f64 {
         // The room's tick 0 is at the simulation's time 0.
         (self.core().server_time(self.skew.read(now)).0 - now.0) as f64 / 1000.0
@@ -126,9 +129,20 @@ impl<G: Game> SimClient<G> {
     }
 }
 
+/// A message or packet, as it is sent.
+#[derive(Clone, Debug)]
+pub enum Wire {
+    /// A control message to a client.
+    Control(ServerMessage),
+    /// A datagram to a client.
+    Down(Vec<u8>),
+    /// A datagram to the server.
+    Up(Vec<u8>),
+}
+
 /// A server and its clients.
 pub struct Sim<G: Game> {
-    /// True time, which is also the server's clock.
+    /// True time, and the server's clock.
     pub now: LocalTime,
     /// The server.
     pub room: Room<G>,
@@ -136,17 +150,19 @@ pub struct Sim<G: Game> {
     pub clients: Vec<SimClient<G>>,
     /// The truth at each tick that a snapshot was made of.
     pub truth: BTreeMap<Tick, Entities<G::Entity>>,
-    /// Whether the server's machine stands still.
+    /// Stops the server's machine.
     pub server_stalled: bool,
-    /// How long the server takes for each tick that it runs; it does nothing else meanwhile.
+    /// Processing time of each tick. The server does nothing else meanwhile.
     pub tick_takes: Micros,
-    /// Until when it is busy with that.
+    /// End of the current tick's processing.
     busy_until: LocalTime,
-    /// How often a client's program gets to run: about as often as a fast display draws.
+    /// Time between two frames of a client: by default about that of a fast display.
     pub frame: Micros,
     /// The decisions of all snapshot packets, if tables are to be made of them.
     pub counts: Option<Counts>,
-    /// How many datagrams the server sent, and a digest of them all.
+    /// Everything that is sent, in order, if that is recorded.
+    pub wires: Option<Vec<Wire>>,
+    /// Number of datagrams that the server sent, and a digest of them all.
     pub datagrams: (u64, u64),
     seed: u64,
 }
@@ -201,11 +217,12 @@ impl<G: Game> Sim<G> {
         Self::with(room_config(seed, bots))
     }
 
-    /// A server as told.
+    /// A server of this configuration.
     pub fn with(config: RoomConfig) -> Self {
         Self {
             now: LocalTime(0),
             counts: None,
+            wires: None,
             datagrams: (0, 0),
             seed: config.seed,
             room: Room::new(config),
@@ -233,7 +250,8 @@ impl<G: Game> Sim<G> {
     ) -> usize {
         let number = self.clients.len() as u64;
         let config = SessionConfig {
-            // Sessions end by a silence in tests of the driver; here it shows what the core makes of it.
+            // Sessions end by a silence in tests of the driver; here it shows what the core makes
+            // of it.
             silence_max: Micros(i64::MAX / 2),
             ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
         };
@@ -337,12 +355,12 @@ impl<G: Game> Sim<G> {
         self.drain();
         for client in &mut self.clients {
             if !client.stalled {
-                step_client(client, now, self.frame, &mut self.counts);
+                step_client(client, now, self.frame, &mut self.counts, &mut self.wires);
             }
         }
     }
 
-    /// Carries what the room has to say on its way.
+    /// Sends the room's outputs on their way.
     pub fn drain(&mut self) {
         while let Some(output) = self.room.poll_output(self.now) {
             let (RoomOutput::Datagram { client, .. }
@@ -355,9 +373,12 @@ impl<G: Game> Sim<G> {
                     let mut hasher = DefaultHasher::new();
                     (self.datagrams, client, &bytes).hash(&mut hasher);
                     self.datagrams = (self.datagrams.0 + 1, hasher.finish());
+                    self.wires.iter_mut().for_each(|wires| wires.push(Wire::Down(bytes.clone())));
                     to.down.send(self.now, bytes.len(), bytes);
                 }
                 RoomOutput::Control { message, .. } => {
+                    let sent = || Wire::Control(message.clone());
+                    self.wires.iter_mut().for_each(|wires| wires.push(sent()));
                     let slowest = to.down.config(self.now).slowest() + to.control_delay;
                     let arrival =
                         (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
@@ -407,7 +428,7 @@ impl<G: Game> Sim<G> {
     }
 }
 
-/// Whether a player may be told of an entity.
+/// Returns true if a player may be told of an entity.
 pub fn may_know<G: Game>(
     game: &G,
     entities: &Entities<G::Entity>,
@@ -417,7 +438,7 @@ pub fn may_know<G: Game>(
     slot.owner == Some(player) || game.relevance(entities, player, slot) != Relevance::Secret
 }
 
-/// Whether a player must be told of an entity, if there is room.
+/// Returns true if a player must be told of an entity as soon as there are bytes for it.
 pub fn must_know<G: Game>(
     game: &G,
     entities: &Entities<G::Entity>,
@@ -453,6 +474,7 @@ fn step_client<G: Game>(
     now: LocalTime,
     frame: Micros,
     counts: &mut Option<Counts>,
+    wires: &mut Option<Vec<Wire>>,
 ) {
     let local = client.skew.read(now);
     while let Some((_, message)) = client.control.pop_front_if(|(at, _)| *at <= now) {
@@ -490,6 +512,7 @@ fn step_client<G: Game>(
             None => packet,
         };
         client.note_way::<true>(&packet, near, now);
+        wires.iter_mut().for_each(|wires| wires.push(Wire::Up(packet.clone())));
         client.up.send(now, packet.len(), packet);
     }
 }

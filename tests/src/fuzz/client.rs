@@ -1,4 +1,5 @@
-//! A client as a whole, at the mercy of a server: control messages, datagrams and time in any order.
+//! A client as a whole, at the mercy of a server: control messages, datagrams and time in any
+//! order.
 
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::{Entity, Record};

@@ -9,7 +9,7 @@ use phaselock::wire::control::{
 };
 use serde::Serialize;
 
-/// What a client says.
+/// Control messages of a client.
 pub fn client_message(data: &[u8]) -> bool {
     bodies(data).into_iter().filter(|body| one_of_client(body)).count() > 0
 }
@@ -37,7 +37,7 @@ fn one_of_client(body: &[u8]) -> bool {
     true
 }
 
-/// What a server says.
+/// Control messages of a server.
 pub fn server_message(data: &[u8]) -> bool {
     bodies(data).into_iter().filter(|body| one_of_server(body)).count() > 0
 }
@@ -80,7 +80,7 @@ fn bodies(data: &[u8]) -> Vec<&[u8]> {
     bodies
 }
 
-/// What was read can be sent on, and is then read as the same.
+/// Asserts that a message that was read can be sent on, and is then read as the same.
 fn framed_again<M: Serialize + PartialEq + Debug>(
     message: &M,
     parse: impl Fn(&[u8]) -> Result<M, phaselock::wire::WireError>,

@@ -1,7 +1,7 @@
-//! What is read from files: the server's settings and identity, the servers that a client knows, motion.
+//! Files: the server's settings and identity, the servers that a client knows, recorded motion.
 //!
-//! But for motion they are read through files indeed, since that is the only way in; the files lie in the
-//! system's folder for temporary ones.
+//! But for motion they are read through files indeed, since that is the only way in; the files lie
+//! in the system's folder for temporary ones.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +17,7 @@ use phaselock_quic::pins::KnownHosts;
 use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX};
 use tempfile::TempDir;
 
-use super::{Script, push_block};
+use super::Script;
 
 /// Runs with a folder of this thread's, which keeps what is in it.
 fn in_folder<T>(run: impl FnOnce(&Path) -> T) -> T {
@@ -151,6 +151,9 @@ pub fn motion(data: &[u8]) -> bool {
 }
 
 /// The server's certificate and its key: each behind its length in two bytes.
+///
+/// The key in the corpus was made for it alone: `openssl req -x509 -newkey ec -pkeyopt
+/// ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem -subj /CN=fuzz -days 365000`.
 pub fn identity(data: &[u8]) -> bool {
     in_folder(|folder| {
         let mut script = Script(data);
@@ -176,12 +179,4 @@ pub fn identity(data: &[u8]) -> bool {
             }
         }
     })
-}
-
-/// A certificate's and a key's file as one text, for [`identity`].
-pub(super) fn identity_script(certificate: &[u8], key: &[u8]) -> Vec<u8> {
-    let mut script = Vec::new();
-    push_block(&mut script, certificate);
-    push_block(&mut script, key);
-    script
 }

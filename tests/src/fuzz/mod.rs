@@ -1,9 +1,10 @@
-//! What is fuzzed: for each decoder of what others wrote a function that takes any bytes at all.
+//! Bodies of the fuzz targets: for each decoder of foreign bytes a function that takes any bytes
+//! at all.
 //!
 //! Each panics when something that must always hold does not, and returns whether the decoder took
-//! anything, so that a corpus which is refused throughout is noticed. They run in two places: under
-//! libFuzzer, whose targets in `fuzz/` are one line each, and in `cargo test`, over the checked-in
-//! corpus and mutations of it ([`mutate`]). That corpus is written by [`corpus`].
+//! anything, so that a corpus which is refused throughout is noticed. They run in two places:
+//! under libFuzzer, in the one program of `fuzz/`, and in `cargo test`, over the checked-in corpus
+//! and mutations of it ([`mutate`]). The packets of that corpus are made by [`corpus`].
 
 mod client;
 mod control;
@@ -15,9 +16,11 @@ mod room;
 mod snapshot;
 mod texts;
 
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
+use std::{fs, io};
 
 pub use client::client;
 pub use control::{client_message, server_message};
@@ -27,7 +30,7 @@ pub use room::room;
 pub use snapshot::snapshot;
 pub use texts::{address, conditions, fingerprint};
 
-/// What is run on any bytes; whether it took anything of them.
+/// Runs a target on any bytes. Returns true if its decoder took anything of them.
 pub type Body = fn(&[u8]) -> bool;
 
 /// Everything that is fuzzed, by the name of its target in `fuzz/`.
@@ -48,9 +51,19 @@ pub const TARGETS: [(&str, Body); 14] = [
     ("snapshot", snapshot),
 ];
 
-/// Where the corpus of a target is checked in.
-pub fn corpus_folder(target: &str) -> PathBuf {
+fn corpus_folder(target: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus")).join(target)
+}
+
+/// The checked-in seeds of a target, by the names of their files.
+pub fn seeds(target: &str) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(corpus_folder(target)).expect("every target has a corpus");
+    let read = |entry: io::Result<fs::DirEntry>| {
+        let path = entry.expect("the folder can be listed").path();
+        let bytes = fs::read(&path).expect("a seed can be read");
+        (path.display().to_string(), bytes)
+    };
+    entries.map(read).collect()
 }
 
 /// Takes a script apart; at its end there are zeros and nothing.

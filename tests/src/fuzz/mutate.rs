@@ -8,7 +8,7 @@ const BYTES_MAX: usize = 8192;
 /// Numbers at which something often changes.
 const EDGES: [u8; 9] = [0, 1, 2, 63, 64, 127, 128, 254, 255];
 
-/// What a text or a script is changed with.
+/// Insertions into texts and scripts.
 const WORDS: [&str; 12] =
     ["\0\0", "\u{7f}", "=", ";", ",", ":", ".", "\n", "\"", "999999999999999999999", "-", "é"];
 

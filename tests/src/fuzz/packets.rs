@@ -38,7 +38,8 @@ fn input_of<I: Record>(data: &[u8]) -> bool {
         let packed = input.pack();
         assert!(I::FIELDS.iter().zip(packed).all(|(field, value)| value >> field.bits == 0));
     }
-    // What was read can be written, except for inputs that do not fit a datagram, and is then the same.
+    // What was read can be written, except for inputs that do not fit a datagram, and is then the
+    // same.
     let bytes = write_input(&packet);
     assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
     let mut again = read_input::<I>(&bytes).expect("we wrote it");
@@ -51,8 +52,8 @@ fn input_of<I: Record>(data: &[u8]) -> bool {
     true
 }
 
-/// Bits and Exp-Golomb codes: the first byte tells how many are read, a byte for each what it is, and
-/// the rest is what they are read from. What was read is written again, to the same bits.
+/// Bits and Exp-Golomb codes: the first byte tells how many are read, a byte for each what it is,
+/// and the rest is what they are read from. What was read is written again, to the same bits.
 pub fn bits(data: &[u8]) -> bool {
     let mut script = Script(data);
     let count = script.u8();

@@ -1,4 +1,5 @@
-//! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any order.
+//! A room as a whole, at the mercy of its clients: control messages, datagrams and time in any
+//! order.
 
 use phaselock::fields::{Entity, Record};
 use phaselock::game::Game;
@@ -24,8 +25,7 @@ const CONTROL: u8 = 0;
 const HELLO: u8 = 1;
 /// A datagram follows, as a block.
 const DATAGRAM: u8 = 2;
-/// What an honest client would send, but for a byte of how far ahead the tick is and one of what is
-/// pressed.
+/// An honest client's input packet, but for two bytes: the tick's distance ahead, and the keys.
 const INPUT: u8 = 3;
 /// A well-formed input packet whose fields follow.
 const FORGED: u8 = 4;
@@ -34,7 +34,8 @@ const TIME: u8 = 5;
 /// The connection is lost, if the byte that follows is even; else its path carries so many times 8
 /// bytes.
 const DRIVER: u8 = 6;
-/// A long time passes: so many milliseconds squared, in a byte; or all are put out, if that is 255.
+/// A long time passes: so many milliseconds squared, in a byte; or all are put out, if that is
+/// 255.
 const PAUSE: u8 = 7;
 
 /// People's seats in the room.
@@ -45,7 +46,7 @@ const CONNECTIONS: usize = 6;
 /// A connection, from the other side.
 struct Peer {
     id: ClientId,
-    /// What a welcomed client has.
+    /// The store of a welcomed client.
     store: Option<Store<Skirmish>>,
     seq: u16,
     epoch: u8,
@@ -117,7 +118,7 @@ impl Play {
                 }
                 odd => self.room.handle_path(id, usize::from(odd) * 8),
             },
-            _ => match script.u8() {
+            PAUSE.. => match script.u8() {
                 255 => self.room.shutdown("the fuzzer said so"),
                 root => self.pass(Micros::from_ms(i64::from(root) * i64::from(root))),
             },
@@ -217,7 +218,7 @@ impl Play {
         }
     }
 
-    /// Whether anybody is in.
+    /// Checks status and world. Returns true if anybody is in.
     fn check(&self) -> bool {
         let status = self.room.status();
         assert!(status.players <= PLAYERS && status.bots == self.config.bots);
@@ -299,24 +300,8 @@ impl RoomScript {
         push_block(&mut self.0, bytes);
     }
 
-    pub(super) fn input(&mut self, client: u8, ahead: u8, keys: u8) {
-        self.operation(INPUT, client, &[ahead, keys]);
-    }
-
-    pub(super) fn forged(&mut self, client: u8, fields: &[u8]) {
-        self.operation(FORGED, client, fields);
-    }
-
     pub(super) fn time(&mut self, span: Micros) {
         let tenths = u16::try_from(span.0 / 100).expect("a short time");
         self.operation(TIME, 0, &tenths.to_le_bytes());
-    }
-
-    pub(super) fn driver(&mut self, client: u8, what: u8) {
-        self.operation(DRIVER, client, &[what]);
-    }
-
-    pub(super) fn pause(&mut self, root: u8) {
-        self.operation(PAUSE, 0, &[root]);
     }
 }

@@ -99,8 +99,8 @@ fn check_state<G: Game>(state: &State, index: u16, reader: PlayerId) {
     assert_eq!(entity.pack(), state.packed, "it lies on the grid");
 }
 
-/// Packets that reach a store one after the other: a byte for the game, the reader's seat in two bytes,
-/// the tick at which it was welcomed in four, then each packet as a block.
+/// Packets that reach a store one after the other: a byte for the game, the reader's seat in two
+/// bytes, the tick at which it was welcomed in four, then each packet as a block.
 pub fn snapshot(data: &[u8]) -> bool {
     let mut script = Script(data);
     // One game has a single kind of entity, the other several.

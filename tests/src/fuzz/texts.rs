@@ -1,4 +1,4 @@
-//! What people write: networks, fingerprints, addresses.
+//! Texts that people write: networks, fingerprints, addresses.
 
 use phaselock::fingerprint::Fingerprint;
 use phaselock::link::{Conditions, LinkConfig, Schedule};

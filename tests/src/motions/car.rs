@@ -69,13 +69,13 @@ fn track(angle: f32) -> Vec2 {
         * (120.0 + 30.0 * wave(2.0, 0.0) + 16.0 * wave(3.0, 0.2) + 5.0 * wave(7.0, 0.1))
 }
 
-/// How much the track turns at an angle, in radians a metre.
+/// Bend of the track at an angle, in radians a metre.
 fn bend(angle: f32) -> f32 {
     let [a, b, c] = [-0.01, 0.0, 0.01].map(|by| track(angle + by));
     turn_between(turns(b - a), turns(c - b)) * TAU / (c - a).length() * 2.0
 }
 
-/// How somebody drives.
+/// A driver.
 struct Driver {
     random: Random,
     /// Metres beside the middle of the track.

@@ -12,7 +12,7 @@ use super::{Ahead, RATES, Recording, run};
 const SPEED: f32 = 40.0;
 /// Turns a second while it turns: 22 degrees a second.
 const TURN_RATE: f32 = 0.06;
-/// It turns back when it is further than that from where it began, in metres.
+/// Distance from the start at which the ship turns back, in metres.
 const FAR: f32 = 1200.0;
 
 record! {

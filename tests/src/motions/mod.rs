@@ -1,9 +1,10 @@
-//! Recorded motions for scoring presentation: five bodies of five sorts of game, each with the rules that
-//! moved it.
+//! Recorded motions for scoring presentation: five bodies of five sorts of game, each with the
+//! rules that moved it.
 //!
-//! A recording is what a server knows: the body's state at each tick, on its wire grid. All are made here,
-//! from a seed: by rules that [`Ahead`] runs as well, so that a method that runs a state forward has the
-//! very movement that made it, and by hands that those rules do not know. Places are in metres.
+//! A recording is what a server knows: the body's state at each tick, on its wire grid. All are
+//! made here, from a seed: by rules that [`Ahead`] runs as well, so that a method that runs a
+//! state forward has the very movement that made it, and by hands that those rules do not know.
+//! Places are in metres.
 
 mod car;
 mod flyer;
@@ -13,6 +14,7 @@ mod runner;
 mod shooter;
 
 use self::played::{default, follow};
+use phaselock::game::Game;
 use phaselock::motion::Choice;
 use phaselock_games::asteroids::Asteroids;
 use phaselock_games::platformer::Platformer;
@@ -31,12 +33,13 @@ use phaselock_lab::{Recording, Sample};
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
 pub const RATES: Rates = Rates::DEFAULT;
 
-/// What was recorded.
+/// A recorded motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Motion {
     /// A ship at 40 m/s that now and then gently changes its course.
     Flyer,
-    /// A car that is raced around a closed track, braking into the bends and slipping through them.
+    /// A car that is raced around a closed track, braking into the bends and slipping through
+    /// them.
     Car,
     /// A player of Skirmish, moved by its own rules and by the hands of its bots.
     Shooter,
@@ -51,11 +54,11 @@ pub enum Motion {
 /// Something that moves in a game.
 #[derive(Clone, Copy, Debug)]
 pub struct Played {
-    /// What to call it.
+    /// Name on the command line.
     pub name: &'static str,
     /// Follows that record in its game.
     follow: fn(&str, u64, u64) -> Recording,
-    /// What its game shows that record by.
+    /// Presentation method of the record in its game.
     default: fn(&str) -> Choice,
     /// The record.
     pub record: &'static str,
@@ -64,7 +67,11 @@ pub struct Played {
 }
 
 impl Played {
-    /// What its game shows it by.
+    const fn of<G: Game>(name: &'static str, record: &'static str, width: f64) -> Self {
+        Self { name, follow: follow::<G>, default: default::<G>, record, width }
+    }
+
+    /// Presentation method in its game.
     pub fn default(&self) -> Choice {
         (self.default)(self.record)
     }
@@ -75,50 +82,14 @@ impl Motion {
     pub const ALL: &'static [Self] =
         &[Self::Flyer, Self::Car, Self::Shooter, Self::Runner, Self::Puck];
 
-    /// What moves in the games.
+    /// Records of the games.
     pub const PLAYED: &'static [Played] = &[
-        Played {
-            name: "puck",
-            follow: follow::<ShufflePuck>,
-            default: default::<ShufflePuck>,
-            record: "Puck",
-            width: 18.0,
-        },
-        Played {
-            name: "puck-mallet",
-            follow: follow::<ShufflePuck>,
-            default: default::<ShufflePuck>,
-            record: "Mallet",
-            width: 18.0,
-        },
-        Played {
-            name: "asteroids-ship",
-            follow: follow::<Asteroids>,
-            default: default::<Asteroids>,
-            record: "Ship",
-            width: 58.0,
-        },
-        Played {
-            name: "asteroids-rock",
-            follow: follow::<Asteroids>,
-            default: default::<Asteroids>,
-            record: "Rock",
-            width: 58.0,
-        },
-        Played {
-            name: "race",
-            follow: follow::<Race>,
-            default: default::<Race>,
-            record: "Car",
-            width: 70.0,
-        },
-        Played {
-            name: "platformer",
-            follow: follow::<Platformer>,
-            default: default::<Platformer>,
-            record: "Player",
-            width: 24.0,
-        },
+        Played::of::<ShufflePuck>("puck", "Puck", 18.0),
+        Played::of::<ShufflePuck>("puck-mallet", "Mallet", 18.0),
+        Played::of::<Asteroids>("asteroids-ship", "Ship", 58.0),
+        Played::of::<Asteroids>("asteroids-rock", "Rock", 58.0),
+        Played::of::<Race>("race", "Car", 70.0),
+        Played::of::<Platformer>("platformer", "Player", 24.0),
     ];
 
     /// All of these.
@@ -130,7 +101,7 @@ impl Motion {
         &Self::PLAYED[usize::from(at)]
     }
 
-    /// What to call it.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flyer => "straight-flyer",
@@ -142,8 +113,9 @@ impl Motion {
         }
     }
 
-    /// Metres that a pixel shows on a screen of 1920 by 1080, of which nobody sees less. Arbitrary: the
-    /// width of what such a game shows at once is taken for 200 m, 100 m, 30 m, 30 m and 3 m.
+    /// Metres that a pixel shows on a screen of 1920 by 1080, of which nobody sees less.
+    /// Arbitrary: the width of what such a game shows at once is taken for 200 m, 100 m, 30 m, 30
+    /// m and 3 m.
     pub fn pixel(self) -> f64 {
         let shown = match self {
             Self::Flyer => 200.0,
@@ -246,7 +218,8 @@ impl<B: Record> Rules for Ahead<B> {
     }
 }
 
-/// Runs a body for so many ticks: for each, `hands` press its keys (or strike it), then the rules move it.
+/// Runs a body for so many ticks: for each, `hands` press its keys (or strike it), then the rules
+/// move it.
 fn run<B: Record>(
     mut body: B,
     ticks: u64,
@@ -309,7 +282,8 @@ mod tests {
                 }
                 steps += 1.0;
             }
-            // It goes somewhere, and where its velocity says, but for landings, walls and roundings.
+            // It goes somewhere, and where its velocity says, but for landings, walls and
+            // roundings.
             assert!(far / steps > 0.01, "{motion} moves {} m a tick", far / steps);
             assert!(off < 0.04 * far, "{motion} is off by {off} of {far} m");
         }

@@ -1,14 +1,13 @@
-//! The games themselves, as their bots play them: one entity of a kind is followed for as long as it is
-//! there, then another.
+//! The games themselves, as their bots play them: one entity of a kind is followed for as long as
+//! it is there, then another.
 
-use phaselock::fields::{Entity, Motion, Record};
-use phaselock::game::{Game, Inputs, Late, World, new_bot};
-use phaselock::ids::{EntityId, PlayerId};
+use phaselock::fields::{Entity, Motion};
+use phaselock::game::Game;
+use phaselock::ids::EntityId;
 use phaselock::motion::Choice;
 use phaselock::presentation::extrapolation::GameRules;
-use phaselock::random::Random;
-use phaselock::time::Tick;
 use phaselock_lab::file::kind_of;
+use phaselock_testing::bots::BotWorld;
 
 use super::{RATES, Recording, State, recording};
 
@@ -25,36 +24,21 @@ pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recor
     recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
 }
 
-/// What a game shows the record of that name by.
+/// Presentation method of the record of that name in a game.
 pub(super) fn default<G: Game>(record_name: &str) -> Choice {
     let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
     (G::KIT.presentation)(kind)
 }
 
 fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
-    let game = G::new(RATES, seed);
-    let mut world = World::<G>::new(seed);
-    game.populate(&mut world);
-    (0..BOTS).for_each(|player| game.join(&mut world, PlayerId(player)));
-    world.snap();
-    let mut random = Random::new(seed);
-    let mut bots: Vec<_> = (0..BOTS).map(|_| new_bot::<G>()).collect();
-    let mut inputs = Inputs::default();
+    let mut bots = BotWorld::<G>::new(seed, BOTS, false);
     let mut states: Vec<State> = Vec::new();
     let mut follow: Option<(EntityId, Vec<f32>)> = None;
     let mut course = 0;
     for tick in 1..=BEFORE + ticks + 2 {
-        inputs.clear();
-        for (bot, player) in bots.iter_mut().zip((0..).map(PlayerId)) {
-            let input = bot.input(&game, world.tick, &world.entities, player, &mut random);
-            inputs.set(player, input.snapped());
-        }
-        world.tick = Tick(tick);
-        game.step(&mut world, &inputs);
-        if G::LATE == Late::Wait {
-            world.state_ages(&inputs);
-        }
-        world.snap();
+        bots.think();
+        bots.step();
+        let world = &bots.world;
         if tick <= BEFORE {
             continue;
         }

@@ -9,9 +9,9 @@ use super::{Ahead, RATES, Recording, run};
 
 /// Half of the way that its middle has along and across a table of 2.4 m by 1.2 m, in metres.
 const HALF: Vec2 = Vec2::new(1.15, 0.55);
-/// What it loses by sliding, in metres a second squared.
+/// Deceleration by sliding, in metres a second squared.
 const FRICTION: f32 = 0.35;
-/// What it keeps of its speed into a side.
+/// Part of the speed into a side that a bounce keeps.
 const BOUNCE: f32 = 0.9;
 /// A puck that is slower than that is fetched, in metres a second.
 const SLOW: f32 = 0.6;

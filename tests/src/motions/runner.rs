@@ -8,7 +8,8 @@ use super::{Ahead, RATES, Recording, run};
 /// Metres a second: of a run, and upwards at the start of a jump.
 const SPEED: f32 = 7.0;
 const JUMP: f32 = 12.0;
-/// Metres a second squared: on the ground, in the air, and down; twice that while a jump is cut short.
+/// Metres a second squared: on the ground, in the air, and down; twice that while a jump is cut
+/// short.
 const ACCELERATION: f32 = 60.0;
 const AIR_ACCELERATION: f32 = 25.0;
 const GRAVITY: f32 = 30.0;

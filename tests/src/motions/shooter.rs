@@ -1,15 +1,10 @@
 //! Skirmish as its bots play it: one of them is followed until it dies, then another.
 
-use std::sync::Arc;
-
 use phaselock::fields::Record;
-use phaselock::game::{Bot as _, Game, Inputs, World};
-use phaselock::ids::PlayerId;
-use phaselock::random::Random;
 use phaselock::record;
-use phaselock::time::Tick;
 use phaselock_games::skirmish::movement::movement;
-use phaselock_games::skirmish::{Bot, HEALTH, Player, Skirmish, players};
+use phaselock_games::skirmish::{HEALTH, Player, Skirmish, players};
+use phaselock_testing::bots::BotWorld;
 
 use super::{Ahead, RATES, Recording, State, recording};
 
@@ -17,8 +12,8 @@ use super::{Ahead, RATES, Recording, State, recording};
 const BOTS: u16 = 8;
 
 record! {
-    /// What a player of Skirmish is moved by, on Skirmish's grid. Other than there, the table says which
-    /// velocity moves which coordinate.
+    /// The moving part of a player of Skirmish, on Skirmish's grid. Unlike there, the table says
+    /// which velocity moves which coordinate.
     struct Shooter {
         right: i16 = Field::centred(2, 0).steering(),
         down: i16 = Field::centred(2, 0).steering(),
@@ -43,19 +38,11 @@ impl Shooter {
 }
 
 pub(super) fn record(ticks: u64, seed: u64) -> Recording {
-    let game = Arc::new(Skirmish::new(RATES, seed));
-    let mut world = World::<Skirmish>::new(seed);
-    for player in 0..BOTS {
-        game.join(&mut world, PlayerId(player));
-    }
-    world.snap();
-    let mut random = Random::new(seed);
-    let mut bots: Vec<_> = (0..BOTS).map(|_| Bot::default()).collect();
+    let mut bots = BotWorld::<Skirmish>::new(seed, BOTS, true);
     let mut states = Vec::new();
     let (mut followed, mut course) = (None, 0);
-    let mut inputs = Inputs::default();
-    for tick in 0..=ticks + 1 {
-        let living = || players(&world.entities).filter(|slot| slot.entity.health > 0);
+    for _ in 0..=ticks + 1 {
+        let living = || players(&bots.world.entities).filter(|slot| slot.entity.health > 0);
         let found = living().find(|slot| Some(slot.id) == followed).or_else(|| living().next());
         if let Some(slot) = found {
             // A course is a life: who died may be back.
@@ -66,19 +53,14 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
             followed = None;
             states.extend(states.last().copied());
         }
-        for (bot, player) in bots.iter_mut().zip(0..) {
-            let command =
-                bot.input(&game, world.tick, &world.entities, PlayerId(player), &mut random);
-            inputs.set(PlayerId(player), command.snapped());
-        }
-        world.tick = Tick(tick + 1);
-        game.step(&mut world, &inputs);
-        world.snap();
+        bots.think();
+        bots.step();
     }
+    let arena = bots.game.arena;
     let ahead = Ahead::new(move |shooter: &Shooter| {
         let mut player = shooter.player();
         let keys = player.keys();
-        movement(&game.arena, RATES, &mut player, &keys);
+        movement(&arena, RATES, &mut player, &keys);
         Shooter::of(&player)
     });
     recording(Shooter::FIELDS, &states, Box::new(ahead))
@@ -91,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_skirmish_and_people_die_in_it() {
+    fn shooters_move_as_in_skirmish_and_die() {
         for field in Shooter::FIELDS {
             let of_game = Player::FIELDS.iter().find(|other| other.name == field.name);
             let of_game = of_game.expect("the game has that field");

@@ -1,10 +1,10 @@
-//! Presentation, scored: what moves in games is sent over bad networks and shown by every method, against
-//! the truth. How, the laboratory says ([`phaselock_lab`]); here is what is measured for the defaults.
+//! Presentation, scored: what moves in games is sent over bad networks and shown by every method,
+//! against the truth. How, the laboratory says ([`phaselock_lab`]); here is what is measured for
+//! the defaults.
 //!
-//! A snapshot goes out each second tick, 30 a second. Frames come 60.07 times a second, so that their phase
-//! drifts through that of the ticks.
+//! A snapshot goes out each second tick, 30 a second. Frames come 60.07 times a second, so that
+//! their phase drifts through that of the ticks.
 
-mod crowd;
 pub mod ranking;
 mod scores;
 
@@ -14,7 +14,6 @@ use phaselock_lab::{Carried, Contender, Network, Recording, Sending, Setup};
 
 use crate::motions::RATES;
 
-pub use crowd::Crowd;
 pub use scores::{Plan, Row};
 
 /// The networks that are measured unless others are asked for.
@@ -25,7 +24,8 @@ const FRAME: f64 = 0.016_647;
 /// Seconds that are not scored: the delay is still on its way to what the network needs.
 const WARM_UP_SECS: f64 = 5.0;
 
-/// Which senders a method is measured with: what goes on by itself also with those that know that.
+/// Senders that a method is measured with. Dead reckoning is also measured with senders that know
+/// of it.
 pub fn sendings(contender: Contender) -> &'static [Sending] {
     match contender {
         Contender::Method(Choice::DeadReckoning) => Sending::ALL,

@@ -1,4 +1,4 @@
-//! Which method is best, by the table: what defaults are chosen by, and what holds them to it.
+//! Rankings of the methods by the table. Defaults are chosen by them, and a test holds them to it.
 
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
@@ -18,8 +18,8 @@ pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> 
     ranking(rows, motion, timeline).first().map(|standing| standing.of)
 }
 
-/// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of the
-/// figures in pixels; a pixel is added to each, since nobody sees what is below that.
+/// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of
+/// the figures in pixels; a pixel is added to each, since nobody sees what is below that.
 pub fn rank<'a>(
     rows: impl Iterator<Item = &'a Row> + Clone,
     timeline: Timeline,
@@ -55,6 +55,7 @@ pub fn rank<'a>(
 #[cfg(test)]
 mod tests {
     use phaselock_lab::Scores;
+    use phaselock_lab::scores::timeline_name;
 
     use super::*;
 
@@ -66,7 +67,17 @@ mod tests {
             jerk: jerk * motion.pixel(),
             ..Scores::default()
         };
-        Row::new(motion, "lan".into(), method, Sending::Every, scores)
+        Row {
+            motion,
+            profile: "lan".into(),
+            method,
+            timeline: timeline_name(method.timeline()),
+            sending: Sending::Every.name(),
+            sends_per_second: 0.0,
+            delay_ms: 0.0,
+            scores,
+            ns_per_frame: None,
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is measured, and its lines.
+//! Plans of measurements, and their rows.
 
 use std::fmt::Display;
 
@@ -13,26 +13,26 @@ use crate::motions::{Motion, RATES};
 /// A line of the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What moved.
+    /// The recorded motion.
     #[serde(serialize_with = "by_name")]
     pub motion: Motion,
     /// The network.
     pub profile: String,
-    /// What showed it.
+    /// The method.
     #[serde(serialize_with = "by_name")]
     pub method: Contender,
-    /// Which time it shows: `past` or `present`.
+    /// The time that the method shows: `past` or `present`.
     pub timeline: &'static str,
     /// When the sender sent.
     pub sending: &'static str,
     /// States a second that it sent.
     pub sends_per_second: f64,
-    /// How far behind the present the past is shown, on average.
+    /// Mean interpolation delay, in milliseconds.
     pub delay_ms: f64,
-    /// What was measured.
+    /// Errors and jerks.
     #[serde(flatten)]
     pub scores: Scores,
-    /// Nanoseconds to show one body once, with what comes of it; none if that was not measured.
+    /// Nanoseconds to show one body once; none if not measured.
     pub ns_per_frame: Option<f64>,
 }
 
@@ -40,42 +40,18 @@ fn by_name<S: Serializer>(what: &impl Display, to: S) -> Result<S::Ok, S::Error>
     to.collect_str(what)
 }
 
-impl Row {
-    /// A line of scores, but for how it was carried.
-    pub fn new(
-        motion: Motion,
-        profile: String,
-        method: Contender,
-        sending: Sending,
-        scores: Scores,
-    ) -> Self {
-        let timeline = timeline_name(method.timeline());
-        Self {
-            motion,
-            profile,
-            method,
-            timeline,
-            sending: sending.name(),
-            sends_per_second: 0.0,
-            delay_ms: 0.0,
-            scores,
-            ns_per_frame: None,
-        }
-    }
-}
-
-/// What is to be measured.
+/// A plan of measurements.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What moves.
+    /// Recorded motions.
     pub motions: Vec<Motion>,
-    /// Over which networks, as they are written.
+    /// Networks, as they are written for `--link`.
     pub profiles: Vec<String>,
-    /// What shows it.
+    /// Methods.
     pub contenders: Vec<Contender>,
-    /// For how many seconds.
+    /// Seconds of play.
     pub seconds: f64,
-    /// By which dice.
+    /// Seed of motions and networks.
     pub seed: u64,
 }
 
@@ -98,16 +74,16 @@ impl Plan {
                         continue;
                     }
                     let carried = carry(&recording, conditions, *sending, self.seconds, self.seed);
-                    rows.extend(contenders.map(|&contender| Row {
+                    rows.extend(contenders.map(|&method| Row {
+                        motion,
+                        profile: conditions.to_string(),
+                        method,
+                        timeline: timeline_name(method.timeline()),
+                        sending: sending.name(),
                         sends_per_second: carried.sends_per_second,
                         delay_ms: carried.delay_mean.as_ms(),
-                        ..Row::new(
-                            motion,
-                            conditions.to_string(),
-                            contender,
-                            *sending,
-                            Scores::of(&recording, &carried, contender),
-                        )
+                        scores: Scores::of(&recording, &carried, method),
+                        ns_per_frame: None,
                     }));
                 }
                 each(&rows[from..]);
@@ -145,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_is_missing() {
+    fn updates_that_do_not_come_are_missing() {
         let recording = Motion::Flyer.record(60 * 20, 1);
         let broken = Conditions::from_str("delay=10ms; 10s: loss=100%").expect("it is a network");
         let carried = carry(&recording, &broken, Sending::Every, 20.0, 1);

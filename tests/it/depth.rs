@@ -1,0 +1,45 @@
+//! Depth of the tests: seeds, seconds and repetitions of the slow ones come from one variable.
+//!
+//! `PHASELOCK_DEPTH` is a whole number from 1, the default. It multiplies everything that takes
+//! long. At depth 1 all tests together take a minute or two, and each is still long enough to fail
+//! when what it guards is broken. The deep tier, `.ci/deep`, runs at depth 4; bounds are fitted to
+//! its figures too.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+const VARIABLE: &str = "PHASELOCK_DEPTH";
+/// Deeper runs would outlast the counters of the simulation.
+const DEPTH_MAX: u32 = 100;
+
+static DEPTH: LazyLock<u32> = LazyLock::new(|| match std::env::var(VARIABLE) {
+    Ok(text) => match text.parse() {
+        Ok(depth) if (1..=DEPTH_MAX).contains(&depth) => depth,
+        _ => panic!("{VARIABLE} is '{text}', not a whole number from 1 to {DEPTH_MAX}"),
+    },
+    Err(_) => 1,
+});
+
+fn depth() -> u32 {
+    *DEPTH
+}
+
+/// So many rounds or cases, times the depth.
+pub(crate) fn times(count: u32) -> u32 {
+    count * depth()
+}
+
+/// Seeds from `first` on: `count` times the depth.
+pub(crate) fn seeds(first: u64, count: u32) -> Range<u64> {
+    first..first + u64::from(times(count))
+}
+
+/// Seconds to simulate, times the depth.
+pub(crate) fn secs(secs: f64) -> f64 {
+    secs * f64::from(depth())
+}
+
+/// The first `count` of some cases, the most telling ones first; all of them in a deep run.
+pub(crate) fn first<T>(cases: &[T], count: usize) -> &[T] {
+    if depth() > 1 { cases } else { &cases[..count] }
+}

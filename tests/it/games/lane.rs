@@ -1,0 +1,70 @@
+//! A lane: Race without a race, in which all stand side by side on the straight until they drive
+//! off.
+
+use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, Slot, World};
+use phaselock::ids::{EntityId, PlayerId};
+use phaselock::physics::turns;
+use phaselock::time::Rates;
+use phaselock_games::race::{Book, Car, Command, Piece, Race};
+
+/// From middle to middle of two who stand side by side, in metres.
+pub(crate) const APART: f32 = 4.0;
+/// Where they stand: in metres from the line, before which the straight begins and after which it
+/// goes on.
+const STATION: f32 = -40.0;
+
+/// The rules; `SHARED` is whether cars near the own one are computed ahead with it, as Race has
+/// it.
+#[derive(Debug)]
+pub(crate) struct Lane<const SHARED: bool>(Race);
+
+impl<const SHARED: bool> Game for Lane<SHARED> {
+    const NAME: &'static str = "lane";
+    const RULES_VERSION: u32 = 1;
+    const KIT: Kit<Self> = Kit {
+        presentation: Race::KIT.presentation,
+        coding: Coding {
+            extrapolate: |game, base, steering, ticks| game.0.extrapolate(base, steering, ticks),
+            ..Coding::GENERAL
+        },
+        ..Kit::NONE
+    };
+    type Input = Command;
+    type Entity = Piece;
+    type Memory = Book;
+
+    fn new(rates: Rates, _seed: u64) -> Self {
+        Self(Race::at(rates))
+    }
+
+    fn join(&self, world: &mut World<Self>, player: PlayerId) {
+        let place = self.0.track.place(STATION, (f32::from(player.0) - 0.5) * APART);
+        let heading = turns(self.0.track.sample(STATION).along);
+        world.spawn(
+            Some(player),
+            Car { x: place.x, y: place.y, heading, gates: 1, ..Car::default() }.into(),
+        );
+    }
+
+    fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
+        self.0.advance(&mut world.entities, &mut world.memory, inputs);
+    }
+
+    fn predict(
+        &self,
+        entities: &mut Entities<Piece>,
+        own: EntityId,
+        command: &Command,
+        ahead: Ahead<'_>,
+    ) {
+        self.0.predict(entities, own, command, ahead);
+    }
+
+    fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
+        SHARED && self.0.co_predicts(entities, own, other)
+    }
+
+    fn repeat(last: &Command, missed: u64) -> Command {
+        Race::repeat(last, missed)
+    }
+}

@@ -1,0 +1,6 @@
+//! Games and scenes that the scenarios play.
+
+pub(crate) mod air;
+pub(crate) mod lane;
+pub(crate) mod range;
+pub(crate) mod runners;
