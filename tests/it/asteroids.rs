@@ -22,6 +22,7 @@ use phaselock_games::asteroids::{
 };
 use phaselock_games::rounds::{Phase, Round, round};
 use phaselock_testing::{Press, Sim};
+use phaselock_tests::depth;
 
 /// 150 ms there and back, more or less 30, and each twentieth packet lost.
 const BAD: LinkConfig = LinkConfig::delayed(60, 30).losing(0.05);
@@ -59,8 +60,7 @@ fn scores(entities: &Entities<Piece>) -> Vec<(Option<phaselock::ids::PlayerId>, 
 #[test]
 fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
     let mut sim = Sim::<Asteroids>::new(41, 2);
-    // A display of 60 Hz; more would take long.
-    sim.frame = Micros::from_ms(16);
+    sim.frame = depth::frame();
     for _ in 0..2 {
         join_bot(&mut sim, BAD);
     }

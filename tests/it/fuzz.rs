@@ -4,6 +4,7 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 
 use phaselock::random::Random;
+use phaselock_tests::depth;
 use phaselock_tests::fuzz::mutate::mutate;
 use phaselock_tests::fuzz::{Body, TARGETS, corpus_folder};
 
@@ -72,7 +73,7 @@ fn every_target_bears_changes_to_its_corpus() {
 fn changed(target: &str, body: Body, mut random: Random) {
     let corpus = corpus(target);
     let any = |random: &mut Random| &corpus[random.below(corpus.len() as u32) as usize].1;
-    for _ in 0..rounds(target) {
+    for _ in 0..depth::times(rounds(target)) {
         let mut bytes = any(&mut random).clone();
         mutate(&mut bytes, any(&mut random), &mut random);
         let input = Told { target, bytes };

@@ -13,6 +13,7 @@ use phaselock::record;
 use phaselock::time::{Rates, Tick};
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, may_know, must_know};
+use phaselock_tests::depth;
 
 record! {
     /// What a walker commands.
@@ -296,6 +297,7 @@ fn walls_keep_their_secrets_over_any_line() {
         (3, LinkConfig::delayed(40, 10).bursting(0.2, 6.0)),
     ] {
         let mut sim = Sim::<Skirmish>::new(seed, 20);
+        sim.frame = depth::frame();
         for _ in 0..3 {
             sim.join_bot(link);
         }

@@ -7,6 +7,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use phaselock::time::Micros;
+
 /// The variable's name.
 pub const VARIABLE: &str = "PHASELOCK_DEPTH";
 /// The depth of the deep tier, to whose figures bounds are fitted too.
@@ -45,6 +47,12 @@ pub fn seeds(first: u64, count: u32) -> Range<u64> {
 /// Seconds to simulate, times the depth.
 pub fn secs(secs: f64) -> f64 {
     secs * f64::from(depth())
+}
+
+/// The time between two frames of a client where that takes most of a test: as on a display of 60 Hz, and of
+/// 250 Hz in a deep run.
+pub fn frame() -> Micros {
+    Micros::from_ms(if is_deep() { 4 } else { 16 })
 }
 
 /// The first `count` of some cases, the most telling ones first; all of them in a deep run.
