@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::depth;
 use glam::Vec2;
 use phaselock::client::{Client, View};
 use phaselock::fields::{Record, turn_between};
@@ -59,8 +60,7 @@ fn scores(entities: &Entities<Piece>) -> Vec<(Option<phaselock::ids::PlayerId>, 
 #[test]
 fn a_round_is_played_to_its_end_over_a_bad_link_and_all_agree() {
     let mut sim = Sim::<Asteroids>::new(41, 2);
-    // A display of 60 Hz; more would take long.
-    sim.frame = Micros::from_ms(16);
+    sim.frame = depth::frame();
     for _ in 0..2 {
         join_bot(&mut sim, BAD);
     }

@@ -8,6 +8,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use phaselock::time::Micros;
+
 const VARIABLE: &str = "PHASELOCK_DEPTH";
 /// Deeper runs would outlast the counters of the simulation.
 const DEPTH_MAX: u32 = 100;
@@ -37,6 +39,12 @@ pub(crate) fn seeds(first: u64, count: u32) -> Range<u64> {
 /// Seconds to simulate, times the depth.
 pub(crate) fn secs(secs: f64) -> f64 {
     secs * f64::from(depth())
+}
+
+/// The time between two frames of a client where that takes most of a test: as on a display of
+/// 60 Hz, and of 250 Hz in a deep run.
+pub(crate) fn frame() -> Micros {
+    Micros::from_ms(if depth() > 1 { 4 } else { 16 })
 }
 
 /// The first `count` of some cases, the most telling ones first; all of them in a deep run.

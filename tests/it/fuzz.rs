@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use crate::depth;
 use phaselock::random::Random;
 use phaselock_tests::fuzz::mutate::mutate;
 use phaselock_tests::fuzz::{Body, TARGETS, seeds};
@@ -56,7 +57,7 @@ fn every_target_bears_changes_to_its_corpus() {
 fn changed(target: &str, body: Body, mut random: Random) {
     let corpus: Vec<_> = seeds(target).into_values().collect();
     let any = |random: &mut Random| &corpus[random.below(corpus.len() as u32) as usize];
-    for _ in 0..rounds(target) {
+    for _ in 0..depth::times(rounds(target)) {
         let mut bytes = any(&mut random).clone();
         mutate(&mut bytes, any(&mut random), &mut random);
         let input = Told { target, bytes };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::depth;
 use glam::Vec2;
 use phaselock::fields::{Entity, Kind, Record, Values};
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, Relevance, Slot, Viewpoint, World};
@@ -296,6 +297,7 @@ fn walls_keep_their_secrets_over_any_line() {
         (3, LinkConfig::delayed(40, 10).bursting(0.2, 6.0)),
     ] {
         let mut sim = Sim::<Skirmish>::new(seed, 20);
+        sim.frame = depth::frame();
         for _ in 0..3 {
             sim.join_bot(link);
         }

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::depth;
 use glam::Vec2;
 use phaselock::client::{AnyClient, Client, View};
 use phaselock::fields::Record;
@@ -62,6 +63,7 @@ fn a_round_over_a_bad_network_is_played_to_its_end_and_everybody_agrees() {
     // 150 ms there and back, more or less 20, a twentieth lost.
     let conditions: Conditions = "delay=65ms,jitter=20ms,loss=5%".parse().expect("a link");
     let mut sim = Sim::<ShufflePuck>::new(41, 0);
+    sim.frame = depth::frame();
     let clients: Vec<_> = (0..4).map(|n| join_bot(&mut sim, &conditions, 100 + n)).collect();
     let (mut goals, mut secs) = (0, 0);
     let mut phases = vec![Phase::WarmUp];

@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::depth;
 use crate::games::range::{Range, STAND, Screen, on_screen, perfect_aim, strafe};
 use glam::Vec2;
 use phaselock::client::AnyClient;
+use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
 use phaselock::motion::choice::Choice;
@@ -70,7 +72,7 @@ impl Duel {
 }
 
 fn duel(link: LinkConfig, rewind_ms: Option<i64>) -> Duel {
-    duel_by(link, rewind_ms, Skirmish::presentation(0))
+    duel_by(link, rewind_ms, (Skirmish::KIT.presentation)(0))
 }
 
 /// Half a minute of it, with the target shown by some method. Counted by what the shooter's entity
@@ -235,7 +237,7 @@ fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>
     let mut covered: Option<Tick> = None;
     let mut last = Tick(0);
     let (mut behind, mut hits) = (Vec::new(), 0);
-    sim.run_each(120.0, |sim| {
+    sim.run_each(depth::secs(60.0), |sim| {
         let tick = sim.room.tick();
         if tick == last {
             return;
@@ -273,7 +275,7 @@ fn forged_parts() -> u16 {
 fn a_forged_view_time_gains_nothing() {
     let link = LinkConfig::delayed(25, 0);
     let (honest, honest_hits) = seek(link, None, None);
-    assert!(honest_hits > 100, "{honest_hits} hits");
+    assert!(honest_hits > depth::times(50) as usize, "{honest_hits} hits");
     assert!(!honest.is_empty(), "some who reached cover were hit");
     let forgers: [(&str, Lie); 4] = [
         ("always", |_, _, _| forged_parts()),
@@ -296,7 +298,8 @@ fn a_forged_view_time_gains_nothing() {
         assert!(longest(&behind) <= longest(&honest) + 0.1, "{name}: {behind:?}");
         // It always has the most that an honest one has at times, which is half of a frame on
         // average.
-        assert!(behind.len() <= honest.len() + honest.len() / 5, "{name}: {}", behind.len());
+        let honest_and_a_fifth = honest.len() + honest.len().div_ceil(5);
+        assert!(behind.len() <= honest_and_a_fifth, "{name}: {}", behind.len());
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::depth;
 use glam::Vec2;
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Entity;
@@ -33,6 +34,7 @@ fn a_round_over_a_bad_link_is_played_to_its_end_and_the_next_begins() {
         "delay=75ms,jitter=15ms,loss=5%,burst=2".parse().expect("it is a link");
     // Bots enough that somebody has the last frag soon.
     let mut sim = Sim::<Skirmish>::with(RoomConfig { players_max: 32, ..room_config(41, 12) });
+    sim.frame = depth::frame();
     for client in 0..4 {
         sim.join_over(&conditions, Skew::default(), bot::<Skirmish>(client));
     }
