@@ -39,7 +39,8 @@ impl Aabb {
     }
 }
 
-/// A plane without ends: who leaves at one side comes in at the other. Places are from 0 up to its size.
+/// A plane without ends: who leaves at one side comes in at the other. Places are from 0 up to its
+/// size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
     /// After how much it begins anew in each direction.

@@ -1,22 +1,24 @@
-//! What a client's player saw: the server's own idea of it, against which it holds the client's.
+//! The server's estimate of a client's view time, against which it holds the client's claims.
 //!
-//! With each input a client says how long before the input's tick that was which its player had on the
-//! screen, the *view lag*. Shots are tested against that moment, so whoever could choose it freely could
-//! choose when a target was easiest to hit. Two things are held against a claim:
+//! With each input a client says how long before the input's tick that was which its player had on
+//! the screen, the *view lag*. Shots are tested against that moment, so whoever could choose it
+//! freely could choose when a target was easiest to hit. Two things are held against a claim:
 //!
-//! - What can be. Nobody sees the future: who shows the present, guessed from what has arrived, sees what is half a
-//!   round trip before its input comes. And nobody who shows what it gets sees much before that: the server runs
-//!   the same estimator as the client ([`Delay`]), fed with when snapshots came there, as far as echoes and
-//!   acknowledgements tell. Their times hold the way there and the way back, so that what is estimated is by how much
-//!   a moment shown lies before the arrival of an input that answers it. How early the input came, the server knows.
-//! - What was. The interpolation delay and the lead drift; so does the server's estimate of their sum, no faster
-//!   than they can, and a claim is accepted only within [`ViewEstimate::TOLERANCE`] of it. While nothing
-//!   comes the estimate stays, so that what is repeated sees what was seen; what comes too late to run changes nothing.
+//! - What can be. Nobody sees the future: who shows the present, guessed from what has arrived,
+//!   sees what is half a round trip before its input comes. And nobody who shows what it gets sees
+//!   much before that: the server runs the same estimator as the client ([`Delay`]), fed with when
+//!   snapshots came there, as far as echoes and acknowledgements tell. Their times hold the way
+//!   there and the way back, so that what is estimated is by how much a moment shown lies before
+//!   the arrival of an input that answers it. How early the input came, the server knows.
+//! - What was. The interpolation delay and the lead drift; so does the server's estimate of their
+//!   sum, no faster than they can, and a claim is accepted only within [`ViewEstimate::TOLERANCE`]
+//!   of it. While nothing comes the estimate stays, so that what is repeated sees what was seen;
+//!   what comes too late to run changes nothing.
 //!
 //! The room then limits what is accepted to what the game rewinds.
 //!
-//! *Not proven:* a client can pretend to a longer path, as by acknowledging late; then it is treated as one that has it.
-//! That is what the limit is for.
+//! *Not proven:* a client can pretend to a longer path, as by acknowledging late; then it is
+//! treated as one that has it. That is what the limit is for.
 
 use std::collections::VecDeque;
 
@@ -30,23 +32,24 @@ use crate::wire::input::VIEW_PARTS;
 #[derive(Debug)]
 pub(super) struct ViewEstimate {
     rates: Rates,
-    /// From a moment shown to the arrival of an input given then, but for the frame in between; none before the
-    /// first echo.
+    /// From a moment shown to the arrival of an input given then, but for the frame in between;
+    /// none before the first echo.
     behind: Option<Delay>,
     /// Sequence numbers and ticks of the newest snapshot packets, oldest first.
     sent: VecDeque<(u64, Tick)>,
     /// The newest tick of which the client said that it has it.
     newest: Option<Tick>,
-    /// The round trip, nearer to the short ones: what goes below counts at once, what goes beyond by a part.
+    /// The round trip, nearer to the short ones: what goes below counts at once, what goes beyond
+    /// by a part.
     round_trip: Option<Micros>,
     /// The client's view lag, and the tick of the claim that moved it last; none before the first.
     lag: Option<(Micros, Tick)>,
 }
 
 impl ViewEstimate {
-    /// How far a claim may lie from the estimate, and how long a frame may take: one of a display of 60 Hz.
-    /// An input waits for its frame, and what it answers is a frame old, so honest claims rise and
-    /// fall by one. Programs that draw more slowly are cut short by the rest.
+    /// How far a claim may lie from the estimate, and how long a frame may take: one of a display
+    /// of 60 Hz. An input waits for its frame, and what it answers is a frame old, so honest
+    /// claims rise and fall by one. Programs that draw more slowly are cut short by the rest.
     const TOLERANCE: Micros = Micros(16_667);
     /// Fastest change of the estimate, in parts of real time: a tenth by the interpolation delay
     /// (`clock::delay`) and a quarter by the lead (`clock::lead`).
@@ -76,8 +79,9 @@ impl ViewEstimate {
         self.sent.push_back((seq, tick));
     }
 
-    /// A packet came that says that the snapshot packet number `newest` is the newest there and came `held` before
-    /// this one left; a bit of `mask` says that the one so many and 1 before it came too.
+    /// A packet came that says that the snapshot packet number `newest` is the newest there and
+    /// came `held` before this one left; a bit of `mask` says that the one so many and 1 before it
+    /// came too.
     pub(super) fn handle_ack(
         &mut self,
         now: LocalTime,
@@ -120,8 +124,8 @@ impl ViewEstimate {
         Some(self.sent[at].1)
     }
 
-    /// An input came so `early` before its tick with a view lag in parts of a tick. Nothing can be said of it
-    /// before the first echo.
+    /// An input came so `early` before its tick with a view lag in parts of a tick. Nothing can be
+    /// said of it before the first echo.
     pub(super) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
         let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
         let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
@@ -131,8 +135,8 @@ impl ViewEstimate {
         Some(Claim { claimed, plausible })
     }
 
-    /// What is accepted of the claim with the input that runs in a tick, or without a claim if it did not come; at
-    /// most so long before the tick.
+    /// What is accepted of the claim with the input that runs in a tick, or without a claim if it
+    /// did not come; at most so long before the tick.
     pub(super) fn accept(
         &mut self,
         tick: Tick,
@@ -212,7 +216,8 @@ mod tests {
             let claim = claimed.and_then(|claimed| {
                 let sent = RATES.time_of(tick) - self.early - self.up;
                 let came = sent + self.up;
-                // The newest snapshot that was there when it was sent; there is one every other tick.
+                // The newest snapshot that was there when it was sent; there is one every other
+                // tick.
                 let newest = RATES.tick_at(sent - self.down);
                 let seq = newest.0 / 2;
                 let held = sent - self.down - RATES.time_of(Tick(seq * 2));
