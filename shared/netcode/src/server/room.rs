@@ -156,12 +156,12 @@ impl<G: Game> Room<G> {
 
     fn drop_silent(&mut self, now: LocalTime) {
         let silent = self.members.iter().filter(|(_, s)| now - s.member.heard_at > SILENCE_MAX);
-        let secs = SILENCE_MAX.0 / 1_000_000;
-        let reason = format!(
-            "the server received nothing from your client for {secs} seconds; check your network and \
-             join again"
-        );
         for client in silent.map(|(client, _)| *client).collect::<Vec<_>>() {
+            let secs = SILENCE_MAX.0 / 1_000_000;
+            let reason = format!(
+                "the server received nothing from your client for {secs} seconds; check your \
+                 network and join again"
+            );
             self.close(client, &reason, true);
         }
     }
