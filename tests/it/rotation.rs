@@ -259,7 +259,7 @@ fn a_client_without_the_next_game_is_told_and_leaves_no_seat_behind() {
     let State::Ended { reason: closed } = hall.players[1].session.state() else {
         panic!("it is not put out");
     };
-    assert!(closed.contains(Air::NAME) && closed.contains("lacks"), "{closed}");
+    assert!(closed.contains(Air::NAME) && closed.contains("does not have"), "{closed}");
     assert_eq!((hall.players[0].names(), room.status().players), (1, 1));
     assert!(room.world().entities.owned_by(PlayerId(1)).next().is_none());
 }

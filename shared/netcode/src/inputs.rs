@@ -1,5 +1,5 @@
-//! One player's inputs on the server: each runs in its own tick, exactly once; or, where late ones are
-//! waited for ([`Late::Wait`]), once in its turn.
+//! One player's inputs on the server: each runs in its own tick, exactly once; or, where late ones
+//! are waited for ([`Late::Wait`]), once in its turn.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,14 +11,14 @@ use crate::rewind::Claim;
 use crate::time::{Micros, Rates, ServerTime, Tick};
 use crate::wire::snapshot::InputReport;
 
-/// What became of an input that arrived.
+/// Fate of an input that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// It waits for its tick.
+    /// The input waits for its tick.
     InTime,
-    /// Its tick ran without it. Where late inputs are waited for it waits for its turn.
+    /// Its tick ran without it. With [`Late::Wait`] it waits for its turn.
     Late,
-    /// It came before, or lies too far ahead or behind. Changes nothing.
+    /// The input came twice, or lies too far ahead or behind, and changes nothing.
     Ignored,
 }
 
@@ -28,10 +28,9 @@ pub struct InputBuffer<I> {
     policy: Late,
     /// The tick that the player's own time has come to, where late inputs are waited for.
     own: Option<Tick>,
-    /// Whether any of its inputs ran.
     begun: bool,
     waiting: BTreeMap<Tick, (I, Option<Claim>)>,
-    /// Ticks that ran without an input, lately.
+    /// Recent ticks that ran without an input.
     missing: BTreeSet<Tick>,
     last: I,
     /// Ticks since `last` was new.
@@ -51,7 +50,7 @@ impl<I: Record> InputBuffer<I> {
     /// Reports that an input which came closest to being late is in.
     const REPORTS: usize = 8;
 
-    /// Nothing yet.
+    /// An empty buffer.
     pub fn new(policy: Late) -> Self {
         Self {
             policy,
@@ -69,8 +68,8 @@ impl<I: Record> InputBuffer<I> {
         }
     }
 
-    /// An input arrived `early` before its tick was due, while the world is at tick `now`; `claim` is what
-    /// its player is said to have seen.
+    /// An input arrived `early` before its tick was due, while the world is at tick `now`; `claim`
+    /// is what its player is said to have seen.
     pub fn insert(
         &mut self,
         now: Tick,
@@ -117,8 +116,8 @@ impl<I: Record> InputBuffer<I> {
         accepted
     }
 
-    /// The input for the next tick to run and what its player claims to have seen: the player's, or what
-    /// `repeat` makes of the last one, for which nothing is claimed.
+    /// The input for the next tick to run and what its player claims to have seen: the player's,
+    /// or what `repeat` makes of the last one, for which nothing is claimed.
     pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> (I, Option<Claim>) {
         let input = self.waiting.remove(&tick);
         // Ticks that the server skipped will not run any more.
@@ -142,12 +141,13 @@ impl<I: Record> InputBuffer<I> {
         (repeat(&self.last, self.missed), None)
     }
 
-    /// The player's own steps that are to run in a tick of the world's, where late inputs are waited for; each is
-    /// handed to `run` with its own tick. Returns by how many ticks its own time is behind then.
+    /// The player's own steps that are to run in a tick of the world's, where late inputs are
+    /// waited for; each is handed to `run` with its own tick. Returns by how many ticks its own
+    /// time is behind then.
     ///
-    /// Own time only ever moves on, a tick for a step and never past the world's, so that no more steps run
-    /// than ticks have passed, whatever comes. It waits for what is missing, but is never behind by more than
-    /// [`OWN_TIME_BEHIND_MAX`]: what it jumps over is lost.
+    /// Own time only ever moves on, a tick for a step and never past the world's, so that no more
+    /// steps run than ticks have passed, whatever comes. It waits for what is missing, but is
+    /// never behind by more than [`OWN_TIME_BEHIND_MAX`]: what it jumps over is lost.
     pub fn take_own(
         &mut self,
         rates: Rates,
@@ -184,23 +184,17 @@ impl<I: Record> InputBuffer<I> {
 
     /// Tick 0 moved: what waits was meant for other moments.
     pub fn restart(&mut self) {
-        self.own = None;
-        self.begun = false;
-        self.waiting.clear();
-        self.missing.clear();
-        self.first = None;
-        self.newest = None;
-        self.worst = None;
-        self.worst_before.clear();
+        let (last, missed, late) = (self.last, self.missed, self.late);
+        *self = Self { last, missed, late, ..Self::new(self.policy) };
     }
 
-    /// Ticks that ran without this player's input, since its first.
+    /// Number of ticks that ran without this player's input, since its first.
     pub fn late(&self) -> u64 {
         self.late
     }
 
-    /// What to tell the client of its inputs, and of its `missing` packets. The worst input is that of
-    /// the last eight reports.
+    /// What to tell the client of its inputs, and of its `missing` packets. The worst input is
+    /// that of the last eight reports.
     pub fn report(&mut self, missing: u64) -> Option<InputReport> {
         let (newest, newest_early) = self.newest?;
         if self.worst_before.len() == Self::REPORTS {

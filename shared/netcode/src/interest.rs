@@ -1,8 +1,8 @@
 //! Entities near to a client: a uniform grid in the plane, and what the client is told of by it.
 //!
-//! [`Grid`] is filled once a snapshot and asked once for each client. [`Lingering`] turns the answers
-//! into what one client is told of, so that an entity at the border of its view does not come and go
-//! with every snapshot.
+//! [`Grid`] is filled once a snapshot and asked once for each client. [`Lingering`] turns the
+//! answers into what one client is told of, so that an entity at the border of its view does not
+//! come and go with every snapshot.
 
 use glam::Vec2;
 
@@ -18,8 +18,8 @@ struct Place {
     at: Vec2,
 }
 
-/// Entities sorted by the row and column of their cells, without empty cells: memory is for entities
-/// alone, and a lookup costs at most a look at each of them, however far it reaches.
+/// Entities sorted by the row and column of their cells, without empty cells: memory is for
+/// entities alone, and a lookup costs at most a look at each of them, however far it reaches.
 ///
 /// Coordinates are in the game's unit of length. An entity whose position is not finite is near to
 /// nobody.
@@ -40,9 +40,9 @@ fn cell_of(coordinate: f64, cell: f64) -> i32 {
 }
 
 impl Grid {
-    /// Replaces the content: each entity's index and position, or none for an entity that is near to
-    /// everybody. Lookups are quick if the side of a `cell` is about their radius; a side that is not
-    /// positive counts as 1.
+    /// Replaces the content: each entity's index and position, or none for an entity that is near
+    /// to everybody. Lookups are quick if the side of a `cell` is about their radius; a side that
+    /// is not positive counts as 1.
     pub fn rebuild(&mut self, cell: f32, entities: impl IntoIterator<Item = (u16, Option<Vec2>)>) {
         self.cell = if cell > 0.0 && cell.is_finite() { f64::from(cell) } else { 1.0 };
         self.places.clear();
@@ -147,9 +147,9 @@ impl Lingering {
     }
 
     /// Takes in the indices near at `tick`, rising; returns what to tell, in the order of indices.
-    /// `weigh` is called once for each entity that is near or lingers; it returns the generation of the
-    /// slot's tenant and its weight, 0 for an entity that is hidden or gone. A slot's old tenant does
-    /// not linger in the place of a new one.
+    /// `weigh` is called once for each entity that is near or lingers; it returns the generation
+    /// of the slot's tenant and its weight, 0 for an entity that is hidden or gone. A slot's old
+    /// tenant does not linger in the place of a new one.
     pub fn update(
         &mut self,
         tick: Tick,

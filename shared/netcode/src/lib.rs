@@ -1,4 +1,4 @@
-//! What Phaselock's server and client have in common: the netcode's cores and the games.
+//! The netcode that Phaselock's server and client share.
 //!
 //! Data flows down one side and up the other:
 //!

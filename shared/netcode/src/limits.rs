@@ -28,46 +28,46 @@ pub const CONTROL_QUEUE_MAX: usize = 1024;
 /// UDP payload (RFC 9000, 14.1) less a short header, the longest packet number, the authentication
 /// tag and the frame header.
 pub const DATAGRAM_BYTES_MAX: usize = 1150;
-/// Below this a path cannot carry a snapshot's header and one entity.
+/// Fewest bytes of a datagram: a snapshot's header and one entity.
 pub const DATAGRAM_BYTES_MIN: usize = 256;
 /// Packets of one snapshot; what does not fit waits for the next one.
 pub const SNAPSHOT_PACKETS_MAX: usize = 8;
-/// Bytes that a client's snapshot may always take, however narrow its path: timing and a little more, so
-/// that clocks keep running.
+/// Bytes that a client's snapshot may always take, so that clocks keep running.
 pub const SNAPSHOT_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
-/// Bytes of snapshots that may go out at once beyond a client's rate: all of a small world to who
-/// joins. Arbitrary; four packets.
+/// Bytes of snapshots that may go out at once beyond a client's rate: a small world to a newcomer.
+/// Arbitrary; four packets.
 pub const SNAPSHOT_BURST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
-/// Bytes of snapshots for one client in a second, if the host says nothing: half a megabit, which any
-/// path that games are played over carries, and twice what 64 players in sight take.
+/// Default bytes of snapshots a second for one client: half a megabit, which any path that games
+/// are played over carries, and twice what 64 players in sight take.
 pub const CLIENT_BYTES_DEFAULT: u32 = 64_000;
-/// The least that a host may allow: [`SNAPSHOT_BYTES_MIN`] a snapshot, 30 times a second, is about that.
+/// Least setting of that: about [`SNAPSHOT_BYTES_MIN`] a snapshot at 30 Hz.
 pub const CLIENT_BYTES_MIN: u32 = 8_000;
-/// The most. Arbitrary; 80 megabits.
+/// Greatest setting. Arbitrary; 80 megabits.
 pub const CLIENT_BYTES_MAX: u32 = 10_000_000;
-/// The greatest weight that a game may give an entity over another; what a player owns has it.
-/// Arbitrary; how long what weighs little can wait grows with it.
+/// Greatest weight of an entity, which a player's own have. Arbitrary; the longest wait of light
+/// entities grows with it.
 pub const WEIGHT_MAX: u16 = 64;
 /// Entities in one packet.
 pub const PACKET_ENTITIES_MAX: usize = 1024;
-/// Ticks that a game is asked to extrapolate; from older baselines on only the field table counts. Half
-/// a second at 60 Hz: a guess over more is seldom right, and it bounds what a packet costs to read.
+/// Ticks that a game is asked to extrapolate; with older baselines only the field table counts.
+/// Half a second at 60 Hz: longer extrapolations are seldom right, and packets must be cheap to
+/// read.
 pub const EXTRAPOLATION_TICKS_MAX: u64 = 32;
 /// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
 /// Sent packets that the server remembers for a client, to know what an acknowledgement is for:
 /// eight seconds of snapshots of one packet at the fastest rate, two of eight packets at 60 Hz.
 pub const SENT_PACKETS_MAX: usize = 1024;
-/// How long a client is told of an entity that was near and no longer is. Arbitrary: half a second is
-/// longer than a fight at a border sways, and short enough to cost little.
+/// Time for which a client is told of an entity that is no longer near. Arbitrary: longer than a
+/// fight at a border sways, and short enough to cost little.
 pub const LINGER: Micros = Micros::from_ms(500);
 
-/// Bytes that reading a message may allocate for each byte of it, and [`DECODE_BYTES_BASE`] besides,
-/// all counted that is allocated on the way, be it freed again. What needs most are lists that grow by
-/// doubling: the games of a hello take 2 bytes or more each on the wire and 32 in memory.
+/// Bytes that reading a message may allocate for each byte of it, besides [`DECODE_BYTES_BASE`],
+/// freed ones included. Lists that grow by doubling need most: a game of a hello takes 2 bytes or
+/// more on the wire and 32 in memory.
 pub const DECODE_BYTES_PER_BYTE: usize = 128;
-/// The same for a snapshot packet, together with what a client stores of it. What needs most is an
-/// entity that is no more: half a byte on the wire, and a place among the client's states.
+/// The same for a snapshot packet and its storage. An entity that is gone needs most: half a byte
+/// on the wire, and a place among the client's states.
 pub const DECODE_SNAPSHOT_BYTES_PER_BYTE: usize = 1536;
 /// See [`DECODE_BYTES_PER_BYTE`].
 pub const DECODE_BYTES_BASE: usize = 1024;
@@ -75,7 +75,7 @@ pub const DECODE_BYTES_BASE: usize = 1024;
 /// Inputs in one packet; at 128 Hz half a second.
 pub const PACKET_INPUTS_MAX: usize = 64;
 /// Ticks that a client may predict ahead of the newest snapshot; past that its player stands
-/// still until the server is heard of again.
+/// still.
 pub const PREDICTION_TICKS_MAX: u64 = 128;
 /// Ticks ahead of the server's at which an input is refused.
 pub const INPUT_AHEAD_TICKS_MAX: u64 = 128;
@@ -84,43 +84,43 @@ pub const CATCH_UP_TICKS_MAX: u64 = 16;
 /// Input packets a client may send for each tick on average before the rest are dropped unread.
 pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
 
-/// Places of entities that a client predicts, beyond those of the world. Arbitrary: what one player can
-/// bring into the world in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
+/// Slots for a client's predicted spawns, beyond those of the world. Arbitrary: as many as one
+/// player can spawn in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
 pub const PREDICTED_SPAWNS_MAX: u16 = 1024;
-/// The first of them.
+/// Index of the first of these slots.
 pub const PREDICTED_SPAWN_INDEX_MIN: u16 = ENTITIES_MAX;
-/// How long something predicted is kept when the server's state of its time does not show it: the packet
-/// with it may have been lost, and is then sent again within two snapshots or three.
+/// Time for which a predicted spawn is kept when the server's state does not show it: the packet
+/// with it may be lost, and is then sent again within three snapshots.
 pub const PREDICTED_SPAWN_GRACE: Micros = Micros::from_ms(250);
-/// How long something is computed ahead after the game last shared it, so that it is not handed to and
-/// fro at the edge of reach. Arbitrary.
+/// Time for which an entity is co-predicted after the game last asked for it, so that it does not
+/// alternate at the edge of reach. Arbitrary.
 pub const CO_PREDICTION_LINGER: Micros = Micros::from_ms(500);
-/// Things that a client shares at a time, besides what it foresaw. Arbitrary; the first in the world's order.
+/// Entities that a client co-predicts at a time, the first in the world's order. Arbitrary.
 pub const CO_PREDICTED_MAX: usize = 64;
-/// Tracks of one entity, ended by teleports or its end, that are remembered until they are shown: as many
-/// as fit in the greatest interpolation delay at a teleport every 60 ms. The oldest go first.
+/// Tracks of one entity, ended by teleports, that wait to be shown: as many as the greatest
+/// interpolation delay holds at a teleport every 60 ms. The oldest go first.
 pub const ENTITY_TRACKS_MAX: usize = 8;
 
 /// Greatest interpolation delay. The least is an interval of snapshots.
 pub const INTERPOLATION_DELAY_MAX: Micros = Micros::from_ms(500);
-/// By how much a game or a host may have the world rewound for a shot. Arbitrary: a target would feel hit
-/// through walls, and memory is for as many ticks.
+/// Greatest rewind for a shot. Arbitrary: with more, targets would feel hit through walls.
 pub const REWIND_MAX: Micros = Micros::from_ms(500);
-/// Shots tested against the past that are remembered for whoever asks. Arbitrary: two ticks in which 128
+/// Shots tested against the past that wait to be fetched. Arbitrary: two ticks in which 128
 /// players shoot.
 pub const REWOUND_MAX: usize = 256;
-/// How far a player's own time may be behind the world's where late inputs are waited for; what comes
-/// later is lost. A quarter of a second: about the longest that a stall is bridged for with nothing but
-/// patience, and how far a player who held its inputs back gets at once. Arbitrary to a tenth.
+/// Greatest lag of a player's own time behind the world's where late inputs are waited for; later
+/// ones are lost. It bridges a short stall, and bounds how far held-back inputs move a player at
+/// once. Arbitrary to a tenth.
 pub const OWN_TIME_BEHIND_MAX: Micros = Micros::from_ms(250);
-/// How long a player may stay connected without sending a valid input. Long enough for a machine
-/// that slept for ten seconds to find its game again.
+/// Time for which a player may stay connected without a valid input: a machine that slept for ten
+/// seconds finds its game again.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
 
-/// Notices that wait to be told to a player; of more the oldest are lost. Arbitrary, and more than come in
+/// Notices that wait for a player; the oldest are lost first. Arbitrary, and more than arrive in
 /// the longest frame.
 pub const NOTICES_MAX: usize = 64;
-/// States of the own player's motion that wait to be fetched from a session: half a minute at 128 Hz.
+/// States of the own player's motion that wait to be fetched from a session: half a minute at 128
+/// Hz.
 pub const MOTION_MAX: usize = 4096;
 /// Entries of a session's recording that wait to be fetched: some minutes of play.
 pub const FED_MAX: usize = 1 << 16;

@@ -39,17 +39,18 @@ impl Aabb {
     }
 }
 
-/// A plane without ends: who leaves at one side comes in at the other. Places are from 0 up to its size.
+/// A plane without ends: a body that leaves at one side enters at the other. Positions are from 0
+/// up to its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
-    /// After how much it begins anew in each direction.
+    /// Period in each direction.
     pub size: Vec2,
 }
 
 impl Torus {
-    /// The same place within it.
-    pub fn fold(self, place: Vec2) -> Vec2 {
-        Vec2::new(wrapped(place.x, self.size.x), wrapped(place.y, self.size.y))
+    /// The same position from 0 up to the size.
+    pub fn fold(self, position: Vec2) -> Vec2 {
+        Vec2::new(wrapped(position.x, self.size.x), wrapped(position.y, self.size.y))
     }
 
     /// The shortest way from `a` to `b`: half of the size in each direction at most.
@@ -57,7 +58,7 @@ impl Torus {
         Vec2::new(way_around(a.x, b.x, self.size.x), way_around(a.y, b.y, self.size.y))
     }
 
-    /// How long that is.
+    /// Length of the shortest way.
     pub fn distance(self, a: Vec2, b: Vec2) -> f32 {
         self.way(a, b).length()
     }

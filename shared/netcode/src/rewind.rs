@@ -1,10 +1,10 @@
 //! Lag compensation: a shot counts where its target was on the shooter's screen.
 //!
 //! The model is Neil Toronto's *Unlagged* for Quake III ("backward reconciliation"): the server
-//! remembers where everybody was, and tests a shot against the moment that the shooter saw. Instead of moving
-//! everybody back and forth it makes a scene of that moment beside the world ([`Past::at`]), so that there is
-//! nothing to restore. What a client says that it saw is a claim; the room holds it against its own measurements
-//! before it becomes a [`View`].
+//! remembers where everybody was, and tests a shot against the moment that the shooter saw.
+//! Instead of moving everybody back and forth it makes a scene of that moment beside the world
+//! ([`Past::at`]), so that there is nothing to restore. What a client says that it saw is a claim;
+//! the room holds it against its own measurements before it becomes a [`View`].
 //!
 //! *Invariants:*
 //! - Nothing here changes the present.
@@ -20,98 +20,97 @@ use crate::limits::{REWIND_MAX, REWOUND_MAX};
 use crate::motion::interpolate::{TickTime, blend_values, cut_between};
 use crate::time::{Micros, Rates, Tick};
 
-/// How a game rewinds for those who are late.
+/// A game's policy of lag compensation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rewind {
-    /// By how much at most; who is later than that has to aim ahead by the rest. 0 is not at all.
+    /// Greatest rewind, 0 for none. A player with more lag has to aim ahead by the rest.
     pub most: Micros,
-    /// Who has the benefit of the doubt.
+    /// Side with the benefit of the doubt.
     pub favour: Favour,
 }
 
 impl Rewind {
-    /// A quarter of a second in the shooter's favour. Arbitrary; about a round trip of 200 ms, and what others
-    /// settled on (Unreal Tournament's default is 250 ms).
+    /// A quarter of a second in the shooter's favour. Arbitrary; about a round trip of 200 ms, and
+    /// what others settled on (Unreal Tournament's default is 250 ms).
     pub const DEFAULT: Self = Self { most: Micros::from_ms(250), favour: Favour::Shooter };
 }
 
-/// Who has the benefit of the doubt when shooter and target saw different moments.
+/// Side with the benefit of the doubt when shooter and target saw different moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Favour {
-    /// What the shooter saw counts, even if the target has reached cover since.
+    /// The shooter's view counts, even if the target has reached cover since.
     #[default]
     Shooter,
-    /// Who is behind cover is safe: a hit counts only if, besides, nothing stands on the straight line
-    /// from where the shooter is to the middle of where the target is now.
+    /// A target behind cover is safe: a hit counts only if, besides, nothing stands on the
+    /// straight line from the shooter to the middle of the target's present position.
     Defender,
 }
 
-/// What a client says of what its player saw when it gave an input.
+/// A client's claim of the view time of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// By how much what was shown lay before the input's tick, as the client says.
+    /// Time from the view to the input's tick, as the client says.
     pub claimed: Micros,
-    /// What of that can be, by what the server measured when the input came.
+    /// The same within the bounds that the server measured when the input arrived.
     pub plausible: Micros,
 }
 
-/// What a player saw when it gave an input, as far as the server believes it.
+/// The view time of an input, as far as the server believes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
-    /// The time that was shown.
+    /// Time that was shown.
     pub at: TickTime,
-    /// By how much that lay before the input's tick, as the client said; none if the input did not come.
+    /// Time from it to the input's tick, as the client said; none if the input did not arrive.
     pub claimed: Option<Micros>,
-    /// The same as the server has it; `at` follows from it.
+    /// The same as the server accepts it; `at` follows from it.
     pub accepted: Micros,
-    /// Why the two differ.
+    /// Reason why the two differ.
     pub adjusted: Adjusted,
 }
 
-/// Why a claim was not taken as it came.
+/// Reason why a claim was not accepted as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjusted {
-    /// It was.
+    /// The claim was accepted.
     No,
-    /// By what the server measured of the connection, the client cannot have seen that then.
+    /// By the server's measurements the client cannot have seen that then.
     Implausible,
-    /// It changed faster than an honest client's clocks do.
+    /// The claims changed faster than an honest client's clocks do.
     Unsteady,
-    /// It is longer ago than is rewound.
+    /// The view is older than the greatest rewind.
     Limit,
-    /// The input did not come in time, and with it no claim: it is taken as those before.
+    /// The input came too late, and its claim with it; the one before counts on.
     Missing,
 }
 
 /// A shot that was tested against the past.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rewound {
-    /// Whose it was.
+    /// The player who shot.
     pub shooter: PlayerId,
-    /// The tick that it was fired in.
+    /// Tick of the shot.
     pub tick: Tick,
-    /// What the shooter saw.
+    /// View of the shooter.
     pub view: View,
-    /// Who was hit, if anybody.
+    /// The hit, if there was one.
     pub hit: Option<RewoundHit>,
 }
 
-/// Who was hit in the past.
+/// A hit in the past.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RewoundHit {
-    /// Whom.
+    /// Entity that was hit.
     pub target: EntityId,
-    /// Where it was when the shooter saw it.
+    /// Its position in the shooter's view.
     pub then: Vec2,
-    /// Where it is.
+    /// Its present position.
     pub now: Vec2,
 }
 
-/// Where everything was in the last ticks.
+/// Positions of everything that moves in the last ticks.
 #[derive(Debug)]
 pub struct Past<E> {
     policy: Rewind,
-    /// How many ticks are kept.
     ticks_max: usize,
     /// Oldest first.
     ticks: VecDeque<(Tick, Entities<E>)>,
@@ -131,8 +130,8 @@ impl<E> Default for Past<E> {
 }
 
 impl<E: Entity> Past<E> {
-    /// Keeps what the policy needs: the greatest rewind, at most [`REWIND_MAX`], and two ticks to blend
-    /// between.
+    /// Keeps what the policy needs: the greatest rewind, at most [`REWIND_MAX`], and two ticks to
+    /// blend between.
     pub fn new(rates: Rates, policy: Rewind) -> Self {
         let most = policy.most.clamp(Micros::ZERO, REWIND_MAX);
         let steps = (most.as_secs() * f64::from(rates.tick_hz)).ceil() as usize;
@@ -145,18 +144,18 @@ impl<E: Entity> Past<E> {
         self.policy
     }
 
-    /// How many ticks are kept at present.
+    /// Number of ticks kept at present.
     pub fn len(&self) -> usize {
         self.ticks.len()
     }
 
-    /// Whether nothing is kept.
+    /// Tells whether no tick is kept.
     pub fn is_empty(&self) -> bool {
         self.ticks.is_empty()
     }
 
-    /// Remembers the state of a tick that has run: of what moves. Kinds whose fields all change in steps
-    /// are left out.
+    /// Remembers the state of a tick that has run: of what moves. Kinds whose fields all change in
+    /// steps are left out.
     pub fn push(&mut self, tick: Tick, entities: &Entities<E>) {
         if self.ticks_max == 0 {
             return;
@@ -168,9 +167,10 @@ impl<E: Entity> Past<E> {
         self.ticks.push_back((tick, kept));
     }
 
-    /// Makes `scene` what moved as it was at a time, for whoever runs the tick after the newest that is kept and
-    /// whose `present` is what became of it so far. What did not exist then is absent, nothing is blended
-    /// across a teleport or into another life, and before the oldest tick that is kept all stands still.
+    /// Makes `scene` what moved as it was at a time, for whoever runs the tick after the newest
+    /// that is kept and whose `present` is what became of it so far. What did not exist then is
+    /// absent, nothing is blended across a teleport or into another life, and before the oldest
+    /// tick that is kept all stands still.
     pub fn at(&self, at: TickTime, present: &Entities<E>, scene: &mut Entities<E>) {
         let next = self.ticks.partition_point(|(tick, _)| *tick <= at.tick).max(1);
         let Some((tick, before)) = self.ticks.get(next - 1) else {
@@ -195,8 +195,9 @@ impl<E: Entity> Past<E> {
         }
     }
 
-    /// Something that says how old its state is, as it is shown at a time: where it was then in its own time. What
-    /// becomes of it in the present tick counts as being as late as in the tick before.
+    /// Something that says how old its state is, as it is shown at a time: where it was then in
+    /// its own time. What becomes of it in the present tick counts as being as late as in the tick
+    /// before.
     fn in_own_time(
         &self,
         index: usize,
@@ -224,8 +225,8 @@ impl<E: Entity> Past<E> {
         from.1
     }
 
-    /// Notes that a shot was tested against the past, for whoever wants to know. Of those that nobody
-    /// asked for the oldest are forgotten.
+    /// Notes that a shot was tested against the past, for whoever wants to know. Of those that
+    /// nobody asked for the oldest are forgotten.
     pub fn note(&mut self, rewound: Rewound) {
         if self.rewound.len() >= REWOUND_MAX {
             self.rewound.pop_front();
@@ -244,12 +245,13 @@ fn age_field<E: Entity>(entity: &E) -> Option<usize> {
     entity.fields().iter().position(|field| field.age)
 }
 
-/// Whether anything of an entity moves by itself.
+/// Tells whether anything of an entity moves by itself.
 fn moves<E: Entity>(entity: &E) -> bool {
     entity.fields().iter().any(|field| field.motion != Motion::Step)
 }
 
-/// A state part `t` of the way to a later one of the same entity; the earlier one if there is no way.
+/// A state part `t` of the way to a later one of the same entity; the earlier one if there is no
+/// way.
 fn blend<E: Entity>(from: &Slot<E>, to: &Slot<E>, t: f32) -> Slot<E> {
     let (kind, fields) = (from.entity.kind(), from.entity.fields());
     if t == 0.0 || from.owner != to.owner || kind != to.entity.kind() {
@@ -343,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_is_found_and_what_was_not_is_absent() {
+    fn past_shows_what_was_there_and_nothing_else() {
         let mut past = Past::new(RATES, Rewind::DEFAULT);
         let jumped = Ball { jumps: 1, ..ball(50.0) };
         past.push(Tick(1), &world(&[(id(0, 0), ball(1.0)), (id(2, 0), ball(-1.0))]));
@@ -388,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_nothing_sees_the_present() {
+    fn empty_past_shows_the_present() {
         let off = Rewind { most: Micros::ZERO, ..Rewind::DEFAULT };
         let mut past = Past::new(RATES, off);
         for tick in 0..9 {
@@ -399,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_is_kept_as_is_rewound() {
+    fn past_keeps_as_much_as_is_rewound() {
         for (tick_hz, most_ms, ticks) in [(60, 250, 17), (128, 250, 34), (10, 1, 3), (60, 9000, 32)]
         {
             let policy = Rewind { most: Micros::from_ms(most_ms), ..Rewind::DEFAULT };
@@ -418,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn shots_that_nobody_asks_for_are_forgotten() {
+    fn oldest_shots_are_forgotten() {
         let mut past = Past::<Thing>::new(RATES, Rewind::DEFAULT);
         let view = View {
             at: at(1, 0.0),

@@ -53,8 +53,8 @@ impl Meter {
     }
 }
 
-/// Least value of the last one to two halves of a window; older ones are forgotten, as LEDBAT does with
-/// its base delay (RFC 6817, 2.4.2).
+/// Least value of the last one to two halves of a window; older ones are forgotten, as LEDBAT does
+/// with its base delay (RFC 6817, 2.4.2).
 #[derive(Clone, Copy, Debug)]
 struct WindowMin {
     half: Micros,
@@ -88,8 +88,8 @@ impl WindowMin {
 /// Longer round trips count as this.
 const ROUND_TRIP_MAX: Micros = Micros::from_ms(60_000);
 
-/// Most bytes that arrived in a second, over the last 5 to 10 (BBR's filter of the bottleneck's rate,
-/// Cardwell et al., ACM Queue 2016).
+/// Most bytes that arrived in a second, over the last 5 to 10 (BBR's filter of the bottleneck's
+/// rate, Cardwell et al., ACM Queue 2016).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Best(WindowMin);
 
@@ -118,8 +118,8 @@ pub(super) struct RoundTrips {
 
 /// Half of the time for which the shortest round trip counts as an empty path's.
 const BASE_HALF: Micros = Micros::from_ms(5000);
-/// Half of the time for which the shortest counts as the present one, so that jitter is no queue (the
-/// current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.
+/// Half of the time for which the shortest counts as the present one, so that jitter is no queue
+/// (the current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.
 const RECENT_HALF: Micros = Micros::from_ms(150);
 
 impl RoundTrips {

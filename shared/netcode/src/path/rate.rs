@@ -1,33 +1,34 @@
-//! Bytes that a client's next snapshot may take: a rate that adapts to the path, and a token bucket
-//! that keeps to it.
+//! Bytes that a client's next snapshot may take: a rate that adapts to the path, and a token
+//! bucket that keeps to it.
 //!
-//! A game's traffic is limited by what there is to tell, and is worth nothing when it comes late. So
-//! the aim is not to fill the path, but not to wait in a queue of the stream's own, and not to send
-//! what a narrow path drops. Two signs tell of these:
+//! A game's traffic is limited by what there is to tell, and is worth nothing when it comes late.
+//! So the aim is not to fill the path, but not to wait in a queue of the stream's own, and not to
+//! send what a narrow path drops. Two signs tell of these:
 //!
-//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817, whose windowed minimum this
-//!   uses, so that a longer route is forgotten).
+//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817, whose windowed minimum
+//!   this uses, so that a longer route is forgotten).
 //! - Packets are lost. On wireless links that is no congestion: sending less would lose the same
-//!   share. So a share is tolerated (as in GCC, draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698), and
-//!   more is put on trial.
+//!   share. So a share is tolerated (as in GCC, draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698),
+//!   and more is put on trial.
 //!
-//! A sign does not tell who caused it: this stream, others, or the path. So each one starts a *trial*:
-//! the rate falls below what arrived of late. If the stream was the cause, the queue shrinks or the
-//! losses end. The rate then stays below what the path carried and grows again, slowly at first and
-//! ever faster, so that it approaches the old limit carefully and soon passes it when the limit has
-//! gone (the shape of CUBIC, RFC 9438). If nothing changes, the rate returns to what it was, and what
-//! was seen counts as the path's own round trip or loss. Such experiments are PCC's idea (Dong et al.,
-//! NSDI 2015). Decreases are multiplicative, as they must be for streams to come to share a path (Chiu
-//! and Jain, 1989).
+//! A sign does not tell who caused it: this stream, others, or the path. So each one starts a
+//! *trial*: the rate falls below what arrived of late. If the stream was the cause, the queue
+//! shrinks or the losses end. The rate then stays below what the path carried and grows again,
+//! slowly at first and ever faster, so that it approaches the old limit carefully and soon passes
+//! it when the limit has gone (the shape of CUBIC, RFC 9438). If nothing changes, the rate returns
+//! to what it was, and what was seen counts as the path's own round trip or loss. Such experiments
+//! are PCC's idea (Dong et al., NSDI 2015). Decreases are multiplicative, as they must be for
+//! streams to come to share a path (Chiu and Jain, 1989).
 //!
-//! Tests on simulated paths hold it to this: 5 to 10 % of random or bursty loss leave 80 % or more of
-//! what is wanted. Behind a narrow path 70 % or more of it are used, and the queue ends no longer than
-//! two intervals besides the snapshot's own passing. Without a queue, less than 5 % are lost in the
-//! end. A path that opens is used fully within 20 s. Bursty losses of some 15 % together with wide
-//! jitter cost up to a third. Figures without a source are arbitrary, and tuned on these paths.
+//! Tests on simulated paths hold it to this: 5 to 10 % of random or bursty loss leave 80 % or more
+//! of what is wanted. Behind a narrow path 70 % or more of it are used, and the queue ends no
+//! longer than two intervals besides the snapshot's own passing. Without a queue, less than 5 %
+//! are lost in the end. A path that opens is used fully within 20 s. Bursty losses of some 15 %
+//! together with wide jitter cost up to a third. Figures without a source are arbitrary, and tuned
+//! on these paths.
 //!
-//! *Invariants:* over any second at most the greatest rate and [`SNAPSHOT_BURST_BYTES`] are spent, if
-//! nobody sends more than what is available; and each snapshot may take [`SNAPSHOT_BYTES_MIN`].
+//! *Invariants:* over any second at most the greatest rate and [`SNAPSHOT_BURST_BYTES`] are spent,
+//! if nobody sends more than what is available; and each snapshot may take [`SNAPSHOT_BYTES_MIN`].
 
 #[cfg(test)]
 mod tests;
@@ -58,7 +59,8 @@ const OUTAGE_SNAPSHOTS: i64 = 8;
 const ALL: u64 = 1 << 24;
 /// Share that may be lost beyond twice the path's own before a trial: 5 %.
 const LOSS_TOLERATED: u64 = ALL * 5 / 100;
-/// Packets over which losses are averaged. Fewer make more trials for nothing, more find out later.
+/// Packets over which losses are averaged. Fewer make more trials for nothing, more find out
+/// later.
 const LOSS_PACKETS: i64 = 128;
 /// Packets over which the path's own loss is forgotten where less is lost: minutes.
 const OWN_LOSS_PACKETS: u64 = 8192;
@@ -127,8 +129,8 @@ pub struct SendRate {
 }
 
 impl SendRate {
-    /// The rate towards a client that gets a snapshot each `interval`, at most `most` bytes a second;
-    /// [`SNAPSHOT_BYTES_MIN`] a snapshot if that is more.
+    /// The rate towards a client that gets a snapshot each `interval`, at most `most` bytes a
+    /// second; [`SNAPSHOT_BYTES_MIN`] a snapshot if that is more.
     pub fn new(now: LocalTime, most: u32, interval: Micros) -> Self {
         let interval = interval.clamp(Micros(1), Micros::from_ms(1000));
         // Rounded up, so that the bucket always holds that much.
@@ -163,9 +165,9 @@ impl SendRate {
         u32::try_from(self.rate).unwrap_or(u32::MAX)
     }
 
-    /// Bytes that the next snapshot may take: at most what two intervals bring, or a full datagram if
-    /// that is more; at least [`SNAPSHOT_BYTES_MIN`], unless snapshots come faster than stated. Call it
-    /// once a snapshot.
+    /// Bytes that the next snapshot may take: at most what two intervals bring, or a full datagram
+    /// if that is more; at least [`SNAPSHOT_BYTES_MIN`], unless snapshots come faster than stated.
+    /// Call it once a snapshot.
     pub fn available(&mut self, now: LocalTime) -> usize {
         self.advance(now);
         let span = (now - self.filled).0.clamp(0, 1_000_000);
@@ -367,8 +369,8 @@ impl SendRate {
             self.try_queue(now, queue);
             return;
         }
-        // A lower rate shows after a round trip; from then on this stream's queue shrinks by as much
-        // time as is sent less into it.
+        // A lower rate shows after a round trip; from then on this stream's queue shrinks by as
+        // much time as is sent less into it.
         let shown = now - trial.since - self.round_trips.recent();
         let less = trial.delivered.saturating_sub(self.rate);
         let expected = less as i64 * shown.0.clamp(0, 10_000_000) / trial.delivered.max(1) as i64;

@@ -1,19 +1,20 @@
 //! The congestion window of a path: loss does not close it, a queue of the stream's own does.
 //!
-//! A game's traffic is limited by its rate: packets a snapshot, times bytes a packet, times snapshots
-//! a second. Controllers for bulk transfer shrink the window to two packets under loss; at a round
-//! trip of 200 ms snapshots then come ten times a second at best, and nothing is gained. The harm is
-//! done by a path too narrow for the rate: packets wait in its queue for seconds and are worthless
-//! when they arrive. There the round trip grows, and the window shrinks to what the path was seen to
-//! carry in the shortest round trip.
+//! A game's traffic is limited by its rate: packets a snapshot, times bytes a packet, times
+//! snapshots a second. Controllers for bulk transfer shrink the window to two packets under loss;
+//! at a round trip of 200 ms snapshots then come ten times a second at best, and nothing is
+//! gained. The harm is done by a path too narrow for the rate: packets wait in its queue for
+//! seconds and are worthless when they arrive. There the round trip grows, and the window shrinks
+//! to what the path was seen to carry in the shortest round trip.
 //!
 //! A round trip also grows when the route becomes longer, or when somebody else fills the queue.
-//! Sending less shortens nothing then. So each shrinking is a trial: in a queue of the stream's own,
-//! packets take the longer the more is under way. When they take as long as before, the path is that
-//! long, and the window opens again.
+//! Sending less shortens nothing then. So each shrinking is a trial: in a queue of the stream's
+//! own, packets take the longer the more is under way. When they take as long as before, the path
+//! is that long, and the window opens again.
 //!
-//! The window starts small and, without a queue, grows by what has passed. It always holds what one
-//! round trip of the path carries, one interval of snapshots more, and a packet besides one under way.
+//! The window starts small and, without a queue, grows by what has passed. It always holds what
+//! one round trip of the path carries, one interval of snapshots more, and a packet besides one
+//! under way.
 
 use crate::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
 use crate::time::{LocalTime, Micros};
@@ -36,18 +37,18 @@ pub struct CongestionLimits {
 }
 
 impl CongestionLimits {
-    /// Towards a client. `initial` is three packets and the free one. `least` sends one packet while
-    /// another is under way. `most` is the greatest snapshots at 60 Hz for half a second: twice the
-    /// rate cap times a round trip of 250 ms. `alone` is a small game's 28 kbit/s, which every path
-    /// must carry; under jitter and losses so little tells nothing of a queue.
+    /// Towards a client. `initial` is three packets and the free one. `least` sends one packet
+    /// while another is under way. `most` is the greatest snapshots at 60 Hz for half a second:
+    /// twice the rate cap times a round trip of 250 ms. `alone` is a small game's 28 kbit/s, which
+    /// every path must carry; under jitter and losses so little tells nothing of a queue.
     pub const SNAPSHOTS: Self = Self {
         initial: 4 * PACKET_BYTES,
         least: 2 * PACKET_BYTES + 1,
         most: (SNAPSHOT_PACKETS_MAX as u64) * PACKET_BYTES * 30,
         alone: 3500,
     };
-    /// Towards a server: packets of some 100 bytes at 60 Hz. `least` lets six of them be under way,
-    /// `most` fifteen seconds of them at 128 Hz, after which a silent connection is lost.
+    /// Towards a server: packets of some 100 bytes at 60 Hz. `least` lets six of them be under
+    /// way, `most` fifteen seconds of them at 128 Hz, after which a silent connection is lost.
     pub const INPUTS: Self = Self {
         initial: 4 * PACKET_BYTES,
         least: 3 * PACKET_BYTES / 2,
@@ -146,8 +147,8 @@ impl CongestionWindow {
     const ROUND_MIN: Micros = Micros::from_ms(200);
     /// Packets of a round; fewer tell little of a path with jitter.
     const ROUND_PACKETS: u32 = 4;
-    /// Rounds with a queue and nothing left to close after which the window opens once, because the
-    /// route may have changed. Arbitrary; six seconds and more.
+    /// Rounds with a queue and nothing left to close after which the window opens once, because
+    /// the route may have changed. Arbitrary; six seconds and more.
     const STUCK_ROUNDS: u32 = 32;
 
     /// The window of a new path.
@@ -271,8 +272,8 @@ impl CongestionWindow {
         let alone = seen.rate <= self.limits.alone;
         if bytes <= seen.most / 8 * 5 && !alone {
             self.stuck = 0;
-            // While the queue still grew, packets took less time than the last ones will. It does not
-            // grow in a second trial in a row.
+            // While the queue still grew, packets took less time than the last ones will. It does
+            // not grow in a second trial in a row.
             let last = seen.most.saturating_mul(1_000_000) / seen.rate.max(1);
             let last = Micros(i64::try_from(last).unwrap_or(i64::MAX / 2));
             let round_trip = if trial.is_none() { seen.min.max(last) } else { seen.min };

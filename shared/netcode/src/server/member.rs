@@ -123,8 +123,8 @@ pub(super) struct Seated<I> {
     pub(super) interest: Lingering,
     /// Newest input packet: sequence number, send time (low bits, by the client's clock), arrival.
     newest: Option<(u64, u32, LocalTime)>,
-    /// Arrivals of the last 64 input packets: bit `n` stands for the one `n` before the newest. Those
-    /// before the first count as arrived.
+    /// Arrivals of the last 64 input packets: bit `n` stands for the one `n` before the newest.
+    /// Those before the first count as arrived.
     came: u64,
     /// First packet that was stamped in this epoch.
     trusted_from: u64,
@@ -225,8 +225,8 @@ impl<I: Record> Seated<I> {
             Some(ack) => Some(self.sender.handle_ack(now, ack)?),
             None => None,
         };
-        // Echoes count if they were stamped in this epoch, by a client that knows of it: another one
-        // would take the new offset for a change, and the new epoch for a second one.
+        // Echoes count if they were stamped in this epoch, by a client that knows of it: another
+        // one would take the new offset for a change, and the new epoch for a second one.
         let trusted = acked >= Some(self.trusted_from) && packet.epoch == self.member.epoch;
         let sent = LocalTime::widen(packet.sent, self.member.client_time);
         self.count(seq);

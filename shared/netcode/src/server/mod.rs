@@ -1,4 +1,4 @@
-//! The server's decisions: one world and who is in it.
+//! The server's decisions: one world and its members.
 
 pub mod any;
 mod config;

@@ -1,33 +1,19 @@
-//! What a room asks its driver to do, and for whom.
+//! Requests of a room to its driver.
 
 use crate::wire::control::ServerMessage;
 
-/// A connection, as the driver numbers them; never reused.
+/// Number of a connection, given by the driver and never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(pub u64);
 
-/// What is to be done.
+/// A thing for the driver to do for a client.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the names of the fields say it")]
 pub enum Output {
     /// Send a datagram.
-    Datagram {
-        /// To whom.
-        client: ClientId,
-        /// It.
-        bytes: Vec<u8>,
-    },
+    Datagram { client: ClientId, bytes: Vec<u8> },
     /// Send a control message.
-    Control {
-        /// To whom.
-        client: ClientId,
-        /// It.
-        message: ServerMessage,
-    },
+    Control { client: ClientId, message: ServerMessage },
     /// Send what was put out before, then close the connection. The room has forgotten it.
-    Close {
-        /// Whose.
-        client: ClientId,
-        /// Why.
-        reason: String,
-    },
+    Close { client: ClientId, reason: String },
 }

@@ -1,13 +1,13 @@
 //! The room: one world, its members, and what they are told.
 //!
 //! A driver feeds it with `handle_*`, then drains [`AnyRoom::poll_output`], and calls
-//! [`AnyRoom::handle_timeout`] at the time of [`AnyRoom::next_timeout`]. It reads no clock and does no
-//! I/O.
+//! [`AnyRoom::handle_timeout`] at the time of [`AnyRoom::next_timeout`]. It reads no clock and
+//! does no I/O.
 //!
 //! *Invariants:*
 //! - The world steps by the clock alone; no client can hold it up or hurry it.
-//! - No client is believed about state, time or identity. It states its player's inputs, the packets
-//!   that it received, and its clock, which affects only itself.
+//! - No client is believed about state, time or identity. It states its player's inputs, the
+//!   packets that it received, and its clock, which affects only itself.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -64,8 +64,8 @@ impl<G: Game> Room<G> {
         Self::open(Rotation::new(config))
     }
 
-    /// A room of the next game: server time goes on, and members keep seats, names and clocks. A member
-    /// whose build does not have the game is put out.
+    /// A room of the next game: server time goes on, and members keep seats, names and clocks. A
+    /// member whose build does not have the game is put out.
     pub fn open(rotation: Rotation) -> Self {
         let Rotation { host, tick, members, bots } = rotation;
         let config = &host.config;
@@ -112,8 +112,8 @@ impl<G: Game> Room<G> {
         room
     }
 
-    /// Moves the epoch after a stall that is too long to catch up: the world's clock stands still for
-    /// the rest, so that its time remains ticks times step.
+    /// Moves the epoch after a stall that is too long to catch up: the world's clock stands still
+    /// for the rest, so that its time remains ticks times step.
     fn lose_time(&mut self, now: LocalTime, ticks: u64) {
         let host = &mut self.host;
         let rates = host.config.rates;
@@ -156,12 +156,12 @@ impl<G: Game> Room<G> {
 
     fn drop_silent(&mut self, now: LocalTime) {
         let silent = self.members.iter().filter(|(_, s)| now - s.member.heard_at > SILENCE_MAX);
-        let secs = SILENCE_MAX.0 / 1_000_000;
-        let reason = format!(
-            "the server received nothing from your client for {secs} seconds; check your network and \
-             join again"
-        );
         for client in silent.map(|(client, _)| *client).collect::<Vec<_>>() {
+            let secs = SILENCE_MAX.0 / 1_000_000;
+            let reason = format!(
+                "the server received nothing from your client for {secs} seconds; check your \
+                 network and join again"
+            );
             self.close(client, &reason, true);
         }
     }

@@ -1,22 +1,24 @@
-//! What a client's player saw: the server's own idea of it, against which it holds the client's.
+//! The server's estimate of a client's view time, against which it holds the client's claims.
 //!
-//! With each input a client says how long before the input's tick that was which its player had on the
-//! screen, the *view lag*. Shots are tested against that moment, so whoever could choose it freely could
-//! choose when a target was easiest to hit. Two things are held against a claim:
+//! With each input a client claims its *view lag*: the time from the moment on its screen to the
+//! input's tick. Shots are tested against that moment, so a client that could choose it freely
+//! could choose when a target was easiest to hit. The server bounds a claim in two ways:
 //!
-//! - What can be. Nobody sees the future: who shows the present, guessed from what has arrived, sees what is half a
-//!   round trip before its input comes. And nobody who shows what it gets sees much before that: the server runs
-//!   the same estimator as the client ([`Delay`]), fed with when snapshots came there, as far as echoes and
-//!   acknowledgements tell. Their times hold the way there and the way back, so that what is estimated is by how much
-//!   a moment shown lies before the arrival of an input that answers it. How early the input came, the server knows.
-//! - What was. The interpolation delay and the lead drift; so does the server's estimate of their sum, no faster
-//!   than they can, and a claim is accepted only within [`ViewEstimate::TOLERANCE`] of it. While nothing
-//!   comes the estimate stays, so that what is repeated sees what was seen; what comes too late to run changes nothing.
+//! - By what is possible. A client that shows the extrapolated present sees half a round trip
+//!   before its input arrives, and none sees later. A client that shows what it receives does not
+//!   see much earlier: the server runs the client's own estimator ([`Delay`]), fed with the
+//!   arrivals of snapshots there, as far as echoes and acknowledgements tell. These times contain
+//!   both ways, so the estimate is the time from a moment shown to the arrival of an input that
+//!   answers it. The server knows how early the input arrived.
+//! - By what was. The interpolation delay and the lead drift; the server's estimate of their sum
+//!   drifts no faster than they can, and a claim is accepted only within
+//!   [`ViewEstimate::TOLERANCE`] of it. In silence the estimate stays, and late claims change
+//!   nothing.
 //!
 //! The room then limits what is accepted to what the game rewinds.
 //!
-//! *Not proven:* a client can pretend to a longer path, as by acknowledging late; then it is treated as one that has it.
-//! That is what the limit is for.
+//! *Not proven:* a client can pretend to a longer path, as by acknowledging late; it is then
+//! treated as one that has it. The limit is for that.
 
 use std::collections::VecDeque;
 
@@ -30,30 +32,28 @@ use crate::wire::input::VIEW_PARTS;
 #[derive(Debug)]
 pub(super) struct ViewEstimate {
     rates: Rates,
-    /// From a moment shown to the arrival of an input given then, but for the frame in between; none before the
-    /// first echo.
+    /// Time from a moment shown to the arrival of its input, without the frame in between.
     behind: Option<Delay>,
     /// Sequence numbers and ticks of the newest snapshot packets, oldest first.
     sent: VecDeque<(u64, Tick)>,
-    /// The newest tick of which the client said that it has it.
+    /// Newest tick that the client acknowledged.
     newest: Option<Tick>,
-    /// The round trip, nearer to the short ones: what goes below counts at once, what goes beyond by a part.
+    /// Round trip: a shorter one counts at once, a longer one by a part.
     round_trip: Option<Micros>,
-    /// The client's view lag, and the tick of the claim that moved it last; none before the first.
+    /// View lag, and the tick of the claim that moved it last.
     lag: Option<(Micros, Tick)>,
 }
 
 impl ViewEstimate {
-    /// How far a claim may lie from the estimate, and how long a frame may take: one of a display of 60 Hz.
-    /// An input waits for its frame, and what it answers is a frame old, so honest claims rise and
-    /// fall by one. Programs that draw more slowly are cut short by the rest.
+    /// Tolerated distance of a claim from the estimate: a frame at 60 Hz, by which honest claims
+    /// rise and fall. Clients that draw more slowly lose the rest.
     const TOLERANCE: Micros = Micros(16_667);
     /// Fastest change of the estimate, in parts of real time: a tenth by the interpolation delay
     /// (`clock::delay`) and a quarter by the lead (`clock::lead`).
     const SLEW: f64 = 0.35;
     /// The part of a longer round trip that counts. Arbitrary: half of it in a third of a second.
     const ROUND_TRIP_PART: i64 = 16;
-    /// Packets that are remembered: what a mask can speak of, for a second at any usual rate.
+    /// Packets remembered: as many as a mask can acknowledge, for a second at any usual rate.
     const SENT_MAX: usize = 64;
 
     pub(super) fn new(rates: Rates) -> Self {
@@ -61,14 +61,14 @@ impl ViewEstimate {
         Self { rates, behind: None, sent, newest: None, round_trip: None, lag: None }
     }
 
-    /// Tick 0 moved. Spans of time are as they were.
+    /// Forgets ticks after tick 0 moved. Spans of time remain.
     pub(super) fn restart(&mut self) {
         self.newest = None;
         self.round_trip = None;
         self.sent.clear();
     }
 
-    /// A snapshot packet of a tick leaves.
+    /// Takes in that a snapshot packet of a tick leaves.
     pub(super) fn handle_sent(&mut self, seq: u64, tick: Tick) {
         if self.sent.len() == Self::SENT_MAX {
             self.sent.pop_front();
@@ -76,8 +76,8 @@ impl ViewEstimate {
         self.sent.push_back((seq, tick));
     }
 
-    /// A packet came that says that the snapshot packet number `newest` is the newest there and came `held` before
-    /// this one left; a bit of `mask` says that the one so many and 1 before it came too.
+    /// Takes in an acknowledgement of the snapshot packet `newest`, which arrived `held` before it
+    /// left, and of those before it in `mask`.
     pub(super) fn handle_ack(
         &mut self,
         now: LocalTime,
@@ -87,7 +87,7 @@ impl ViewEstimate {
         held: Micros,
     ) {
         let Some(tick) = self.tick_of(newest) else { return };
-        // When it came there, but for the way back.
+        // Its arrival there, but for the way back.
         let came = server_time - held;
         let round_trip = came - self.rates.time_of(tick);
         if round_trip < Micros::ZERO || held < Micros::ZERO {
@@ -105,7 +105,7 @@ impl ViewEstimate {
         let known = self.round_trip.unwrap_or(round_trip);
         let beyond = Micros((round_trip - known).0.max(0) / Self::ROUND_TRIP_PART);
         self.round_trip = Some(round_trip.min(known + beyond));
-        // What was on the screen until then moved towards the snapshot before.
+        // The screen until then moved towards the snapshot before.
         let before = (0..32).filter(|bit| mask >> bit & 1 == 1);
         let mut before = before.filter_map(|bit| self.tick_of(newest.checked_sub(bit + 1)?));
         if let Some(before) = before.find(|before| *before < tick)
@@ -120,8 +120,8 @@ impl ViewEstimate {
         Some(self.sent[at].1)
     }
 
-    /// An input came so `early` before its tick with a view lag in parts of a tick. Nothing can be said of it
-    /// before the first echo.
+    /// Bounds the view lag, in parts of a tick, of an input that arrived `early` before its tick;
+    /// none before the first echo.
     pub(super) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
         let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
         let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
@@ -131,8 +131,8 @@ impl ViewEstimate {
         Some(Claim { claimed, plausible })
     }
 
-    /// What is accepted of the claim with the input that runs in a tick, or without a claim if it did not come; at
-    /// most so long before the tick.
+    /// The accepted view of the input that runs in a tick, at most `most` before it; without a
+    /// claim if the input did not arrive.
     pub(super) fn accept(
         &mut self,
         tick: Tick,
@@ -212,7 +212,8 @@ mod tests {
             let claim = claimed.and_then(|claimed| {
                 let sent = RATES.time_of(tick) - self.early - self.up;
                 let came = sent + self.up;
-                // The newest snapshot that was there when it was sent; there is one every other tick.
+                // The newest snapshot that was there when it was sent; there is one every other
+                // tick.
                 let newest = RATES.tick_at(sent - self.down);
                 let seq = newest.0 / 2;
                 let held = sent - self.down - RATES.time_of(Tick(seq * 2));

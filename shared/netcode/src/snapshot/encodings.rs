@@ -1,9 +1,9 @@
 //! Encodings of the newest snapshot's entities, made once for all clients that have the same older
 //! states.
 //!
-//! An encoding depends on an entity's state, on its references, and on whether the reader owns it. It
-//! is kept as decisions with their likelihoods; each client's packet then is one pass of the range
-//! coder over them.
+//! An encoding depends on an entity's state, on its references, and on whether the reader owns it.
+//! It is kept as decisions with their likelihoods; each client's packet then is one pass of the
+//! range coder over them.
 
 #![expect(clippy::disallowed_types, reason = "nothing depends on the order of the map")]
 

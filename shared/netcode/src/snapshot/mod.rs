@@ -1,11 +1,11 @@
 //! Delta snapshots: the server's memory of the world ([`history`]), its knowledge of each client
-//! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities ([`priority`]), and
-//! the states that a client keeps ([`store`]).
+//! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities
+//! ([`priority`]), and the states that a client keeps ([`store`]).
 //!
-//! The server codes each entity as its difference from what is extrapolated from older states, which
-//! the client acknowledged. Packets are acknowledged one by one, so any pattern of loss, duplication
-//! and reordering ends in the server's state: an acknowledged state is one that the client has, and
-//! all others are sent again with every snapshot that has bytes for them.
+//! The server codes each entity as its difference from what is extrapolated from older states,
+//! which the client acknowledged. Packets are acknowledged one by one, so any pattern of loss,
+//! duplication and reordering ends in the server's state: an acknowledged state is one that the
+//! client has, and all others are sent again with every snapshot that has bytes for them.
 //!
 //! *Invariants:*
 //! - What is sent depends on what the client acknowledged, never on what it was merely sent.

@@ -1,13 +1,13 @@
 //! The order of entities when not all fit into a snapshot: one client's priority accumulators.
 //!
 //! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): each snapshot adds an
-//! entity's weight to its sum, the greatest sums are sent, and a sum that was sent starts again from
-//! nothing. Important entities are sent more often, and no relevant one starves; the tests prove the
-//! bound.
+//! entity's weight to its sum, the greatest sums are sent, and a sum that was sent starts again
+//! from nothing. Important entities are sent more often, and no relevant one starves; the tests
+//! prove the bound.
 //!
 //! For each snapshot: [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
-//! entity that may be sent, [`urgent`](Priorities::urgent) for each that the client must be told is
-//! gone, [`order`](Priorities::order), and [`sent`](Priorities::sent) for what went out. Later
+//! entity that may be sent, [`urgent`](Priorities::urgent) for each that the client must be told
+//! is gone, [`order`](Priorities::order), and [`sent`](Priorities::sent) for what went out. Later
 //! [`lost`](Priorities::lost) for what did not arrive; for what did, there is nothing to call.
 //!
 //! *Invariants:*
@@ -17,8 +17,8 @@
 
 use crate::limits::ENTITIES_MAX;
 
-/// The sum that an entity had when it was sent, to be kept until the packet's fate is known. It can be
-/// neither copied nor made, so that a loss restores it once.
+/// The sum that an entity had when it was sent, to be kept until the packet's fate is known. It
+/// can be neither copied nor made, so that a loss restores it once.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "without it a loss cannot be made up for"]
 pub struct Owed {
@@ -39,8 +39,8 @@ struct Entry {
     urgent: bool,
 }
 
-/// One client's accumulators: 20 bytes for each index up to the greatest one in use, and twice 8 for
-/// each relevant entity.
+/// One client's accumulators: 20 bytes for each index up to the greatest one in use, and twice 8
+/// for each relevant entity.
 #[derive(Clone, Debug)]
 pub struct Priorities {
     entries: Vec<Entry>,
@@ -65,15 +65,15 @@ impl Priorities {
         self.listed.clear();
     }
 
-    /// Lists an entity that may be sent, and adds its `weight`, at least 1, to its sum. A second call
-    /// for the same snapshot does nothing.
+    /// Lists an entity that may be sent, and adds its `weight`, at least 1, to its sum. A second
+    /// call for the same snapshot does nothing.
     pub fn relevant(&mut self, index: u16, weight: u16) {
         self.list(index, weight.max(1), false);
     }
 
-    /// Lists an entity of which the client must be told that it is gone. It goes before all that is
-    /// merely relevant, loses its relevance and its sum, and takes bytes from all others: call this
-    /// only while no such word is under way.
+    /// Lists an entity of which the client must be told that it is gone. It goes before all that
+    /// is merely relevant, loses its relevance and its sum, and takes bytes from all others: call
+    /// this only while no such word is under way.
     pub fn urgent(&mut self, index: u16) {
         self.list(index, 1, true);
     }
@@ -102,8 +102,8 @@ impl Priorities {
         entry.fresh = entry.fresh.saturating_add(u32::from(weight));
     }
 
-    /// Writes the indices of this snapshot's entities into `due`, at most `most` of them: the urgent
-    /// ones first, then by sum, greatest first, then by index.
+    /// Writes the indices of this snapshot's entities into `due`, at most `most` of them: the
+    /// urgent ones first, then by sum, greatest first, then by index.
     pub fn order(&mut self, most: usize, due: &mut Vec<u16>) {
         self.keys.clear();
         self.keys.extend(self.listed.iter().map(|&index| {
@@ -128,9 +128,9 @@ impl Priorities {
 
     /// Takes in that the entity was sent; its sum starts again from nothing.
     ///
-    /// A loss later gives back the weights since the entity was sent before, without what losses gave
-    /// back meanwhile. Else, on a path that loses whatever goes first, the same entities would go
-    /// first for ever: their sums would grow as fast as those that wait.
+    /// A loss later gives back the weights since the entity was sent before, without what losses
+    /// gave back meanwhile. Else, on a path that loses whatever goes first, the same entities
+    /// would go first for ever: their sums would grow as fast as those that wait.
     pub fn sent(&mut self, index: u16) -> Owed {
         let Some(entry) = self.entries.get_mut(usize::from(index)) else {
             return Owed { weights: 0, since: 0 };
@@ -156,26 +156,27 @@ mod tests {
     use crate::random::Random;
     use proptest::prelude::*;
 
-    /// Most snapshots in a row that something relevant goes unsent. N = `entities` are relevant at a
-    /// time at most, weights are 1 to W = `weight_max`, however they change, and each snapshot sends
-    /// k = `sent` or more of what is relevant, in the [order](Priorities::order). Without losses the
-    /// bound is B = 2 (N - 1) (W + 1) / k.
+    /// Most snapshots in a row that something relevant goes unsent. N = `entities` are relevant at
+    /// a time at most, weights are 1 to W = `weight_max`, however they change, and each snapshot
+    /// sends k = `sent` or more of what is relevant, in the [order](Priorities::order). Without
+    /// losses the bound is B = 2 (N - 1) (W + 1) / k.
     ///
-    /// Proof: let x go unsent in the snapshots 1 to T. In snapshot t its sum is t or more, so those
-    /// N - 1 at most that go before it have t or more each, k times a snapshot. The first time that
-    /// one goes before x it may live on what it had before; that is N - 1 times. Each other time, of
-    /// which there are kT - (N - 1), it spends t of the weights that it got since its last time. The
-    /// spending is least if these times are the first, and then (kT - (N - 1))^2 / 2k; what was got is
-    /// (N - 1) W T. With r = (N - 1) / k therefore (T - r)^2 <= 2 r W T, so
-    /// T <= r + r W + sqrt((r W)^2 + 2 r^2 W), which is at most 2 r (W + 1). Sums that saturate do no
-    /// harm, because B is less than that for any arguments.
+    /// Proof: let x go unsent in the snapshots 1 to T. In snapshot t its sum is t or more, so
+    /// those N - 1 at most that go before it have t or more each, k times a snapshot. The first
+    /// time that one goes before x it may live on what it had before; that is N - 1 times. Each
+    /// other time, of which there are kT - (N - 1), it spends t of the weights that it got since
+    /// its last time. The spending is least if these times are the first, and then (kT - (N -
+    /// 1))^2 / 2k; what was got is (N - 1) W T. With r = (N - 1) / k therefore (T - r)^2 <= 2 r W
+    /// T, so T <= r + r W + sqrt((r W)^2 + 2 r^2 W), which is at most 2 r (W + 1). Sums that
+    /// saturate do no harm, because B is less than that for any arguments.
     ///
-    /// The bound is tight within a factor of 2 (1 + 1 / W): if x alone weighs 1 and all others W, they
-    /// go in turn, each with a sum of r W, and x waits until it has as much.
+    /// The bound is tight within a factor of 2 (1 + 1 / W): if x alone weighs 1 and all others W,
+    /// they go in turn, each with a sum of r W, and x waits until it has as much.
     ///
-    /// With losses, whichever they be, at most B' = 2 ((N - 1) (2 W + 1) + L) / k snapshots pass until
-    /// x is *transmitted*: weights may be spent once more after a loss, and L = `losses`, those noticed
-    /// meanwhile of what was sent before, lets so many more live on what they had before.
+    /// With losses, whichever they be, at most B' = 2 ((N - 1) (2 W + 1) + L) / k snapshots pass
+    /// until x is *transmitted*: weights may be spent once more after a loss, and L = `losses`,
+    /// those noticed meanwhile of what was sent before, lets so many more live on what they had
+    /// before.
     ///
     /// Urgent entities come before all that: n of them make it n / k snapshots more, where k then
     /// counts them too.
@@ -298,8 +299,8 @@ mod tests {
         assert_eq!(order(&mut priorities), [1]);
     }
 
-    /// Who decides weights: all at random, one that weighs little among heavy ones, or one who heaps
-    /// weight on whatever can still get before the one that waits.
+    /// Who decides weights: all at random, one that weighs little among heavy ones, or one who
+    /// heaps weight on whatever can still get before the one that waits.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Weights {
         Random,

@@ -1,5 +1,5 @@
-//! The server's knowledge of one client: the states that it has, the packets under way, and what goes
-//! out next.
+//! The server's knowledge of one client: the states that it has, the packets under way, and what
+//! goes out next.
 
 use std::collections::VecDeque;
 
@@ -78,9 +78,9 @@ pub struct NeverSent;
 /// Packets by which an arrival must overtake a packet for that to count as lost (RFC 9002, 6.1.1).
 const REORDERED_MAX: u64 = 3;
 
-/// Snapshots from the baseline back to the other references, if the client has them. Near ones tell
-/// the present motion, far ones its rate to a fraction of a step. Found by trying, on bodies that fly
-/// and tumble and on cubes that fall and pile up.
+/// Snapshots from the baseline back to the other references, if the client has them. Near ones
+/// tell the present motion, far ones its rate to a fraction of a step. Found by trying, on bodies
+/// that fly and tumble and on cubes that fall and pile up.
 const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
 
 /// Packer of one client's snapshots.
@@ -96,8 +96,8 @@ pub struct Sender {
     heard_from: Option<u64>,
     /// Snapshots of which any packet arrived.
     arrived: Frames,
-    /// Entity that the next snapshot starts with: the first of the last packet, if there were several,
-    /// so that no regular loss always hits the same entities.
+    /// Entity that the next snapshot starts with: the first of the last packet, if there were
+    /// several, so that no regular loss always hits the same entities.
     cursor: u16,
     left_out: usize,
     space: Space,
@@ -242,9 +242,10 @@ impl Sender {
         }
     }
 
-    /// Packs the newest snapshot in `history` into packets of at most `packet_bytes`: as much as fits of
-    /// what is `relevant`, which is in the order of indices. `header` lacks its sequence number and
-    /// references. At least one packet goes out, however little is in it: it carries the clock.
+    /// Packs the newest snapshot in `history` into packets of at most `packet_bytes`: as much as
+    /// fits of what is `relevant`, which is in the order of indices. `header` lacks its sequence
+    /// number and references. At least one packet goes out, however little is in it: it carries
+    /// the clock.
     #[expect(clippy::too_many_arguments, reason = "a snapshot depends on all of this")]
     pub fn snapshot<G: Game>(
         &mut self,
@@ -337,8 +338,8 @@ impl Sender {
         self.space = space;
     }
 
-    /// Lists what there is to send: what is relevant, and what the client may believe to be present
-    /// but may not see, or is gone.
+    /// Lists what there is to send: what is relevant, and what the client may believe to be
+    /// present but may not see, or is gone.
     fn enlist<G: Game>(&mut self, codec: &Codec<G>, source: &Source<'_, G>, relevant: &[Told]) {
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
         if self.tracks.len() < last {
@@ -387,8 +388,8 @@ impl Sender {
         references
     }
 
-    /// The references of one entity: the newest state that the client has, and those of the packet's
-    /// before it that the client has.
+    /// The references of one entity: the newest state that the client has, and those of the
+    /// packet's before it that the client has.
     fn own_references<G: Game>(
         &self,
         source: &Source<'_, G>,
@@ -419,8 +420,8 @@ impl Sender {
         own
     }
 
-    /// Chooses what goes out, in the order of indices from the cursor on; returns the number of entities
-    /// that were listed.
+    /// Chooses what goes out, in the order of indices from the cursor on; returns the number of
+    /// entities that were listed.
     fn choose<G: Game>(
         &mut self,
         space: &mut Space,
@@ -448,7 +449,8 @@ impl Sender {
         listed
     }
 
-    /// The word that takes an entity back: only a client that saw it to its end is told that it is gone.
+    /// The word that takes an entity back: only a client that saw it to its end is told that it is
+    /// gone.
     fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
         let (history, frame) = (source.history, source.frame);
         let there = self.tracks.get(usize::from(index)).and_then(|track| track.there);

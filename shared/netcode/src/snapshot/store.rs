@@ -1,4 +1,4 @@
-//! What a client has: for each entity the states it received, by tick, and what to acknowledge.
+//! A client's received states, by entity and tick, and what to acknowledge.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,16 +13,16 @@ use crate::wire::input::Ack;
 use crate::wire::snapshot::{SnapshotHeader, Told, count_snapshot, read_snapshot};
 use crate::wire::state::Codec;
 
-/// A state at a tick; none if the entity was no more.
+/// A state at a tick; none if the entity was gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// The tick.
+    /// Tick of the state.
     pub tick: Tick,
-    /// The state then.
+    /// State at the tick.
     pub state: Option<State>,
 }
 
-/// The sequence numbers that arrived: the newest and a window of 32 before it.
+/// Sequence numbers that arrived: the newest, and a mask of 32 before it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
     newest: Option<u64>,
@@ -35,7 +35,7 @@ impl Arrivals {
         Tick::widen(low, Tick(self.newest.unwrap_or(u64::from(low)))).0
     }
 
-    /// Whether the number is new, as far as the window tells.
+    /// Tells whether the number is new, as far as the mask reaches.
     fn is_new(&self, seq: u64) -> bool {
         match self.newest {
             None => true,
@@ -61,35 +61,32 @@ impl Arrivals {
     }
 }
 
-/// What a packet brought.
+/// Summary of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Its timing.
+    /// Header with the timing.
     pub header: SnapshotHeader,
-    /// Its tick in full.
+    /// Full tick.
     pub tick: Tick,
-    /// Its sequence number in full.
+    /// Full sequence number.
     pub seq: u64,
-    /// Bytes of the packet.
+    /// Size in bytes.
     pub bytes: usize,
-    /// How many entities were in it.
+    /// Number of entities.
     pub entities: usize,
 }
 
-/// Why a packet changed nothing.
+/// Reason why a packet changed nothing.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// It cannot be read.
     #[error(transparent)]
     Wire(#[from] WireError),
-    /// It belongs to another of the server's games than the one that is played.
     #[error("the packet is of another game")]
     OtherGame,
-    /// It came before, or is too old to tell.
     #[error("the packet came twice or far too late")]
     Duplicate,
-    /// Its tick cannot be: further from the newest one than any pause of this connection.
-    #[error("the packet's tick is far off")]
+    #[error("the packet's tick is too old")]
     FarOff,
 }
 
@@ -97,7 +94,6 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct Store<G> {
     codec: Codec<G>,
-    /// What the packet that is being read tells; kept for its memory.
     told: Vec<Told>,
     reader: PlayerId,
     arrivals: Arrivals,
@@ -105,12 +101,12 @@ pub struct Store<G> {
     versions: BTreeMap<u16, VecDeque<Version>>,
 }
 
-/// Ticks that states are kept beyond the greatest age of a baseline, so that packets which
-/// overtook each other are still read. Arbitrary; half a second at 60 Hz.
+/// Ticks for which states are kept beyond the greatest age of a baseline, for packets that
+/// overtook each other. Arbitrary; half a second at 60 Hz.
 const SLACK_TICKS: u64 = 32;
 
 impl<G: Game> Store<G> {
-    /// Empty, for a reader that was welcomed at `tick`.
+    /// The empty store of a reader that was welcomed at `tick`.
     pub fn new(codec: Codec<G>, reader: PlayerId, tick: Tick) -> Self {
         Self {
             codec,
@@ -122,18 +118,18 @@ impl<G: Game> Store<G> {
         }
     }
 
-    /// The newest tick that a packet told of; the welcome's before the first.
+    /// Newest tick of a packet; the welcome's before the first.
     pub fn newest(&self) -> Tick {
         self.newest
     }
 
-    /// What to acknowledge.
+    /// The acknowledgement to send.
     pub fn ack(&self) -> Option<Ack> {
         let newest = self.arrivals.newest?;
         Some(Ack { newest: newest as u16, mask: self.arrivals.mask })
     }
 
-    /// Reads a packet. On an error nothing is changed and nothing will be acknowledged.
+    /// Reads a packet. An error changes nothing, and the packet is not acknowledged.
     pub fn handle_packet(&mut self, game: &G, bytes: &[u8]) -> Result<Received, StoreError> {
         let mut told = std::mem::take(&mut self.told);
         let known = |index, tick| self.version(index, tick)?.state.as_ref();
@@ -150,12 +146,12 @@ impl<G: Game> Store<G> {
         received
     }
 
-    /// What the last packet told; nothing, if it was refused.
+    /// Entities of the last packet; none if it was refused.
     pub fn told(&self) -> &[Told] {
         &self.told
     }
 
-    /// Adds the decisions of a packet that is about to be handled to those that tables are made of.
+    /// Adds the decisions of a packet, before it is handled, to `counts`.
     pub fn count(&self, game: &G, bytes: &[u8], counts: &mut Counts) {
         let known = |index, tick| self.version(index, tick)?.state.as_ref();
         count_snapshot(bytes, &self.codec, game, self.newest, self.reader, known, counts);
@@ -191,8 +187,7 @@ impl<G: Game> Store<G> {
         }
     }
 
-    /// Drops what can be neither baseline nor shown: what is older than all baselines, except for
-    /// the newest state of what is still there.
+    /// Drops states older than all baselines, except for the newest of a present entity.
     fn forget(&mut self) {
         let newest = self.newest;
         let old =
@@ -205,24 +200,24 @@ impl<G: Game> Store<G> {
         });
     }
 
-    /// An entity's state at exactly that tick.
+    /// An entity's version at exactly that tick.
     pub fn version(&self, index: u16, tick: Tick) -> Option<&Version> {
         let versions = self.versions.get(&index)?;
         let at = versions.binary_search_by_key(&tick, |version| version.tick).ok()?;
         Some(&versions[at])
     }
 
-    /// The newest word of an entity.
+    /// An entity's newest version.
     pub fn last(&self, index: u16) -> Option<&Version> {
         self.versions.get(&index)?.back()
     }
 
-    /// Every entity that was heard of, with its states, oldest first.
+    /// All entities with their versions, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &VecDeque<Version>)> {
         self.versions.iter().map(|(index, versions)| (*index, versions))
     }
 
-    /// Everything as of the newest state heard of each.
+    /// All present entities in their newest states.
     pub fn latest(&self) -> Entities<G::Entity> {
         let mut entities = Entities::default();
         for (index, versions) in self.iter() {

@@ -24,7 +24,8 @@ pub(super) struct Track {
 const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
 
 impl Track {
-    /// Tells whether the newest state at the client is the present one, and stays so without another.
+    /// Tells whether the newest state at the client is the present one, and stays so without
+    /// another.
     pub(super) fn knows<G: Game>(
         &self,
         codec: &Codec<G>,

@@ -59,8 +59,8 @@ impl BitWriter {
         self.bits(u64::from(value), 1);
     }
 
-    /// Writes a number as an Exp-Golomb code of the given order: small ones in few bits, any in at most
-    /// 2 * 32 - order.
+    /// Writes a number as an Exp-Golomb code of the given order: small ones in few bits, any in at
+    /// most 2 * 32 - order.
     pub fn golomb(&mut self, value: u32, order: u32) {
         let shifted = (u64::from(value) >> order) + 1;
         let width = 63 - shifted.leading_zeros();

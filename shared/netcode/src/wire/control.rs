@@ -16,18 +16,18 @@ use crate::time::{LocalTime, Offset, Rates, Tick};
 pub enum ClientMessage {
     /// The first message.
     Hello(Hello),
-    /// The first and last message of one who only wants to know how the server is.
+    /// The only message of a client that asks for the server's status.
     Query,
 }
 
-/// A client's wish to play.
+/// A client's request to play.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`wire_hash`](super::protocol::wire_hash) of the client's build.
     pub wire: u64,
     /// The client's version, for people.
     pub version: String,
-    /// What the player wants to be called.
+    /// The player's wished name.
     pub name: String,
     /// The games this build knows, with their [`game_hash`](super::protocol::game_hash)es.
     pub games: Vec<(String, u64)>,
@@ -40,21 +40,21 @@ pub struct Hello {
 pub enum ServerMessage {
     /// The last message: the client is refused or put out.
     Closed {
-        /// Why, for the player to read.
+        /// Reason, for the player to read.
         reason: String,
-        /// Whether it makes sense to try again by and by.
+        /// A later try may succeed.
         retry: bool,
     },
-    /// The answer to a hello: the client is in. Again in the middle of a session when the server goes on to
-    /// another game: seat, names and clocks stay.
+    /// The answer to a hello: the client is in. Again in the middle of a session when the server
+    /// goes on to another game: seat, names and clocks stay.
     Welcome(Welcome),
-    /// A player is here; sent for each that was when the client came, and for each that comes.
+    /// A player is here; sent to a newcomer for each one, and to all for each newcomer.
     Joined {
         /// The seat.
         player: PlayerId,
-        /// What to call the player.
+        /// The player's name.
         name: String,
-        /// Whether the server itself plays it.
+        /// The server plays it.
         bot: bool,
     },
     /// A player is gone.
@@ -62,7 +62,7 @@ pub enum ServerMessage {
         /// The seat.
         player: PlayerId,
     },
-    /// The server lost time (a stall longer than it may catch up): its tick 0 moved.
+    /// Tick 0 moved, after a stall too long to catch up.
     Epoch {
         /// The new epoch's number, modulo 256.
         epoch: u8,
@@ -73,7 +73,7 @@ pub enum ServerMessage {
     Status(Status),
 }
 
-/// How a server is.
+/// Status of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// The server's name.
@@ -82,42 +82,42 @@ pub struct Status {
     pub version: String,
     /// The game that is played.
     pub game: String,
-    /// People who play.
+    /// Number of people who play.
     pub players: u16,
     /// Seats for people.
     pub players_max: u16,
-    /// Bots that play.
+    /// Number of bots that play.
     pub bots: u16,
     /// The world's tick.
     pub tick: Tick,
 }
 
-/// What a client needs to know before its first packet.
+/// A client's data for its first packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
     /// The server's name.
     pub server: String,
     /// The game that is played.
     pub game: String,
-    /// The how-manieth of the server's games that is, from 0, modulo 256; datagrams carry its low bits.
+    /// Index of the game in the server's rotation, modulo 256; datagrams carry its low bits.
     pub number: u8,
     /// The map's and the rules' seed.
     pub seed: u64,
-    /// How fast the world runs.
+    /// Ticks and snapshots a second.
     pub rates: Rates,
     /// The client's own seat.
     pub player: PlayerId,
     /// The world's tick.
     pub tick: Tick,
-    /// A first offset, wrong by the time that the hello travelled. Snapshots carry changes to it.
+    /// First offset, wrong by the way of the hello. Snapshots carry changes to it.
     pub offset: Offset,
-    /// The number of the epoch, raised whenever tick 0 moves.
+    /// Number of the epoch, raised whenever tick 0 moves.
     pub epoch: u8,
     /// Unix time of tick 0 in microseconds by the host's own clock, to measure clocks against.
     pub unix_micros: i64,
 }
 
-/// Puts a message behind its length. Too long a one is refused.
+/// Puts a message behind its length; refuses one that is too long.
 pub fn frame<M: Serialize>(message: &M) -> Result<Vec<u8>, WireError> {
     let body = postcard::to_stdvec(message).map_err(|_| WireError::Unreadable)?;
     let len = u16::try_from(body.len())
@@ -173,10 +173,10 @@ impl ClientMessage {
         Ok(message)
     }
 
-    /// What of a hello every build can read: its wire hash and its version.
+    /// The part of a hello that every build can read: wire hash and version.
     pub fn parse_hello_head(body: &[u8]) -> Result<(u64, String), WireError> {
-        // A variant is a varint, of which there are longer spellings; whatever `parse` takes for a
-        // hello must have its head read here, or its wire hash would go unchecked.
+        // A varint has longer spellings too. Whatever `parse` takes for a hello must be read here,
+        // or its wire hash would go unchecked.
         let ((variant, wire, version), _) = postcard::take_from_bytes::<(u32, u64, String)>(body)
             .map_err(|_| WireError::Unreadable)?;
         if variant != 0 {

@@ -1,10 +1,10 @@
-//! Makes tables of what was counted.
+//! Tables made from counted decisions.
 
 use super::model::*;
 use super::range::{Coder, Level, level_of};
 use crate::fields::Kind;
 
-/// Counts decisions: what tables are made of.
+/// Counts of decisions, from which tables are made.
 #[derive(Clone, Debug)]
 pub struct Counts {
     /// No and yes.
@@ -16,13 +16,13 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// None yet, for such kinds.
+    /// No counts yet, for these kinds.
     pub fn new(kinds: &[Kind]) -> Self {
         let kinds: Vec<_> = kinds.iter().map(|kind| kind.fields.len()).collect();
         Self { counts: vec![[0.0; 2]; len(&kinds)], even: vec![0.0; len(&kinds)], kinds, last: 0 }
     }
 
-    /// The same decisions, whatever kind and field they were of.
+    /// The sum over all kinds and fields.
     pub fn generalised(&self) -> Self {
         let mut all = Self::new(&[]);
         let mut add = |to: usize, from: usize, len: usize| {
@@ -43,7 +43,7 @@ impl Counts {
         all
     }
 
-    /// Adds what was counted of the same kinds elsewhere.
+    /// Adds other counts of the same kinds.
     pub fn add(&mut self, other: &Self) {
         for (to, from) in self.counts.iter_mut().zip(&other.counts) {
             to[0] += from[0];
@@ -54,13 +54,13 @@ impl Counts {
         }
     }
 
-    /// How many decisions were counted.
+    /// Number of decisions.
     pub fn decisions(&self) -> f64 {
         self.counts.iter().flatten().chain(&self.even).sum()
     }
 
-    /// What all that was counted costs by tables for the same kinds, in bits: the header's, and for each kind what
-    /// is said of an entity apart from its fields, and each field.
+    /// What all that was counted costs by tables for the same kinds, in bits: the header's, and
+    /// for each kind what is said of an entity apart from its fields, and each field.
     pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
         let sum = |from: usize, len: usize| -> f64 {
             (from..from + len)

@@ -1,12 +1,12 @@
-//! What every datagram begins with, and the echo that both ways carry.
+//! The first byte of every datagram, and the echo that both ways carry.
 
 use super::bits::{BitReader, BitWriter};
 use super::error::WireError;
 use crate::time::Micros;
 
-/// The low half of a datagram's first byte is its kind, the high half tells which of a server's games it
-/// belongs to: a server that goes on to the next game uses the next number, modulo 16, so that no straggler of
-/// the game before is read with the rules of this one.
+/// The low half of a datagram's first byte is its kind, the high half tells which of a server's
+/// games it belongs to: a server that goes on to the next game uses the next number, modulo 16, so
+/// that no straggler of the game before is read with the rules of this one.
 pub(super) const KIND_BITS: u32 = 4;
 
 /// The kind of a datagram, by its first byte.
@@ -14,19 +14,19 @@ pub(super) fn kind_of(first: u8) -> u8 {
     first & ((1 << KIND_BITS) - 1)
 }
 
-/// Which of a server's games a datagram belongs to, modulo 16; none for one of no bytes.
+/// Index of a datagram's game in the rotation, modulo 16; none for an empty datagram.
 pub fn game_of(datagram: &[u8]) -> Option<u8> {
     datagram.first().map(|first| first >> KIND_BITS)
 }
 
-/// States which of a server's games a datagram belongs to, of whose number the low four bits count.
+/// Marks a datagram with the low four bits of its game's index in the rotation.
 pub fn mark_game(datagram: &mut [u8], game: u8) {
     if let Some(first) = datagram.first_mut() {
         *first = kind_of(*first) | game << KIND_BITS;
     }
 }
 
-/// Whether a datagram belongs to the game of that number.
+/// Tells whether a datagram belongs to the game with that index.
 pub fn is_of_game(datagram: &[u8], game: u8) -> bool {
     game_of(datagram) == Some(game % (1 << KIND_BITS))
 }
@@ -42,7 +42,8 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// The longest time for which one is held: 4.2 seconds. A peer that held it longer leaves it out.
+    /// The longest time for which one is held: 4.2 seconds. A peer that held it longer leaves it
+    /// out.
     pub const HELD_MAX: u32 = (1 << 22) - 1;
 
     /// The echo of a packet from `peer_time` that arrived `held` ago, if that is not too long.

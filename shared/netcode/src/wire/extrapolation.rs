@@ -1,8 +1,8 @@
-//! What a state will be, as far as older states of it tell: the middle of what is then coded.
+//! Extrapolation of a state from older ones: the value around which the residual is coded.
 //!
 //! Everything here is computed by both sides and must come out the same to the last bit: whole
-//! numbers, or floats with nothing but additions, multiplications, divisions and square roots (IEEE 754
-//! defines these exactly) and functions from `libm` rather than the system's.
+//! numbers, or floats with nothing but additions, multiplications, divisions and square roots
+//! (IEEE 754 defines these exactly) and functions from `libm` rather than the system's.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
@@ -21,7 +21,7 @@ pub struct Past {
     pub ages: [u8; REFERENCES_MAX],
     /// The states.
     pub states: [Packed; REFERENCES_MAX],
-    /// How many there are.
+    /// Number of states.
     pub len: usize,
 }
 
@@ -63,7 +63,7 @@ impl Past {
         digits(u64::from(most)).min(7) as u8
     }
 
-    /// How much it changed last, and over all the time that is known.
+    /// Size of the last change, and of that over all references.
     pub(crate) fn activity(&self, fields: &[Field]) -> [u8; 2] {
         let oldest = self.len.saturating_sub(1).min(3);
         [self.activity_between(fields, 0, 1), self.activity_between(fields, 0, oldest)]
@@ -82,19 +82,19 @@ pub(crate) fn difference(field: &Field, base: u32, value: u32) -> i32 {
     (value.wrapping_sub(base) << shift) as i32 >> shift
 }
 
-/// A guess in 1/256 steps of the field's grid.
+/// Parts of a step of the field's grid in which values are predicted.
 pub(crate) const FINE: i64 = 256;
 
-/// What a field is expected to be.
+/// Predicted value of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Guess {
+pub(crate) struct Predicted {
     /// In 1/256 steps.
     pub(crate) fine: i64,
-    /// How far it moves, or how sure it is: an index below [`CLASSES`](super::model::CLASSES).
+    /// Expected move, or certainty: below [`CLASSES`](super::model::CLASSES).
     pub(crate) class: usize,
-    /// Whether it is more likely that the guess is too low than that it is too high.
+    /// The value is more likely to be too low than too high.
     pub(crate) up: bool,
-    /// What the tables know in place of the surprise before, if this field has something better.
+    /// Context in place of the residual before, if this field has a better one.
     pub(crate) far: Option<usize>,
 }
 
@@ -109,7 +109,7 @@ const FALLING: usize = IMPLIED + 8;
 
 const _: () = assert!(FALLING + 4 == CLASSES, "every class has its place in the tables");
 
-impl Guess {
+impl Predicted {
     /// The nearest step.
     pub(crate) fn step(&self) -> i64 {
         (self.fine + FINE / 2).div_euclid(FINE)
@@ -147,7 +147,8 @@ impl Guess {
         guess
     }
 
-    /// That the other components of a rotation leave, `others` being the sum of their squares, of 1.
+    /// That the other components of a rotation leave, `others` being the sum of their squares, of
+    /// 1.
     fn implied(fine: i64, others: f64) -> Self {
         let mut guess = Self { fine, ..Self::default() };
         let fraction = guess.fraction();
@@ -263,14 +264,14 @@ impl Trend {
         Self { references }
     }
 
-    /// What a field will be if it goes on.
+    /// The value of a field that goes on.
     pub(crate) fn guess(
         &self,
         past: &Past,
         field: &Field,
         rates: Rates,
         at: usize,
-    ) -> Option<Guess> {
+    ) -> Option<Predicted> {
         if self.references < 2 {
             return None;
         }
@@ -278,19 +279,19 @@ impl Trend {
         if self.references == 2
             && let Some(fine) = falling(past, field, rates, at)
         {
-            return Some(Guess::falling(base * FINE + fine, base));
+            return Some(Predicted::falling(base * FINE + fine, base));
         }
         let (now, _, divisor) = line(past, field, at, self.references);
         let fine = base * FINE + (now * FINE).div_euclid(divisor.max(1));
         Some(match self.references {
-            2 => Guess::moving(fine, base),
-            references => Guess::agreed(fine, references),
+            2 => Predicted::moving(fine, base),
+            references => Predicted::agreed(fine, references),
         })
     }
 }
 
-/// How far from the baseline's value a field is that falls freely, if it does: if it lately gained speed
-/// about as its drift says, to two fifths, since a body that rolls or rests does not.
+/// How far from the baseline's value a field is that falls freely, if it does: if it lately gained
+/// speed about as its drift says, to two fifths, since a body that rolls or rests does not.
 fn falling(past: &Past, field: &Field, rates: Rates, at: usize) -> Option<i64> {
     if field.drift == 0.0 || past.len < 3 {
         return None;
@@ -307,7 +308,7 @@ fn falling(past: &Past, field: &Field, rates: Rates, at: usize) -> Option<i64> {
         .then(|| speed * past.age(0) + drift * past.age(0) * (past.age(0) + newer) / 2)
 }
 
-/// Whether a field goes by its trend along a line.
+/// Tells whether a field goes by its trend along a line.
 pub(crate) fn follows(field: &Field) -> bool {
     field.trending && matches!(field.motion, Motion::Linear | Motion::Angle | Motion::Wrap)
 }
@@ -361,8 +362,8 @@ impl Turn {
     }
 }
 
-/// A rotation of four fields from `first` on, of which all components are sent, to be coded one after
-/// the other.
+/// A rotation of four fields from `first` on, of which all components are sent, to be coded one
+/// after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Whole {
     guess: Quaternion,
@@ -420,7 +421,13 @@ impl Whole {
     }
 
     /// A component's guess; for the last one `state` has the others.
-    pub(crate) fn guess(&self, fields: &[Field], past: &Past, state: &Packed, at: usize) -> Guess {
+    pub(crate) fn guess(
+        &self,
+        fields: &[Field],
+        past: &Past,
+        state: &Packed,
+        at: usize,
+    ) -> Predicted {
         let field = &fields[at];
         let steps = f64::from(1_u32 << field.fraction_bits);
         let fine = |component: f64| {
@@ -431,11 +438,11 @@ impl Whole {
             let others = (self.first..self.first + 4).filter(|other| *other != at);
             let squares: f64 = others.map(|o| units(&fields[o], state[o])).map(|c| c * c).sum();
             let size = libm::sqrt((1.0 - squares).max(0.0));
-            return Guess::implied(fine(if expected < 0.0 { -size } else { size }), squares);
+            return Predicted::implied(fine(if expected < 0.0 { -size } else { size }), squares);
         }
         match self.references {
-            0..=2 => Guess::moving(fine(expected), i64::from(past.base()[at])),
-            references => Guess::agreed(fine(expected), references),
+            0..=2 => Predicted::moving(fine(expected), i64::from(past.base()[at])),
+            references => Predicted::agreed(fine(expected), references),
         }
     }
 }
@@ -455,8 +462,8 @@ fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion 
     turned
 }
 
-/// Guesses of the three smallest components behind the field `first`, which of `now` is known.
-pub(crate) fn smallest(fields: &[Field], past: &Past, now: u32, first: usize) -> [Guess; 3] {
+/// Predictedes of the three smallest components behind the field `first`, which of `now` is known.
+pub(crate) fn smallest(fields: &[Field], past: &Past, now: u32, first: usize) -> [Predicted; 3] {
     let newest = smallest_three(fields, past.base(), first);
     let mut expected = newest;
     if past.len >= 2 {
@@ -464,7 +471,7 @@ pub(crate) fn smallest(fields: &[Field], past: &Past, now: u32, first: usize) ->
         expected = Turn::through(&newest, &older, past.age(1) - past.age(0)).at(past.age(0));
     }
     let largest = now as usize & 3;
-    let mut guesses = [Guess::default(); 3];
+    let mut guesses = [Predicted::default(); 3];
     let facing = |turned: &Quaternion| if turned[largest] < 0.0 { -1.0 } else { 1.0 };
     let (sign, held_sign) = (facing(&expected), facing(&newest));
     let places = (0..4).filter(|place| *place != largest);
@@ -473,7 +480,7 @@ pub(crate) fn smallest(fields: &[Field], past: &Past, now: u32, first: usize) ->
         let steps = |turned: f64| (turned / std::f64::consts::SQRT_2 + 0.5) * most;
         let fine = libm::round(steps(expected[place] * sign) * FINE as f64) as i64;
         let held = libm::round(steps(newest[place] * held_sign)) as i64;
-        *guess = Guess::moving(fine.clamp(0, most as i64 * FINE), held);
+        *guess = Predicted::moving(fine.clamp(0, most as i64 * FINE), held);
     }
     guesses
 }

@@ -6,12 +6,12 @@ use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use super::error::WireError;
 use crate::fields::{Audience, Field, Packed};
 
-/// Whether a reader sees a field: `owner` is whether the entity is the reader's own.
+/// Tells whether a reader sees a field; `owner` if the entity is the reader's own.
 pub(crate) fn visible(field: &Field, owner: bool) -> bool {
     owner || field.audience == Audience::All
 }
 
-/// The state as a reader who is not the owner may know it.
+/// The state as a reader may know it, with hidden fields at 0.
 pub(crate) fn without_hidden(fields: &[Field], owner: bool, packed: &Packed) -> Packed {
     let mut shown = *packed;
     for (field, value) in fields.iter().zip(&mut shown) {
@@ -22,8 +22,8 @@ pub(crate) fn without_hidden(fields: &[Field], owner: bool, packed: &Packed) -> 
     shown
 }
 
-/// Writes the visible fields that differ from `base`: a bit each whether it changed, then by how much,
-/// the shorter way around the field's range.
+/// Writes the visible fields that differ from `base`: a bit each whether it changed, then by how
+/// much, the shorter way around the field's range.
 pub(crate) fn write_delta(
     writer: &mut BitWriter,
     fields: &[Field],

@@ -11,35 +11,36 @@ use crate::limits::{DATAGRAM_BYTES_MAX, FIELDS_MAX, PACKET_INPUTS_MAX};
 /// First byte of an input packet.
 pub const INPUT_KIND: u8 = 1;
 
-/// Which snapshot packets arrived.
+/// Snapshot packets that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// Low bits of the newest one's sequence number.
     pub newest: u16,
-    /// Bit `n` stands for the one `n + 1` before it.
+    /// Bit `n` stands for the packet `n + 1` before it.
     pub mask: u32,
 }
 
-/// An input, and what its player saw when it was given.
+/// An input, and the view time of its player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pressed<I> {
-    /// The input.
+    /// The player's input.
     pub input: I,
-    /// Its *view lag*: by how much the time that was shown on the screen lay before the time of the
-    /// input's tick, in parts of a tick: [`VIEW_PARTS`] are one. The newest input of a packet has one (or
-    /// 0); of the older ones only those that matter, and the rest are like the next newer one.
+    /// Its *view lag*: by how much the time that was shown on the screen lay before the time of
+    /// the input's tick, in parts of a tick: [`VIEW_PARTS`] are one. The newest input of a packet
+    /// has one (or 0); of the older ones only those that matter, and the rest are like the next
+    /// newer one.
     pub lag: Option<u16>,
 }
 
 impl<I> Pressed<I> {
-    /// An input that does not say what was seen.
+    /// An input without a view lag.
     pub fn blind(input: I) -> Self {
         Self { input, lag: None }
     }
 }
 
-/// Parts of a tick that view lags are counted in: 0.26 ms at 60 Hz, in which nothing in a game moves
-/// visibly. 16 bits then hold eight seconds at the fastest rate.
+/// Parts of a tick that view lags are counted in: 0.26 ms at 60 Hz, in which nothing in a game
+/// moves visibly. 16 bits then hold eight seconds at the fastest rate.
 pub const VIEW_PARTS: u32 = 64;
 
 /// An input packet.
@@ -53,11 +54,12 @@ pub struct InputPacket<I> {
     pub sent: u32,
     /// The send time of the newest snapshot packet.
     pub echo: Option<Echo>,
-    /// The server's epoch that the ticks are counted in, as its last word had it.
+    /// Newest known epoch of the server, in which ticks are counted.
     pub epoch: u8,
     /// Low bits of the newest input's tick.
     pub tick: u16,
-    /// Inputs of consecutive ticks, newest first; none while the client's clock is not measured yet.
+    /// Inputs of consecutive ticks, newest first; none while the client's clock is not measured
+    /// yet.
     pub inputs: Vec<Pressed<I>>,
 }
 

@@ -1,10 +1,10 @@
-//! What is likely: the frozen tables that snapshots are coded with, and where in them each decision
-//! looks.
+//! Frozen tables of likelihoods that snapshots are coded with, and each decision's place in them.
 //!
-//! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood of its own that
-//! depends on what is known by then. The likelihoods come from recorded play, once, by a trainer
-//! ([`Counts`](super::counts::Counts)); a client and a server never adapt them, so there is nothing between the two that a lost
-//! packet could put out of step. They are part of the game's hash.
+//! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood of its own
+//! that depends on what is known by then. The likelihoods come from recorded play, once, by a
+//! trainer ([`Counts`](super::counts::Counts)); a client and a server never adapt them, so there
+//! is nothing between the two that a lost packet could put out of step. They are part of the
+//! game's hash.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
@@ -31,23 +31,23 @@ pub(crate) enum Number {
     Sent,
 }
 
-/// How many there are.
+/// Number of them.
 pub(super) const NUMBERS: usize = 12;
 /// Numbers have at most 32 bits, so exponents up to 32.
 pub(super) const EXPONENTS: usize = 33;
-/// Indices have 12 bits. For each exponent there is its decision and three of the two digits after the
-/// first, and all that for each size of the gap before.
+/// Indices have 12 bits. For each exponent there is its decision and three of the two digits after
+/// the first, and all that for each size of the gap before.
 pub(super) const GAP_EXPONENTS: usize = 13;
 pub(super) const GAPS: usize = GAP_EXPONENTS * 4;
 pub(super) const GAP: usize = NUMBERS * EXPONENTS;
 /// Decisions of a header, and of what lies between entities.
 pub(super) const HEADER: usize = GAP + 4 * GAPS;
 
-/// How far a field was expected to move, or how sure and how near the middle of a step the guess was.
+/// Classes of predicted values: the expected move, or the certainty and the nearness to a step.
 pub(crate) const CLASSES: usize = 48;
-/// Sizes of the surprise that the field before was.
+/// Sizes of the residual before.
 pub(super) const NEAR: usize = 10;
-/// Sizes of the greatest surprise of those before that one.
+/// Sizes of the greatest residual before that one.
 pub(super) const FAR: usize = 8;
 /// Exponents that are told apart.
 pub(super) const MAGNITUDES: usize = 14;
@@ -60,7 +60,7 @@ pub(super) const MANTISSA: usize = EXPONENT + BROAD[0] * BROAD[1] * BROAD[2] * 2
 /// Decisions of a field.
 pub(super) const FIELD: usize = MANTISSA + MAGNITUDES * 4;
 
-/// How much an entity changed lately: sizes, and one for not knowing.
+/// Sizes of an entity's recent change, and one for an unknown change.
 pub(crate) const ACTIVITIES: usize = 9;
 pub(super) const EXTRAPOLATED: usize = 0;
 pub(super) const USUAL: usize = EXTRAPOLATED + ACTIVITIES * ACTIVITIES * 4;
@@ -73,19 +73,18 @@ pub(super) const ENTITY: usize = KNOWN + 5;
 #[derive(Clone, Debug)]
 pub struct Tables {
     pub(super) levels: Vec<Level>,
-    /// How many fields each kind has that it was made for; none if it is for any.
+    /// Number of fields of each kind; empty if the tables are for any kinds.
     pub(super) kinds: Vec<usize>,
     /// FNV-1a of the levels.
     pub(super) digest: u64,
 }
 
-/// Why tables cannot be read.
+/// Reason why tables cannot be read.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TablesError {
-    /// They end too early or too late.
     #[error("the tables are cut short or too long")]
     Length,
-    /// They are of another version of this format.
     #[error("the tables are of another version; run the trainer again")]
     Version,
 }
@@ -94,15 +93,14 @@ pub enum TablesError {
 const VERSION: &[u8] = b"phaselock tables 4\n";
 
 impl Tables {
-    /// For games without tables of their own: trained on all scenes together, each field by the same
-    /// rules.
+    /// Tables for games without their own, trained on all scenes together.
     pub fn general() -> &'static Self {
         static GENERAL: std::sync::LazyLock<Tables> =
             std::sync::LazyLock::new(|| Tables::included(include_bytes!("general.tables")));
         &GENERAL
     }
 
-    /// Tables in which everything is as likely as not.
+    /// Tables in which each decision is as likely as not.
     pub fn even(kinds: &[usize]) -> Self {
         Self::of(vec![EVEN; len(kinds)], kinds.to_vec())
     }
@@ -112,24 +110,23 @@ impl Tables {
         Self { levels, kinds, digest }
     }
 
-    /// Tells tables apart: 64-bit FNV-1a of the levels.
+    /// 64-bit FNV-1a of the levels.
     pub fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// What tables for such kinds are written down as a difference from: the general ones, and these
-    /// from even ones.
+    /// The tables from which those for `kinds` are written as a difference.
     fn ground(kinds: &[usize], general: &Self) -> Self {
         if kinds.is_empty() { Self::even(&[]) } else { general.spread(kinds) }
     }
 
-    /// Reads tables that a build includes. Those that cannot be read are as good as none: packets are
-    /// larger, and nothing else is wrong. A test holds each game's to be readable.
+    /// Reads tables that a build includes. Unreadable ones only make packets larger; a test checks
+    /// each game's.
     pub fn included(bytes: &[u8]) -> Self {
         Self::parse(bytes).unwrap_or_else(|_| Self::even(&[]))
     }
 
-    /// Whether they were made for just these kinds.
+    /// Tells whether the tables were made for just these kinds.
     pub fn fit(&self, kinds: &[Kind]) -> bool {
         self.kinds.iter().copied().eq(kinds.iter().map(|kind| kind.fields.len()))
     }
@@ -148,9 +145,9 @@ impl Tables {
         Self::of(levels, kinds.to_vec())
     }
 
-    /// Reads a file of tables: the version line; the number of kinds and each one's fields, a byte each;
-    /// then, up to the end, a varint for how many levels are those of the general tables, another for
-    /// how many follow that are not, and these, a byte each.
+    /// Reads a file of tables: the version line; the number of kinds and each one's fields, a byte
+    /// each; then, up to the end, a varint for how many levels are those of the general tables,
+    /// another for how many follow that are not, and these, a byte each.
     pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
         let mut rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?.iter();
         let count = *rest.next().ok_or(TablesError::Length)?;
@@ -200,7 +197,7 @@ impl Tables {
     }
 }
 
-/// How many contexts there are, as the document has it.
+/// Number of contexts, as `WIRE.md` states it.
 #[cfg(test)]
 pub(super) fn contexts_text() -> String {
     format!(
@@ -283,7 +280,7 @@ impl Layout {
         self.kinds[usize::from(kind)]
     }
 
-    /// Where a field's decisions start.
+    /// Start of a field's decisions.
     pub(crate) fn at(&self, kind: u8, field: usize) -> FieldAt {
         FieldAt(self.entity(kind) + ENTITY + field * FIELD)
     }
@@ -303,8 +300,8 @@ pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 
     value.min(u64::from(u32::MAX)) as u32
 }
 
-/// Codes how many indices are left out, of which there were so many `before`. Gaps repeat: where every
-/// other entity is of a kind that is seldom sent, all are the same.
+/// Codes the number of indices left out, given the gap `before`. Gaps repeat: where every other
+/// entity is of a kind that is seldom sent, all are the same.
 pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
     let start = GAP + before.min(3) as usize * GAPS;
     let one_more = value + 1;
@@ -328,7 +325,7 @@ pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
     all - 1
 }
 
-/// Whether an entity is all as extrapolated. `lately` says which of the two entities before were.
+/// Codes whether an entity is as extrapolated, given which of the two `lately` were.
 pub(crate) fn extrapolated<C: Coder>(
     coder: &mut C,
     layout: &Layout,
@@ -342,27 +339,23 @@ pub(crate) fn extrapolated<C: Coder>(
     coder.bit(layout.entity(kind) + EXTRAPOLATED + context, yes)
 }
 
-/// Decisions about an entity that need no more than a place of their own. They have the same place for
-/// all kinds, since what kind it is may not be known yet.
+/// Decisions about an entity with one context each. All kinds share them, since the kind may not
+/// be known yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plain {
-    /// Whether its references are the packet's; the entity before it had them or not.
+    /// Its references are the packet's, as those of the entity before were or were not.
     Usual(bool),
-    /// Whether it has the packet's reference of that number, of those that it may have.
+    /// It has the packet's reference of that number.
     Present(usize),
-    /// Whether it has a baseline.
     Known,
-    /// Whether it is still there.
     There,
-    /// Whether it is no more, or only out of sight.
+    /// It is gone, not hidden.
     Gone,
-    /// Whether it has an owner.
     Owned,
-    /// Whether another entity follows.
+    /// Another entity follows.
     More,
 }
 
-/// Codes such a decision.
 pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
     let place = match what {
         Plain::Usual(before) => USUAL + usize::from(before),
@@ -376,18 +369,18 @@ pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
     coder.bit(HEADER + place, yes)
 }
 
-/// What is known of a field before it is coded.
+/// Context of a residual.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Knowledge {
     /// Below [`CLASSES`].
     pub(crate) class: usize,
-    /// Size of the surprise that the field before was.
+    /// Size of the residual before.
     pub(crate) near: usize,
-    /// Size of the greatest one before that.
+    /// Size of the greatest residual before that.
     pub(crate) far: usize,
 }
 
-/// Codes by how much a field differs from the guess: below 2^(bits - 1) either way.
+/// Codes the residual of a field: below 2^(bits - 1) either way.
 pub(crate) fn residual<C: Coder>(
     coder: &mut C,
     start: FieldAt,
@@ -428,6 +421,6 @@ pub(crate) fn residual<C: Coder>(
     if below { -(size_read as i32) } else { size_read as i32 }
 }
 
-/// Where a field's decisions start.
+/// Start of a field's decisions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldAt(usize);

@@ -1,8 +1,8 @@
 //! A binary range coder: decisions of known likelihood into as few bytes as they take.
 //!
-//! This is Martin's range coder (1979) over bits, as in LZMA, with 56 bits of state instead of 32, so
-//! that next to nothing is lost to rounding. The reader takes zero bytes for what is beyond the end, so
-//! the writer leaves them out.
+//! This is Martin's range coder (1979) over bits, as in LZMA, with 56 bits of state instead of 32,
+//! so that next to nothing is lost to rounding. The reader takes zero bytes for what is beyond the
+//! end, so the writer leaves them out.
 //!
 //! A likelihood is a [`Level`]: 256 of them, evenly apart in log-odds. A step of 1/16 costs at
 //! most a ten-thousandth of a bit against the exact likelihood.
@@ -19,8 +19,8 @@ pub const EVEN: Level = 128;
 
 /// Writer, reader, meter or counter of decisions: one description of a format serves all four.
 pub trait Coder {
-    /// Codes a decision with the likelihood of its `context` in the tables. A writer returns `yes`; a
-    /// reader ignores it and returns what was written.
+    /// Codes a decision with the likelihood of its `context` in the tables. A writer returns
+    /// `yes`; a reader ignores it and returns what was written.
     fn bit(&mut self, context: usize, yes: bool) -> bool;
 
     /// Codes a decision that is as likely as not.

@@ -29,33 +29,30 @@ use references::own_references;
 /// First byte of a snapshot packet.
 pub const SNAPSHOT_KIND: u8 = 2;
 
-/// What the server measured of a client's clock.
+/// The server's measurement of a client's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Perceived {
     /// The client's offset less the one in its welcome, in microseconds.
     pub offset_change: i32,
     /// Round trip in microseconds, in steps of 16.
     pub round_trip: u32,
-    /// By how much the offset may be wrong, in microseconds, in steps of 16.
+    /// Bound of the offset's error in microseconds, in steps of 16.
     pub error_max: u32,
 }
 
-/// How early a client's inputs arrive.
+/// Earliness of a client's inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputReport {
     /// Low bits of the newest tick for which the server has an input.
     pub newest: u16,
-    /// How long before its tick was due that input came, in microseconds; negative is
-    /// after that, which may have been too late.
-    /// In steps of 16.
+    /// Time from its arrival to its tick in microseconds, in steps of 16; negative after the tick.
     pub newest_early: i32,
-    /// How many ticks before `newest` the one lies that came closest to being late, or latest,
-    /// in the time of the last few snapshots; at most 127.
+    /// Ticks from the input of the last few snapshots that was latest to `newest`, at most 127.
     pub worst_back: u8,
-    /// How early that one came.
+    /// Earliness of that input, as `newest_early`.
     pub worst_early: i32,
-    /// Low bits of how many ticks so far ran without this client's input. This and the next are only told
-    /// in each fourth packet.
+    /// Low bits of how many ticks so far ran without this client's input. This and the next are
+    /// only told in each fourth packet.
     pub late: Option<u16>,
     /// Low bits of how many input packets so far did not come.
     pub missing: Option<u16>,
@@ -74,9 +71,9 @@ pub struct SnapshotHeader {
     pub echo: Option<Echo>,
     /// The client's clock as the server perceives it; none before the first round trip.
     pub perceived: Option<Perceived>,
-    /// How early inputs come; none before the first.
+    /// Earliness of inputs; none before the first.
     pub inputs: Option<InputReport>,
-    /// Of which older states most entities in it are known.
+    /// References of most entities in the packet.
     pub references: References,
 }
 
@@ -139,8 +136,8 @@ impl InputReport {
     }
 }
 
-/// Bits of an echoed time: 16.8 seconds, of which a packet is held for a quarter at most, and is under way
-/// for less than another.
+/// Bits of an echoed time: 16.8 seconds, of which a packet is held for a quarter at most, and is
+/// under way for less than another.
 const ECHO_BITS: u32 = 24;
 const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
 
@@ -174,22 +171,22 @@ pub enum Change {
     Hidden,
 }
 
-/// What an entity's state costs to send to whoever has certain older ones.
+/// Coding of an entity's state for readers with certain older ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// The entity's kind.
     pub kind: u8,
-    /// How much it changed lately.
+    /// Size of its recent change, and of that over all references.
     pub activity: [u8; 2],
-    /// Whether it is all as extrapolated.
+    /// All fields are as extrapolated.
     pub extrapolated: bool,
-    /// What its fields cost in 1/1024 bit; 0 if they are as extrapolated.
+    /// Cost of its fields in 1/1024 bit; 0 if they are as extrapolated.
     pub cost: u32,
-    /// Tells its state from others.
+    /// Digest of its state.
     pub digest: u32,
 }
 
-/// Tells states apart: 32-bit FNV-1a over all there is to an entity.
+/// 32-bit FNV-1a of an entity.
 pub(crate) fn digest(index: u16, state: Option<&State>) -> u32 {
     let step = |hash: u32, word: u32| (hash ^ word).wrapping_mul(0x0100_0193);
     let start = step(0x811c_9dc5, u32::from(index));
@@ -199,20 +196,19 @@ pub(crate) fn digest(index: u16, state: Option<&State>) -> u32 {
     state.packed.iter().fold(step(step(start, head), owner), |hash, value| step(hash, *value))
 }
 
-/// Adds an entity to what is known of a packet's content.
 fn add_digest(sum: u32, digest: u32) -> u32 {
     (sum.rotate_left(5) ^ digest).wrapping_mul(0x0100_0193)
 }
 
-/// Bits of a packet's checksum. A mismatch means that the two sides extrapolated differently, or that one of
-/// them is wrong about what the other has; QUIC sees to it that no byte is.
+/// Bits of a packet's checksum. A mismatch means that the two sides extrapolated differently, or
+/// that one of them is wrong about what the other has; QUIC sees to it that no byte is.
 const CHECK_BITS: u32 = 16;
 
 fn check(sum: u32) -> u32 {
     (sum ^ sum >> 16) & ((1 << CHECK_BITS) - 1)
 }
 
-/// What both sides keep in mind while they go through a packet's entities.
+/// State of both sides while they go through a packet's entities.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     count: usize,
@@ -221,9 +217,9 @@ struct Progress {
     turned: u32,
     /// The gap before the last entity.
     gap: u32,
-    /// Which of the two before were as extrapolated.
+    /// Bits of the two before: as extrapolated.
     lately: u8,
-    /// Whether the one before had the packet's references.
+    /// The one before had the packet's references.
     usual: bool,
     sum: u32,
 }
@@ -234,7 +230,7 @@ impl Progress {
             % u32::from(ENTITIES_MAX)
     }
 
-    /// Whether an entity may follow: indices go around at most once.
+    /// Tells whether an entity may follow: indices go around at most once.
     fn may_follow(&self, gap: u32) -> bool {
         let turned = if self.count == 0 { 0 } else { self.turned.saturating_add(gap) };
         self.count < PACKET_ENTITIES_MAX
@@ -242,7 +238,6 @@ impl Progress {
             && turned < u32::from(ENTITIES_MAX)
     }
 
-    /// Past an entity.
     fn add(&mut self, index: u16, digest: u32) {
         self.gap = self.gap_to(index);
         self.turned += if self.count == 0 { 1 } else { self.gap + 1 };
@@ -252,7 +247,7 @@ impl Progress {
     }
 }
 
-/// Adds up what decisions cost, in 1/1024 bit.
+/// Sum of the costs of decisions, in 1/1024 bit.
 struct Meter<'t> {
     levels: &'t [Level],
     cost: u32,
@@ -287,7 +282,8 @@ pub struct SnapshotWriter<'l> {
 }
 
 impl<'l> SnapshotWriter<'l> {
-    /// Starts a packet for `reader`, who sees the hidden fields of what it owns, in an empty buffer.
+    /// Starts a packet for `reader`, who sees the hidden fields of what it owns, in an empty
+    /// buffer.
     pub fn new<G: Game>(
         codec: &'l Codec<G>,
         mut header: SnapshotHeader,
@@ -309,8 +305,8 @@ impl<'l> SnapshotWriter<'l> {
         Self { layout, coder, cost: meter.cost, references, progress, reader }
     }
 
-    /// Adds an entity, with its fields' decisions if it is [`Change::Known`], unless the packet then has
-    /// more than `bytes_max`. Indices must rise, but may go around once.
+    /// Adds an entity, with its fields' decisions if it is [`Change::Known`], unless the packet
+    /// then has more than `bytes_max`. Indices must rise, but may go around once.
     pub fn push<G: Game>(
         &mut self,
         index: u16,
@@ -345,7 +341,7 @@ impl<'l> SnapshotWriter<'l> {
         true
     }
 
-    /// An entity but for its fields' decisions.
+    /// Codes an entity without its fields' decisions.
     fn entity<G: Game, C: Coder>(
         &self,
         coder: &mut C,
@@ -389,17 +385,17 @@ impl<'l> SnapshotWriter<'l> {
         progress.add(index, sum);
     }
 
-    /// How many entities are in it.
+    /// Number of entities.
     pub fn count(&self) -> usize {
         self.progress.count
     }
 
-    /// Bytes that it has at most so far.
+    /// Bound of its present size in bytes.
     pub fn bytes_max(&self) -> usize {
         (self.cost.div_ceil(1024) + END_BITS).div_ceil(8) as usize
     }
 
-    /// The packet.
+    /// The finished packet.
     pub fn finish(mut self) -> Vec<u8> {
         plain(&mut self.coder, Plain::More, false);
         self.coder.raw(check(self.progress.sum), CHECK_BITS);
@@ -431,20 +427,21 @@ fn code_full<G: Game, C: Coder>(
     Ok(())
 }
 
-/// What a packet says of an entity, with every reference looked up.
+/// A packet's word of an entity, with every reference looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// Its index.
+    /// Index of its slot.
     pub index: u16,
-    /// Its state at the packet's tick; none if it is not there.
+    /// Its state at the packet's tick; none if it is gone or hidden.
     pub state: Option<State>,
-    /// Whether it is only out of sight.
+    /// It is hidden, not gone.
     pub hidden: bool,
 }
 
 /// Reads a packet that may be anything into `told`, which is cleared first. `near` is a tick near
-/// the packet's, `reader` the player that it was sent to, and `known` finds the state that an entity had at
-/// a tick, if it was received. Nothing else is changed; the caller commits what it gets.
+/// the packet's, `reader` the player that it was sent to, and `known` finds the state that an
+/// entity had at a tick, if it was received. Nothing else is changed; the caller commits what it
+/// gets.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
     codec: &Codec<G>,
@@ -465,7 +462,7 @@ pub fn read_snapshot<'s, G: Game>(
     Ok(read)
 }
 
-/// Counts what decisions a packet is made of, that can be read.
+/// Counts the decisions of a readable packet.
 pub(crate) fn count_snapshot<'s, G: Game>(
     bytes: &[u8],
     codec: &Codec<G>,

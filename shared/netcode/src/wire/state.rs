@@ -1,10 +1,10 @@
-//! An entity's state, as what it has that was not to be expected.
+//! An entity's state, coded as its difference from the extrapolated one.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::extrapolation::{
-    FINE, Guess, Past, Trend, Whole, by_table, difference, digits, follows, on_grid, smallest,
+    FINE, Past, Predicted, Trend, Whole, by_table, difference, digits, follows, on_grid, smallest,
 };
 use super::fields::{visible, without_hidden};
 use super::model::{Knowledge, Layout, Tables, residual};
@@ -14,18 +14,17 @@ use crate::game::Game;
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::time::Rates;
 
-/// What both sides need to know to make the same of the same bytes.
+/// The data on which both sides agree to read the same from the same bytes.
 #[derive(Debug)]
 pub struct Codec<G> {
     rates: Rates,
     layout: Layout,
-    /// For each kind whether all of its fields change at once, so that nobody moves it between two
-    /// states.
+    /// For each kind: all of its fields change in steps.
     stepwise: Vec<bool>,
     game: PhantomData<fn() -> G>,
 }
 
-/// Surprises so far while a state is coded.
+/// Sizes of the residuals so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Surprises {
     last: u32,
@@ -55,12 +54,12 @@ impl Surprises {
 }
 
 impl<G: Game> Codec<G> {
-    /// For a game at these rates.
+    /// The codec of a game at these rates.
     pub fn new(rates: Rates) -> Self {
         Self::holding(rates, Cow::Borrowed((G::KIT.coding.tables)()))
     }
 
-    /// With other tables than the game's: to measure what they are worth.
+    /// The same with other tables than the game's, to measure these.
     pub fn with_tables(rates: Rates, tables: &Tables) -> Self {
         Self::holding(rates, Cow::Owned(tables.clone()))
     }
@@ -75,24 +74,21 @@ impl<G: Game> Codec<G> {
         Self { rates, layout, stepwise: stepwise.collect(), game: PhantomData }
     }
 
-    /// Whether an entity of this kind stays as it is unless something is said of it.
+    /// Tells whether an entity of this kind stays as it is without an update.
     pub(crate) fn is_stepwise(&self, kind: u8) -> bool {
         self.stepwise[usize::from(kind)]
     }
 
-    /// The rates that it was made for.
     pub(crate) fn rates(&self) -> Rates {
         self.rates
     }
 
-    /// Where decisions look.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Codes all fields that the reader sees, with `past` not empty. `state` is what a writer writes;
-    /// a reader's is overwritten. Returns whether all are as extrapolated: a coder that answers every
-    /// question with yes gets just that.
+    /// Codes all fields that the reader sees, with `past` not empty; a reader's `state` is
+    /// overwritten. Returns whether all are as extrapolated.
     pub(crate) fn code<C: Coder>(
         &self,
         game: &G,
@@ -113,10 +109,10 @@ impl<G: Game> Codec<G> {
             past,
             surprises: Surprises::default(),
         };
-        let mut told = self.told(game, kind, own, past, past.base());
+        let mut told = self.extrapolate(game, kind, own, past, past.base());
         let mut steered = *past.base();
         let mut changed = false;
-        // Whether one of the fields that the next counter counts the ticks of did change.
+        // A field changed since which the next counter counts ticks.
         let mut restarts = false;
         for (at, field) in fields.iter().enumerate().filter(|(_, field)| field.steering) {
             if field.drift == 0.0 {
@@ -131,14 +127,14 @@ impl<G: Game> Codec<G> {
             changed |= state[at] != told[at];
         }
         if changed {
-            told = self.told(game, kind, own, past, &steered);
+            told = self.extrapolate(game, kind, own, past, &steered);
         }
         coding.rest(state, &told);
         coding.surprises.none()
     }
 
-    /// What the game or the field table says.
-    fn told(&self, game: &G, kind: u8, own: bool, past: &Past, steering: &Packed) -> Packed {
+    /// The state that the game or the field table extrapolates.
+    fn extrapolate(&self, game: &G, kind: u8, own: bool, past: &Past, steering: &Packed) -> Packed {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let ticks = u64::from(past.ages[0]);
         let extrapolated = (ticks <= EXTRAPOLATION_TICKS_MAX)
@@ -204,31 +200,30 @@ impl<C: Coder> Coding<'_, C> {
         }
     }
 
-    /// A counter that started again, at any of the ticks since the baseline.
+    /// A counter that started again at any tick since the baseline.
     fn restarted(&mut self, state: &mut Packed, at: usize, field: &Field) {
         if visible(field, self.own) {
             let ticks = i64::from(self.past.ages[0]);
-            self.guessed(state, at, field, Guess::anything_to(ticks));
+            self.guessed(state, at, field, Predicted::anything_to(ticks));
         }
     }
 
-    /// A field that is expected to be what was told.
+    /// A field that is expected to be as extrapolated.
     fn field(&mut self, state: &mut Packed, told: &Packed, at: usize, field: &Field) {
         if !visible(field, self.own) {
             return;
         }
-        // How far it moves the shorter way around.
         let base =
             i64::from(told[at]) - i64::from(difference(field, self.past.base()[at], told[at]));
-        let mut guess = Guess::moving(i64::from(told[at]) * FINE, base);
+        let mut guess = Predicted::moving(i64::from(told[at]) * FINE, base);
         if field.bits <= FEW_BITS {
-            // What it changes to depends on what it is.
-            guess = Guess { class: told[at] as usize, up: true, ..guess };
+            // The next value depends on the present one.
+            guess = Predicted { class: told[at] as usize, up: true, ..guess };
         }
         self.guessed(state, at, field, guess);
     }
 
-    fn guessed(&mut self, state: &mut Packed, at: usize, field: &Field, guess: Guess) {
+    fn guessed(&mut self, state: &mut Packed, at: usize, field: &Field, guess: Predicted) {
         let expected = on_grid(field, guess.step());
         let by = difference(field, expected, state[at]);
         let known = Knowledge {
@@ -245,10 +240,10 @@ impl<C: Coder> Coding<'_, C> {
     }
 }
 
-/// A field of so many bits has statistics for each of its values.
+/// Most bits of a field with statistics for each of its values.
 const FEW_BITS: u32 = 3;
 
-/// Whether four fields that all can see are a unit quaternion.
+/// Tells whether four fields are a unit quaternion.
 fn is_whole(fields: &[Field], at: usize) -> bool {
     fields.get(at..at + 4).is_some_and(|four| four.iter().all(|f| f.motion == Motion::Unit))
 }
@@ -258,7 +253,7 @@ fn has_smallest(fields: &[Field], at: usize) -> bool {
     three.is_some_and(|three| three.iter().all(|f| f.motion == Motion::Smallest))
 }
 
-/// Answers every question with yes: it reads the state that was extrapolated.
+/// Coder that answers every question with yes, and so reads the extrapolated state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AsExtrapolated;
 

@@ -1,5 +1,5 @@
-//! Which older states of an entity a packet builds on: their ages, for the packet as a whole and for
-//! entities that have others.
+//! Which older states of an entity a packet builds on: their ages, for the packet as a whole and
+//! for entities that have others.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
