@@ -225,11 +225,6 @@ impl OffsetEstimator {
         let offset = Offset(least.saturating_add(width / 2));
         Some(Estimate { offset, error_max: Micros(width / 2 + 1), round_trip })
     }
-
-    /// By how many parts per million the client's clock runs too slow, as far as is known.
-    pub fn slope_ppm(&self) -> f64 {
-        self.slope
-    }
 }
 
 #[cfg(test)]
@@ -313,7 +308,7 @@ mod tests {
             exchange.run(20);
             let error = exchange.run(60);
             assert!(error < 2.5, "{error} ms at {ppm} ppm");
-            let slope = exchange.estimator.slope_ppm();
+            let slope = exchange.estimator.slope;
             assert!((slope + ppm).abs() < 40.0, "{slope} for {ppm}");
         }
     }

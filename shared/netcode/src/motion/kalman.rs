@@ -1,22 +1,15 @@
 //! A Kalman filter: place and rate of each coordinate, weighed by how much each is to be trusted.
 //!
 //! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state
-//! is `(x, v)`; in a time `h` it goes to `(x + v h, v)`, and an acceleration that is not known,
-//! changes all the time and is of variance `q` over it adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)`
-//! to the covariance (white noise; Bar-Shalom, Li and Kirubarajan, "Estimation with Applications
-//! to Tracking and Navigation", 6.2.2). The thesis takes it for constant over that time, which has
-//! `h^4 / 4`: then a place that is measured exactly says all about the rate, which so swings about
-//! the true one for ever after each corner. A state that comes measures `x`, and `v` too where it
-//! states a rate, each to half a step of its field's grid: the variance of rounding is `step^2 /
-//! 12`. (In the thesis what blurs a measurement is the jitter of its arrival; here every state
-//! carries its time.)
-//!
-//! The thesis leaves `q` to be known in advance and asks for a better way in its closing section.
-//! Here it is a running mean of the square of the acceleration as measured, less what rounding
-//! alone would feign.
-//!
-//! What is extrapolated goes straight on at the filtered rate; its jumps are hidden by a cubic, so
-//! that velocity is continuous.
+//! `(x, v)` goes to `(x + v h, v)` in a time `h`. An unknown acceleration of variance `q`, which
+//! changes all the time, adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise;
+//! Bar-Shalom, Li and Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2).
+//! The thesis takes it for constant over `h`, which has `h^4 / 4`: an exact place then says all about
+//! the rate, which swings for ever after each corner. A state measures `x`, and `v` where it states
+//! a rate, each with the variance of rounding to the grid, `step^2 / 12`; it carries its time, so
+//! jitter blurs nothing. `q`, which the thesis wants known in advance, is a running mean of the
+//! squared acceleration, less the share of rounding. The forecast goes straight on at the filtered
+//! rate.
 
 use super::forecast::Forecast;
 use super::track::{Coords, Knot, Shape, Track};

@@ -1,8 +1,7 @@
-//! Projective blending: both of the last two states projected to now, and a blend from one to the
-//! other.
+//! Projective blending: the last two states projected to now, and a blend from one to the other.
 //!
-//! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last
-//! state's place, velocity and time, and those of the line that was shown before it came,
+//! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last state's
+//! place, velocity and time, and those of the line that was shown before it came,
 //!
 //! ```text
 //! f    = (now - arrival of the last state) / interval, within 0 and 1
@@ -12,15 +11,11 @@
 //! ```
 //!
 //! `f` is a matter of the local clock, the projections are of the server's. Racer takes the state
-//! before the last for `prev`, which is what was shown if that blend had come to its end; a state
-//! that comes sooner would make a jump. Here `prev` is the parallel to the line of the state
-//! before that leads through what was shown when the last one came: the same in the first case,
-//! and without a jump in the other. Position is continuous; velocity jumps at arrivals and where
-//! blends end.
-//!
-//! Rotation (angles and quaternions) is not projected but goes from what was shown to the last
-//! state's by the factor before it is limited, and on beyond 1 as far as the horizon: so it lags
-//! by an interval and by the state's age, as Racer's does.
+//! before the last for `prev`; a state that comes before that blend has ended would make a jump. Here
+//! `prev` is the parallel through what was shown when the last state came. Position is continuous;
+//! velocity jumps at arrivals and where blends end. Rotations are not projected but go from what was
+//! shown to the last state's, and on as far as the horizon, so they lag by an interval and by the
+//! state's age, as Racer's do.
 
 use super::ease::limited;
 use super::eased::{begin, finish, present};

@@ -1,20 +1,16 @@
-//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next
-//! one.
+//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next one.
 //!
 //! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, whose program Cursorsimulation shows things
 //! this way. It has two stages, of which any can be combined with any:
 //!
-//! 1. An [`Extrapolator`] says where the thing will be when the next state comes. A state that
-//!    came at `a` lets the next one be expected at `a + interval` ([`Moment::interval`], or as
-//!    told by [`Method::expect`] since; a caller who averages past arrivals for it has what the
-//!    thesis calls time history). The *target*, the next waypoint, is the forecast's place at that
-//!    time.
-//! 2. A [`Joining`], the interpolator, leads from the *start*, where the thing is shown at `a`, to
-//!    the target.
+//! 1. An [`Extrapolator`] says where the thing will be when the next state comes, one interval
+//!    ([`Moment::interval`], or [`Method::expect`] since) after the arrival `a` of the last one. That
+//!    is the *target*. A caller who averages past arrivals has what the thesis calls time history.
+//! 2. A [`Joining`] leads from the *start*, where the thing is shown at `a`, to the target.
 //!
 //! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the
-//! interval that has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with
-//! these tangents by `u`:
+//! interval that has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with these
+//! tangents by `u`; a *jump* is on the forecast from each arrival on:
 //!
 //! | joining | at the start | at the target |
 //! |---|---|---|
@@ -23,23 +19,16 @@
 //! | Hermite | the velocity shown | that of the parabola through the three, at their times |
 //! | cubic spline, eq. 2.19 | the velocity shown | the forecast's |
 //!
-//! Without any joining, a *jump*, it is on the forecast from each arrival on. With the linear
-//! tangents the cubic is the straight line. Catmull-Rom is as the thesis has it, uniform in its
-//! parameter whatever the times are; its end formula is equation 2.2 with the indices and the sign
-//! mended. It so keeps to a straight track but not to its pace unless states come an interval
-//! apart, and it overshoots where `P0` to `P1` is long and `P1` to `P2` short, as the thesis notes
-//! of points close together. Hermite's end formula is the same at equal steps; where the segment
-//! before lasted otherwise it goes by the times, so that uniform motion is kept at any spacing.
-//! The cubic spline's control points are where these velocities lead to and come from in a third
-//! of the interval; where what is extrapolated is straight it is the same curve as
-//! [`Choice::CubicSpline`](super::Choice).
+//! Catmull-Rom is as the thesis has it, uniform whatever the times are, with the indices and the sign
+//! of equation 2.2 mended. It keeps a straight track but not its pace unless states come an interval
+//! apart, and overshoots where `P0` to `P1` is long and `P1` to `P2` short. Hermite's end formula is
+//! the same at equal steps, and keeps uniform motion at any spacing. Where the forecast is straight,
+//! the cubic spline is the same curve as [`Choice::CubicSpline`](super::Choice).
 //!
-//! If no state comes by then, the thing goes on along the forecast, on which the target lies, as
-//! far as the horizon: [`HORIZON_SECS`] where people play, and what is to be measured in the
-//! laboratory. The first state is shown along its forecast. A gap between what is shown and what
-//! is now extrapolated beyond a field's snap distance is not hidden. Position is continuous but
-//! for that and for jumps. Velocity is at arrivals for Hermite and the cubic spline, and for this
-//! at the target too; for the other two it jumps at arrivals.
+//! If no state comes by then, the thing goes on along the forecast, on which the target lies, up to
+//! the horizon. The first state is shown along its forecast. A gap beyond a field's snap distance is
+//! not hidden. Position is continuous but for that and for jumps; velocity is at arrivals for Hermite
+//! and the cubic spline, and for the latter at the target too.
 
 use super::ease::limited;
 use super::eased::{begin, finish, present};

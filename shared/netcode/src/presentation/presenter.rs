@@ -115,12 +115,7 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// The method that is shown beside the chosen ones in [`traces`](Self::traces).
-    pub fn ghost(&self) -> Option<Choice> {
-        self.ghost
-    }
-
-    /// Sets or ends that.
+    /// Sets or ends the method that [`traces`](Self::traces) shows beside the chosen ones.
     pub fn set_ghost(&mut self, ghost: Option<Choice>) {
         self.ghost = ghost;
     }
