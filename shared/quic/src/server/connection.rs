@@ -38,7 +38,7 @@ pub(super) const NOT_READING: &str = "the client does not read the server's mess
 pub(super) struct Peer {
     connection: Connection,
     control: mpsc::Sender<Write>,
-    /// Whether the room is done with it; what still comes is not worth handing on.
+    /// True if the room is done with it; what still comes is not worth handing on.
     closing: AtomicBool,
 }
 
@@ -62,7 +62,7 @@ impl Peer {
         }
     }
 
-    /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as
+    /// True if what is sent now would have to wait: datagrams of an earlier turn still do, or as
     /// much is under way as the path carries.
     pub(super) fn is_behind(&self) -> bool {
         settings::client_is_behind(&self.connection)
