@@ -22,7 +22,7 @@ pub enum LoggingError {
     Filter {
         /// The filter as it was given.
         filter: String,
-        /// What is wrong with it.
+        /// The mistake.
         source: ParseError,
     },
     /// The process already has a global subscriber: an embedding program set its own up first.

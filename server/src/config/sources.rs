@@ -81,7 +81,7 @@ pub(super) fn variables(
     Ok((layer, config))
 }
 
-/// Whether a variable belongs to somebody else, although it begins like ours: to the tests, or to
+/// True if a variable belongs to somebody else, although it begins like ours: to the tests, or to
 /// Kubernetes, which sets some in every container near a service called "phaselock"
 /// (<https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>).
 fn foreign(name: &str, value: &OsStr) -> bool {

@@ -69,7 +69,7 @@ impl Round {
         self.ticks_left(now) as f32 * rates.step_secs()
     }
 
-    /// Whether it is a warm-up that waits for the first player.
+    /// True if it is a warm-up that waits for the first player.
     pub fn is_waiting(&self, now: Tick) -> bool {
         self.phase() == Phase::WarmUp && self.until.span_24(now) < 0
     }

@@ -38,7 +38,7 @@ impl QueueWindow {
     }
 }
 
-/// Whether a datagram would go out at once as far as the window goes. With another controller it
+/// True if a datagram would go out at once as far as the window goes. With another controller it
 /// is not known, and taken for granted.
 pub(crate) fn may_send(connection: &Connection) -> bool {
     let state = connection.congestion_state().into_any().downcast::<QueueWindow>();

@@ -26,7 +26,7 @@ const KEY_FILE: &str = "key.pem";
 /// Chains from certificate authorities take under 10 KiB; a bigger file is some other file.
 const PEM_BYTES_MAX: u64 = 64 * 1024;
 
-/// Who the server is: what it presents in a handshake and proves with its key.
+/// The server's identity: what it presents in a handshake and proves with its key.
 #[derive(Debug)]
 pub struct Identity {
     /// The end-entity certificate, whose fingerprint clients pin.
@@ -45,11 +45,11 @@ pub enum IdentityError {
     /// A file or directory could not be made, read or written.
     #[error("cannot {action} {}: {error}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The attempt, as a verb.
         action: &'static str,
         /// With which file or directory.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         error: io::Error,
     },
     /// One of the two files is there without the other.
@@ -70,7 +70,7 @@ pub enum IdentityError {
     Unusable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, continuing a sentence that begins with the file.
+        /// The mistake, continuing a sentence that begins with the file.
         problem: String,
     },
     /// The key and the certificate are each fine but do not belong together.
@@ -135,7 +135,8 @@ impl Identity {
         Self::generate().map(|(identity, _, _)| identity)
     }
 
-    /// How the server speaks TLS: version 1.3 only, without client certificates, offering `alpn`.
+    /// The server's TLS configuration: version 1.3 only, without client certificates, offering
+    /// `alpn`.
     pub fn server_crypto(&self, alpn: &[u8]) -> Result<rustls::ServerConfig, rustls::Error> {
         let mut chain = vec![self.certificate.clone()];
         chain.extend(self.intermediates.iter().cloned());

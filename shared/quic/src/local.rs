@@ -20,7 +20,7 @@ pub enum LocalError {
     /// No certificate could be made.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// It cannot listen.
+    /// The server cannot listen.
     #[error(transparent)]
     Bind(#[from] BindError),
     /// The system gives no thread or no sockets.

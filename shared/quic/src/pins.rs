@@ -37,11 +37,11 @@ pub enum PinError {
     /// The file cannot be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The attempt, as a verb.
         action: &'static str,
         /// The file, or the directory that it should be in.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's answer.
         source: io::Error,
     },
     /// The file is bigger than [`FILE_BYTES_MAX`], or would become so.
@@ -57,7 +57,7 @@ pub enum PinError {
         path: PathBuf,
         /// The line, the first being 1.
         line: usize,
-        /// What is wrong with it.
+        /// The mistake.
         problem: LineError,
     },
     /// The name of a server cannot stand in the file.
@@ -74,10 +74,10 @@ pub enum PinError {
     },
 }
 
-/// What is wrong with a line of the file.
+/// A mistake in a line of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
-    /// It is not text.
+    /// The line is not text.
     #[error("not UTF-8")]
     Utf8,
     /// There are not exactly two words.
@@ -132,8 +132,8 @@ impl KnownHosts {
     }
 }
 
-/// How the file spells a server: `example.org:4433`, `[::1]:4433`; in lowercase, IPv6 addresses in
-/// brackets and at their shortest, names without the dot of the root.
+/// Spelling of a server in the file: `example.org:4433`, `[::1]:4433`; in lowercase, IPv6
+/// addresses in brackets and at their shortest, names without the dot of the root.
 pub fn host_key(host: &str, port: u16) -> String {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     match bare.parse::<Ipv6Addr>() {
@@ -146,7 +146,7 @@ pub fn host_key(host: &str, port: u16) -> String {
 #[derive(Clone, Copy, Default)]
 struct FileEnd {
     bytes: u64,
-    /// Whether the last line lacks its line break, as people's editors may leave it.
+    /// True if the last line lacks its line break, as people's editors may leave it.
     open_line: bool,
 }
 
@@ -196,7 +196,7 @@ fn parse_line(line: &[u8]) -> Result<Option<(String, Fingerprint)>, LineError> {
     Ok(Some((host, fingerprint.parse()?)))
 }
 
-/// Whether a text can be the first word of a line: that it names a real host is for others to see.
+/// True if a text can be the first word of a line: that it names a real host is for others to see.
 fn is_host_key(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else {
         return false;

@@ -90,8 +90,8 @@ const VALIDATE_FROM: usize = 32;
 
 const _: () = assert!(VALIDATE_FROM < NEWCOMERS_PER_ADDRESS_MAX);
 
-/// What both sides have in common: when the peer must acknowledge, one control stream that the
-/// client opens, no probing for longer packets.
+/// Settings that both sides have in common: when the peer must acknowledge, one control stream
+/// that the client opens, no probing for longer packets.
 fn transport(
     peer_ack_delay: Duration,
     controller: Arc<dyn ControllerFactory + Send + Sync>,
@@ -172,19 +172,19 @@ pub(crate) fn client_endpoint() -> EndpointConfig {
     endpoint_config(0)
 }
 
-/// Whether a datagram that is sent now would have to wait, where so many bytes may: earlier ones
+/// True if a datagram that is sent now would have to wait, where so many bytes may: earlier ones
 /// still do, or as much is under way as the path carries.
 fn is_behind(connection: &Connection, buffer_bytes: usize) -> bool {
     // quinn keeps room for the head of one more datagram, whose size it does not tell.
     connection.datagram_send_buffer_space() + 64 < buffer_bytes || !congestion::may_send(connection)
 }
 
-/// Whether a snapshot to this client would have to wait.
+/// True if a snapshot to this client would have to wait.
 pub(crate) fn client_is_behind(connection: &Connection) -> bool {
     is_behind(connection, SERVER_DATAGRAM_SEND_BYTES)
 }
 
-/// Whether an input packet to this server would have to wait. It is then better left out: the next
+/// True if an input packet to this server would have to wait. It is then better left out: the next
 /// one repeats its inputs.
 pub(crate) fn server_is_behind(connection: &Connection) -> bool {
     is_behind(connection, CLIENT_DATAGRAM_SEND_BYTES)

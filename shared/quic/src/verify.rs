@@ -32,7 +32,7 @@ pub struct Observed(Arc<Mutex<Option<Seen>>>);
 /// A server's certificate, as it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Seen {
-    /// It is the pinned one, or there was none; and the server proved that it holds the key.
+    /// The certificate is the pinned one, or there was none; and the server proved its key.
     #[error("the server's certificate is {0}")]
     Proven(Fingerprint),
     /// It is not the pinned one, so the connection was refused. Whether the server even holds the
@@ -66,7 +66,7 @@ pub(crate) fn client_config(
     Ok((settings::client_config(QuicClientConfig::try_from(tls)?), observed))
 }
 
-/// How a client speaks TLS to one server: version 1.3 only, AES-128 first, offering `alpn`.
+/// A client's TLS configuration for one server: version 1.3 only, AES-128 first, offering `alpn`.
 ///
 /// With `expected`, no other certificate is accepted; without, any is, once its key is proven, and
 /// the caller finds it in [`Observed`] to pin it. Make a new pair for every connection.

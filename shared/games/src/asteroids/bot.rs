@@ -12,7 +12,7 @@ use phaselock::physics::turns;
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// What a bot keeps in mind.
+/// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     target: Option<EntityId>,
@@ -20,9 +20,9 @@ pub struct Bot {
     seen_secs: f32,
     /// Seconds until it thinks again about what it is after.
     rethink_secs: f32,
-    /// Whether it is out for ships.
+    /// True if it is out for ships.
     hunts: bool,
-    /// How far its aim is off at the moment, in turns.
+    /// Present error of its aim, in turns.
     sway: f32,
     /// The keys that it holds, and for how many seconds.
     turn: i16,

@@ -1,4 +1,4 @@
-//! What Asteroids' players command, and what its world consists of.
+//! Commands and entities of Asteroids.
 
 use glam::Vec2;
 
@@ -10,13 +10,13 @@ use phaselock::physics::direction;
 use phaselock::{entities, record};
 
 record! {
-    /// What a player commands.
+    /// A player's commands.
     pub struct Command {
         /// -1 turns to the left, 1 to the right.
         pub turn: i16 = Field::centred(2, 0),
-        /// Whether the engine burns.
+        /// True if the engine burns.
         pub thrust: bool = Field::count(1),
-        /// Whether the trigger is held.
+        /// True if the trigger is held.
         pub fire: bool = Field::count(1),
     }
 }
@@ -41,12 +41,12 @@ record! {
         /// Which way it turns: as the command of the last tick that it lived through. Hostile
         /// inputs may say -2, which the rules take for -1.
         pub turn: i16 = Field::centred(2, 0).steering(),
-        /// Whether its engine burns.
+        /// True if its engine burns.
         pub thrust: bool = Field::count(1).steering(),
         /// For how many ticks it has done so; 63 and more are 63. One more a tick, at the usual 60
         /// a second. Predicted as well, but to be wrong about it alone is no misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
-        /// Whether it holds the trigger.
+        /// True if it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
         /// For how many ticks it has held or left it; bounded likewise.
         pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
@@ -88,7 +88,7 @@ record! {
         pub vx: f32 = ROCK_PACE,
         /// Metres a second down.
         pub vy: f32 = ROCK_PACE,
-        /// How often it was split: an index into [`RADII`](super::field::RADII).
+        /// Number of times that it was split: an index into [`RADII`](super::field::RADII).
         pub size: u8 = Field::count(2),
         /// What its shape and its spin follow from.
         pub seed: u8 = Field::count(8),
@@ -120,9 +120,9 @@ record! {
 }
 
 record! {
-    /// What everybody is told of a player, near or not.
+    /// A player's state that everybody is told, near or not.
     pub struct Score {
-        /// What it has won in this round.
+        /// Points won in this round.
         pub points: u16 = Field::count(12).server_only(),
         /// Rocks shot.
         pub rocks: u16 = Field::count(12).server_only(),
@@ -137,7 +137,7 @@ record! {
 }
 
 entities! {
-    /// What the world consists of.
+    /// The kinds of entities.
     pub enum Piece { Ship, Rock, Bullet, Score, Round }
 }
 
@@ -149,7 +149,7 @@ impl Ship {
         direction(self.heading)
     }
 
-    /// Whether it is no wreck.
+    /// True if it is no wreck.
     pub fn is_alive(&self) -> bool {
         self.hull > 0
     }

@@ -17,7 +17,7 @@ use phaselock::random::Random;
 pub const SIZE: f32 = 128.0;
 /// The shape of each field.
 pub const FIELD: Torus = Torus { size: Vec2::splat(SIZE) };
-/// How many fields there are: what four bits tell apart.
+/// Number of fields: what four bits tell apart.
 pub const SECTORS: u8 = 16;
 /// Players in a field before the next is opened. Arbitrary; 32 m to each.
 pub const SECTOR_PLAYERS: usize = 16;
@@ -26,7 +26,7 @@ pub const SECTOR_PLAYERS: usize = 16;
 pub const RADII: [f32; 3] = [3.4, 2.4, 1.6];
 /// Their masses, of the smallest: each is two of the next, so that splitting conserves it.
 pub const MASSES: [u32; 3] = [4, 2, 1];
-/// What they are worth in points: the smaller, the harder to hit.
+/// Their values in points: the smaller, the harder to hit.
 pub const WORTH: [u16; 3] = [1, 2, 3];
 /// Large rocks in a field without players, and how many more there are for each. Arbitrary: with
 /// one player there is about one in a screen, with 16 there are five.

@@ -109,7 +109,7 @@ pub fn drift_bullet(rates: Rates, bullet: &mut Bullet, ticks: u64) {
     bullet.life = bullet.life.saturating_sub(ticks as u8);
 }
 
-/// What becomes of a ship in `ticks`: it goes on with the keys that it held, and then, for as many
+/// State of a ship after `ticks`: it goes on with the keys that it held, and then, for as many
 /// ticks as `steering` has held its keys, with those. For one that changed keys once at most, and
 /// that nothing struck, that is the truth.
 pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {

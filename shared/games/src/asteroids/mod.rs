@@ -35,8 +35,8 @@ pub use step::Memory;
 use step::{is_over, wreck};
 use strikes::{Scene, Strike};
 
-/// How far a player sees, in metres: the corners of a screen and what its radar shows around. Less
-/// than half of the field, so that nothing is seen twice.
+/// Range of a player's sight, in metres: the corners of a screen and what its radar shows around.
+/// Less than half of the field, so that nothing is seen twice.
 pub const REACH: f32 = 52.0;
 /// How far what is near is computed ahead, in metres: as far as the corners of a screen.
 const CO_PREDICTION_REACH: f32 = 42.0;
@@ -54,7 +54,7 @@ pub const POINTS_MAX: u16 = 500;
 pub const RESPAWN_SECS: f32 = 2.0;
 /// Seconds for which a new ship is shielded, unless it fires.
 pub const SHIELD_SECS: f32 = 2.5;
-/// How long the parts of a round take.
+/// Lengths of a round's parts.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 };
 
 /// The rules.

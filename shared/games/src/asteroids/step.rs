@@ -1,4 +1,5 @@
-//! What only the server decides: wrecks, splits, scores, who comes in where, and the round.
+//! Decisions that only the server makes: wrecks, splits, scores, who comes in where, and the
+//! round.
 
 use glam::Vec2;
 
@@ -29,7 +30,7 @@ const ROCKS_UNTIL: usize = BULLETS_UNTIL - 512;
 /// Lists that each tick fills anew; kept for their memory.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// What is in each field.
+    /// The scene of each field.
     scenes: Vec<Scene>,
     strikes: Vec<Strike>,
     shots: Vec<(Option<PlayerId>, Bullet)>,
@@ -44,7 +45,7 @@ pub(super) fn wreck(rates: Rates, ship: &mut Ship) {
     (ship.shield, ship.thrust, ship.turn) = (0, false, 0);
 }
 
-/// Whether something is a bullet that has flown its time.
+/// True if something is a bullet that has flown its time.
 pub(super) fn is_over(slot: &Slot<Piece>) -> bool {
     matches!(slot.entity, Piece::Bullet(bullet) if bullet.life == 0)
 }
@@ -65,7 +66,7 @@ fn clearance(entities: &Entities<Piece>, sector: u8, place: Vec2, rocks: bool) -
         .fold(SIZE, f32::min)
 }
 
-/// How many ships there are in each field.
+/// Number of ships in each field.
 fn crowds(entities: &Entities<Piece>) -> [usize; SECTORS as usize] {
     let mut crowds = [0; SECTORS as usize];
     for ship in entities.records::<Ship>() {
@@ -172,7 +173,7 @@ impl Asteroids {
         world.memory.strikes = strikes;
     }
 
-    /// What comes of a strike.
+    /// Carries out the consequences of a strike.
     fn settle(&self, world: &mut World<Self>, strike: Strike) {
         match strike {
             Strike::Shot { bullet, rock, along } => {

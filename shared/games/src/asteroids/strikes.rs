@@ -1,4 +1,4 @@
-//! Who strikes whom in a tick: the one function that decides it, on both sides.
+//! Strikes in a tick: the one function that decides it, on both sides.
 
 use glam::Vec2;
 

@@ -29,7 +29,7 @@ const DETOUR_SECS: f32 = 9.0;
 /// Seconds of a race after which it makes for the goal and nothing else.
 const HURRY_SECS: f32 = 70.0;
 
-/// What a bot keeps in mind.
+/// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     /// The race that it is in, how much it likes coins and how badly it plays, 0 to 1.
@@ -45,7 +45,7 @@ pub struct Bot {
     plan: Option<(Plan, u64)>,
     /// Ticks until it does anything.
     pause: u64,
-    /// Whether it walks back for a run-up.
+    /// True if it walks back for a run-up.
     backs: bool,
     /// Coins that it has jumped for, and those that it has made a way for: once is enough.
     missed: Vec<usize>,
@@ -267,7 +267,7 @@ impl Bot {
         Command { right: towards(to - stops, 0.1), jump: false }
     }
 
-    /// Whether a plan leads to where it wants to go, or nearer.
+    /// True if a plan leads to where it wants to go, or nearer.
     fn leads(&self, scene: &Scene<'_>, plan: Plan) -> bool {
         let Some(target) = self.target else { return false };
         let from = (scene.tick, scene.own);

@@ -52,7 +52,7 @@ impl Body {
     }
 }
 
-/// Whether there is room for somebody's feet at a place.
+/// True if there is room for somebody's feet at a place.
 pub(super) fn is_free(level: &Level, feet: Vec2) -> bool {
     Body::at(feet).places().all(|(column, row)| !level.is_solid(column, row))
 }

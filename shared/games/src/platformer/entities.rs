@@ -1,4 +1,4 @@
-//! What the platformer's players command, and what its world consists of.
+//! Commands and entities of the platformer.
 
 use glam::Vec2;
 
@@ -8,11 +8,11 @@ use phaselock::fields::Field;
 use phaselock::{entities, record};
 
 record! {
-    /// What a player commands.
+    /// A player's commands.
     pub struct Command {
         /// -1 left, 1 right.
         pub right: i16 = Field::centred(2, 0),
-        /// Whether the key to jump is held.
+        /// True if the key to jump is held.
         pub jump: bool = Field::count(1),
     }
 }
@@ -34,7 +34,7 @@ pub(super) const AIR_MAX: u8 = 63;
 record! {
     /// A player, at a tick of its own.
     pub struct Player {
-        /// What it commands: see [`Player::keys`].
+        /// Its commands: see [`Player::keys`].
         pub pressed: u8 = Field::count(3).steering(),
         /// For how many ticks it has pressed that; 63 and more are 63. One more a tick, at the
         /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
@@ -76,13 +76,13 @@ record! {
         pub race: u8 = Field::cut(8),
         /// Times that it was sent back, modulo 256.
         pub falls: u8 = Field::cut(8),
-        /// How many ticks old this is: its own time waits for late inputs.
+        /// Age of this state in ticks: its own time waits for late inputs.
         pub age: u8 = Field::count(6).age(),
     }
 }
 
 record! {
-    /// What everybody is told of a player.
+    /// A player's state that everybody is told.
     pub struct Score {
         /// Coins in this race.
         pub coins: u8 = Field::count(6).server_only(),
@@ -94,13 +94,13 @@ record! {
         pub time: u16 = Field::count(16).server_only(),
         /// Races that it has won, up to 255.
         pub wins: u8 = Field::count(8).server_only(),
-        /// How much of the level lies behind it, 0 to 63.
+        /// Part of the level that lies behind it, 0 to 63.
         pub progress: u8 = Field::count(6).server_only(),
     }
 }
 
 entities! {
-    /// What the world consists of: for each player one of the first two, and the round.
+    /// The kinds of entities: for each player one of the first two, and the round.
     pub enum Piece { Player, Score, Round }
 }
 
@@ -111,7 +111,7 @@ impl Command {
 }
 
 impl Player {
-    /// What it commands.
+    /// Its commands.
     pub fn keys(&self) -> Command {
         Command { right: i16::from(self.pressed / 2).min(2) - 1, jump: self.pressed % 2 == 1 }
     }
@@ -121,12 +121,12 @@ impl Player {
         Vec2::new(self.x, self.y)
     }
 
-    /// How it moves, relative to the platform that it rides.
+    /// Velocity relative to the platform that it rides, in metres a second.
     pub fn velocity(&self) -> Vec2 {
         Vec2::new(self.vx, self.vy)
     }
 
-    /// Whether it stands on something.
+    /// True if it stands on something.
     pub fn stands(&self) -> bool {
         self.air == 0
     }
@@ -136,7 +136,7 @@ impl Player {
         PLATFORMS.get(usize::from(self.ride).checked_sub(1)?)
     }
 
-    /// Whether it has a coin.
+    /// True if it has a coin.
     pub fn has_coin(&self, coin: usize) -> bool {
         let words = [self.coins_a, self.coins_b, self.coins_c];
         words.get(coin / 16).is_some_and(|word| word >> (coin % 16) & 1 == 1)
@@ -149,7 +149,7 @@ impl Player {
         }
     }
 
-    /// How many coins it has.
+    /// Number of its coins.
     pub fn coins(&self) -> u32 {
         self.coins_a.count_ones() + self.coins_b.count_ones() + self.coins_c.count_ones()
     }

@@ -13,7 +13,7 @@ pub const CYCLE_SECS: u32 = 24;
 /// How far below the level's last row somebody has fallen out of it, in metres.
 const ABYSS: f32 = 3.0;
 
-/// What a square metre of the level is.
+/// Kind of a square metre of the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tile {
     /// Nothing.
@@ -152,7 +152,7 @@ impl Level {
         Self { width, height, tiles, start, coins, stages }
     }
 
-    /// What is in a column and a row.
+    /// The tile in a column and a row.
     pub fn tile(&self, column: i32, row: i32) -> Tile {
         let (Ok(x), Ok(y)) = (usize::try_from(column), usize::try_from(row)) else {
             return if column < 0 { Tile::Solid } else { Tile::Air };
@@ -164,12 +164,12 @@ impl Level {
         }
     }
 
-    /// Whether nobody gets into a place.
+    /// True if nobody gets into a place.
     pub fn is_solid(&self, column: i32, row: i32) -> bool {
         self.tile(column, row) == Tile::Solid
     }
 
-    /// Whether the upper side of a place carries somebody.
+    /// True if the upper side of a place carries somebody.
     pub fn carries(&self, column: i32, row: i32) -> bool {
         matches!(self.tile(column, row), Tile::Solid | Tile::Board)
     }
@@ -184,7 +184,7 @@ impl Level {
         self.height as f32 + ABYSS
     }
 
-    /// How much of the way from the start to the goal lies behind somebody, 0 to 1.
+    /// Part of the way from the start to the goal at a position, 0 to 1.
     pub fn progress(&self, x: f32) -> f32 {
         let goal = self.stages.last().map_or(1.0, |goal| goal.x);
         ((x - self.start.x) / (goal - self.start.x)).clamp(0.0, 1.0)

@@ -31,7 +31,7 @@ use level::Level;
 use movement::{extrapolate, movement, snap};
 use race::{LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 
-/// How far a player is told of others, in metres: a screen and a half.
+/// Range in which a player is told of others, in metres: a screen and a half.
 pub const REACH: f32 = 36.0;
 
 /// The rules and the level.

@@ -16,7 +16,7 @@ use phaselock::time::{Rates, Tick};
 
 /// Speed of a run in metres a second.
 pub const RUN_SPEED: f32 = 8.0;
-/// How high a jump goes whose key is held, in metres: onto a wall of three.
+/// Height of a jump whose key is held, in metres: onto a wall of three.
 pub const JUMP_HEIGHT: f32 = 3.4;
 /// Seconds from the ground to there.
 pub const JUMP_RISE_SECS: f32 = 0.38;
@@ -32,7 +32,7 @@ pub const FALL_GRAVITY: f32 = 1.35 * RISE_GRAVITY;
 pub const CUT_GRAVITY: f32 = 3.0 * RISE_GRAVITY;
 /// The fastest fall, in metres a second.
 pub const FALL_SPEED_MAX: f32 = 20.0;
-/// How high a spring throws, in metres.
+/// Height to which a spring throws, in metres.
 pub const SPRING_HEIGHT: f32 = 6.5;
 /// Seconds for which one can still jump who has run off an edge.
 pub const COYOTE_SECS: f32 = 0.08;
@@ -297,7 +297,7 @@ fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
     (way + speed * (secs - gains), speed)
 }
 
-/// What becomes of a player in `ticks` of its own: it goes on with the keys that it pressed, and
+/// State of a player after `ticks` of its own: it goes on with the keys that it pressed, and
 /// then, for as many ticks as `steering` has pressed its keys, with those. For one who changed
 /// keys once at most that is the truth, platforms and all, unless its own time waited or another
 /// race began.

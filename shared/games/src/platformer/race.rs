@@ -8,7 +8,7 @@ use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 use phaselock::time::{Rates, Tick};
 
-/// How long the parts of a round take. Two minutes are enough for a first try with many falls.
+/// Lengths of a round's parts. Two minutes are enough for a first try with many falls.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 120.0 + READY_SECS, results: 8.0 };
 /// Seconds that are left to the others when the third is in the goal.
 pub const LAST_SECS: f32 = 20.0;
@@ -63,7 +63,7 @@ pub fn points(coins: u8, place: u16) -> u16 {
     u16::from(coins) * COIN_POINTS + place.checked_sub(1).map_or(0, of)
 }
 
-/// What counts of a player.
+/// The counted figures of a player.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     owner: PlayerId,
@@ -80,7 +80,7 @@ pub struct Standings {
     pub(super) began: Tick,
     /// In the order of the owners.
     entries: Vec<Entry>,
-    /// Who is in the goal, the first first.
+    /// Players in the goal, the first one first.
     places: Vec<(u16, PlayerId)>,
 }
 
@@ -103,12 +103,12 @@ impl Standings {
         self.places.sort_unstable();
     }
 
-    /// How many are in the goal.
+    /// Number of players in the goal.
     pub(super) fn arrived(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there is somebody, and everybody is in the goal.
+    /// True if there is somebody, and everybody is in the goal.
     pub(super) fn all_arrived(&self) -> bool {
         !self.entries.is_empty() && self.places.len() == self.entries.len()
     }

@@ -62,10 +62,10 @@ pub(super) struct Leap {
     pub(super) to: usize,
     /// Where to leave, as the ledge counts.
     pub(super) x: f32,
-    /// Whether at full speed.
+    /// True for a leap at full speed.
     pub(super) running: bool,
     pub(super) plan: Plan,
-    /// What it costs, in seconds and worry.
+    /// Cost, in seconds and worry.
     cost: f32,
 }
 

@@ -16,26 +16,26 @@ use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 
-/// What a bot keeps in mind.
+/// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     /// Seconds until it thinks again.
     rethink_secs: f32,
-    /// What it is about.
+    /// Its plan.
     plan: Plan,
     /// Where it aims at, as a share of the goal's half: -1 to 1.
     aim: f32,
-    /// Whether it plays over the side wall, and which: -1, 0, 1.
+    /// True if it plays over the side wall, and which: -1, 0, 1.
     over: f32,
-    /// How hard it strikes, 0 to 1.
+    /// Force of its strikes, 0 to 1.
     power: f32,
-    /// How far its hand is off, in metres.
+    /// Present error of its hand, in metres.
     sway: Vec2,
     /// Where its hand is, seen from its own side; the mallet follows it.
     hand: Vec2,
 }
 
-/// What it is about, seen from its own side: its goal at the left.
+/// Its plan, seen from its own side: its goal at the left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Plan {
     /// Nothing yet.
@@ -49,10 +49,10 @@ enum Plan {
 
 /// Seconds from one thought to the next: about what people need to see, and decide.
 const RETHINK_SECS: (f32, f32) = (0.1, 0.2);
-/// How fast its hand moves, in metres a second: to guard, and to strike. Arbitrary: as people
+/// Speeds of its hand, in metres a second: to guard, and to strike. Arbitrary: as people
 /// about do.
 const HAND_SPEED: (f32, f32) = (8.0, 24.0);
-/// How far it looks ahead, in seconds and in steps.
+/// Time for which it looks ahead, in seconds.
 const LOOK_SECS: f32 = 1.0;
 /// Steps a second in which it does.
 const LOOK_HZ: u32 = 30;

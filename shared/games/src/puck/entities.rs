@@ -1,4 +1,4 @@
-//! What Shuffle Puck's players command, and what its world consists of.
+//! Commands and entities of Shuffle Puck.
 
 use glam::Vec2;
 
@@ -16,7 +16,7 @@ pub(super) const PLACE: Field = Field::centred(14, 9);
 pub(super) const PACE: Field = Field::centred(14, 8);
 
 record! {
-    /// What a player commands: where its mallet should be. How it gets there, the rules say.
+    /// A player's commands: where its mallet should be. How it gets there, the rules say.
     pub struct Command {
         /// Metres right of the middle of the rink.
         pub x: f32 = TARGET,
@@ -30,7 +30,7 @@ record! {
     pub struct Mallet {
         /// Which rink it is on.
         pub rink: u8 = Field::count(7).server_only(),
-        /// Whether its half is the one with the greater x.
+        /// True if its half is the one with the greater x.
         pub right: bool = Field::count(1).server_only(),
         /// Which of its side's it is: 0 to 2, each once.
         pub number: u8 = Field::count(2).server_only(),
@@ -89,17 +89,17 @@ record! {
         pub left: u8 = Field::count(4).server_only(),
         /// Goals of the other.
         pub right: u8 = Field::count(4).server_only(),
-        /// Who scored last: the seat plus 1; 0 for nobody, as after an own goal.
+        /// The last scorer: the seat plus 1; 0 for nobody, as after an own goal.
         pub scorer: u16 = Field::count(16).server_only(),
     }
 }
 
 record! {
-    /// What everybody is told of a player, wherever it plays.
+    /// A player's state that everybody is told, wherever it plays.
     pub struct Score {
         /// Which rink it plays on.
         pub rink: u8 = Field::count(7).server_only(),
-        /// Whether on the right.
+        /// True if it plays on the right.
         pub right: bool = Field::count(1).server_only(),
         /// Goals in this round.
         pub goals: u8 = Field::count(5).server_only(),
@@ -111,7 +111,7 @@ record! {
 }
 
 entities! {
-    /// What the world consists of: for each player a mallet and a score, for each rink a puck and
+    /// The kinds of entities: for each player a mallet and a score, for each rink a puck and
     /// a board.
     pub enum Piece { Mallet, Puck, Board, Score, Round }
 }
@@ -136,19 +136,19 @@ impl Mallet {
         if self.right { 1.0 } else { -1.0 }
     }
 
-    /// What it was last told.
+    /// Its last command.
     pub fn command(&self) -> Command {
         Command { x: self.goal_x, y: self.goal_y }
     }
 }
 
 impl Puck {
-    /// Whether it is on the middle and waits: it is held above the ice and cannot be struck.
+    /// True if it is on the middle and waits: it is held above the ice and cannot be struck.
     pub fn is_held(&self) -> bool {
         self.wait > 0 && self.scored == 0
     }
 
-    /// Whether it can be struck.
+    /// True if it can be struck.
     pub fn is_in_play(&self) -> bool {
         self.wait == 0
     }
@@ -160,7 +160,7 @@ impl Board {
         if right { self.right } else { self.left }
     }
 
-    /// Who scored last, if that can be said.
+    /// The last scorer, if that can be said.
     pub fn scored_by(&self) -> Option<PlayerId> {
         self.scorer.checked_sub(1).map(PlayerId)
     }

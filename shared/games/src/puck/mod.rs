@@ -36,7 +36,7 @@ pub const GOALS_TO_WIN: u8 = 7;
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 };
 /// Metres from the middle of one rink to the next: nobody sees two.
 const RINK_APART: f32 = 64.0;
-/// How far a player sees, in metres: its rink, goals and all.
+/// Range of a player's sight, in metres: its rink, goals and all.
 const REACH: f32 = 16.0;
 /// Seconds ahead within which the mallet must be able to reach the puck for the client to compute
 /// it ahead: what is left of a slide from one way of being shown to the other is a fiftieth by
@@ -49,7 +49,7 @@ pub struct ShufflePuck {
     rates: Rates,
 }
 
-/// What the server alone knows.
+/// The server's own knowledge.
 #[derive(Debug, Default)]
 pub struct Memory {
     /// By rink: who has touched the puck since it was put on the middle.
@@ -60,7 +60,7 @@ pub struct Memory {
 struct Touches {
     /// The last of the left and the last of the right.
     last_of: [Option<PlayerId>; 2],
-    /// Whether the very last was one of the right.
+    /// True if the very last was one of the right.
     last: Option<bool>,
 }
 
@@ -175,7 +175,7 @@ impl ShufflePuck {
         each_score(world, scorer, |score| score.goals = (score.goals + 1).min(31));
     }
 
-    /// Whether all rinks on which two sides play are won.
+    /// True if all rinks on which two sides play are won.
     fn is_decided(entities: &Entities<Piece>) -> bool {
         let mut played = entities
             .records::<Board>()
@@ -266,7 +266,7 @@ impl ShufflePuck {
         }
     }
 
-    /// Whether the mallet might touch the puck soon, if it does its best.
+    /// True if the mallet might touch the puck soon, if it does its best.
     fn might_touch(mallet: &Mallet, puck: &Puck) -> bool {
         // It is at rest, or leads there: what follows is known as well as anything.
         if !puck.is_in_play() {
@@ -282,7 +282,7 @@ impl ShufflePuck {
     }
 }
 
-/// How many of each side there are.
+/// Number of mallets on each side.
 fn sides_of(on_rink: &[OnRink]) -> [usize; 2] {
     let right = on_rink.iter().filter(|on| on.hand.side > 0.0).count();
     [on_rink.len() - right, right]

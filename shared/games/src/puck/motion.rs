@@ -1,4 +1,4 @@
-//! What moves on a rink, and the one function that moves it on both sides.
+//! Motion on a rink: the one function for both sides.
 //!
 //! Collisions are swept: within a tick everything goes straight on, and the puck goes from one
 //! contact to the next, each at its own time. No speed and no tick rate leads it through anything.
@@ -69,9 +69,9 @@ pub struct Hand {
     pub from: Vec2,
     /// Where it is.
     pub place: Vec2,
-    /// How it moves, in this tick.
+    /// Velocity in this tick, in metres a second.
     pub velocity: Vec2,
-    /// Whether the puck stopped it.
+    /// True if the puck stopped it.
     pub blocked: bool,
 }
 
@@ -95,14 +95,14 @@ impl Hand {
     }
 }
 
-/// What happened on a rink in a tick.
+/// Events on a rink in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Which of the mallets struck the puck last, if any did.
     pub struck: Option<usize>,
-    /// How the puck moved before that.
+    /// Velocity of the puck before that.
     pub before: Vec2,
-    /// Whether the puck crossed a goal's line: 1 the left one's, 2 the right one's.
+    /// True if the puck crossed a goal's line: 1 the left one's, 2 the right one's.
     pub goal: u8,
 }
 

@@ -8,10 +8,10 @@ use phaselock::time::Rates;
 
 /// Below that, in metres a second, a puck that rolls to the goal is no shot.
 const SHOT_SPEED: f32 = 4.0;
-/// How soon it would have been in, in seconds.
+/// Time within which it would have been in, in seconds.
 const SOON_SECS: f32 = 1.0;
 
-/// Whether a side (-1 left, 1 right) that has just touched the puck, which moved as `before`,
+/// True if a side (-1 left, 1 right) that has just touched the puck, which moved as `before`,
 /// turned a shot away: straight on, it would have been in.
 pub(super) fn saves(rates: Rates, side: f32, puck: &Puck, before: Vec2) -> bool {
     let towards = before.x * side;

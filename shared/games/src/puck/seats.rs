@@ -1,4 +1,4 @@
-//! Who plays where: six seats a rink, three a side, filled so that sides are balanced.
+//! Seats on rinks: six seats a rink, three a side, filled so that sides are balanced.
 
 use glam::Vec2;
 
@@ -46,7 +46,7 @@ impl Seat {
     }
 }
 
-/// How many play on a rink's left and right.
+/// Number of players on a rink's left and right.
 pub fn sides(entities: &Entities<Piece>, rink: u8) -> [u8; 2] {
     let mut sides = [0_u8; 2];
     for slot in entities.records::<Mallet>().filter(|slot| slot.entity.rink == rink) {

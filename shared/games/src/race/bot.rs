@@ -29,7 +29,7 @@ const STUCK_SECS: f32 = 1.2;
 /// Seconds that it backs out.
 const BACK_SECS: f32 = 1.3;
 
-/// What a bot keeps in mind.
+/// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     /// The part of the line's pace that it dares; 0 until it has sat down.
@@ -48,7 +48,7 @@ pub struct Bot {
     back_secs: f32,
     /// Seconds for which it has been where the next gate is not ahead.
     lost_secs: f32,
-    /// What it does until it looks again.
+    /// Its commands until it looks again.
     keys: Command,
 }
 
@@ -100,7 +100,7 @@ impl phaselock::game::Bot<Race> for Bot {
     }
 }
 
-/// Whether to back out of where it is stuck.
+/// True if it should back out of where it is stuck.
 fn unstick(bot: &mut Bot, track: &Track, own: &Car, spot: &Spot) -> bool {
     if bot.back_secs > 0.0 {
         return true;

@@ -1,4 +1,4 @@
-//! What happens when cars touch: impulses between capsules.
+//! Contacts between cars: impulses between capsules.
 //!
 //! A car's hull is a segment along its middle with a radius: no corner gets caught, and two that
 //! drive side by side slide along each other.
@@ -21,7 +21,8 @@ pub const TOUCH: f32 = 2.0 * (HULL_HALF + HULL_RADIUS);
 const REBOUNDS: f32 = 0.3;
 /// Square of the radius of gyration in square metres, for a mass of 1.
 pub(super) const GYRATION: f32 = 1.7;
-/// How fast cars that overlap are moved apart, in metres a second each. Arbitrary: not a jump.
+/// Speed at which overlapping cars are moved apart, in metres a second each. Arbitrary: not a
+/// jump.
 const APART: f32 = 8.0;
 /// Metres a second into each other from which on it is a bump.
 const BUMP: f32 = 1.0;

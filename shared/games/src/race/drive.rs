@@ -1,4 +1,4 @@
-//! How a car drives: the one function that moves it, on both sides.
+//! Driving: the one function that moves it, on both sides.
 //!
 //! A bicycle whose tyres hold so much across and no more. The lateral speed decays as fast as the
 //! grip allows; the nose turns as fast as the front wheels make it, within what they hold, and is
@@ -62,7 +62,7 @@ pub(super) const SPIN_MAX: f32 = 1.5;
 /// What a barrier leaves of the speed along it, and gives back of that into it.
 const SCRAPES: f32 = 0.97;
 const REBOUNDS: f32 = 0.25;
-/// What a reset costs, in seconds of standing.
+/// Cost of a reset, in seconds of standing.
 pub const RESET_SECS: f32 = 2.0;
 /// For how long after that others drive through the car, in seconds.
 pub const GHOST_SECS: f32 = 1.5;
@@ -219,7 +219,7 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     (car.x, car.y) = place.into();
 }
 
-/// What becomes of a car in `ticks`: it goes on with the keys that its driver held, and then, for
+/// State of a car after `ticks`: it goes on with the keys that its driver held, and then, for
 /// as many ticks as `steering` has held its keys, with those. For one who changed keys once at
 /// most, whom nobody touched and who was not put back, that is the truth.
 pub(super) fn extrapolate(

@@ -1,4 +1,4 @@
-//! What Race's players command, and what its world consists of.
+//! Commands and entities of Race.
 
 use glam::Vec2;
 
@@ -11,13 +11,13 @@ use phaselock::time::Tick;
 use phaselock::{entities, record};
 
 record! {
-    /// What a player commands. Grids hold -4 and -8 as well, which count as -3 and -7.
+    /// A player's commands. Grids hold -4 and -8 as well, which count as -3 and -7.
     pub struct Command {
         /// -3 full brakes, then reverse; 3 full throttle.
         pub pedal: i16 = Field::centred(3, 0),
         /// -7 full left, 7 full right.
         pub turn: i16 = Field::centred(4, 0),
-        /// Whether the hand brake is pulled.
+        /// True if the hand brake is pulled.
         pub hand: bool = Field::count(1),
         /// To be put back on the track.
         pub reset: bool = Field::count(1),
@@ -32,7 +32,7 @@ pub(super) const PACE: Field = Field::centred(15, 8);
 pub(super) const HEADING: Field = Field::angle(14);
 /// Turns a second: below 2.
 pub(super) const SPIN: Field = Field::centred(14, 12);
-/// How far the wheel is turned: -1 to 1.
+/// Angle of the wheel: -1 to 1.
 pub(super) const WHEEL: Field = Field::centred(9, 7);
 /// Ticks that are counted down: eight seconds at the fastest rate.
 pub(super) const COUNTED_MAX: u16 = 1023;
@@ -61,9 +61,9 @@ record! {
         /// Where its nose points, in turns from the x axis towards the y axis: clockwise on the
         /// screen.
         pub heading: f32 = HEADING.moved_by("spin"),
-        /// How fast that changes, in turns a second.
+        /// Rate of change of the heading, in turns a second.
         pub spin: f32 = SPIN,
-        /// How far the steering wheel is turned: -1 left, 1 right.
+        /// Angle of the steering wheel: -1 left, 1 right.
         pub wheel: f32 = WHEEL,
         /// Gates passed, in their order; see [`lap_of`].
         pub gates: u16 = Field::count(10),
@@ -79,7 +79,7 @@ record! {
 }
 
 record! {
-    /// What everybody is told of a player, near or far.
+    /// A player's state that everybody is told, near or far.
     pub struct Score {
         /// The place in the race: 1 is the first; 0 when nothing counts.
         pub place: u16 = Field::count(10).server_only(),
@@ -103,7 +103,7 @@ record! {
 }
 
 entities! {
-    /// What the world consists of: for each player a car and a score, one round, one set of
+    /// The kinds of entities: for each player a car and a score, one round, one set of
     /// lights.
     pub enum Piece { Car, Score, Round, Lights }
 }
@@ -127,13 +127,13 @@ impl Car {
         Vec2::new(self.velocity().dot(nose), self.velocity().dot(nose.perp()))
     }
 
-    /// Whether others can touch it: those who were put on the track just now, and those who have
+    /// True if others can touch it: those who were put on the track just now, and those who have
     /// finished, are in nobody's way.
     pub fn is_solid(&self) -> bool {
         self.ghost == 0 && !self.has_finished()
     }
 
-    /// Whether all laps are driven.
+    /// True if all laps are driven.
     pub fn has_finished(&self) -> bool {
         self.gates >= FINISH
     }
@@ -143,7 +143,7 @@ impl Car {
         lap_of(self.gates)
     }
 
-    /// What its driver commands as long as nothing changes.
+    /// Its driver's commands as long as nothing changes.
     pub fn keys(&self) -> Command {
         Command { pedal: self.pedal, turn: self.turn, hand: self.hand, reset: false }
     }

@@ -52,8 +52,8 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 
 pub const COUNTDOWN_SECS: f32 = 4.0;
 /// Seconds that the others have when the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
-/// How far a driver sees other cars, in metres; of those beyond, the score tells on the map.
-/// Arbitrary: more than a screen shows.
+/// Range in which a driver sees other cars, in metres; of those beyond, the score tells on the
+/// map. Arbitrary: more than a screen shows.
 pub const REACH: f32 = 120.0;
 /// A car so near is computed ahead with the own one, in metres. What is compared is the own car of
 /// now and the other of the newest snapshot: at 150 ms and 40 m/s it has come 6 m nearer, or gone

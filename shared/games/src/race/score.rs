@@ -1,4 +1,4 @@
-//! Who is where in the race: the server's book of it.
+//! The server's book of the race.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::track::{GATES, lap_of};
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 
-/// What the server notes of a player.
+/// The server's notes on a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Entry {
     /// How far it has come, in metres: see [`Track::progress`](super::track::Track::progress). It
@@ -35,7 +35,7 @@ fn hundredths(secs: f32) -> u16 {
 }
 
 impl Book {
-    /// What is noted of a player.
+    /// The book's entry of a player.
     pub fn entry(&self, player: PlayerId) -> Option<&Entry> {
         self.entries.get(&player)
     }

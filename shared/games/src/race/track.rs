@@ -103,11 +103,11 @@ pub struct Spot {
     pub at: Vec2,
     /// The way to go there.
     pub along: Vec2,
-    /// How much the track turns there, in 1/m; positive to the right.
+    /// Curvature of the track there, in 1/m; positive to the right.
     pub curvature: f32,
 }
 
-/// What a wheel stands on.
+/// Kind of ground under a wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// The road.
@@ -250,7 +250,7 @@ impl Track {
         if way > self.length / 2.0 { way - self.length } else { way }
     }
 
-    /// What is on the ground there.
+    /// Kind of ground there.
     pub fn ground(&self, spot: &Spot) -> Ground {
         let beside = spot.beside.abs();
         if beside <= HALF_WIDTH {
@@ -359,7 +359,7 @@ impl Gate {
         place.distance(self.at + right * beside)
     }
 
-    /// Whether a straight way passes it forwards. Who ends on it has passed it, who begins there
+    /// True if a straight way passes it forwards. Who ends on it has passed it, who begins there
     /// has not.
     pub fn is_passed(&self, from: Vec2, to: Vec2) -> bool {
         let (before, after) = (self.beyond(from), self.beyond(to));

@@ -21,7 +21,7 @@ pub struct Arena {
     pub waypoints: Vec<Vec2>,
     /// Crates and barrels.
     pub props: Vec<Prop>,
-    /// What lies there to be picked up.
+    /// Things to be picked up, and their positions.
     pub goods: Vec<(Goods, Vec2)>,
 }
 
@@ -74,7 +74,7 @@ impl Arena {
         Self { walls, spawns, waypoints, props: props(), goods: goods() }
     }
 
-    /// Whether a shape is clear of all walls.
+    /// True if a shape is clear of all walls.
     pub fn is_clear(&self, place: Vec2, shape: Shape) -> bool {
         self.walls.iter().all(|wall| {
             let half = wall.size() / 2.0;

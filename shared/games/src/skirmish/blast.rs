@@ -1,4 +1,4 @@
-//! What goes off: splash that walls shield from, knock-back, and chains of it.
+//! Blasts: splash that walls shield from, knock-back, and chains of it.
 
 use glam::Vec2;
 
@@ -11,7 +11,7 @@ use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::{Aabb, in_sight};
 use phaselock::time::Rates;
 
-/// How far a blast reaches, in metres.
+/// Range of a blast, in metres.
 pub const BLAST_REACH: f32 = 3.2;
 /// What it takes from who stands right there: not all of a fresh player's health.
 const DAMAGE: f32 = 85.0;

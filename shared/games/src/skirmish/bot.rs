@@ -17,7 +17,7 @@ use phaselock::physics::{direction, in_sight, ray_to_walls, turns};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// What a bot keeps in mind.
+/// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     aim: f32,
@@ -30,9 +30,9 @@ pub struct Bot {
     /// Where it saw its target last, and how many seconds ago.
     lost: Option<(Vec2, f32)>,
     strafe: f32,
-    /// How far its aim is off at the moment, in turns.
+    /// Present error of its aim, in turns.
     sway: f32,
-    /// What it feels like at the moment, 0 to 1: which weapon it prefers.
+    /// Present mood, 0 to 1: which weapon it prefers.
     mood: f32,
     /// The keys that it holds, and for how many seconds.
     keys: (i16, i16),
@@ -49,7 +49,7 @@ const PRESS_SECS: f32 = 0.12;
 const TEMPTING: f32 = 0.7;
 /// Seconds from seeing somebody to shooting: a human's reaction time.
 const REACTION_SECS: f32 = 0.25;
-/// How fast it turns, in turns a second.
+/// Greatest rate of turning, in turns a second.
 const TURN_RATE: f32 = 1.1;
 /// It shoots when its aim is this near to where it wants it, in turns.
 const AIM_TOLERANCE: f32 = 0.02;
@@ -61,12 +61,12 @@ const GRENADES: std::ops::Range<f32> = 3.5..10.0;
 /// Below this it would rather have health than a fight.
 const LOW: u8 = 45;
 
-/// What it is about to do to somebody or something.
+/// Its plan to do to somebody or something.
 #[derive(Clone, Copy)]
 struct Attack {
     aim: f32,
     weapon: Weapon,
-    /// Whether it is safe to pull the trigger once the aim is right.
+    /// True if it is safe to pull the trigger once the aim is right.
     safe: bool,
 }
 
@@ -225,7 +225,7 @@ fn lob(bot: &Bot, arena: &Arena, own: &Player) -> Option<Attack> {
     Some(Attack { aim: turns(to) + bot.sway, weapon: Weapon::Grenades, safe: true })
 }
 
-/// How far it is to the first wall or prop.
+/// Distance to the first wall or prop, in metres.
 fn free_ahead(arena: &Arena, seen: &Entities<Piece>, here: Vec2, along: Vec2) -> f32 {
     let wall = ray_to_walls(here, along, &arena.walls, RANGE);
     let props = seen.records::<Prop>().filter(|slot| slot.entity.stands());
@@ -310,7 +310,7 @@ fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
     reached.min_by(|a, b| a.distance(nearest).total_cmp(&b.distance(nearest))).copied()
 }
 
-/// Whether it stands where a mine is of use: beside something that others come for.
+/// True if it stands where a mine is of use: beside something that others come for.
 fn guards(arena: &Arena, here: Vec2) -> bool {
     arena.goods.iter().any(|(_, at)| at.distance(here) < 0.9)
 }
@@ -351,7 +351,7 @@ fn wander(arena: &Arena, here: Vec2, random: &mut Random) -> Option<Vec2> {
     near.nth(random.below(count) as usize).copied()
 }
 
-/// Whether a player fits through on the straight line.
+/// True if a player fits through on the straight line.
 fn walkable(arena: &Arena, from: Vec2, to: Vec2) -> bool {
     let side = direction(turns(to - from) + 0.25) * RADIUS;
     in_sight(from + side, to + side, &arena.walls) && in_sight(from - side, to - side, &arena.walls)

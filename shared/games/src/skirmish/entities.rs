@@ -1,4 +1,4 @@
-//! What Skirmish's players command, and what its world consists of.
+//! Commands and entities of Skirmish.
 
 use glam::Vec2;
 
@@ -13,7 +13,7 @@ use phaselock::time::Tick;
 use phaselock::{entities, record};
 
 record! {
-    /// What a player commands.
+    /// A player's commands.
     pub struct Command {
         /// -1 left, 1 right.
         pub right: i16 = Field::centred(2, 0),
@@ -21,9 +21,9 @@ record! {
         pub down: i16 = Field::centred(2, 0),
         /// Where to aim, in turns from the x axis (right) towards the y axis (down).
         pub aim: f32 = Field::angle(12),
-        /// Whether the trigger is held.
+        /// True if the trigger is held.
         pub fire: bool = Field::count(1),
-        /// Whether to lift what is at hand and carry it; to let go throws it.
+        /// True to lift what is at hand and carry it; to let go throws it.
         pub grab: bool = Field::count(1),
         /// The weapon to take in hand: its number and 1; all else is the one that is there.
         pub weapon: u8 = Field::count(3),
@@ -51,7 +51,7 @@ record! {
         /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
         /// misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
-        /// Whether it holds the trigger.
+        /// True if it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
         /// For how many ticks it has held or left it; bounded likewise.
         pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
@@ -90,16 +90,16 @@ record! {
 }
 
 record! {
-    /// What everybody is told of a player, in sight or not.
+    /// A player's state that everybody is told, in sight or not.
     pub struct Score {
         /// Others killed, less the times that the player killed itself.
         pub frags: u16 = Field::count(12).server_only(),
         /// Times killed.
         pub deaths: u16 = Field::count(12).server_only(),
-        /// Who killed the player last: the seat plus 1; 0 before the first death, and where nobody
-        /// did.
+        /// The last killer of the player: the seat plus 1; 0 before the first death, and where
+        /// nobody did.
         pub killer: u16 = Field::count(16).server_only(),
-        /// What the player was killed with: see [`Score::means`].
+        /// The means by which the player was killed: see [`Score::means`].
         pub means: u8 = Field::count(3).server_only(),
     }
 }
@@ -107,7 +107,7 @@ record! {
 record! {
     /// A rocket or a grenade of its owner's.
     pub struct Shell {
-        /// Whether it is a grenade.
+        /// True if it is a grenade.
         pub grenade: bool = Field::count(1),
         /// Metres right of the middle.
         pub x: f32 = FLIGHT.moved_by("vx"),
@@ -145,7 +145,7 @@ record! {
 record! {
     /// A crate or a barrel, nobody's.
     pub struct Prop {
-        /// Whether it is a barrel.
+        /// True if it is a barrel.
         pub barrel: bool = Field::count(1).server_only(),
         /// Metres right of the middle.
         pub x: f32 = PLACE.moved_by("vx"),
@@ -155,15 +155,15 @@ record! {
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Whether somebody carries it.
+        /// True if somebody carries it.
         pub held: bool = Field::count(1),
-        /// Who had it in hands last, or made it burn: the seat plus 1; 0 for nobody.
+        /// The player who had it in hands last, or made it burn: the seat plus 1; 0 for nobody.
         pub by: u16 = Field::count(16).server_only(),
         /// Shots that a barrel has taken.
         pub wear: u8 = Field::count(2).server_only(),
         /// Ticks until a barrel that burns goes off.
         pub fuse: u8 = Field::count(5).server_only(),
-        /// Whether it is gone until [`back`](Self::back): a barrel that went off.
+        /// True if it is gone until [`back`](Self::back): a barrel that went off.
         pub gone: bool = Field::count(1).server_only(),
         /// When it comes back.
         pub back: Tick = Field::count(24).server_only(),
@@ -181,7 +181,7 @@ record! {
         pub x: f32 = PLACE.server_only(),
         /// Metres below the middle.
         pub y: f32 = PLACE.server_only(),
-        /// Whether it was taken and is not back.
+        /// True if it was taken and is not back.
         pub taken: bool = Field::count(1).server_only(),
         /// When it comes back.
         pub back: Tick = Field::count(24).server_only(),
@@ -189,11 +189,11 @@ record! {
 }
 
 entities! {
-    /// What the world consists of.
+    /// The kinds of entities.
     pub enum Piece { Player, Score, Round, Shell, Mine, Prop, Pickup }
 }
 
-/// What lies about to be picked up.
+/// Kinds of things that lie about to be picked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goods {
     /// Some health.
@@ -252,24 +252,24 @@ motions!(Player, Shell, Prop);
 positions!(Mine, Pickup);
 
 impl Score {
-    /// Who killed the player last.
+    /// The last killer of the player.
     pub fn killed_by(&self) -> Option<PlayerId> {
         self.killer.checked_sub(1).map(PlayerId)
     }
 
-    /// What the player was killed with.
+    /// The means by which the player was killed.
     pub fn means(&self) -> Means {
         Means::ALL[usize::from(self.means).min(Means::ALL.len() - 1)]
     }
 }
 
 impl Prop {
-    /// Who had it in hands last, or made it burn.
+    /// The player who had it in hands last, or made it burn.
     pub fn last_by(&self) -> Option<PlayerId> {
         self.by.checked_sub(1).map(PlayerId)
     }
 
-    /// Whether it is on the floor, in everybody's way.
+    /// True if it is on the floor, in everybody's way.
     pub fn stands(&self) -> bool {
         !self.gone && !self.held
     }
@@ -288,7 +288,7 @@ impl Player {
         direction(self.aim)
     }
 
-    /// What it commands as long as it holds its keys and aims where it does.
+    /// Its commands as long as it holds its keys and aims where it does.
     pub fn keys(&self) -> Command {
         Command {
             right: self.right,
@@ -305,7 +305,7 @@ impl Player {
         Weapon::ALL[usize::from(self.hands) % Weapon::ALL.len()]
     }
 
-    /// Whether something is carried.
+    /// True if something is carried.
     pub fn is_carrying(&self) -> bool {
         self.hands >= 4
     }

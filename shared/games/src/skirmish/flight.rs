@@ -1,4 +1,4 @@
-//! How rockets and grenades fly: the one function for both sides and for what is extrapolated.
+//! Flight of rockets and grenades: the one function for both sides and for what is extrapolated.
 
 use glam::Vec2;
 
@@ -18,7 +18,7 @@ pub const SHELL_RADIUS: f32 = 0.12;
 pub const ROCKET_SPEED: f32 = 20.0;
 /// A grenade's when it is thrown.
 const GRENADE_SPEED: f32 = 15.0;
-/// How quickly a grenade slows down: by this part of its speed in a second.
+/// Drag of a grenade: by this part of its speed in a second.
 const GRENADE_DRAG: f32 = 1.1;
 /// What is left of its speed into a wall when it bounces.
 const BOUNCE: f32 = 0.55;
@@ -113,7 +113,7 @@ pub(super) fn fly(
     bursts
 }
 
-/// What becomes of it in `ticks`, unless something but a wall comes in its way.
+/// State of it after `ticks`, unless something but a wall comes in its way.
 pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Shell, ticks: u64) -> Shell {
     let mut shell = *base;
     for _ in 0..ticks.min(EXTRAPOLATION_TICKS_MAX) {

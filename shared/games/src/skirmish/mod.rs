@@ -48,7 +48,7 @@ use sight::{REACH, relevance, thing_relevance};
 pub use turn::{ARMING_SECS, MINES_MAX, Scratch};
 pub use weapons::{Means, Weapon};
 
-/// How far a shot goes, in metres: across the arena.
+/// Range of a shot, in metres: across the arena.
 pub const RANGE: f32 = 40.0;
 /// Health of a fresh player.
 pub const HEALTH: u8 = 100;
@@ -56,7 +56,7 @@ pub const HEALTH: u8 = 100;
 pub const RESPAWN_SECS: f32 = 2.0;
 /// Frags that win a round.
 pub const FRAGS: u16 = 20;
-/// How long the parts of a round take.
+/// Lengths of a round's parts.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 8.0 };
 /// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and
 /// thrown things further.

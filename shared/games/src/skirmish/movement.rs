@@ -48,7 +48,7 @@ pub fn movement(
     weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
 }
 
-/// What becomes of a player in `ticks`: it goes on with the keys that it held, and then, for as
+/// State of a player after `ticks`: it goes on with the keys that it held, and then, for as
 /// many ticks as `steering` has held its keys, with those. For one who changed keys once at most,
 /// and whom nobody shot, that is the truth; only where it aims cannot be known.
 pub(super) fn extrapolate(

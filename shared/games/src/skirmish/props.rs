@@ -31,7 +31,7 @@ const PUSH_SPEED: f32 = 3.4;
 const THROW_SPEED: f32 = 13.0;
 /// How far from somebody's middle to that of something that can be lifted, in metres.
 const GRAB_REACH: f32 = 1.25;
-/// How far before its bearer something is carried.
+/// Distance before its bearer at which something is carried, in metres.
 const HOLD: f32 = 0.8;
 /// Overlaps up to this are left alone, in metres: more than rounding to the grid makes, so that a
 /// pile comes to rest.
@@ -91,7 +91,7 @@ fn glide(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, wall
     shift(place, velocity, shape, *velocity * secs, walls);
 }
 
-/// What becomes of something in `ticks`, unless anybody or anything comes in its way.
+/// State of something after `ticks`, unless anybody or anything comes in its way.
 pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) -> Prop {
     let mut prop = *base;
     for _ in 0..ticks.min(EXTRAPOLATION_TICKS_MAX) {

@@ -14,13 +14,13 @@ use phaselock::physics::{Aabb, in_sight, ray_to_box, ray_to_circle, ray_to_walls
 use phaselock::rewind::{Favour, Past, Rewound, RewoundHit, View};
 use phaselock::time::Tick;
 
-/// What a hit takes: five hits kill.
+/// Damage of a hit: five hits kill.
 const DAMAGE: u8 = 20;
 /// Shots that set off a barrel.
 pub const BARREL_WEAR: u8 = 2;
 
 impl Skirmish {
-    /// What a shot meets first: another living player or a prop, or none. It starts where the
+    /// The first target of a shot: another living player or a prop, or none. It starts where the
     /// shooter is now, as its client predicted, and meets the others where they are in `seen`. Who
     /// has died or returned to the world since is not there to be hit.
     pub(super) fn hit(
@@ -63,7 +63,7 @@ impl Skirmish {
             .map(|(_, id)| id)
     }
 
-    /// What a shot meets first in the world as the shooter saw it.
+    /// The first target of a shot in the world as the shooter saw it.
     pub(super) fn rewound_hit(
         &self,
         entities: &Entities<Piece>,
@@ -143,7 +143,7 @@ impl Skirmish {
     }
 }
 
-/// How far a ray goes until it meets a prop.
+/// Distance along a ray to a prop, in metres.
 pub fn ray_to_prop(from: Vec2, along: Vec2, prop: &Prop) -> Option<f32> {
     match prop.shape() {
         Shape::Circle(radius) => ray_to_circle(from, along, prop.position(), radius),

@@ -1,4 +1,4 @@
-//! Who may be told of whom: those in sight, and those who are about to be.
+//! Visibility between players: those in sight, and those who are about to be.
 //!
 //! What a client hears now, its player sees a good while later: half a round trip on the way, and
 //! then the delay of presentation; meanwhile its own picture of itself has run ahead by half a
@@ -13,9 +13,9 @@ use super::turn::outline;
 use phaselock::game::Relevance;
 use phaselock::physics::{Aabb, in_sight, ray_to_walls};
 
-/// How far anybody sees, in metres: what a camera shows of the arena on a screen of 32 to 9 from a
-/// corner of it, and further than a shot goes. Nearer would hide few: of all pairs of 64 bots 32 %
-/// are told of each other, and within 30 m 29 %.
+/// Range of anybody's sight, in metres: what a camera shows of the arena on a screen of 32 to 9
+/// from a corner of it, and further than a shot goes. Nearer would hide few: of all pairs of 64
+/// bots 32 % are told of each other, and within 30 m 29 %.
 pub const REACH: f32 = 42.0;
 /// How many seconds ahead everybody is taken to be as well: a round trip of 200 ms, and a delay of
 /// two snapshots at 30 Hz.
@@ -30,7 +30,7 @@ const MOST: u16 = 8;
 /// for him.
 const AIMED: f32 = 1.5;
 
-/// How much one player matters to another, by walls and distance.
+/// Priority of one player for another, by walls and distance.
 pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Relevance {
     if !is_told(walls, viewer, other) {
         return Relevance::Secret;
@@ -45,8 +45,8 @@ pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Rele
     Relevance::Matters(if aimed_at { MOST } else { (f32::from(MOST) * near).round() as u16 })
 }
 
-/// How far things are seen, in metres: what a camera shows to either side on a screen of 32 to 9,
-/// and what it leans.
+/// Range in which things are seen, in metres: what a camera shows to either side on a screen of 32
+/// to 9, and what it leans.
 const THING_REACH: f32 = 25.0;
 /// How far a mine is seen by others than its owner, in metres: a step before it goes off.
 pub const MINE_SEEN: f32 = 4.5;
@@ -91,7 +91,7 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
     if seen { Relevance::Matters(weight.max(1)) } else { Relevance::Secret }
 }
 
-/// Whether one player sees another, or will in a moment.
+/// True if one player sees another, or will in a moment.
 fn is_told(walls: &[Aabb], viewer: &Player, other: &Player) -> bool {
     let (viewpoint, body) = (viewer.position(), other.position());
     let to = body - viewpoint;
@@ -103,7 +103,7 @@ fn is_told(walls: &[Aabb], viewer: &Player, other: &Player) -> bool {
     any_free(walls, &viewpoints, &bodies)
 }
 
-/// Whether there is a free line from any of the viewpoints to any of the bodies.
+/// True if there is a free line from any of the viewpoints to any of the bodies.
 fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
     // Few walls are anywhere near.
     let all = viewpoints.iter().chain(bodies);

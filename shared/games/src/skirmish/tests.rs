@@ -93,7 +93,7 @@ fn the_same_seed_is_the_same_world() {
     assert_ne!(hash(1), hash(2));
 }
 
-/// Whether two states are alike in all that a client predicts.
+/// True if two states are alike in all that a client predicts.
 fn alike(a: &Piece, b: &Piece) -> bool {
     let pairs = a.pack().into_iter().zip(b.pack());
     let mut predicted = pairs.zip(a.fields()).filter(|(_, field)| field.predicted);

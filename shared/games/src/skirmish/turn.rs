@@ -41,12 +41,12 @@ const HURT_DAMAGE: u8 = 30;
 /// Lists that each tick fills anew, kept for their memory, and the blasts that wait for the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Who shot with a rifle, and what it saw.
+    /// Shooters with a rifle, and their views.
     shooters: Vec<(EntityId, Option<View>)>,
-    /// Who fired something else.
+    /// Players who fired something else.
     fired: Vec<(EntityId, PlayerId, Weapon)>,
     returning: Vec<EntityId>,
-    /// Who hit what.
+    /// Shooters and their targets.
     hits: Vec<(EntityId, EntityId)>,
     hurts: Vec<Hurt>,
     over: Vec<EntityId>,
@@ -274,7 +274,7 @@ impl Skirmish {
         }
     }
 
-    /// What leaves somebody's hands.
+    /// The entity that somebody has just fired.
     fn fired(
         &self,
         entities: &Entities<Piece>,
@@ -405,7 +405,7 @@ impl Skirmish {
         }
     }
 
-    /// Who walks over something takes it, if it is of use.
+    /// Players take what they walk over, if it is of use.
     fn pick_up(&self, entities: &mut Entities<Piece>, now: Tick) {
         for at in 0..entities.len() {
             let Some(slot) = entities.iter().nth(at) else { break };
@@ -494,7 +494,7 @@ fn weapon_of(goods: Goods) -> Option<Weapon> {
     }
 }
 
-/// Whether something is of use to somebody.
+/// True if something is of use to somebody.
 pub(super) fn wants(player: &Player, goods: Goods) -> bool {
     match weapon_of(goods) {
         None => player.health < HEALTH,

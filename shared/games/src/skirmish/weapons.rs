@@ -3,10 +3,10 @@
 use super::entities::Player;
 use phaselock::time::Rates;
 
-/// What one has in hand. The number is the key less 1.
+/// A weapon. The number is the key less 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weapon {
-    /// It hits at once, and never runs out.
+    /// A hit at once; never runs out.
     Rifle,
     /// They fly straight and burst at the first thing in their way.
     Rockets,
@@ -16,7 +16,7 @@ pub enum Weapon {
     Mines,
 }
 
-/// What somebody is killed with.
+/// A means of killing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// A rifle's shot.

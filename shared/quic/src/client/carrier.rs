@@ -20,13 +20,13 @@ use crate::verify::{Seen, client_config};
 
 /// A server that does not answer for so long is tried at its next address, or later.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
-/// How long a goodbye may take.
+/// Longest duration of a goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// A connection could not be made or ended by itself.
 struct Lost {
     reason: String,
-    /// Whether another attempt makes sense.
+    /// True if another attempt makes sense.
     retry: bool,
 }
 

@@ -22,7 +22,7 @@ pub struct Driver {
     pinned: Option<Fingerprint>,
     /// An event that ended [`wait`](Self::wait), not handled yet.
     came: Option<Event>,
-    /// Whether the network's side is gone.
+    /// True if the network's side is gone.
     is_over: bool,
 }
 
@@ -91,7 +91,7 @@ impl Driver {
     }
 
     /// Waits until something comes or the session has something to do, `until` at the latest.
-    /// What came waits for [`receive`](Self::receive): until that is called, this returns at once.
+    /// An event waits for [`receive`](Self::receive): until that is called, this returns at once.
     pub async fn wait(&mut self, until: LocalTime) {
         if self.came.is_some() {
             return;

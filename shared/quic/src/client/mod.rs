@@ -37,7 +37,7 @@ pub enum Pins {
 pub struct Options {
     /// The server.
     pub address: Address,
-    /// How the server is recognised.
+    /// The means of recognising the server.
     pub pins: Pins,
     /// A bad network to put around the real one. Its times count from the start of the driver.
     pub link: Option<Conditions>,

@@ -39,7 +39,7 @@ const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_H
 pub(super) struct Peer {
     connection: Connection,
     control: mpsc::Sender<Write>,
-    /// Whether the room is done with it; what still comes is not worth handing on.
+    /// True if the room is done with it; what still comes is not worth handing on.
     closing: AtomicBool,
 }
 
@@ -63,7 +63,7 @@ impl Peer {
         }
     }
 
-    /// Whether what is sent now would have to wait: datagrams of an earlier turn still do, or as
+    /// True if what is sent now would have to wait: datagrams of an earlier turn still do, or as
     /// much is under way as the path carries.
     pub(super) fn is_behind(&self) -> bool {
         settings::client_is_behind(&self.connection)

@@ -1,4 +1,4 @@
-//! What goes from the connections to the room.
+//! Events from the connections to the room.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::connection::Peer;
 use crate::clock::Clock;
 
-/// What goes from the connections to the room.
+/// Events from the connections to the room.
 #[derive(Debug)]
 pub(super) enum Event {
     /// A control message's body; the first one of a client comes with its connection.

@@ -33,7 +33,7 @@ use newcomers::Newcomers;
 
 /// Datagrams and messages that wait for the room.
 const EVENTS_MAX: usize = 8192;
-/// How long goodbyes may take when the server ends.
+/// Longest duration of the goodbyes when the server ends.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server cannot be bound.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::settings::NEWCOMERS_PER_ADDRESS_MAX;
 
-/// How many newcomers there are from each address or network.
+/// Number of newcomers from each address or network.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newcomers(Arc<Mutex<HashMap<IpAddr, usize>>>);
 

@@ -191,7 +191,7 @@ fn cycle_quarter(platform: &super::super::level::Platform) -> u64 {
     super::super::level::cycle_ticks(Rates::DEFAULT) / u64::from(platform.times) / 4
 }
 
-/// Whether somebody is where nobody gets, by more than a contact.
+/// True if somebody is where nobody gets, by more than a contact.
 fn is_in_a_wall(level: &Level, player: &Player) -> bool {
     !collide::is_free(level, player.feet())
 }
