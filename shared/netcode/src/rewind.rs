@@ -4,7 +4,7 @@
 //! remembers where everybody was, and tests a shot against the moment that the shooter saw.
 //! Instead of moving everybody back and forth it makes a scene of that moment beside the world
 //! ([`Past::at`]), so that there is nothing to restore. What a client says that it saw is a claim;
-//! the room holds it against its own measurements before it becomes a [`View`].
+//! the room holds it against its own measurements before it becomes a [`ViewTime`].
 //!
 //! *Invariants:*
 //! - Nothing here changes the present.
@@ -57,7 +57,7 @@ pub struct Claim {
 
 /// The view time of an input, as far as the server believes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct View {
+pub struct ViewTime {
     /// Time that was shown.
     pub at: TickTime,
     /// Time from it to the input's tick, as the client said; none if the input did not arrive.
@@ -90,8 +90,8 @@ pub struct Rewound {
     pub shooter: PlayerId,
     /// Tick of the shot.
     pub tick: Tick,
-    /// View of the shooter.
-    pub view: View,
+    /// ViewTime of the shooter.
+    pub view: ViewTime,
     /// The hit, if there was one.
     pub hit: Option<RewoundHit>,
 }
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn oldest_shots_are_forgotten() {
         let mut past = Past::<Thing>::new(RATES, Rewind::DEFAULT);
-        let view = View {
+        let view = ViewTime {
             at: at(1, 0.0),
             claimed: None,
             accepted: Micros::ZERO,

@@ -117,7 +117,12 @@ pub(crate) fn replay() -> Replay {
         let mut scene: Entities<Piece> = world.entities.clone();
         states.clear();
         for (command, ticks) in past[from..].iter().zip(1..) {
-            game.predict(&mut scene, own, command, Ahead { tick: Tick(ticks), ticks, shared: &[] });
+            game.predict(
+                &mut scene,
+                own,
+                command,
+                Ahead { tick: Tick(ticks), ticks, co_predicted: &[] },
+            );
             let slot = scene.get_mut(own).expect("it was copied");
             let packed = slot.entity.pack();
             slot.entity = Piece::unpack(slot.entity.kind(), &packed);

@@ -205,7 +205,7 @@ fn what_a_client_computes_ahead_is_what_comes_as_long_as_nobody_else_acts() {
             inputs.set(PlayerId(0), command);
             let (shots_before, rocks_before) = (shots, world.entities.records::<Rock>().count());
             tick(&game, &mut world, &inputs);
-            let ahead = Ahead { tick: world.tick, ticks, shared: &shared };
+            let ahead = Ahead { tick: world.tick, ticks, co_predicted: &shared };
             game.predict(&mut predicted, own, &command, ahead);
             for slot in predicted.iter_mut() {
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());

@@ -205,7 +205,7 @@ proptest! {
         }
         let shared: Vec<_> = world.entities.iter().map(|slot| slot.id).filter(|id| *id != own).collect();
         for ticks in 1..=100 {
-            let ahead = Ahead { tick: Tick(ticks), ticks, shared: &shared };
+            let ahead = Ahead { tick: Tick(ticks), ticks, co_predicted: &shared };
             game.predict(&mut world.entities, own, &Command::default(), ahead);
             world.snap();
         }
@@ -283,7 +283,7 @@ fn a_mallet_and_its_puck_are_where_the_client_predicts() {
         let mut inputs = Inputs::default();
         inputs.set(PlayerId(0), command);
         step(&game, &mut world, &inputs);
-        let ahead = Ahead { tick: world.tick, ticks: 1, shared: &shared };
+        let ahead = Ahead { tick: world.tick, ticks: 1, co_predicted: &shared };
         game.predict(&mut predicted, own, &command, ahead);
         for slot in predicted.iter_mut() {
             slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());

@@ -11,7 +11,7 @@ use super::{CO_PREDICTION_REACH, RANGE, RESPAWN_SECS, Skirmish};
 use phaselock::game::{Entities, Slot};
 use phaselock::ids::EntityId;
 use phaselock::physics::{Aabb, in_sight, ray_to_box, ray_to_circle, ray_to_walls};
-use phaselock::rewind::{Favour, Past, Rewound, RewoundHit, View};
+use phaselock::rewind::{Favour, Past, Rewound, RewoundHit, ViewTime};
 use phaselock::time::Tick;
 
 /// Damage of a hit: five hits kill.
@@ -71,7 +71,7 @@ impl Skirmish {
         seen: &mut Entities<Piece>,
         tick: Tick,
         shooter: EntityId,
-        view: View,
+        view: ViewTime,
     ) -> Option<EntityId> {
         past.at(view.at, entities, seen);
         let target = self.hit(entities, seen, past.policy().favour, shooter);

@@ -10,7 +10,7 @@ use super::*;
 use phaselock::fields::Record;
 use phaselock::game::Bot as _;
 use phaselock::limits::PREDICTED_SPAWN_INDEX_MIN;
-use phaselock::rewind::{Favour, Past, RewoundHit, View};
+use phaselock::rewind::{Favour, Past, RewoundHit, ViewTime};
 use phaselock::time::Tick;
 
 fn world_of(players: u16, seed: u64) -> (Skirmish, World<Skirmish>) {
@@ -132,7 +132,7 @@ fn an_undisturbed_player_is_where_its_client_predicts_with_all_that_it_pushes_an
             world.tick = Tick(tick);
             game.step(&mut world, &inputs);
             world.snap();
-            let ahead = Ahead { tick: world.tick, ticks: 1, shared: &shared };
+            let ahead = Ahead { tick: world.tick, ticks: 1, co_predicted: &shared };
             game.predict(&mut predicted, own, &command, ahead);
             for slot in predicted.iter_mut() {
                 slot.entity = Piece::unpack(slot.entity.kind(), &slot.entity.pack());
@@ -231,7 +231,7 @@ fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<
     }
     now(player_mut(&mut world.entities, target).expect("it is there"));
     let mut inputs = Inputs::default();
-    let view = View {
+    let view = ViewTime {
         at: phaselock::motion::interpolate::TickTime { tick: Tick(5), fraction: 0.5 },
         claimed: None,
         accepted: Rates::DEFAULT.step(),

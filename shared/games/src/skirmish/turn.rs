@@ -13,7 +13,7 @@ use super::{HEALTH, Skirmish};
 use crate::rounds::{Phase, round};
 use phaselock::game::{Ahead, Entities, Game, Inputs, World};
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::rewind::{Favour, View};
+use phaselock::rewind::{Favour, ViewTime};
 use phaselock::time::Tick;
 
 /// Mines of one player that lie about; one more takes the place of the oldest.
@@ -42,7 +42,7 @@ const HURT_DAMAGE: u8 = 30;
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// Shooters with a rifle, and their views.
-    shooters: Vec<(EntityId, Option<View>)>,
+    shooters: Vec<(EntityId, Option<ViewTime>)>,
     /// Players who fired something else.
     fired: Vec<(EntityId, PlayerId, Weapon)>,
     returning: Vec<EntityId>,

@@ -9,9 +9,9 @@
 
 pub mod any;
 mod co_prediction;
-mod common;
+pub(crate) mod common;
 mod fed;
-mod game;
+pub(crate) mod game;
 mod news;
 mod output;
 mod prediction;

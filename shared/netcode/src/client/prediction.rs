@@ -157,7 +157,8 @@ impl<G: Game> Prediction<G> {
                 }
                 Err(_) => G::repeat(&last.1, step.since(last.0)),
             };
-            let ahead = Ahead { tick: step, ticks: step.since(self.base), shared: &co_predicted };
+            let ahead =
+                Ahead { tick: step, ticks: step.since(self.base), co_predicted: &co_predicted };
             game.predict(&mut self.scene, own, &input, ahead);
             self.others.note::<G>(&mut self.scene, own, step);
             if self.states.len() as u64 > PREDICTION_TICKS_MAX {

@@ -2,7 +2,7 @@
 
 use crate::fields::Record;
 use crate::ids::PlayerId;
-use crate::rewind::View;
+use crate::rewind::ViewTime;
 
 /// One step of a player's: what it commands, and what it saw.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,9 +12,9 @@ pub struct Step<I> {
     pub age: u64,
     /// Commands.
     pub input: I,
-    /// View time of the input: the time to rewind others to with
+    /// ViewTime time of the input: the time to rewind others to with
     /// [`Past::at`](crate::rewind::Past::at). None is the present.
-    pub view: Option<View>,
+    pub view: Option<ViewTime>,
 }
 
 /// Where a player's steps are, and by how many ticks it is behind after them.
@@ -50,7 +50,7 @@ impl<I: Record> Inputs<I> {
     }
 
     /// States a player's input and what the player saw when giving it; none is the present.
-    pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<View>) {
+    pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<ViewTime>) {
         self.set_steps(player, |steps| {
             steps.push(Step { age: 0, input, view });
             0
@@ -82,8 +82,8 @@ impl<I: Record> Inputs<I> {
         self.steps(player).last().map_or(I::default(), |step| step.input)
     }
 
-    /// View time of the player's newest input; see [`Step::view`].
-    pub fn view(&self, player: PlayerId) -> Option<View> {
+    /// ViewTime time of the player's newest input; see [`Step::view`].
+    pub fn view(&self, player: PlayerId) -> Option<ViewTime> {
         self.steps(player).last().and_then(|step| step.view)
     }
 

@@ -15,13 +15,13 @@ pub struct Ahead<'a> {
     pub ticks: u64,
     /// Co-predicted entities, in the order of their ids: see
     /// [`Game::co_predicts`](super::Game::co_predicts).
-    pub shared: &'a [EntityId],
+    pub co_predicted: &'a [EntityId],
 }
 
 impl Ahead<'_> {
     /// Whether an entity is computed ahead besides the own one.
     pub fn covers(&self, id: EntityId) -> bool {
-        id.index >= PREDICTED_SPAWN_INDEX_MIN || self.shared.binary_search(&id).is_ok()
+        id.index >= PREDICTED_SPAWN_INDEX_MIN || self.co_predicted.binary_search(&id).is_ok()
     }
 }
 

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 
 use crate::clock::delay::Delay;
 use crate::motion::interpolate::TickTime;
-use crate::rewind::{Adjusted, Claim, View};
+use crate::rewind::{Adjusted, Claim, ViewTime};
 use crate::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use crate::wire::input::VIEW_PARTS;
 
@@ -40,7 +40,7 @@ pub(super) struct ViewEstimate {
     newest: Option<Tick>,
     /// Round trip: a shorter one counts at once, a longer one by a part.
     round_trip: Option<Micros>,
-    /// View lag, and the tick of the claim that moved it last.
+    /// ViewTime lag, and the tick of the claim that moved it last.
     lag: Option<(Micros, Tick)>,
 }
 
@@ -138,7 +138,7 @@ impl ViewEstimate {
         tick: Tick,
         claim: Option<Claim>,
         most: Micros,
-    ) -> Option<View> {
+    ) -> Option<ViewTime> {
         let (lag, steady) = match (claim, self.lag) {
             (None, lag) => (lag?, lag?.0),
             (Some(claim), None) => ((claim.plausible, tick), claim.plausible),
@@ -160,7 +160,7 @@ impl ViewEstimate {
             Some(claim) if claim.plausible != claim.claimed => Adjusted::Implausible,
             Some(_) => Adjusted::No,
         };
-        Some(View {
+        Some(ViewTime {
             at: TickTime::at(self.rates, self.rates.time_of(tick) - accepted),
             claimed: claim.map(|claim| claim.claimed),
             accepted,
@@ -203,7 +203,7 @@ mod tests {
         }
 
         /// The next tick's input, if it is not lost, and what becomes of it.
-        fn tick(&mut self, claimed: Option<Micros>) -> Option<View> {
+        fn tick(&mut self, claimed: Option<Micros>) -> Option<ViewTime> {
             self.tick += 1;
             let tick = Tick(self.tick);
             if self.tick.is_multiple_of(2) {
