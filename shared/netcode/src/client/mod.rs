@@ -8,9 +8,9 @@
 //! in a browser.
 
 pub mod any;
-mod common;
+pub(crate) mod common;
 mod fed;
-mod game;
+pub(crate) mod game;
 mod news;
 mod others;
 mod prediction;
