@@ -15,12 +15,11 @@ use super::extrapolation::Past;
 use super::fields::visible;
 use super::model::{Layout, Number, Plain, extrapolated, gap, number, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
-use super::state::{AsExtrapolated, Codec};
+use super::state::{AsExtrapolated, Codec, State};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
-use crate::snapshot::State;
 use crate::time::{Rates, Tick};
 
 pub use references::References;

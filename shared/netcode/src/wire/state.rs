@@ -10,9 +10,49 @@ use super::fields::{visible, without_hidden};
 use super::model::{Knowledge, Layout, Tables, residual};
 use super::range::Coder;
 use crate::fields::{Entity, Field, Motion, Packed};
-use crate::game::Game;
+use crate::game::{Game, Slot};
+use crate::ids::{EntityId, PlayerId};
 use crate::limits::EXTRAPOLATION_TICKS_MAX;
 use crate::time::Rates;
+
+/// An entity's state as the wire has it, without its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Generation of the slot's tenant.
+    pub generation: u8,
+    /// Index into the game's kinds.
+    pub kind: u8,
+    /// The player who owns it; never changes during an entity's life.
+    pub owner: Option<PlayerId>,
+    /// Field values.
+    pub packed: Packed,
+}
+
+impl State {
+    /// The state of an entity in the world.
+    pub fn of<E: Entity>(slot: &Slot<E>) -> Self {
+        Self {
+            generation: slot.id.generation,
+            kind: slot.entity.kind(),
+            owner: slot.owner,
+            packed: slot.entity.pack(),
+        }
+    }
+
+    /// The entity in the world, in the slot `index`.
+    pub fn to_slot<E: Entity>(&self, index: u16) -> Slot<E> {
+        Slot {
+            id: EntityId { index, generation: self.generation },
+            owner: self.owner,
+            entity: E::unpack(self.kind, &self.packed),
+        }
+    }
+
+    /// Tells whether both are states of the same entity.
+    pub fn same_entity(&self, other: &Self) -> bool {
+        (self.generation, self.kind, self.owner) == (other.generation, other.kind, other.owner)
+    }
+}
 
 /// The data on which both sides agree to read the same from the same bytes.
 #[derive(Debug)]
