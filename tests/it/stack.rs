@@ -8,7 +8,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
-use phaselock::client::any::Autopilot;
+use phaselock::client::Autopilot;
 use phaselock::client::{Client, Controller, Notice, SessionConfig, State, Stats};
 use phaselock::link::{Link, PROFILES};
 use phaselock::server::RoomConfig;

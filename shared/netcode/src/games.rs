@@ -1,7 +1,6 @@
 //! The games of a program: a value made in its `main`, and handed down.
 
-use crate::client::any::{AnyClient, Autopilot, Controller};
-use crate::client::{Client, Common};
+use crate::client::{AnyClient, Autopilot, Client, Common, Controller};
 use crate::fields::{Entity, Kind};
 use crate::game::Game;
 use crate::motion::Rules;
