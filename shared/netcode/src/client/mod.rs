@@ -7,12 +7,12 @@
 //! *Invariant:* no I/O here, so that it runs in a window, in a bot, in a test in virtual time, and
 //! in a browser.
 
-mod any;
+pub(crate) mod any;
 mod co_prediction;
-mod common;
-mod controller;
+pub(crate) mod common;
+pub(crate) mod controller;
 mod fed;
-mod game;
+pub(crate) mod game;
 mod news;
 mod output;
 mod prediction;
