@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::depth;
-use phaselock::client::any::Autopilot;
+use phaselock::client::Autopilot;
 use phaselock::client::{Client, Controller, Notice, SessionConfig, State, Stats};
 use phaselock::link::{Link, PROFILES};
 use phaselock::server::RoomConfig;

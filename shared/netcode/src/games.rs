@@ -1,7 +1,8 @@
 //! The games of a program: a value made in its `main`, and handed down.
 
-use crate::client::any::{AnyClient, Autopilot, Controller};
+use crate::client::any::AnyClient;
 use crate::client::common::Common;
+use crate::client::controller::{Autopilot, Controller};
 use crate::client::game::Client;
 use crate::fields::{Entity, Kind};
 use crate::game::Game;

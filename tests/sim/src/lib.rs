@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use phaselock::client::any::downcast_mut;
+use phaselock::client::downcast_mut;
 use phaselock::client::{Client, Output, Session, SessionConfig, View};
 use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
 use phaselock::games::Games;

@@ -7,9 +7,10 @@
 //! *Invariant:* no I/O here, so that it runs in a window, in a bot, in a test in virtual time, and
 //! in a browser.
 
-pub mod any;
+pub(crate) mod any;
 mod co_prediction;
 pub(crate) mod common;
+pub(crate) mod controller;
 mod fed;
 pub(crate) mod game;
 mod news;
@@ -20,8 +21,9 @@ mod session;
 mod stats;
 mod view_times;
 
-pub use any::{AnyClient, Controller};
+pub use any::AnyClient;
 pub use common::{Common, Seat};
+pub use controller::{Autopilot, Controller, downcast_mut, downcast_ref};
 pub use fed::Fed;
 pub use game::{Client, View};
 pub use news::Correction;

@@ -18,8 +18,9 @@
 
 use std::collections::VecDeque;
 
-use super::any::{AnyClient, Controller, downcast_mut, downcast_ref};
+use super::any::AnyClient;
 use super::common::Common;
+use super::controller::{Controller, downcast_mut, downcast_ref};
 use super::fed::Fed;
 use super::game::{Client, View};
 use super::output::{Motion, Notice, Output, State};

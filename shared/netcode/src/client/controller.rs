@@ -1,0 +1,50 @@
+//! Controllers, which press the keys of one game, and the way from any client to that game's.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use super::any::AnyClient;
+use super::game::Client;
+use crate::fields::{Packed, Record};
+use crate::game::{Bot, Game, new_bot};
+use crate::limits::FIELDS_MAX;
+use crate::random::Random;
+use crate::time::Tick;
+
+/// The client as one of that game; none if it plays another.
+pub fn downcast_ref<G: Game>(client: &dyn AnyClient) -> Option<&Client<G>> {
+    (client as &dyn Any).downcast_ref()
+}
+
+/// The client as one of that game, to change.
+pub fn downcast_mut<G: Game>(client: &mut dyn AnyClient) -> Option<&mut Client<G>> {
+    (client as &mut dyn Any).downcast_mut()
+}
+
+/// Presses the keys of one game.
+pub trait Controller: Debug + Send {
+    /// The packed input for a tick.
+    fn press(&mut self, client: &dyn AnyClient, tick: Tick) -> Packed;
+}
+
+/// A bot that plays by the last picture, which is what the server judges its shots by.
+#[derive(Debug)]
+pub struct Autopilot<G: Game> {
+    bot: Box<dyn Bot<G>>,
+    random: Random,
+}
+
+impl<G: Game> Autopilot<G> {
+    /// A bot whose whims follow from `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self { bot: new_bot::<G>(), random: Random::new(seed) }
+    }
+}
+
+impl<G: Game> Controller for Autopilot<G> {
+    fn press(&mut self, client: &dyn AnyClient, tick: Tick) -> Packed {
+        let Some(client) = downcast_ref::<G>(client) else { return [0; FIELDS_MAX] };
+        let (game, seen, me) = (client.game(), client.shown(), client.player());
+        Record::pack(&self.bot.input(game, tick.minus(1), seen, me, &mut self.random))
+    }
+}
