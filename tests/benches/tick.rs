@@ -76,9 +76,12 @@ const COLUMNS: [Column<Row>; 9] = [
     ("extrapolated", |row| number(row.extrapolated, 2)),
 ];
 
+/// Measures a game with so many players for so many ticks.
+type Measure = fn(u16, u64) -> Row;
+
 fn main() {
     let args = Args::parse();
-    let games: [(&str, fn(u16, u64) -> Row); 5] = [
+    let games: [(&str, Measure); 5] = [
         (Skirmish::NAME, measure::<Skirmish>),
         (ShufflePuck::NAME, measure::<ShufflePuck>),
         (Asteroids::NAME, measure::<Asteroids>),

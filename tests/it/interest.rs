@@ -215,9 +215,9 @@ impl<const SCRIPT: bool> phaselock::game::Bot<Hide<SCRIPT>> for Walk {
         _: &Entities<Thing>,
         _: PlayerId,
         random: &mut Random,
-    ) -> Walk {
+    ) -> Self {
         if random.chance(0.03) {
-            *self = Walk { right: random.below(3) as i16 - 1, down: random.below(3) as i16 - 1 };
+            *self = Self { right: random.below(3) as i16 - 1, down: random.below(3) as i16 - 1 };
         }
         *self
     }

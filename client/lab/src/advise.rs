@@ -3,7 +3,7 @@
 //! There are two answers. *Now* has the thing where it truly is at the moment, as the thesis
 //! measures. *Then* shows truly how it moved, a little later. *Now* is the usual choice.
 //!
-//! The best method has the least *visual error*: the mean distance and [`JERK_WEIGHT`] times the
+//! The best method has the least *visual error*: the mean distance and `JERK_WEIGHT` times the
 //! jerk, in pixels. By distance alone the worst stutter would often win. All is measured on many
 //! seeds, and the *median* counts: a rare outage hits every method, and must not decide between
 //! send rates.

@@ -223,7 +223,7 @@ fn drawn(at: impl Fn(f64) -> [f64; 2]) -> Arc<Recording> {
     Arc::new(recording.expect("there are hundreds, all finite"))
 }
 
-/// Section 4.3 on the zigzags of [`STROKES`], at the middle jitter and with the last interval.
+/// Section 4.3 on the zigzags of `STROKES`, at the middle jitter and with the last interval.
 pub fn strokes_plan(stamps: Stamps, seed: u64) -> Plan {
     let subject = |&(name, stroke): &(&str, f64)| Subject {
         name: name.into(),

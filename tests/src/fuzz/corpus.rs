@@ -23,8 +23,11 @@ use super::room::RoomScript;
 use super::snapshot::snapshot_script;
 use crate::toy::Bells;
 
+/// Makes the seeds of one target.
+type Maker = fn() -> Vec<Vec<u8>>;
+
 /// The targets whose seeds are made, and their makers.
-const MADE: [(&str, fn() -> Vec<Vec<u8>>); 6] = [
+const MADE: [(&str, Maker); 6] = [
     ("client", client),
     ("client_message", client_messages),
     ("input", inputs),

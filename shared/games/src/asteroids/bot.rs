@@ -135,7 +135,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         let (bot, rates) = (self, game.rates);
         let secs = rates.step_secs();
         let Some(own) = ship_of(seen, me).map(|slot| slot.entity).filter(Ship::is_alive) else {
-            *bot = Bot { hunts: bot.hunts, ..Bot::default() };
+            *bot = Self { hunts: bot.hunts, ..Self::default() };
             return Command::default();
         };
         let targets = targets(seen, &own, me);

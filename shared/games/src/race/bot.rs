@@ -72,7 +72,7 @@ impl phaselock::game::Bot<Race> for Bot {
         bot.back_secs -= secs;
         if own.hold > 0 {
             // A foot on the pedal some time after green: a reaction.
-            *bot = Bot { skill: bot.skill, look_secs: random.range(0.12, 0.3), ..Bot::default() };
+            *bot = Self { skill: bot.skill, look_secs: random.range(0.12, 0.3), ..Self::default() };
             return Command::default();
         }
         if bot.look_secs > 0.0 {

@@ -85,7 +85,7 @@ impl phaselock::game::Bot<Skirmish> for Bot {
         let here = own.position();
         bot.rethink_secs -= secs;
         if own.health == 0 {
-            *bot = Bot { aim: own.aim, ..Bot::default() };
+            *bot = Self { aim: own.aim, ..Self::default() };
             return Command { aim: own.aim, ..Command::default() };
         }
         if bot.rethink_secs <= 0.0 {

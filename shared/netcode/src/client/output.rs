@@ -33,7 +33,7 @@ pub enum State {
 /// Order to the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Connect, and say so by [`Session::handle_connected`] or [`Session::handle_lost`].
+    /// Connect, and say so by [`Session::handle_connected`](super::Session::handle_connected) or [`Session::handle_lost`](super::Session::handle_lost).
     Connect,
     /// Send a framed message on the control stream.
     Control(Vec<u8>),
@@ -48,7 +48,7 @@ pub enum Output {
 pub enum Notice {
     /// The session's state is another one.
     State(State),
-    /// A game began: [`Session::client`] plays it.
+    /// A game began: [`Session::client`](super::Session::client) plays it.
     Game {
         /// The server's name.
         server: String,

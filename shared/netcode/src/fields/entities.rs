@@ -146,7 +146,7 @@ impl<E: Entity> Entities<E> {
     }
 
     /// Puts an entity there that a client predicts; see
-    /// [`Game::predicted_spawn`](crate::game::Game::predicted), whose number `number` is. Its
+    /// [`Game::predicted_spawn`](crate::game::Game::predicted_spawn), whose number `number` is. Its
     /// place is beyond all places of a world's, so that it is mistaken for nothing else.
     pub fn predict_spawn(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
         let index = PREDICTED_SPAWN_INDEX_MIN + number % PREDICTED_SPAWNS_MAX;

@@ -68,7 +68,7 @@ pub struct Field {
     /// A correction that moves the field further than this is shown at once, not smoothed away.
     pub snap_distance: f32,
     /// Whether it says what the entity is about to do, such as a key that is held. It is sent
-    /// before the others, so that [`Game::extrapolate`](crate::game::Game::extrapolate) may go by
+    /// before the others, so that [`Coding::extrapolate`](crate::game::Coding::extrapolate) may go by
     /// it. One that drifts is taken for the ticks since the steering fields between the counter
     /// before it and itself changed.
     pub steering: bool,
@@ -158,7 +158,7 @@ impl Field {
         Self::new(0.0, bits, 0, Motion::Smallest)
     }
 
-    /// Sent before the others, for [`Game::extrapolate`](crate::game::Game::extrapolate) to go by.
+    /// Sent before the others, for [`Coding::extrapolate`](crate::game::Coding::extrapolate) to go by.
     pub const fn steering(mut self) -> Self {
         self.steering = true;
         self

@@ -17,5 +17,5 @@ mod terms;
 
 pub use crate::fields::{Entities, Slot};
 pub use inputs::{Inputs, Step};
-pub use rules::{Bot, Coding, Game, Idle, Kit, World, new_bot};
+pub use rules::{Bot, Coding, Extrapolate, Game, Idle, Kit, NewBot, World, new_bot};
 pub use terms::{Ahead, Late, MispredictionCause, Relevance, Viewpoint};

@@ -54,8 +54,8 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Self::Input>);
 
     /// One tick of what a client may compute ahead, with the same functions as
-    /// [`step`](Self::step): its own entity `own`, what it [`shares`](Self::shares), and what its
-    /// player [spawns](Self::predicted). The others stand where the newest snapshot had them, and
+    /// [`step`](Self::step): its own entity `own`, what it [`shares`](Self::co_predicts), and what its
+    /// player [spawns](Self::predicted_spawn). The others stand where the newest snapshot had them, and
     /// nothing else may be changed.
     ///
     /// The older the last known input of another player, the less it says about the present one.
@@ -152,12 +152,20 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     }
 }
 
+/// Makes a bot of a game's own.
+pub type NewBot<G> = fn() -> Box<dyn Bot<G>>;
+
+/// Extrapolates an entity: see [`Coding::extrapolate`]. Arguments are the rules, the state `base`,
+/// the state that steers, and ticks.
+pub type Extrapolate<G> =
+    fn(&G, &<G as Game>::Entity, &<G as Game>::Entity, u64) -> Option<<G as Game>::Entity>;
+
 /// Additions to a game's rules. A game needs none of it: [`Kit::NONE`] plays.
 ///
 /// Its parts are constants, so that calls through them cost what direct calls do.
 pub struct Kit<G: Game> {
     /// Makes a bot. None: the game has no bots.
-    pub bot: Option<fn() -> Box<dyn Bot<G>>>,
+    pub bot: Option<NewBot<G>>,
     /// Rounds played to their ends, results and all: a host that rotates through several games
     /// goes on to the next by it. Always 0, the default, goes on for ever.
     pub rounds_played: fn(&World<G>) -> u32,
@@ -189,8 +197,7 @@ pub struct Coding<G: Game> {
     /// An extrapolation that fails costs bytes and nothing else, so rules that need the rest of
     /// the world can be left out. It is asked for at most
     /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks.
-    pub extrapolate:
-        fn(&G, base: &G::Entity, steering: &G::Entity, ticks: u64) -> Option<G::Entity>,
+    pub extrapolate: Extrapolate<G>,
     /// Frozen tables of the range coder. The general ones by default.
     pub tables: fn() -> &'static Tables,
 }

@@ -29,7 +29,7 @@ pub enum Choice {
     /// the expectation was.
     CubicSpline,
     /// A display that goes a twelfth of the way to the newest state, moved by its velocity over
-    /// its age, 60 times a second, whatever the frame rate ([`Curve::Twelfth`]). The article
+    /// its age, 60 times a second, whatever the frame rate (`Curve::Twelfth`). The article
     /// speaks of 0.2 s, after which a third of a gap is left. A gap near the snap distance closes
     /// faster, and nothing snaps below it. Rotations, which the article lets stand between states,
     /// go on.

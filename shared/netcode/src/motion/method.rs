@@ -9,7 +9,7 @@ use crate::fields::Values;
 /// quarter of a second, as Source's `cl_extrapolate_amount`: a guess over more is seldom right.
 pub const HORIZON_SECS: f64 = 0.25;
 
-/// Seconds after which [`Threshold`] sends whatever happened: DIS's heartbeat is 5 s by default,
+/// Seconds after which `Threshold` sends whatever happened: DIS's heartbeat is 5 s by default,
 /// which is long for a game in which states are lost.
 pub const HEARTBEAT_SECS_MAX: f64 = 1.0;
 
