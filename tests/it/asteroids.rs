@@ -123,13 +123,13 @@ impl LocalTick {
 /// Drawn positions of all that moves.
 fn drawn(view: &View<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
     let one = |slot: &Slot<Piece>| {
-        let place = match slot.entity {
+        let position = match slot.entity {
             Piece::Ship(ship) => (0, ship.spawns, ship.position()),
             Piece::Rock(rock) => (1, 0, rock.position()),
             Piece::Bullet(bullet) => (2, 0, bullet.position()),
             _ => return None,
         };
-        Some((slot.id, place))
+        Some((slot.id, position))
     };
     view.entities.iter().filter_map(one).collect()
 }
@@ -146,14 +146,14 @@ fn bodies_are_never_drawn_streaking_across_the_field() {
             return;
         }
         let now = drawn(screen.borrow().as_ref().expect("it draws"));
-        for (id, (kind, life, place)) in &now {
-            assert!(place.min_element() >= 0.0 && place.max_element() < SIZE, "{place}");
+        for (id, (kind, life, position)) in &now {
+            assert!(position.min_element() >= 0.0 && position.max_element() < SIZE, "{position}");
             let Some((_, _, was)) = before.get(id).filter(|(_, was, _)| was == life) else {
                 continue;
             };
             let kind = usize::from(*kind);
-            most[kind] = most[kind].max(FIELD.distance(*was, *place));
-            crossed[kind] += usize::from(was.distance(*place) > 0.5 * SIZE);
+            most[kind] = most[kind].max(FIELD.distance(*was, *position));
+            crossed[kind] += usize::from(was.distance(*position) > 0.5 * SIZE);
         }
         before = now;
     });
@@ -238,8 +238,8 @@ fn hits(seed: u64, round_trip_ms: i64) -> (u32, u32) {
         let bullets = view.entities.records::<Bullet>().filter(mine);
         let now: BTreeMap<_, _> =
             bullets.map(|it| (it.entity.shot, it.entity.position())).collect();
-        for (shot, place) in &flying {
-            let near = |at: Vec2, radius: f32| FIELD.distance(at, *place) < radius + 1.0;
+        for (shot, position) in &flying {
+            let near = |at: Vec2, radius: f32| FIELD.distance(at, *position) < radius + 1.0;
             let ship = view.entities.records::<Ship>().any(|ship| {
                 let ship = (ship.owner, ship.entity);
                 ship.0 != Some(core.player()) && near(ship.1.position(), SHIP_RADIUS)

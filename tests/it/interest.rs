@@ -187,8 +187,8 @@ impl<const SCRIPT: bool> Game for Hide<SCRIPT> {
     }
 
     fn viewpoint(&self, entities: &Entities<Thing>, player: PlayerId) -> Option<Viewpoint> {
-        let place = entities.owned_by(player).next()?.entity.at();
-        Some(Viewpoint { position: place, range: REACH })
+        let position = entities.owned_by(player).next()?.entity.at();
+        Some(Viewpoint { position, range: REACH })
     }
 
     fn relevance(

@@ -309,9 +309,9 @@ fn is_sunk(level: &Level, player: &Player) -> bool {
     const SEEN: f32 = 0.03;
     let (left, right) = (player.x - HALF_WIDTH + SEEN, player.x + HALF_WIDTH - SEEN);
     let (head, feet) = (player.y - HEIGHT + SEEN, player.y - SEEN);
-    let mut places = (left.floor() as i32..right.ceil() as i32)
+    let mut positions = (left.floor() as i32..right.ceil() as i32)
         .flat_map(|column| (head.floor() as i32..feet.ceil() as i32).map(move |row| (column, row)));
-    places.any(|(column, row)| level.is_solid(column, row))
+    positions.any(|(column, row)| level.is_solid(column, row))
 }
 
 /// Watches bots by some methods over a network.
@@ -349,8 +349,8 @@ fn watched(network: LinkConfig, methods: &[Choice], seed: u64) -> Vec<Shown> {
                 let back = ((newest.0 % cycle as u64) as f32 - ticks).rem_euclid(cycle);
                 let at = truth.len() as f32 - 1.0 - back;
                 let (before, part) = (at.floor(), at - at.floor());
-                let of = |place: f32| {
-                    let (_, entities) = truth.get(place.max(0.0) as usize)?;
+                let of = |position: f32| {
+                    let (_, entities) = truth.get(position.max(0.0) as usize)?;
                     entities.record::<Player>(slot.id).copied()
                 };
                 let (Some(a), Some(b)) = (of(before), of(before + 1.0).or(of(before))) else {

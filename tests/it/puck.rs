@@ -188,7 +188,7 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
         // Rounded to the grid; and blended between two ticks, within which the puck may turn.
         assert!(step.apart > TOUCH - 0.06, "it is within the mallet: {step:?}");
         assert!(!step.back, "it went back: {step:?}");
-        // What catches up with its place ahead as it comes near is faster than it moves, but does
+        // What catches up with its position ahead as it comes near is faster than it moves, but does
         // not jump.
         assert!(step.speed < 3.0 * PUCK_SPEED, "it jumped: {step:?}");
         if step.was.hits == step.is.hits || step.is.velocity().distance(step.was.velocity()) < 2.0 {
@@ -262,16 +262,17 @@ fn shown(choice: Choice) -> Shown {
         }
     }
     shown.puck_off = off.iter().sum::<f32>() / off.len() as f32;
-    let place = |entities: &Scene| mallet_of(entities, other).map(|mallet| mallet.position());
+    let position = |entities: &Scene| mallet_of(entities, other).map(|mallet| mallet.position());
     let (mut off, mut shake) = (Vec::new(), Vec::new());
     for three in frames.windows(3) {
         let [a, b, c] = three else { continue };
-        let (Some(was), Some(is), Some(next)) = (place(&a.1), place(&b.1), place(&c.1)) else {
+        let (Some(was), Some(is), Some(next)) = (position(&a.1), position(&b.1), position(&c.1))
+        else {
             continue;
         };
         let secs = (c.0 - b.0).as_secs() as f32;
         shake.push(((next - is) - (is - was)).length() / secs);
-        off.extend(place(truth(b.0)).map(|truth| truth.distance(is)));
+        off.extend(position(truth(b.0)).map(|truth| truth.distance(is)));
     }
     let mean = |of: &[f32]| of.iter().sum::<f32>() / of.len() as f32;
     (shown.mallet_off, shown.mallet_shake) = (mean(&off), mean(&shake));

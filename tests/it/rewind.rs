@@ -43,10 +43,10 @@ fn join(sim: &mut Sim<Range>, link: LinkConfig, screen: &Screen, press: Press<Ra
 
 /// Where somebody is.
 fn truth(sim: &Sim<Range>, of: PlayerId) -> Vec2 {
-    place(&sim.room.world().entities, of).expect("it is there")
+    position(&sim.room.world().entities, of).expect("it is there")
 }
 
-fn place(of: &phaselock::game::Entities<Piece>, player: PlayerId) -> Option<Vec2> {
+fn position(of: &phaselock::game::Entities<Piece>, player: PlayerId) -> Option<Vec2> {
     let slot = players(of).find(|slot| slot.owner == Some(player))?;
     Some(Vec2::new(slot.entity.x, slot.entity.y))
 }
@@ -171,7 +171,7 @@ fn jitter_and_losses_cost_little() {
 /// every three seconds and a little, so that each time another part of it is shot at.
 fn hide_and_seek() -> Press<Range> {
     Box::new(|client, tick| {
-        let y = place(&client.newest(), client.player()).map_or(0.0, |at| at.y);
+        let y = position(&client.newest(), client.player()).map_or(0.0, |at| at.y);
         let hiding = tick.0 % 187 < 93;
         let down = if hiding && y > 11.5 {
             -1
@@ -192,7 +192,7 @@ type Lie = fn(Tick, bool, u16) -> u16;
 /// Knowledge of a cheat with the best of connections to the truth.
 #[derive(Default)]
 struct Oracle {
-    places: BTreeMap<Tick, Vec2>,
+    positions: BTreeMap<Tick, Vec2>,
     /// The view lag that was accepted last.
     believed: Micros,
 }
@@ -214,9 +214,9 @@ fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>
         let told = told.borrow();
         let rates = client.rates();
         let at = rates.tick_at(rates.time_of(tick) - told.believed);
-        let known = told.places.range(..=at).next_back().map(|(_, place)| *place);
+        let known = told.positions.range(..=at).next_back().map(|(_, position)| *position);
         let aim = if lying { known } else { honest };
-        let aim = aim.map(|place| turns(place - STAND));
+        let aim = aim.map(|position| turns(position - STAND));
         Command { aim: aim.unwrap_or(0.0), fire: aim.is_some(), ..Command::default() }
     });
     let shooter = join(&mut sim, link, &screen, press);
@@ -243,9 +243,9 @@ fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>
             return;
         }
         last = tick;
-        let place = truth(sim, HIDER);
-        oracle.borrow_mut().places.insert(tick, place);
-        if in_sight(STAND, place, &walls) {
+        let position = truth(sim, HIDER);
+        oracle.borrow_mut().positions.insert(tick, position);
+        if in_sight(STAND, position, &walls) {
             covered = None;
         } else {
             covered.get_or_insert(tick);
@@ -254,7 +254,7 @@ fn seek(link: LinkConfig, favour: Option<Favour>, lie: Option<Lie>) -> (Vec<f64>
             oracle.borrow_mut().believed = view.accepted;
             let Some(hit) = hit else { continue };
             hits += 1;
-            assert!(hit.now.distance(place) < 0.01, "it is told where the target is");
+            assert!(hit.now.distance(position) < 0.01, "it is told where the target is");
             if let Some(since) = covered {
                 behind.push(tick.since(since) as f64 * 1000.0 / 60.0);
             }
@@ -330,7 +330,7 @@ fn walls_stop_shots_at_the_rewound_time() {
         while let Some(rewound) = sim.room.poll_rewound() {
             shots += 1;
             let Some(entities) = sim.truth.get(&rewound.view.at.tick) else { continue };
-            let then = place(entities, HIDER).expect("it was there");
+            let then = position(entities, HIDER).expect("it was there");
             // Well behind it: none of a body is to be seen.
             let shoulder = Vec2::new(0.0, 0.8);
             let covered = |at: Vec2| {
@@ -367,7 +367,7 @@ fn a_shot_tells_what_it_was_tested_against() {
             let lag_ms = rewound.view.accepted.as_ms();
             assert!((155.0..225.0).contains(&lag_ms), "{lag_ms} ms");
             let Some(hit) = rewound.hit else { continue };
-            let near = |time: ServerTime| place(&sim.truth[&even(rates.tick_at(time))], TARGET);
+            let near = |time: ServerTime| position(&sim.truth[&even(rates.tick_at(time))], TARGET);
             let then = near(at).expect("it was there");
             assert!(hit.then.distance(then) < 0.25, "{hit:?}, not {then}");
             assert!(hit.now.distance(truth(sim, TARGET)) < 0.01);

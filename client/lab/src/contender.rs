@@ -130,9 +130,9 @@ impl Method for Newest {
 
     fn show(&mut self, path: &Track, at: Moment, _rules: &dyn Rules) -> Shown {
         let Some(knot) = path.newest() else {
-            return Shown { place: [0.0; FIELDS_MAX], starved: true };
+            return Shown { position: [0.0; FIELDS_MAX], starved: true };
         };
-        Shown { place: knot.place, starved: at.now > knot.time + HORIZON_SECS }
+        Shown { position: knot.position, starved: at.now > knot.time + HORIZON_SECS }
     }
 }
 

@@ -108,11 +108,11 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
     let (begin, end) = part(recording, recording.secs().min(setup.secs));
     let steps = ((end - begin) / setup.frame) as usize;
     let truth = |step: usize| recording.truth(begin + step as f64 * setup.frame);
-    let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.place, truth.course)));
+    let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.position, truth.course)));
     let sent = track::updates(recording, &carried, setup);
-    let places = |which: fn(Fate) -> bool| -> Vec<[f64; 2]> {
+    let positions = |which: fn(Fate) -> bool| -> Vec<[f64; 2]> {
         let here = sent.iter().filter(|update| (begin..=end).contains(&update.sent));
-        here.filter(|update| which(update.fate)).map(|update| update.place).collect()
+        here.filter(|update| which(update.fate)).map(|update| update.position).collect()
     };
     let curve = |(number, &method): (usize, &Contender)| {
         let scores = Scores::of(recording, &carried, method);
@@ -136,8 +136,8 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
             figure(1.0 / setup.frame),
         ),
         truth: Legs::pieces(recording, truth),
-        updates: places(|fate| matches!(fate, Fate::Arrives(_))),
-        lost: places(|fate| fate == Fate::Lost),
+        updates: positions(|fate| matches!(fate, Fate::Arrives(_))),
+        lost: positions(|fate| fate == Fate::Lost),
         curves: methods.iter().enumerate().map(curve).collect(),
     })
 }
@@ -149,12 +149,12 @@ fn part(recording: &Recording, secs: f64) -> (f64, f64) {
     // The sum of all deviations from going straight on.
     let winding = |begin: f64| {
         let step = span / 240.0;
-        let place = |at: u32| recording.truth(begin + f64::from(at) * step);
+        let position = |at: u32| recording.truth(begin + f64::from(at) * step);
         let bend = |at: u32| {
-            let [a, b, c] = [0, 1, 2].map(|more| place(at + more));
+            let [a, b, c] = [0, 1, 2].map(|more| position(at + more));
             let (a, b, c) = (a?, b?, c?);
-            let [x, y] = recording.way(a.place, b.place);
-            let [u, v] = recording.way(b.place, c.place);
+            let [x, y] = recording.way(a.position, b.position);
+            let [u, v] = recording.way(b.position, c.position);
             (a.course == c.course).then(|| (u - x).hypot(v - y))
         };
         (0..238).filter_map(bend).sum::<f64>()
@@ -174,7 +174,7 @@ fn thinned(count: usize) -> impl Iterator<Item = usize> {
 
 fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
     let Seen::Shown(_, course) = frame.seen else { return None };
-    Some((frame.place?, course))
+    Some((frame.position?, course))
 }
 
 /// Errors against each parameter that varies; none without one, or without two series.

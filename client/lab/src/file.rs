@@ -305,11 +305,11 @@ impl Source {
             tick_hz: u16::try_from(rates.tick_hz).ok()?,
             seed,
         };
-        source.place().map(|_| source)
+        source.position_fields().map(|_| source)
     }
 
     /// Indices of the fields `x` and `y`.
-    fn place(&self) -> Option<(usize, usize)> {
+    fn position_fields(&self) -> Option<(usize, usize)> {
         let at = |name| self.fields.iter().position(|field| field.name == name);
         at("x").zip(at("y"))
     }

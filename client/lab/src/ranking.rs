@@ -1,8 +1,8 @@
 //! Which method is best.
 //!
-//! There are two goals. *The past*, shown as it was: the least error against the true place at
+//! There are two goals. *The past*, shown as it was: the least error against the true position at
 //! the time shown, and of those about alike the least jerk. *The present*, shown as it is: the
-//! least error against the true place now, among those whose jerk is bearable.
+//! least error against the true position now, among those whose jerk is bearable.
 
 /// Ratio of errors below which jerk decides. Arbitrary.
 pub const ALIKE: f64 = 1.05;

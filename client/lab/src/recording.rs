@@ -27,7 +27,7 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Position across, and up or down, in the recording's own unit.
-    pub place: [f64; 2],
+    pub position: [f64; 2],
     /// Direction in turns, for a body that has one.
     pub turn: Option<f64>,
     /// Course of the body.
@@ -47,7 +47,7 @@ pub struct Recording {
     pub rules: SharedRules,
     /// Error that a sender tolerates, in the fields' units.
     pub tolerance: Tolerance,
-    place: [usize; 2],
+    position: [usize; 2],
     turn: Option<usize>,
     /// Positions are the fields' values times `scale` plus `origin`.
     scale: f64,
@@ -87,7 +87,7 @@ impl Recording {
         rules: SharedRules,
     ) -> Option<Self> {
         let at = |name| fields.iter().position(|field: &Field| field.name == name);
-        let place = [at("x")?, at("y")?];
+        let position = [at("x")?, at("y")?];
         let first = samples.first()?.time;
         samples.get(1)?;
         samples.iter_mut().for_each(|sample| sample.time -= first);
@@ -97,7 +97,7 @@ impl Recording {
             samples,
             rules,
             tolerance: Tolerance { distance: 0.0, turns: 0.02 },
-            place,
+            position,
             turn: fields.iter().position(points),
             scale: 1.0,
             origin: [0.0; 2],
@@ -149,8 +149,8 @@ impl Recording {
     }
 
     /// Indices of the position's fields.
-    pub fn place(&self) -> [usize; 2] {
-        self.place
+    pub fn position(&self) -> [usize; 2] {
+        self.position
     }
 
     /// Index of the direction's field.
@@ -164,15 +164,15 @@ impl Recording {
     }
 
     /// Where some coordinates are, in the recording's own unit.
-    pub fn place_of(&self, coords: &Coords) -> [f64; 2] {
-        [0, 1].map(|axis| coords[self.place[axis]] * self.scale + self.origin[axis])
+    pub fn position_of(&self, coords: &Coords) -> [f64; 2] {
+        [0, 1].map(|axis| coords[self.position[axis]] * self.scale + self.origin[axis])
     }
 
     /// The shorter way from one position to another, where the world wraps.
     pub fn way(&self, from: [f64; 2], to: [f64; 2]) -> [f64; 2] {
         std::array::from_fn(|axis| {
             let way = to[axis] - from[axis];
-            match self.shape.fields()[self.place[axis]].period().map(f64::from) {
+            match self.shape.fields()[self.position[axis]].period().map(f64::from) {
                 Some(period) => way - period * self.scale * (way / (period * self.scale)).round(),
                 None => way,
             }
@@ -184,7 +184,7 @@ impl Recording {
         let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
         for sample in &self.samples {
             for (axis, bounds) in bounds.iter_mut().enumerate() {
-                let value = f64::from(sample.values[self.place[axis]]) * self.scale;
+                let value = f64::from(sample.values[self.position[axis]]) * self.scale;
                 let value = value + self.origin[axis];
                 *bounds = [bounds[0].min(value), bounds[1].max(value)];
             }
@@ -194,11 +194,11 @@ impl Recording {
 
     /// Mean distance a second, without teleports.
     pub fn speed(&self) -> f64 {
-        let place =
-            |sample: &Sample| self.place.map(|at| f64::from(sample.values[at]) * self.scale);
+        let position =
+            |sample: &Sample| self.position.map(|at| f64::from(sample.values[at]) * self.scale);
         let (mut way, mut secs) = (0.0, 0.0);
         for pair in self.samples.windows(2).filter(|pair| pair[0].course == pair[1].course) {
-            let [x, y] = self.way(place(&pair[0]), place(&pair[1]));
+            let [x, y] = self.way(position(&pair[0]), position(&pair[1]));
             way += (x * x + y * y).sqrt();
             secs += pair[1].time - pair[0].time;
         }
@@ -256,7 +256,8 @@ impl Recording {
             f64::from(values[0]) + f64::from(fields[at].way(values[0], values[1])) * part
         };
         (from.course == to.course).then(|| Truth {
-            place: [0, 1].map(|axis| blend(self.place[axis]) * self.scale + self.origin[axis]),
+            position: [0, 1]
+                .map(|axis| blend(self.position[axis]) * self.scale + self.origin[axis]),
             turn: self.turn.map(blend),
             course: from.course,
         })
@@ -267,8 +268,8 @@ impl Recording {
 mod tests {
     use super::*;
 
-    fn points(places: &[[f64; 3]]) -> Vec<Point> {
-        places.iter().map(|&[time, x, y]| Point { time, x, y, course: 0 }).collect()
+    fn points(positions: &[[f64; 3]]) -> Vec<Point> {
+        positions.iter().map(|&[time, x, y]| Point { time, x, y, course: 0 }).collect()
     }
 
     #[test]
@@ -276,9 +277,9 @@ mod tests {
         let recording = Recording::of_points(&points(&[[5.0, 1e6, 2.0], [6.0, 1e6 + 4.0, 4.0]]));
         let recording = recording.expect("two points");
         for part in [0.0, 0.25, 1.0] {
-            let place = recording.truth(part).expect("it is there").place;
-            assert!((place[0] - 1e6 - 4.0 * part).abs() < 1e-6, "{place:?}");
-            assert!((place[1] - 2.0 - 2.0 * part).abs() < 1e-6, "{place:?}");
+            let position = recording.truth(part).expect("it is there").position;
+            assert!((position[0] - 1e6 - 4.0 * part).abs() < 1e-6, "{position:?}");
+            assert!((position[1] - 2.0 - 2.0 * part).abs() < 1e-6, "{position:?}");
         }
         assert_eq!(recording.secs(), 1.0);
         assert_eq!((recording.truth(-0.1), recording.truth(1.1)), (None, None));
@@ -306,6 +307,6 @@ mod tests {
         assert!(Recording::of_points(&points(&[[0.0, 1.0, 1.0]])).is_none());
         assert!(Recording::of_points(&points(&[[0.0, 1.0, 1.0], [1.0, f64::NAN, 1.0]])).is_none());
         let still = Recording::of_points(&points(&[[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]));
-        assert_eq!(still.expect("it stands").truth(0.5).expect("it is there").place, [1.0; 2]);
+        assert_eq!(still.expect("it stands").truth(0.5).expect("it is there").position, [1.0; 2]);
     }
 }

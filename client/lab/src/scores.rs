@@ -17,7 +17,7 @@ pub struct Watched {
     /// Content of the screen.
     pub seen: Seen,
     /// Position shown, in the recording's own unit.
-    pub place: Option<[f64; 2]>,
+    pub position: Option<[f64; 2]>,
     /// True position at the time shown.
     pub then: Option<Truth>,
     /// True position at the present.
@@ -40,13 +40,13 @@ pub fn watch<'a>(
         }
         let seen = screen.show(at, &*recording.rules);
         let time = contender.timeline().time(at);
-        let place = match seen {
-            Seen::Shown(shown, _) => Some(recording.place_of(&shown.place)),
+        let position = match seen {
+            Seen::Shown(shown, _) => Some(recording.position_of(&shown.position)),
             Seen::Nothing | Seen::Cut => None,
         };
         let present = recording.truth(at.now);
         let then = if time == at.now { present } else { recording.truth(time) };
-        Watched { at, time, seen, place, then, present }
+        Watched { at, time, seen, position, then, present }
     })
 }
 
@@ -147,10 +147,10 @@ impl<'a> Tally<'a> {
             self.jerks.cut();
             return;
         };
-        let place = self.recording.place_of(&shown.place);
-        let off = |from: [f64; 2]| self.recording.way(from, place);
+        let position = self.recording.position_of(&shown.position);
+        let off = |from: [f64; 2]| self.recording.way(from, position);
         if of == present.course {
-            self.now.push(length(off(present.place)));
+            self.now.push(length(off(present.position)));
         }
         if of != then.course {
             // It is somewhere else altogether: how far off says nothing, and it is not to be seen
@@ -160,10 +160,10 @@ impl<'a> Tally<'a> {
             return;
         }
         self.starved += usize::from(shown.starved);
-        self.shown.push(length(off(then.place)));
-        self.jerks.push(off(then.place), of);
+        self.shown.push(length(off(then.position)));
+        self.jerks.push(off(then.position), of);
         if let (Some(field), Some(turn)) = (self.recording.turn(), then.turn) {
-            let off = shown.place[field] - turn;
+            let off = shown.position[field] - turn;
             self.turns += (off - off.round()).abs();
         }
     }

@@ -126,7 +126,7 @@ mod tests {
             screen.receive(course, (time, time), &values(x), &NoRules);
         }
         let mut x = |past: f64| match screen.show(at(past), &NoRules) {
-            Seen::Shown(shown, course) => Some((course, (shown.place[0] * 1e3).round())),
+            Seen::Shown(shown, course) => Some((course, (shown.position[0] * 1e3).round())),
             _ => None,
         };
         assert_eq!(x(0.9), None, "it is not there yet");
@@ -136,7 +136,7 @@ mod tests {
         // What was overtaken by a teleport is over.
         screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
         let Seen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else { panic!("it is there") };
-        assert!(shown.starved && (shown.place[0] - 1.1).abs() < 1e-3);
+        assert!(shown.starved && (shown.position[0] - 1.1).abs() < 1e-3);
     }
 
     #[test]

@@ -172,7 +172,7 @@ mod tests {
             assert_eq!(shape.name().parse(), Ok(*shape));
             let recording = shape.record(3.0);
             assert_eq!((recording.samples.len(), recording.secs()), (3001, 3.0));
-            let [x, y] = recording.truth(1.25).expect("it is there").place;
+            let [x, y] = recording.truth(1.25).expect("it is there").position;
             let [truly_x, truly_y] = shape.at(1.25, 3.0);
             assert!((x - truly_x).abs() < 0.001 && (y - truly_y).abs() < 0.001, "{shape}");
         }

@@ -13,11 +13,11 @@ pub struct Legs {
 
 impl Legs {
     /// Number of the leg of the next position.
-    pub fn of(&mut self, recording: &Recording, place: [f64; 2], course: u32) -> u32 {
-        if let Some((before, last)) = self.last.replace((place, course)) {
-            let way = recording.way(before, place);
+    pub fn of(&mut self, recording: &Recording, position: [f64; 2], course: u32) -> u32 {
+        if let Some((before, last)) = self.last.replace((position, course)) {
+            let way = recording.way(before, position);
             let jumps = [0, 1].iter().any(|axis: &usize| {
-                let straight = place[*axis] - before[*axis];
+                let straight = position[*axis] - before[*axis];
                 (straight - way[*axis]).abs() > straight.abs() / 2.0
             });
             self.number += u32::from(jumps || last != course);
@@ -28,20 +28,20 @@ impl Legs {
     /// The drawable pieces of a track, broken where there is no position, too.
     pub fn pieces(
         recording: &Recording,
-        places: impl Iterator<Item = Option<([f64; 2], u32)>>,
+        positions: impl Iterator<Item = Option<([f64; 2], u32)>>,
     ) -> Vec<Vec<[f64; 2]>> {
         let mut legs = Self::default();
         let mut pieces: Vec<Vec<[f64; 2]>> = Vec::new();
         let mut before = None;
-        for place in places {
-            let Some((place, course)) = place else {
+        for position in positions {
+            let Some((position, course)) = position else {
                 before = None;
                 continue;
             };
-            let leg = legs.of(recording, place, course);
+            let leg = legs.of(recording, position, course);
             match pieces.last_mut().filter(|_| before == Some(leg)) {
-                Some(piece) => piece.push(place),
-                None => pieces.push(vec![place]),
+                Some(piece) => piece.push(position),
+                None => pieces.push(vec![position]),
             }
             before = Some(leg);
         }
@@ -55,7 +55,7 @@ pub struct Update {
     /// Departure in seconds.
     pub sent: f64,
     /// True position then.
-    pub place: [f64; 2],
+    pub position: [f64; 2],
     /// Fate of the update.
     pub fate: Fate,
 }
@@ -88,7 +88,7 @@ pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<U
     }
     let update = |(&sent, came): (&f64, f64)| {
         let (values, _) = recording.state(sent)?;
-        let place = recording.place_of(&recording.shape.coords(&values, None));
+        let position = recording.position_of(&recording.shape.coords(&values, None));
         let fate = if came.is_finite() {
             Fate::Arrives(came)
         } else if sent + slowest < end {
@@ -96,7 +96,7 @@ pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<U
         } else {
             Fate::Open
         };
-        Some(Update { sent, place, fate })
+        Some(Update { sent, position, fate })
     };
     carried.sent.iter().zip(came).filter_map(update).collect()
 }
@@ -145,7 +145,7 @@ mod tests {
             (count(|it| matches!(it, Fate::Arrives(_))), count(|it| *it == Fate::Lost));
         assert!(came > 50 && lost > 20, "{came} came and {lost} were lost");
         for update in &all {
-            assert!((update.place[0] - update.sent * 100.0).abs() < 0.1, "{update:?}");
+            assert!((update.position[0] - update.sent * 100.0).abs() < 0.1, "{update:?}");
             match update.fate {
                 Fate::Arrives(at) => assert!((at - update.sent - 0.35).abs() < 1e-5, "{update:?}"),
                 Fate::Lost => assert!(update.sent < 9.65, "{update:?}"),
@@ -163,7 +163,7 @@ mod tests {
     fn a_line_is_broken_at_cuts_and_at_the_edge_of_a_world_that_wraps() {
         let recording = points(1.0, 11);
         let at = |x: f64, course| Some(([x, 0.0], course));
-        let pieces = |places: Vec<_>| Legs::pieces(&recording, places.into_iter());
+        let pieces = |positions: Vec<_>| Legs::pieces(&recording, positions.into_iter());
         let broken = pieces(vec![at(0.0, 0), at(1.0, 0), None, at(2.0, 0), at(3.0, 1)]);
         assert_eq!(
             broken,

@@ -35,7 +35,7 @@ const KEYS_WIDTH: f32 = 150.0;
 #[derive(Debug)]
 pub(crate) struct Status<'a> {
     /// The server, as the player knows it.
-    pub(crate) place: &'a str,
+    pub(crate) title: &'a str,
     /// Name that the server gives itself.
     pub(crate) server: &'a str,
     pub(crate) state: &'a State,
@@ -72,7 +72,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
         State::Connected => {}
         State::Connecting { attempt } => {
             let verb = if status.playing.is_some() { "Rejoining" } else { "Connecting to" };
-            let what = format!("{verb} {}", status.place);
+            let what = format!("{verb} {}", status.title);
             let how = match status.lost {
                 Some(lost) => format!("{lost}\nattempt {attempt}"),
                 None => format!("attempt {attempt}"),
@@ -82,8 +82,8 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
         State::Waiting { reason, retry_at, attempt } => {
             let secs = (*retry_at - status.now).as_secs().max(0.0);
             let (what, tried) = match status.playing {
-                Some(_) => (format!("Lost {}", status.place), "Rejoining"),
-                None => (format!("Cannot join {}", status.place), "Trying again"),
+                Some(_) => (format!("Lost {}", status.title), "Rejoining"),
+                None => (format!("Cannot join {}", status.title), "Trying again"),
             };
             let times =
                 if *attempt > 1 { format!(" (attempt {})", attempt + 1) } else { "".into() };
@@ -95,7 +95,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
         }
     }
     if let Some(fingerprint) = status.pinned {
-        pinned(painter, screen, status.place, fingerprint);
+        pinned(painter, screen, status.title, fingerprint);
     }
 }
 
@@ -205,8 +205,8 @@ fn waiting(
 }
 
 /// Notice at the bottom: the server's certificate is remembered from now on.
-fn pinned(painter: &Painter, screen: Rect, place: &str, fingerprint: Fingerprint) {
-    let words = format!("First visit to {place}: its certificate is remembered from now on.");
+fn pinned(painter: &Painter, screen: Rect, title: &str, fingerprint: Fingerprint) {
+    let words = format!("First visit to {title}: its certificate is remembered from now on.");
     let words = painter.layout_no_wrap(words, FontId::proportional(14.0), palette::TEXT);
     let print = fingerprint.to_string();
     let print = painter.layout_no_wrap(print, FontId::monospace(11.0), palette::TEXT_SOFT);
@@ -221,7 +221,7 @@ fn pinned(painter: &Painter, screen: Rect, place: &str, fingerprint: Fingerprint
 /// Shows the pause; the game goes on behind it.
 pub(crate) fn pause(
     ctx: &Context,
-    place: &str,
+    title: &str,
     controls: &[(&'static str, &'static str)],
 ) -> Option<Choice> {
     let mut choice = None;
@@ -255,7 +255,7 @@ pub(crate) fn pause(
                 if action(ui, "Resume", true).clicked() {
                     choice = Some(Choice::Resume);
                 }
-                if action(ui, &format!("Leave {place}"), false).clicked() {
+                if action(ui, &format!("Leave {title}"), false).clicked() {
                     choice = Some(Choice::Leave);
                 }
             });

@@ -33,7 +33,7 @@ const NOTICE_SHOWN: Micros = Micros::from_ms(12_000);
 /// A visit to a server. Call [`update`](Self::update), then [`draw`](Self::draw), once per frame.
 pub(crate) struct Visit {
     /// The server, as the player knows it.
-    place: String,
+    title: String,
     driver: Driver,
     /// The server inside of this program, if this is a visit to it.
     server: Option<LocalServer>,
@@ -77,8 +77,8 @@ impl Visit {
         let address = server.address().to_string();
         let address = address.parse().map_err(|error| format!("{error}"))?;
         let options = Options::new(address, Pins::Fixed(server.fingerprint()));
-        let place = "the server on this computer".to_owned();
-        Self::start(place, options, name, clock, Some(server), (views, setup))
+        let title = "the server on this computer".to_owned();
+        Self::start(title, options, name, clock, Some(server), (views, setup))
     }
 
     pub(crate) fn join(
@@ -88,12 +88,12 @@ impl Visit {
         begin: (&Views, &Setup),
     ) -> Result<Self, String> {
         let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
-        let place = address.to_string();
-        Self::start(place, Options::new(address, pins), name, clock, None, begin)
+        let title = address.to_string();
+        Self::start(title, Options::new(address, pins), name, clock, None, begin)
     }
 
     fn start(
-        place: String,
+        title: String,
         options: Options,
         name: String,
         clock: Clock,
@@ -108,7 +108,7 @@ impl Visit {
         let driver = Driver::spawn(options, config, clock)
             .map_err(|error| format!("cannot start the network's thread: {error}"))?;
         Ok(Self {
-            place,
+            title,
             driver,
             server,
             views: views.clone(),
@@ -264,7 +264,7 @@ impl Visit {
         overlay::draw(
             &painter,
             &Status {
-                place: &self.place,
+                title: &self.title,
                 server: &self.server_name,
                 state: self.driver.session.state(),
                 lost: self.lost.as_deref(),
@@ -286,7 +286,7 @@ impl Visit {
             return Next::Stay;
         }
         let keys = self.play.as_ref().map_or(&[][..], |(entry, _)| entry.keys);
-        match overlay::pause(ctx, &self.place, keys) {
+        match overlay::pause(ctx, &self.title, keys) {
             Some(overlay::Choice::Resume) => {
                 self.paused = false;
                 controls.rest();
@@ -312,19 +312,19 @@ impl Visit {
         match self.driver.session.state() {
             State::Connecting { attempt } => {
                 let lost = self.lost.as_ref().map_or(String::new(), |lost| format!(": {lost}"));
-                format!("still connecting to {} (attempt {attempt}){lost}", self.place)
+                format!("still connecting to {} (attempt {attempt}){lost}", self.title)
             }
-            State::Connected => format!("{} sends no snapshots", self.place),
+            State::Connected => format!("{} sends no snapshots", self.title),
             State::Waiting { reason, .. } | State::Ended { reason } => self.at_place(reason),
         }
     }
 
     /// A reason with the name of the server, unless it has it.
     fn at_place(&self, reason: &str) -> String {
-        if reason.contains(&self.place) {
+        if reason.contains(&self.title) {
             return reason.to_owned();
         }
-        format!("{}: {reason}", self.place)
+        format!("{}: {reason}", self.title)
     }
 
     /// Says goodbye on a thread of its own, because that may take a moment.

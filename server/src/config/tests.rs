@@ -40,7 +40,9 @@ fn serve(args: &[&str], env: &[&str]) -> Config {
 
 fn refused(args: &[&str], env: &[&str]) -> String {
     match run(args, env) {
-        Err(ConfigError::Usage(error)) => panic!("{args:?} with {env:?} is a usage error: {error}"),
+        Err(ConfigError::Usage(error)) => {
+            panic!("{args:?} with {env:?} is a usage error: {error}")
+        }
         Err(error) => error.to_string(),
         Ok(command) => panic!("{args:?} with {env:?} gave {command:?}"),
     }

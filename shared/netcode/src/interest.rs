@@ -27,7 +27,7 @@ struct Place {
 pub struct Grid {
     /// Side of a cell.
     cell: f64,
-    places: Vec<Place>,
+    positions: Vec<Place>,
     everywhere: Vec<u16>,
 }
 
@@ -45,7 +45,7 @@ impl Grid {
     /// is not positive counts as 1.
     pub fn rebuild(&mut self, cell: f32, entities: impl IntoIterator<Item = (u16, Option<Vec2>)>) {
         self.cell = if cell > 0.0 && cell.is_finite() { f64::from(cell) } else { 1.0 };
-        self.places.clear();
+        self.positions.clear();
         self.everywhere.clear();
         for (index, position) in entities {
             let Some(at) = position else {
@@ -55,10 +55,11 @@ impl Grid {
             if at.is_finite() {
                 let row = cell_of(f64::from(at.y), self.cell);
                 let column = cell_of(f64::from(at.x), self.cell);
-                self.places.push(Place { row, column, index, at });
+                self.positions.push(Place { row, column, index, at });
             }
         }
-        self.places.sort_unstable_by_key(|place| (place.row, place.column, place.index));
+        self.positions
+            .sort_unstable_by_key(|position| (position.row, position.column, position.index));
     }
 
     /// Writes the entities within `radius` of `eye`, and those that are near to everybody, into
@@ -91,22 +92,23 @@ impl Grid {
         let span =
             |middle: f64| (cell_of(middle - reach, self.cell), cell_of(middle + reach, self.cell));
         let ((left, right), (bottom, top)) = (span(x), span(y));
-        let mut places = self.places.as_slice();
+        let mut positions = self.positions.as_slice();
         let mut row = bottom;
         loop {
-            let from = places.partition_point(|place| (place.row, place.column) < (row, left));
-            places = &places[from..];
-            let Some(first) = places.first().filter(|first| first.row <= top) else { return };
+            let from =
+                positions.partition_point(|position| (position.row, position.column) < (row, left));
+            positions = &positions[from..];
+            let Some(first) = positions.first().filter(|first| first.row <= top) else { return };
             if first.row > row {
                 row = first.row;
                 continue;
             }
-            let cells = |place: &&Place| place.row == row && place.column <= right;
-            for place in places.iter().take_while(cells) {
+            let cells = |position: &&Place| position.row == row && position.column <= right;
+            for position in positions.iter().take_while(cells) {
                 // In f64 no square of an f32 overflows.
-                let (dx, dy) = (f64::from(place.at.x) - x, f64::from(place.at.y) - y);
+                let (dx, dy) = (f64::from(position.at.x) - x, f64::from(position.at.y) - y);
                 if dx * dx + dy * dy <= radius * radius {
-                    found.push(place.index);
+                    found.push(position.index);
                 }
             }
             let Some(next) = row.checked_add(1) else { return };
@@ -235,7 +237,7 @@ mod tests {
                 assert_eq!(found, [5]);
             }
         }
-        assert!(grid.places.len() + grid.everywhere.len() <= entities.len());
+        assert!(grid.positions.len() + grid.everywhere.len() <= entities.len());
     }
 
     /// By looking at each and its images.
@@ -246,7 +248,7 @@ mod tests {
         };
         let inside =
             |at: Vec2| way(eye.x, at.x).hypot(way(eye.y, at.y)) <= f64::from(radius) * (1.0 + 1e-9);
-        let near = entities.iter().filter(|(_, place)| place.is_none_or(inside));
+        let near = entities.iter().filter(|(_, position)| position.is_none_or(inside));
         let mut found: Vec<u16> = near.map(|(index, _)| *index).collect();
         found.sort_unstable();
         found.dedup();

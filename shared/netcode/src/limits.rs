@@ -67,7 +67,7 @@ pub const LINGER: Micros = Micros::from_ms(500);
 /// more on the wire and 32 in memory.
 pub const DECODE_BYTES_PER_BYTE: usize = 128;
 /// The same for a snapshot packet and its storage. An entity that is gone needs most: half a byte
-/// on the wire, and a place among the client's states.
+/// on the wire, and a position among the client's states.
 pub const DECODE_SNAPSHOT_BYTES_PER_BYTE: usize = 1536;
 /// See [`DECODE_BYTES_PER_BYTE`].
 pub const DECODE_BYTES_BASE: usize = 1024;

@@ -240,7 +240,7 @@ impl<E: Entity> Past<E> {
     }
 }
 
-/// The place of the field that says how old an entity's state is, if there is one.
+/// The position of the field that says how old an entity's state is, if there is one.
 fn age_field<E: Entity>(entity: &E) -> Option<usize> {
     entity.fields().iter().position(|field| field.age)
 }

@@ -225,8 +225,8 @@ impl Down {
         {
             let len = packet.contents.len();
             // QUIC has no use for a part of a packet.
-            let Some(place) = buffers[taken].get_mut(..len) else { continue };
-            place.copy_from_slice(&packet.contents);
+            let Some(position) = buffers[taken].get_mut(..len) else { continue };
+            position.copy_from_slice(&packet.contents);
             metas[taken] = RecvMeta {
                 addr: packet.remote,
                 len,

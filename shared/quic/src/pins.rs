@@ -138,7 +138,9 @@ pub fn host_key(host: &str, port: u16) -> String {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     match bare.parse::<Ipv6Addr>() {
         Ok(address) => format!("[{address}]:{port}"),
-        Err(_) => format!("{}:{port}", host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()),
+        Err(_) => {
+            format!("{}:{port}", host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase())
+        }
     }
 }
 

@@ -190,9 +190,9 @@ pub(crate) fn server_is_behind(connection: &Connection) -> bool {
     is_behind(connection, CLIENT_DATAGRAM_SEND_BYTES)
 }
 
-/// With many connections already, whoever sends from a forged address must not get a place.
-pub(crate) fn must_validate(incoming: &Incoming, free: usize, places: usize) -> bool {
-    places - free >= VALIDATE_FROM.min(places / 2)
+/// With many connections already, whoever sends from a forged address must not get a position.
+pub(crate) fn must_validate(incoming: &Incoming, free: usize, positions: usize) -> bool {
+    positions - free >= VALIDATE_FROM.min(positions / 2)
         && !incoming.remote_address_validated()
         && incoming.may_retry()
 }

@@ -70,7 +70,7 @@ fn show(recording: &Recording, carried: &Carried, contender: Contender) -> f64 {
         }
         for screen in &mut screens {
             if let Seen::Shown(shown, _) = screen.show(at, rules) {
-                sum += shown.place.iter().sum::<f64>();
+                sum += shown.position.iter().sum::<f64>();
             }
         }
     }

@@ -38,11 +38,11 @@ impl<const SHARED: bool> Game for Lane<SHARED> {
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
-        let place = self.0.track.place(STATION, (f32::from(player.0) - 0.5) * APART);
+        let position = self.0.track.position(STATION, (f32::from(player.0) - 0.5) * APART);
         let heading = turns(self.0.track.sample(STATION).along);
         world.spawn(
             Some(player),
-            Car { x: place.x, y: place.y, heading, gates: 1, ..Car::default() }.into(),
+            Car { x: position.x, y: position.y, heading, gates: 1, ..Car::default() }.into(),
         );
     }
 

@@ -1,4 +1,4 @@
-//! A shooting range: Skirmish in which everybody has a place and a course of its own, and nobody
+//! A shooting range: Skirmish in which everybody has a position and a course of its own, and nobody
 //! dies.
 
 use std::cell::RefCell;
@@ -45,8 +45,8 @@ impl Game for Range {
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
-        let place = [STAND, FIELD, CORNER][usize::from(player.0) % 3];
-        let entity = Player { x: place.x, y: place.y, health: HEALTH, ..Player::default() };
+        let position = [STAND, FIELD, CORNER][usize::from(player.0) % 3];
+        let entity = Player { x: position.x, y: position.y, health: HEALTH, ..Player::default() };
         world.spawn(Some(player), Piece::Player(entity));
     }
 
@@ -92,7 +92,7 @@ pub(crate) fn on_screen(screen: &Screen, of: PlayerId) -> Option<Vec2> {
 pub(crate) fn perfect_aim(screen: &Screen, at: PlayerId) -> Press<Range> {
     let screen = Rc::clone(screen);
     Box::new(move |_: &Client<Range>, _: Tick| {
-        let aim = on_screen(&screen, at).map(|place| turns(place - STAND));
+        let aim = on_screen(&screen, at).map(|position| turns(position - STAND));
         Command { aim: aim.unwrap_or(0.0), fire: aim.is_some(), ..Command::default() }
     })
 }

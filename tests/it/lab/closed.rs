@@ -229,7 +229,7 @@ fn a_parabola_is_where_the_parabola_says() {
         for &joining in Joining::ALL {
             let contender = Contender::Waypoints(Extrapolator::Fir(Kind::Quadratic), joining);
             if joining == Joining::Linear {
-                // Straight from one place on it to another: at these it is exact, between them a
+                // Straight from one position on it to another: at these it is exact, between them a
                 // chord.
                 let chord = ACCELERATION * H * H / 12.0 * (1.0 - 1.0 / (N * N));
                 let mean = scores(&recording, &setup, contender).error_now_mean;
@@ -239,8 +239,9 @@ fn a_parabola_is_where_the_parabola_says() {
                 let met: Vec<_> = frames.iter().filter(|frame| arrives(frame.at.now)).collect();
                 assert!(met.len() >= 59, "{}", met.len());
                 for frame in met {
-                    let (place, present) = (frame.place.expect("it"), frame.present.expect("it"));
-                    let [x, y] = recording.way(present.place, place);
+                    let (position, present) =
+                        (frame.position.expect("it"), frame.present.expect("it"));
+                    let [x, y] = recording.way(present.position, position);
                     assert!(x.hypot(y) < ROUNDING, "{latency} ms: off by {x}, {y}");
                 }
             } else {

@@ -56,8 +56,8 @@ fn absurd_setups_are_measured_within_bounds() {
                 // Each of them with some.
                 let contender = methods[number % methods.len()];
                 for frame in watch(&recording, &carried, contender) {
-                    let place = frame.place.unwrap_or_default();
-                    assert!(place.iter().all(|it| it.is_finite()), "{contender}: {setup:?}");
+                    let position = frame.position.unwrap_or_default();
+                    assert!(position.iter().all(|it| it.is_finite()), "{contender}: {setup:?}");
                 }
             }
         }
@@ -91,10 +91,10 @@ fn check(recording: &Recording, setup: &Setup) {
     let extent = 1e3 * recording.pixel();
     for contender in Contender::playable().chain(Contender::combined().step_by(7)) {
         for frame in watch(recording, &carried, contender) {
-            let Some(place) = frame.place else { continue };
+            let Some(position) = frame.position else { continue };
             // Four times the path's own extent is all that its fields can hold.
             let near = |it: &f64| it.abs() <= 5.0 * extent + 1e9;
-            assert!(place.iter().all(near), "{contender} shows {place:?}");
+            assert!(position.iter().all(near), "{contender} shows {position:?}");
         }
         let scores = scores(recording, setup, contender);
         // What is never shown has no error.
@@ -109,7 +109,10 @@ fn bodies_that_stand_still_for_a_million_points_are_never_off() {
     let carried = Carried::new(&recording, &setup);
     for contender in Contender::playable().chain(Contender::combined()) {
         for frame in watch(&recording, &carried, contender) {
-            assert!(frame.place.is_none_or(|place| place == [-3.0, 1e9]), "{contender}: {frame:?}");
+            assert!(
+                frame.position.is_none_or(|position| position == [-3.0, 1e9]),
+                "{contender}: {frame:?}"
+            );
         }
     }
 }

@@ -235,7 +235,7 @@ impl<G: Game> Sim<G> {
         }
     }
 
-    /// A client starts to join over a link with these properties each way; returns its place.
+    /// A client starts to join over a link with these properties each way; returns its position.
     pub fn join(&mut self, link: LinkConfig, press: Press<G>) -> usize {
         self.join_with(link, link, Skew::default(), press)
     }
@@ -446,10 +446,10 @@ pub fn must_know<G: Game>(
     slot: &Slot<G::Entity>,
 ) -> bool {
     let near = match (game.viewpoint(entities, player), game.position(&slot.entity)) {
-        (Some(viewpoint), Some(place)) => {
+        (Some(viewpoint), Some(position)) => {
             let distance = match game.wraps() {
-                Some(size) => Torus { size }.distance(viewpoint.position, place),
-                None => viewpoint.position.distance(place),
+                Some(size) => Torus { size }.distance(viewpoint.position, position),
+                None => viewpoint.position.distance(position),
             };
             distance < viewpoint.range * 0.999
         }

@@ -95,26 +95,26 @@ impl Play {
         Peer { id: ClientId(self.ids), store: None, seq: 0, epoch: 0 }
     }
 
-    fn run(&mut self, operation: u8, place: usize, script: &mut Script<'_>) {
-        let place = place % CONNECTIONS;
-        let id = self.peers[place].id;
+    fn run(&mut self, operation: u8, position: usize, script: &mut Script<'_>) {
+        let position = position % CONNECTIONS;
+        let id = self.peers[position].id;
         match operation {
             CONTROL => self.room.handle_control(self.now, id, script.block()),
             HELLO => {
                 let hello = hello::<Skirmish>("Eve", self.now);
                 self.room.handle_control(self.now, id, &body(&ClientMessage::Hello(hello)));
             }
-            DATAGRAM => self.datagram(place, script.block()),
+            DATAGRAM => self.datagram(position, script.block()),
             INPUT => {
-                let packet = self.honest(place, script);
-                self.datagram(place, &write_input(&packet));
+                let packet = self.honest(position, script);
+                self.datagram(position, &write_input(&packet));
             }
-            FORGED => self.datagram(place, &write_input(&forged(script))),
+            FORGED => self.datagram(position, &write_input(&forged(script))),
             TIME => self.pass(Micros(i64::from(script.u16()) * 100)),
             DRIVER => match script.u8() {
                 even if even % 2 == 0 => {
                     self.room.handle_lost(id, "the fuzzer cut it");
-                    self.peers[place] = self.peer();
+                    self.peers[position] = self.peer();
                 }
                 odd => self.room.handle_path(id, usize::from(odd) * 8),
             },
@@ -134,8 +134,8 @@ impl Play {
     }
 
     /// A datagram never changes the world, but by ending a session; and it is counted once.
-    fn datagram(&mut self, place: usize, bytes: &[u8]) {
-        let id = self.peers[place].id;
+    fn datagram(&mut self, position: usize, bytes: &[u8]) {
+        let id = self.peers[position].id;
         let entities = self.room.world().entities.clone();
         let counted = |room: &Room<Skirmish>| {
             room.member_stats(id).map(|stats| stats.accepted + stats.refused)
@@ -148,9 +148,9 @@ impl Play {
         }
     }
 
-    fn honest(&mut self, place: usize, script: &mut Script<'_>) -> InputPacket<Command> {
+    fn honest(&mut self, position: usize, script: &mut Script<'_>) -> InputPacket<Command> {
         let (ahead, keys) = (script.u8(), script.u8());
-        let peer = &mut self.peers[place];
+        let peer = &mut self.peers[position];
         peer.seq = peer.seq.wrapping_add(1);
         InputPacket {
             seq: peer.seq,

@@ -51,7 +51,7 @@ fn step(car: &Car) -> Car {
     };
     across -= (across * 0.25).clamp(-GRIP * secs, GRIP * secs);
     let velocity = ahead * along + ahead.perp() * across;
-    let place = Vec2::new(car.x, car.y) + velocity * secs;
+    let position = Vec2::new(car.x, car.y) + velocity * secs;
 
     let wheels = direction(car.steer * LOCK);
     // The front wheels slip, too: no faster around than the tyres could hold, and a little.
@@ -59,7 +59,7 @@ fn step(car: &Car) -> Car {
     let wanted = (along * wheels.y / wheels.x / WHEELBASE / TAU).clamp(-most, most);
     let spin = car.spin + (wanted - car.spin) * 0.125;
     let heading = car.heading + spin * secs;
-    Car { x: place.x, y: place.y, vx: velocity.x, vy: velocity.y, heading, spin, ..*car }
+    Car { x: position.x, y: position.y, vx: velocity.x, vy: velocity.y, heading, spin, ..*car }
 }
 
 /// A point of the track, which goes once around its middle.
@@ -95,14 +95,14 @@ impl Driver {
             self.line = self.random.range(-3.0, 3.0);
             self.nerve = self.random.range(0.75, 1.0);
         }
-        let place = Vec2::new(car.x, car.y);
-        let here = turns(place);
+        let position = Vec2::new(car.x, car.y);
+        let here = turns(position);
         let speed = Vec2::new(car.vx, car.vy).length();
         // Pure pursuit: the circle through a point ahead on the line.
-        let angle_at = |metres: f32| here + metres / place.length() / TAU;
+        let angle_at = |metres: f32| here + metres / position.length() / TAU;
         let reach = 6.0 + 0.35 * speed;
         let goal = track(angle_at(reach));
-        let to = goal + goal.normalize() * self.line - place;
+        let to = goal + goal.normalize() * self.line - position;
         let off = turn_between(car.heading, turns(to));
         let curve = 2.0 * direction(off).y / to.length();
         let wanted = (arc_tangent(curve * WHEELBASE) / TAU / LOCK).clamp(-1.0, 1.0);
@@ -128,10 +128,10 @@ fn arc_tangent(tangent: f32) -> f32 {
 pub(super) fn record(ticks: u64, seed: u64) -> Recording {
     let mut driver = Driver { random: Random::new(seed), line: 0.0, nerve: 0.9, held: 0.0 };
     let from = driver.random.unit();
-    let (place, next) = (track(from), track(from + 0.01));
-    let heading = turns(next - place);
+    let (position, next) = (track(from), track(from + 0.01));
+    let heading = turns(next - position);
     let (vx, vy) = (direction(heading) * 20.0).into();
-    let start = Car { x: place.x, y: place.y, vx, vy, heading, ..Car::default() };
+    let start = Car { x: position.x, y: position.y, vx, vy, heading, ..Car::default() };
     run(start, ticks, Ahead::new(step), move |car| driver.press(car))
 }
 
@@ -146,8 +146,8 @@ mod tests {
         let (mut speed, mut slip, mut braked) = (0.0, 0.0_f32, 0);
         for state in &recording.samples {
             let car = <Car as Record>::from_values(&state.values);
-            let place = Vec2::new(car.x, car.y);
-            let off = (place.length() - track(turns(place)).length()).abs();
+            let position = Vec2::new(car.x, car.y);
+            let off = (position.length() - track(turns(position)).length()).abs();
             assert!(off < 15.0, "it is {off} m beside the track");
             let velocity = Vec2::new(car.vx, car.vy);
             speed += velocity.length() / recording.samples.len() as f32;

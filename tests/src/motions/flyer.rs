@@ -31,8 +31,8 @@ fn step(ship: &Flyer) -> Flyer {
     let secs = RATES.step_secs();
     let heading = ship.heading + f32::from(ship.turn) * TURN_RATE * secs;
     let velocity = direction(heading) * SPEED;
-    let place = Vec2::new(ship.x, ship.y) + velocity * secs;
-    Flyer { x: place.x, y: place.y, vx: velocity.x, vy: velocity.y, heading, ..*ship }
+    let position = Vec2::new(ship.x, ship.y) + velocity * secs;
+    Flyer { x: position.x, y: position.y, vx: velocity.x, vy: velocity.y, heading, ..*ship }
 }
 
 pub(super) fn record(ticks: u64, seed: u64) -> Recording {
@@ -49,9 +49,9 @@ pub(super) fn record(ticks: u64, seed: u64) -> Recording {
             (ship.turn, held) = (0, random.range(3.0, 6.0));
             return;
         }
-        let place = Vec2::new(ship.x, ship.y);
-        if place.length() > FAR {
-            let back = turn_between(ship.heading, turns(-place));
+        let position = Vec2::new(ship.x, ship.y);
+        if position.length() > FAR {
+            let back = turn_between(ship.heading, turns(-position));
             (ship.turn, held) = (if back < 0.0 { -1 } else { 1 }, back.abs() / TURN_RATE);
         } else {
             ship.turn = if random.chance(0.5) { 1 } else { -1 };

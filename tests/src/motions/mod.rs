@@ -258,7 +258,7 @@ mod tests {
         for motion in Motion::ALL {
             let recording = motion.record(TICKS, 1);
             let fields = recording.shape.fields();
-            let [x, y] = recording.place();
+            let [x, y] = recording.position();
             let speed = |name| fields.iter().position(|field| field.name == name);
             let [vx, vy] = ["vx", "vy"].map(|name| speed(name).expect("it has a speed"));
             let (mut off, mut far, mut steps) = (0.0, 0.0_f64, 0.0);
@@ -275,8 +275,8 @@ mod tests {
                     continue;
                 }
                 let step = f64::from(RATES.step_secs());
-                for (place, speed) in [(x, vx), (y, vy)] {
-                    let went = f64::from(b[place] - a[place]);
+                for (position, speed) in [(x, vx), (y, vy)] {
+                    let went = f64::from(b[position] - a[position]);
                     off += (went - f64::from(b[speed]) * step).abs();
                     far += went.abs();
                 }
@@ -308,7 +308,7 @@ mod tests {
                 let forward = recording.rules.forward(&pair[0].values, step * 1.000_001);
                 let forward = forward.expect("the rules say so");
                 let near = |at: usize| (forward[at] - pair[1].values[at]).abs() < 1e-4;
-                right += usize::from(recording.place().into_iter().all(near));
+                right += usize::from(recording.position().into_iter().all(near));
                 all += 1;
             }
             // A puck is struck without keys.

@@ -27,9 +27,9 @@ record! {
 }
 
 /// Brings one coordinate back from beyond a side.
-fn bounce(place: &mut f32, speed: &mut f32, half: f32) {
-    if place.abs() > half {
-        *place = (2.0 * half).copysign(*place) - *place;
+fn bounce(position: &mut f32, speed: &mut f32, half: f32) {
+    if position.abs() > half {
+        *position = (2.0 * half).copysign(*position) - *position;
         *speed *= -BOUNCE;
     }
 }
@@ -39,8 +39,8 @@ fn step(puck: &Puck) -> Puck {
     let velocity = Vec2::new(puck.vx, puck.vy);
     let slower = (velocity.length() - FRICTION * secs).max(0.0);
     let velocity = velocity.clamp_length_max(slower);
-    let place = Vec2::new(puck.x, puck.y) + velocity * secs;
-    let Vec2 { mut x, mut y } = place;
+    let position = Vec2::new(puck.x, puck.y) + velocity * secs;
+    let Vec2 { mut x, mut y } = position;
     let Vec2 { x: mut vx, y: mut vy } = velocity;
     bounce(&mut x, &mut vx, HALF.x);
     bounce(&mut y, &mut vy, HALF.y);

@@ -84,7 +84,7 @@ mod tests {
         let lives = recording.samples.last().map_or(0, |state| state.course);
         assert!((3..60).contains(&lives), "{lives} lives in a minute");
         for pair in recording.samples.windows(2).filter(|pair| pair[0].course == pair[1].course) {
-            let [x, y] = recording.place().map(|at| pair[1].values[at] - pair[0].values[at]);
+            let [x, y] = recording.position().map(|at| pair[1].values[at] - pair[0].values[at]);
             // What is blown about goes at 15.5 m/s at most.
             assert!(x.hypot(y) < 0.27, "it jumps by {x}, {y} m within a life");
         }

@@ -75,7 +75,7 @@ fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
         let recording = Shape::Sine.record(8.0);
         let sample = |step: u32| {
             let time = f64::from(step) / 60.0;
-            let [x, y] = recording.truth(time).expect("it is there").place;
+            let [x, y] = recording.truth(time).expect("it is there").position;
             Point { time, x, y, course: 0 }
         };
         let points: Vec<_> = (0..=(secs * 60.0) as u32).map(sample).collect();

@@ -59,7 +59,7 @@ fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
 struct Columns {
     separator: char,
     /// Indices of time, x and y.
-    places: [usize; 3],
+    indices: [usize; 3],
     course: Option<usize>,
     /// Number of columns with a name.
     known: usize,
@@ -73,29 +73,29 @@ impl Columns {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
         let known = [0, 1, 2];
         let mut columns =
-            Self { separator, places: known, course: None, known: known.len(), per_second: 1.0 };
+            Self { separator, indices: known, course: None, known: known.len(), per_second: 1.0 };
         let cells = || split(line, separator).map(cell);
         if cells().any(|cell| cell.parse::<f64>().is_ok()) {
             return Ok((columns, false));
         }
-        let place = |column: &'static str, names: &[&str]| {
+        let index = |column: &'static str, names: &[&str]| {
             let named = |cell: &str| names.iter().any(|name| cell.eq_ignore_ascii_case(name));
-            let mut places = (0..).zip(cells()).filter(|(_, cell)| named(cell)).map(|(at, _)| at);
-            let found = places.next();
-            match places.next() {
+            let mut indices = (0..).zip(cells()).filter(|(_, cell)| named(cell)).map(|(at, _)| at);
+            let found = indices.next();
+            match indices.next() {
                 Some(_) => Err(Problem::Twice { header: Quote::of(line), column }.at(number)),
                 None => Ok(found),
             }
         };
         let lacks = |column| Problem::NoColumn { header: Quote::of(line), column }.at(number);
-        let (time, per_second) = match place("time", &["time", "t", "seconds"])? {
+        let (time, per_second) = match index("time", &["time", "t", "seconds"])? {
             Some(time) => (time, 1.0),
-            None => (place("time", &["time_ms", "ms"])?.ok_or_else(|| lacks("time"))?, 1000.0),
+            None => (index("time", &["time_ms", "ms"])?.ok_or_else(|| lacks("time"))?, 1000.0),
         };
-        let x = place("x", &["x"])?.ok_or_else(|| lacks("x"))?;
-        let y = place("y", &["y"])?.ok_or_else(|| lacks("y"))?;
-        columns.places = [time, x, y];
-        columns.course = place("course", &["course"])?;
+        let x = index("x", &["x"])?.ok_or_else(|| lacks("x"))?;
+        let y = index("y", &["y"])?.ok_or_else(|| lacks("y"))?;
+        columns.indices = [time, x, y];
+        columns.course = index("course", &["course"])?;
         columns.known = cells().count();
         columns.per_second = per_second;
         Ok((columns, true))
@@ -109,7 +109,7 @@ fn plain<'a>(
     let mut content = content.peekable();
     let Some((first, line)) = content.peek().copied() else { return Ok(()) };
     let (columns, is_header) = Columns::of(first, line)?;
-    let wanted = columns.places.into_iter().map(Some).chain([columns.course]);
+    let wanted = columns.indices.into_iter().map(Some).chain([columns.course]);
     let wanted: Vec<_> = wanted.collect();
     let needs = wanted.iter().flatten().max().map_or(0, |last| last + 1);
     let mut course = 0;
@@ -160,7 +160,7 @@ fn recording<'a>(
 ) -> Result<(), FileError> {
     let source = source(told, games).map_err(|problem| problem.at(1))?;
     let no_place = || Problem::NoPlace(Quote::of(&source.record)).at(1);
-    let (x, y) = source.place().ok_or_else(no_place)?;
+    let (x, y) = source.position_fields().ok_or_else(no_place)?;
     let Some((at, header)) = content.next() else { return Err(Problem::Few(0).at(lines)) };
     check_header(&source, header).map_err(|problem| problem.at(at))?;
     let needs = RECORDING.len() + source.fields.len();

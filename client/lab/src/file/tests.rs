@@ -197,8 +197,9 @@ fn recorded() -> Motion {
         }
     };
     let values: Vec<_> = (0..50).map(|tick| Record::values(&car(tick).snapped())).collect();
-    let place = |name| source.fields.iter().position(|field| field.name == name).expect("it has");
-    let (x, y) = (place("x"), place("y"));
+    let position =
+        |name| source.fields.iter().position(|field| field.name == name).expect("it has");
+    let (x, y) = (position("x"), position("y"));
     let points = (0_u32..).zip(&values).map(|(tick, values)| Point {
         time: Rates::DEFAULT.time_of(phaselock::time::Tick(u64::from(tick) * 7 + 100)).0 as f64
             / 1e6,

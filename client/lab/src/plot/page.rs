@@ -228,9 +228,9 @@ impl Page {
     pub(super) fn curve(&mut self, pieces: &[Vec<[f64; 2]>], stroke: &Stroke, phase: f64) {
         self.path(pieces, format_args!("{}", Line(stroke)));
         let few = pieces.iter().map(Vec::len).sum::<usize>() <= 24;
-        let (places, radius) =
+        let (positions, radius) =
             if few { (pieces.concat(), MARKER) } else { (along(pieces, phase), MARKER_ALONG) };
-        self.markers(&places, stroke, radius);
+        self.markers(&positions, stroke, radius);
     }
 
     /// A line through means, with a marker for each, however many they are.
@@ -269,15 +269,15 @@ impl Page {
     }
 
     /// A stroke's markers, with a white rim that keeps them apart from the lines below.
-    fn markers(&mut self, places: &[[f64; 2]], stroke: &Stroke, radius: f64) {
-        if places.is_empty() {
+    fn markers(&mut self, positions: &[[f64; 2]], stroke: &Stroke, radius: f64) {
+        if positions.is_empty() {
             return;
         }
         let fill = Color(stroke.color);
         self.add(format_args!(
             "<g fill=\"{fill}\" stroke=\"#fff\" stroke-width=\"1.8\" paint-order=\"stroke\">"
         ));
-        for [x, y] in places {
+        for [x, y] in positions {
             if stroke.marker == Marker::Circle {
                 self.add(format_args!(
                     "<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
@@ -434,17 +434,18 @@ fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     let length: f64 = steps().map(|(from, to)| distance(from, to)).sum();
     let every = (length / 12.0).clamp(60.0, 200.0);
     let (mut next, mut walked) = (every * phase, 0.0);
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for (from, to) in steps() {
         let step = distance(from, to);
-        while next <= walked + step && step > 0.0 && places.len() < MARKERS_MAX {
+        while next <= walked + step && step > 0.0 && positions.len() < MARKERS_MAX {
             let share = (next - walked) / step;
-            places.push([from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share]);
+            positions
+                .push([from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share]);
             next += every;
         }
         walked += step;
     }
-    places
+    positions
 }
 
 /// A text in lines of about this width: without the font at hand, a letter is taken to be half as

@@ -31,7 +31,7 @@ pub(crate) fn paths(plot: &Paths) -> String {
     page.horizontal(area, x, "x");
     page.clip(area);
     page.truth(&placed(&plot.truth, x, y));
-    let at = |places: &Vec<[f64; 2]>| placed(std::slice::from_ref(places), x, y).concat();
+    let at = |positions: &Vec<[f64; 2]>| placed(std::slice::from_ref(positions), x, y).concat();
     page.updates(&at(&plot.updates), &at(&plot.lost));
     for (index, curve) in plot.curves.iter().enumerate() {
         // Shifted by the golden ratio's share, no two soon meet.

@@ -31,7 +31,7 @@ const FAR: f64 = 1.5;
 struct Group {
     series: usize,
     /// Index among the panel's values.
-    place: usize,
+    position: usize,
     errors: Vec<f64>,
     mean: f64,
 }
@@ -104,7 +104,7 @@ fn grouped(panel: &Panel, series: usize) -> Grouped {
     values.dedup();
     let mut groups = Vec::new();
     for series in 0..series {
-        for (place, value) in values.iter().enumerate() {
+        for (position, value) in values.iter().enumerate() {
             let clouds = known().filter(|cloud| cloud.series == series && cloud.value == *value);
             let errors = clouds.flat_map(|cloud| cloud.errors.iter().copied());
             let mut errors: Vec<f64> = errors.filter(|error| drawable(*error)).collect();
@@ -113,7 +113,7 @@ fn grouped(panel: &Panel, series: usize) -> Grouped {
             }
             errors.sort_by(f64::total_cmp);
             let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-            groups.push(Group { series, place, errors, mean });
+            groups.push(Group { series, position, errors, mean });
         }
     }
     Grouped { values, groups }
@@ -173,27 +173,27 @@ fn placed(values: &[f64]) -> Vec<f64> {
     let all = || values.iter().map(|value| (value - values[0]) / gap);
     match all().next_back() {
         Some(last) if last <= STEPS_MAX => all().collect(),
-        _ => (0..values.len()).map(|place| place as f64).collect(),
+        _ => (0..values.len()).map(|position| position as f64).collect(),
     }
 }
 
 fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatter) {
     let y = area.up(range);
-    let places = placed(&panel.values);
-    let between = area.width / (places.last().copied().unwrap_or(0.0) + 1.0);
-    let middle = |place: usize| area.x + (places[place] + 0.5) * between;
+    let positions = placed(&panel.values);
+    let between = area.width / (positions.last().copied().unwrap_or(0.0) + 1.0);
+    let middle = |position: usize| area.x + (positions[position] + 0.5) * between;
     let lane = (between * SPREAD / plot.series.len().max(1) as f64).min(LANE_MAX);
     let lane_of = |group: &Group| {
         let off_centre = group.series as f64 - (plot.series.len() - 1) as f64 / 2.0;
-        middle(group.place) + off_centre * lane
+        middle(group.position) + off_centre * lane
     };
     // Of labels that would run into each other the later one is left out.
     let labels: Vec<String> = panel.values.iter().map(|each| value(*each)).collect();
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let (room, mut last) = (longest as f64 * 6.6 + 6.0, f64::NEG_INFINITY);
-    for (place, label) in labels.iter().enumerate() {
-        if middle(place) - last >= room {
-            last = middle(place);
+    for (position, label) in labels.iter().enumerate() {
+        if middle(position) - last >= room {
+            last = middle(position);
             page.tick_across(area, last, label);
         }
     }

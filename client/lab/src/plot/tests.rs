@@ -59,15 +59,15 @@ fn clouds(count: usize, values: usize, runs: usize) -> Scatter {
     let mut panel = |label: &str, step: f64| {
         let mut clouds = Vec::new();
         for series in 0..count {
-            for place in 0..values {
-                let middle = 20.0 + 12.0 * series as f64 + 9.0 * place as f64;
+            for position in 0..values {
+                let middle = 20.0 + 12.0 * series as f64 + 9.0 * position as f64;
                 let mut error = || {
                     let spread: f64 =
                         (0..4).map(|_| f64::from(random.below(1000)) / 1000.0).product();
                     middle * (0.6 + 4.0 * spread)
                 };
                 let errors = (0..runs).map(|_| error()).collect();
-                clouds.push(Cloud { series, value: place as f64 * step, errors });
+                clouds.push(Cloud { series, value: position as f64 * step, errors });
             }
         }
         Panel { label: label.into(), clouds }

@@ -70,7 +70,7 @@ impl Canvas {
             View::new(model.bounds, rect.center(), [room.x, room.y])
         };
         match model.place_at_head() {
-            Some(place) if zoom > 1.0 => fits.nearer(zoom, place),
+            Some(position) if zoom > 1.0 => fits.nearer(zoom, position),
             _ => fits,
         }
     }
@@ -84,12 +84,12 @@ impl Canvas {
         let samples = recording.samples.iter().take_while(|sample| sample.time <= model.secs);
         let mut legs = Legs::default();
         self.truth = Track::new(samples.map(|sample| {
-            let at = recording.place_of(&recording.shape.coords(&sample.values, None));
+            let at = recording.position_of(&recording.shape.coords(&sample.values, None));
             Some((view.point(at), legs.of(recording, at, sample.course)))
         }));
         let track = |run: &Vec<Watched>| {
             let mut legs = Legs::default();
-            Track::new(run.iter().map(|frame| match (frame.place, frame.seen) {
+            Track::new(run.iter().map(|frame| match (frame.position, frame.seen) {
                 (Some(at), Seen::Shown(_, course)) => {
                     Some((view.point(at), legs.of(recording, at, course)))
                 }
@@ -141,7 +141,7 @@ impl Canvas {
     fn now(&self, painter: &Painter, model: &Model, view: &View, options: Options) {
         let Some(frame) = model.frames().checked_sub(1) else {
             if let Some(truth) = model.recording.truth(model.head) {
-                body(painter, view.point(truth.place));
+                body(painter, view.point(truth.position));
             }
             return;
         };
@@ -165,7 +165,7 @@ impl Canvas {
             }
         }
         if let Some(truth) = model.recording.truth(model.head) {
-            body(painter, view.point(truth.place));
+            body(painter, view.point(truth.position));
         }
         for (at, look, point, _) in &shown {
             let ahead = options.pointed.is_none_or(|pointed| pointed == *at);
@@ -178,10 +178,10 @@ impl Canvas {
         let painter = &painter.with_clip_rect(rect);
         ground(painter, rect);
         let point = |[x, y]: [f64; 2]| rect.min + vec2(x as f32, y as f32);
-        let track = Track::new(drawing.places().map(|place| Some((point(place), 0))));
+        let track = Track::new(drawing.positions().map(|position| Some((point(position), 0))));
         lines(painter, track.lines(0..usize::MAX), Stroke::new(7.0, fade(palette::TEXT, 0.4)));
-        if let Some(place) = drawing.places().last() {
-            body(painter, point(place));
+        if let Some(position) = drawing.positions().last() {
+            body(painter, point(position));
         }
         let top = rect.center_top() + vec2(0.0, 22.0);
         let words = format!("{:.1} s of {:.0}", drawing.secs(), super::model::SECS_MAX);
@@ -245,10 +245,10 @@ pub(crate) fn marker(painter: &Painter, at: Pos2, look: usize, size: f32) {
 
 /// Paints a look's line as in the picture.
 pub(crate) fn sample(painter: &Painter, rect: Rect, look: usize, strength: f32) {
-    let places = [rect.left_center(), rect.right_center()].map(|at| Some((at, 0)));
+    let positions = [rect.left_center(), rect.right_center()].map(|at| Some((at, 0)));
     let dash = strokes::Stroke::of(look).dash;
     let stroke = Stroke::new(2.2, fade(color(look), strength));
-    lines(painter, Track::new(places.into_iter()).dashes(0..2, dash), stroke);
+    lines(painter, Track::new(positions.into_iter()).dashes(0..2, dash), stroke);
 }
 
 /// Paints the body at the time that a method shows.
@@ -275,7 +275,7 @@ fn updates(painter: &Painter, model: &Model, view: &View, since: f64) {
     let head = model.head;
     let sent = model.updates.partition_point(|update| update.sent <= head);
     for update in &model.updates[sent.saturating_sub(RINGS_MAX)..sent] {
-        let at = view.point(update.place);
+        let at = view.point(update.position);
         let strength = if update.sent >= since { 1.0 } else { 0.25 };
         match update.fate {
             Fate::Arrives(came) if came <= head => {

@@ -1,4 +1,4 @@
-//! A path while it is drawn: places of the mouse and when it was there.
+//! A path while it is drawn: positions of the mouse and when it was there.
 
 use phaselock_lab::Recording;
 use phaselock_lab::file::Point;
@@ -26,28 +26,28 @@ pub(crate) struct Drawing {
 pub(crate) struct NoPath;
 
 impl Drawing {
-    pub(crate) fn new(now: f64, place: [f64; 2]) -> Self {
-        Self { began: now, points: vec![(0.0, place)] }
+    pub(crate) fn new(now: f64, position: [f64; 2]) -> Self {
+        Self { began: now, points: vec![(0.0, position)] }
     }
 
-    /// The mouse went to these places since the last call; nothing tells when between then and
+    /// The mouse went to these positions since the last call; nothing tells when between then and
     /// now, so they are spread evenly. If there are none it stayed where it was.
-    pub(crate) fn follow(&mut self, now: f64, places: &[[f64; 2]]) {
+    pub(crate) fn follow(&mut self, now: f64, positions: &[[f64; 2]]) {
         let (from, last) = self.points.last().copied().unwrap_or_default();
         let to = (now - self.began).min(SECS_MAX);
         if !to.is_finite() || to <= from {
             return;
         }
-        let finite = |place: &&[f64; 2]| place.iter().all(|value| value.is_finite());
-        let places: Vec<_> = places.iter().filter(finite).copied().collect();
-        let count = places.len().max(1) as f64;
-        let places = if places.is_empty() { &[last][..] } else { &places };
-        for (nth, place) in (1_u32..).zip(places) {
+        let finite = |position: &&[f64; 2]| position.iter().all(|value| value.is_finite());
+        let positions: Vec<_> = positions.iter().filter(finite).copied().collect();
+        let count = positions.len().max(1) as f64;
+        let positions = if positions.is_empty() { &[last][..] } else { &positions };
+        for (nth, position) in (1_u32..).zip(positions) {
             let time = from + (to - from) * f64::from(nth) / count;
             // What comes faster than can be told apart is where it got to.
             match self.points.last_mut() {
-                Some(last) if time - last.0 < STEP_SECS / 2.0 => last.1 = *place,
-                _ => self.points.push((time, *place)),
+                Some(last) if time - last.0 < STEP_SECS / 2.0 => last.1 = *position,
+                _ => self.points.push((time, *position)),
             }
         }
     }
@@ -60,15 +60,15 @@ impl Drawing {
         self.secs() >= SECS_MAX
     }
 
-    pub(crate) fn places(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
-        self.points.iter().map(|(_, place)| *place)
+    pub(crate) fn positions(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
+        self.points.iter().map(|(_, position)| *position)
     }
 
     /// Makes the path, at even steps of time.
     pub(crate) fn finish(&self) -> Result<Recording, NoPath> {
         let secs = self.secs();
         let span = |axis: usize| {
-            let all = self.points.iter().map(|(_, place)| place[axis]);
+            let all = self.points.iter().map(|(_, position)| position[axis]);
             let bounds = (f64::INFINITY, f64::NEG_INFINITY);
             let bounds = all.fold(bounds, |(least, most), at| (at.min(least), at.max(most)));
             bounds.1 - bounds.0
@@ -108,11 +108,11 @@ mod tests {
         drawing.follow(100.3, &[[30.0, 50.0]]);
         let path = drawing.finish().expect("a path");
         assert!((path.secs() - 0.3).abs() < 1e-9);
-        for (time, place) in
+        for (time, position) in
             [(0.025, [15.0, 10.0]), (0.1, [30.0, 10.0]), (0.2, [30.0, 10.0]), (0.25, [30.0, 30.0])]
         {
-            let shown = path.truth(time).expect("it is there").place;
-            let off = (shown[0] - place[0]).abs().max((shown[1] - place[1]).abs());
+            let shown = path.truth(time).expect("it is there").position;
+            let off = (shown[0] - position[0]).abs().max((shown[1] - position[1]).abs());
             assert!(off < 0.5, "at {time}: {shown:?}");
         }
     }

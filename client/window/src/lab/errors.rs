@@ -27,12 +27,12 @@ pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
         Against::Now => frame.present,
     };
     let Seen::Shown(_, course) = frame.seen else { return None };
-    truth.filter(|truth| truth.course == course).map(|truth| truth.place)
+    truth.filter(|truth| truth.course == course).map(|truth| truth.position)
 }
 
 pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
-    let (place, truth) = frame.place.zip(truth(frame, against))?;
-    let [x, y] = model.recording.way(truth, place);
+    let (position, truth) = frame.position.zip(truth(frame, against))?;
+    let [x, y] = model.recording.way(truth, position);
     Some(x.hypot(y))
 }
 

@@ -88,8 +88,8 @@ pub(super) fn frames_csv(model: &Model) -> String {
                     None => write!(text, ",,"),
                 };
             };
-            pair(frame.then.map(|truth| truth.place));
-            pair(frame.place);
+            pair(frame.then.map(|truth| truth.position));
+            pair(frame.position);
             for against in [Against::Then, Against::Now] {
                 let _ = match error(model, frame, against) {
                     Some(error) => write!(text, ",{error:.4}"),

@@ -255,7 +255,7 @@ impl Lab {
     fn mouse(&mut self, ui: &Ui, rect: Rect) {
         let response = ui.interact(rect, ui.id().with("canvas"), Sense::drag());
         let response = response.on_hover_cursor(CursorIcon::Crosshair);
-        let place = |at: egui_macroquad::egui::Pos2| {
+        let position = |at: egui_macroquad::egui::Pos2| {
             let at = at.clamp(rect.min, rect.max) - rect.min;
             [f64::from(at.x), f64::from(at.y)]
         };
@@ -269,11 +269,11 @@ impl Lab {
                         button: PointerButton::Primary, pressed, pos, ..
                     } => {
                         if held {
-                            moved.push(place(*pos));
+                            moved.push(position(*pos));
                         }
                         held = *pressed;
                     }
-                    Event::PointerMoved(at) if held => moved.push(place(*at)),
+                    Event::PointerMoved(at) if held => moved.push(position(*at)),
                     _ => {}
                 }
             }
@@ -283,7 +283,7 @@ impl Lab {
         // What lies in the corner is clicked, not drawn over.
         let at = at.filter(|at| !corner(rect).expand(5.0).contains(*at));
         if let (true, Some(at)) = (response.drag_started(), at) {
-            self.drawing = Some(Drawing::new(now, place(at)));
+            self.drawing = Some(Drawing::new(now, position(at)));
             self.notice = None;
             return;
         }

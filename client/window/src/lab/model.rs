@@ -134,10 +134,10 @@ impl Model {
     pub(crate) fn place_at_head(&self) -> Option<[f64; 2]> {
         let recording = &self.recording;
         if let Some(truth) = recording.truth(self.head) {
-            return Some(truth.place);
+            return Some(truth.position);
         }
         let (values, _) = recording.state(self.head)?;
-        Some(recording.place_of(&recording.shape.coords(&values, None)))
+        Some(recording.position_of(&recording.shape.coords(&values, None)))
     }
 
     pub(crate) fn has_drawn(&self) -> bool {
@@ -316,8 +316,8 @@ impl Model {
 fn bounds(recording: &Recording, secs: f64) -> [[f64; 2]; 2] {
     let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
     for sample in recording.samples.iter().take_while(|sample| sample.time <= secs) {
-        let place = recording.place_of(&recording.shape.coords(&sample.values, None));
-        for (bounds, value) in bounds.iter_mut().zip(place) {
+        let position = recording.position_of(&recording.shape.coords(&sample.values, None));
+        for (bounds, value) in bounds.iter_mut().zip(position) {
             *bounds = [bounds[0].min(value), bounds[1].max(value)];
         }
     }

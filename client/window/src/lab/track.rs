@@ -29,10 +29,10 @@ struct Knot {
 
 impl Track {
     /// A track through positions, each with its course; no line leads to another course.
-    pub(crate) fn new(places: impl Iterator<Item = Option<(Pos2, u32)>>) -> Self {
+    pub(crate) fn new(positions: impl Iterator<Item = Option<(Pos2, u32)>>) -> Self {
         let (mut along, mut last) = (0.0, None);
-        let knots = places.map(|place| {
-            let Some((at, course)) = place else {
+        let knots = positions.map(|position| {
+            let Some((at, course)) = position else {
                 last = None;
                 return None;
             };
@@ -164,9 +164,10 @@ impl View {
         Self { centre, scale: self.scale * times, ..self }
     }
 
-    pub(crate) fn point(&self, place: [f64; 2]) -> Pos2 {
+    pub(crate) fn point(&self, position: [f64; 2]) -> Pos2 {
         // Far outside is far enough; an infinite point would spoil what else is painted.
-        let off = |axis: usize| ((place[axis] - self.centre[axis]) * self.scale).clamp(-1e5, 1e5);
+        let off =
+            |axis: usize| ((position[axis] - self.centre[axis]) * self.scale).clamp(-1e5, 1e5);
         pos2(self.middle.x + off(0) as f32, self.middle.y + off(1) as f32)
     }
 }
@@ -186,10 +187,10 @@ mod tests {
 
     #[test]
     fn lines_end_where_nothing_leads_on() {
-        let places = [Some((0.0, 0)), Some((9.0, 0)), None, Some((20.0, 0)), Some((29.0, 0))]
+        let positions = [Some((0.0, 0)), Some((9.0, 0)), None, Some((20.0, 0)), Some((29.0, 0))]
             .into_iter()
             .chain([Some((50.0, 1)), Some((55.0, 1))]);
-        let track = Track::new(places.map(|it| it.map(|(x, course)| (pos2(x, 0.0), course))));
+        let track = Track::new(positions.map(|it| it.map(|(x, course)| (pos2(x, 0.0), course))));
         let ends = |lines: &[Vec<Pos2>]| lines.iter().map(|it| it[0].x).collect::<Vec<_>>();
         assert_eq!(ends(&track.lines(0..9)), [0.0, 20.0, 50.0]);
         assert_eq!(ends(&track.lines(1..5)), [20.0]);

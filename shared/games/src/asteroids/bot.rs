@@ -84,9 +84,9 @@ fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
 }
 
 fn targets(seen: &Entities<Piece>, own: &Ship, me: PlayerId) -> Vec<Target> {
-    let target = |id, place, velocity: Vec2, radius, is_ship| Target {
+    let target = |id, position, velocity: Vec2, radius, is_ship| Target {
         id,
-        to: FIELD.way(own.position(), place),
+        to: FIELD.way(own.position(), position),
         velocity: velocity - own.velocity(),
         radius,
         is_ship,

@@ -157,7 +157,7 @@ impl Ship {
 
 impl Piece {
     /// Where it is and in which field; none for what is nowhere.
-    pub fn place(&self) -> Option<(u8, Vec2)> {
+    pub fn position(&self) -> Option<(u8, Vec2)> {
         match self {
             Self::Ship(ship) => Some((ship.sector, FIELD.fold(ship.position()))),
             Self::Rock(rock) => Some((rock.sector, FIELD.fold(rock.position()))),

@@ -13,7 +13,7 @@ use phaselock::fields::Field;
 use phaselock::physics::{Torus, direction};
 use phaselock::random::Random;
 
-/// Width and height of a field in metres: the period of the places' grids.
+/// Width and height of a field in metres: the period of the positions' grids.
 pub const SIZE: f32 = 128.0;
 /// The shape of each field.
 pub const FIELD: Torus = Torus { size: Vec2::splat(SIZE) };
@@ -43,7 +43,7 @@ pub const ROCK_SPEED_MAX: f32 = DRIFT.1 + 2.0 * BURST.1 + 0.1;
 pub const WARNING_SECS: f32 = 1.5;
 /// The same for the parts of a split one, which is warning enough by itself.
 pub const PARTS_WARNING_SECS: f32 = 0.5;
-/// How far from ships new rocks come at least, in metres, if there is such a place.
+/// How far from ships new rocks come at least, in metres, if there is such a position.
 const CLEARANCE: f32 = 14.0;
 
 /// The mass that the rocks of a field have at most, with so many players in it.
@@ -66,14 +66,14 @@ fn snapped(field: Field, value: Vec2) -> Vec2 {
     value.map(|value| records::snapped(field, value))
 }
 
-/// A place that is as far as need be from all of these: the best of a few.
+/// A position that is as far as need be from all of these: the best of a few.
 pub(super) fn clear_place(random: &mut Random, away_from: impl Fn(Vec2) -> f32) -> Vec2 {
     let mut best = (f32::NEG_INFINITY, Vec2::ZERO);
     for _ in 0..12 {
-        let place = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
-        let distance = away_from(place);
+        let position = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
+        let distance = away_from(position);
         if distance > best.0 {
-            best = (distance, place);
+            best = (distance, position);
         }
         if distance >= CLEARANCE {
             break;
@@ -83,13 +83,13 @@ pub(super) fn clear_place(random: &mut Random, away_from: impl Fn(Vec2) -> f32) 
 }
 
 /// A large rock that comes into a field.
-pub(super) fn new_rock(sector: u8, place: Vec2, forming: u8, random: &mut Random) -> Rock {
-    let place = snapped(PLACE, place);
+pub(super) fn new_rock(sector: u8, position: Vec2, forming: u8, random: &mut Random) -> Rock {
+    let position = snapped(PLACE, position);
     let drift = direction(random.unit()) * random.range(DRIFT.0, DRIFT.1);
     let velocity = snapped(ROCK_PACE, drift);
     Rock {
-        x: place.x,
-        y: place.y,
+        x: position.x,
+        y: position.y,
         vx: velocity.x,
         vy: velocity.y,
         size: 0,
@@ -116,10 +116,10 @@ pub(super) fn split(
     let burst = snapped(ROCK_PACE, aside * random.range(BURST.0, BURST.1));
     let apart = aside * (0.5 * radius(rock));
     Some([1.0, -1.0].map(|side| {
-        let place = snapped(PLACE, FIELD.fold(rock.position() + apart * side));
+        let position = snapped(PLACE, FIELD.fold(rock.position() + apart * side));
         Rock {
-            x: place.x,
-            y: place.y,
+            x: position.x,
+            y: position.y,
             vx: rock.vx + burst.x * side,
             vy: rock.vy + burst.y * side,
             size,

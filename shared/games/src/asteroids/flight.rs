@@ -50,8 +50,8 @@ pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
         velocity += direction(ship.heading) * (THRUST * secs);
     }
     velocity = velocity.clamp_length_max(SPEED_MAX);
-    let place = FIELD.fold(ship.position() + velocity * secs);
-    (ship.x, ship.y) = place.into();
+    let position = FIELD.fold(ship.position() + velocity * secs);
+    (ship.x, ship.y) = position.into();
     (ship.vx, ship.vy) = velocity.into();
 
     ship.shield = ship.shield.saturating_sub(1);
@@ -71,11 +71,11 @@ pub(super) fn keys(ship: &Ship) -> Command {
 /// The bullet that a ship has just fired: at its bow, with its speed besides its own.
 pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
     let along = ship.facing();
-    let place = FIELD.fold(ship.position() + along * SHIP_RADIUS);
+    let position = FIELD.fold(ship.position() + along * SHIP_RADIUS);
     let velocity = ship.velocity() + along * MUZZLE_SPEED;
     Bullet {
-        x: place.x,
-        y: place.y,
+        x: position.x,
+        y: position.y,
         vx: velocity.x,
         vy: velocity.y,
         life: ticks(rates, BULLET_SECS).min(255) as u8,

@@ -183,8 +183,8 @@ impl Game for Asteroids {
     }
 
     fn co_predicts(&self, entities: &Entities<Piece>, own: EntityId, other: &Slot<Piece>) -> bool {
-        let here = entities.get(own).and_then(|slot| slot.entity.place());
-        let there = other.entity.place();
+        let here = entities.get(own).and_then(|slot| slot.entity.position());
+        let there = other.entity.position();
         here.zip(there).is_some_and(|((here, a), (there, b))| {
             here == there && FIELD.distance(a, b) < CO_PREDICTION_REACH
         })
@@ -224,7 +224,7 @@ impl Game for Asteroids {
     }
 
     fn position(&self, entity: &Piece) -> Option<Vec2> {
-        entity.place().map(|(_, place)| place)
+        entity.position().map(|(_, position)| position)
     }
 
     fn wraps(&self) -> Option<Vec2> {
@@ -232,8 +232,8 @@ impl Game for Asteroids {
     }
 
     fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
-        let place = ship_of(entities, player)?.entity.position();
-        Some(Viewpoint { position: place, range: REACH })
+        let position = ship_of(entities, player)?.entity.position();
+        Some(Viewpoint { position, range: REACH })
     }
 
     fn relevance(
@@ -242,7 +242,7 @@ impl Game for Asteroids {
         player: PlayerId,
         other: &Slot<Piece>,
     ) -> Relevance {
-        let Some((sector, _)) = other.entity.place() else { return Relevance::Matters(2) };
+        let Some((sector, _)) = other.entity.position() else { return Relevance::Matters(2) };
         if ship_of(entities, player).is_none_or(|own| own.entity.sector != sector) {
             return Relevance::Secret;
         }

@@ -50,16 +50,16 @@ pub(super) fn is_over(slot: &Slot<Piece>) -> bool {
     matches!(slot.entity, Piece::Bullet(bullet) if bullet.life == 0)
 }
 
-/// How far a place in a field is from the nearest living ship or, if they matter, rock.
-fn clearance(entities: &Entities<Piece>, sector: u8, place: Vec2, rocks: bool) -> f32 {
+/// How far a position in a field is from the nearest living ship or, if they matter, rock.
+fn clearance(entities: &Entities<Piece>, sector: u8, position: Vec2, rocks: bool) -> f32 {
     entities
         .iter()
         .filter_map(|slot| match slot.entity {
             Piece::Ship(ship) if ship.sector == sector && ship.is_alive() => {
-                Some(FIELD.distance(place, ship.position()))
+                Some(FIELD.distance(position, ship.position()))
             }
             Piece::Rock(rock) if rocks && rock.sector == sector => {
-                Some(FIELD.distance(place, rock.position()) - radius(&rock))
+                Some(FIELD.distance(position, rock.position()) - radius(&rock))
             }
             _ => None,
         })
@@ -77,10 +77,10 @@ fn crowds(entities: &Entities<Piece>) -> [usize; SECTORS as usize] {
 
 impl Asteroids {
     /// A fresh ship in place of another, or of none.
-    fn commission(&self, ship: &Ship, place: Vec2, heading: f32) -> Ship {
+    fn commission(&self, ship: &Ship, position: Vec2, heading: f32) -> Ship {
         Ship {
-            x: place.x,
-            y: place.y,
+            x: position.x,
+            y: position.y,
             heading,
             sector: ship.sector,
             hull: HULL,
@@ -102,9 +102,9 @@ impl Asteroids {
             self.fill(world, sector, 1);
         }
         let World { entities, random, .. } = world;
-        let place = clear_place(random, |place| clearance(entities, sector, place, true));
+        let position = clear_place(random, |position| clearance(entities, sector, position, true));
         let heading = random.unit();
-        let ship = self.commission(&Ship { sector, ..Ship::default() }, place, heading);
+        let ship = self.commission(&Ship { sector, ..Ship::default() }, position, heading);
         if world.spawn(Some(player), ship.into()).is_some() {
             world.spawn(Some(player), Score::default().into());
         }
@@ -154,7 +154,7 @@ impl Asteroids {
                 Piece::Bullet(bullet) => drift_bullet(self.rates, bullet, 1),
                 Piece::Score(_) | Piece::Round(_) => continue,
             }
-            if let Some((sector, _)) = slot.entity.place() {
+            if let Some((sector, _)) = slot.entity.position() {
                 scenes[usize::from(sector)].add(slot);
             }
         }
@@ -245,8 +245,9 @@ impl Asteroids {
         let World { entities, random, memory, .. } = world;
         for id in &memory.returning {
             let Some(ship) = entities.record::<Ship>(*id).copied() else { continue };
-            let place = clear_place(random, |place| clearance(entities, ship.sector, place, true));
-            let fresh = self.commission(&ship, place, random.unit());
+            let position =
+                clear_place(random, |position| clearance(entities, ship.sector, position, true));
+            let fresh = self.commission(&ship, position, random.unit());
             if let Some(ship) = entities.record_mut::<Ship>(*id) {
                 *ship = fresh;
             }
@@ -273,9 +274,9 @@ impl Asteroids {
             return;
         }
         let World { entities, random, .. } = world;
-        let place = clear_place(random, |place| clearance(entities, sector, place, false));
+        let position = clear_place(random, |position| clearance(entities, sector, position, false));
         let forming = ticks(self.rates, warning_secs).min(255) as u8;
-        let rock = new_rock(sector, place, forming, random);
+        let rock = new_rock(sector, position, forming, random);
         world.spawn(None, rock.into());
     }
 
@@ -310,8 +311,8 @@ impl Asteroids {
         let shift = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
         for (n, (_, _, ship)) in entities.records_mut::<Ship>().enumerate() {
             ship.sector = (n % sectors) as u8;
-            let place = FIELD.fold(shift + start(n / sectors));
-            *ship = self.commission(ship, place, random.unit());
+            let position = FIELD.fold(shift + start(n / sectors));
+            *ship = self.commission(ship, position, random.unit());
         }
         for (sector, crowd) in (0..).zip(crowds(&world.entities)).filter(|(_, crowd)| *crowd > 0) {
             self.fill(world, sector, crowd);

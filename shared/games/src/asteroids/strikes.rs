@@ -62,8 +62,8 @@ impl Scene {
         let secs = rates.step_secs();
         for bullet in &self.bullets {
             let (at, velocity) = (bullet.entity.position(), bullet.entity.velocity());
-            let meeting = |place: Vec2, speed: Vec2, radius: f32| {
-                meets(FIELD.way(place, at), (velocity - speed) * secs, radius + BULLET_RADIUS)
+            let meeting = |position: Vec2, speed: Vec2, radius: f32| {
+                meets(FIELD.way(position, at), (velocity - speed) * secs, radius + BULLET_RADIUS)
             };
             let rocks = self.rocks.iter().enumerate().filter_map(|(n, rock)| {
                 let rock = &rock.entity;

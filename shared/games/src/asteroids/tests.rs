@@ -52,9 +52,9 @@ fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&World<Asteroi
 fn check(world: &World<Asteroids>) {
     let mut masses = [0; SECTORS as usize];
     for slot in world.entities.iter() {
-        if let Some((sector, place)) = slot.entity.place() {
-            assert!(sector < SECTORS && place.is_finite(), "{slot:?}");
-            assert!(place.min_element() >= 0.0 && place.max_element() < SIZE, "{slot:?}");
+        if let Some((sector, position)) = slot.entity.position() {
+            assert!(sector < SECTORS && position.is_finite(), "{slot:?}");
+            assert!(position.min_element() >= 0.0 && position.max_element() < SIZE, "{slot:?}");
         }
         match slot.entity {
             Piece::Ship(ship) => {
@@ -121,8 +121,8 @@ proptest! {
     #[test]
     fn splitting_conserves_mass_and_momentum_to_the_bit(seed: u64, turn in 0.0_f32..1.0, size in 0_u8..4) {
         let mut random = Random::new(seed);
-        let place = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
-        let rock = Rock { size, ..new_rock(3, place, 0, &mut random) }.snapped();
+        let position = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
+        let rock = Rock { size, ..new_rock(3, position, 0, &mut random) }.snapped();
         let along = phaselock::physics::direction(turn);
         let Some(parts) = split(&rock, along, 30, &mut random) else {
             prop_assert!(size >= 2);
@@ -265,15 +265,15 @@ fn keys_are_extrapolated_to_the_tick() {
     }
 }
 
-/// A world with nothing in it but ships, all at a place with this heading and without shields.
-fn duel(places: &[(f32, f32, f32)]) -> (Asteroids, World<Asteroids>, Vec<EntityId>) {
-    let (game, mut world) = world_of(places.len() as u16, 4);
+/// A world with nothing in it but ships, all at a position with this heading and without shields.
+fn duel(positions: &[(f32, f32, f32)]) -> (Asteroids, World<Asteroids>, Vec<EntityId>) {
+    let (game, mut world) = world_of(positions.len() as u16, 4);
     let rocks: Vec<_> = world.entities.records::<Rock>().map(|slot| slot.id).collect();
     for id in rocks {
         world.despawn(id);
     }
     let mut ids = Vec::new();
-    for ((id, _, ship), (x, y, heading)) in world.entities.records_mut::<Ship>().zip(places) {
+    for ((id, _, ship), (x, y, heading)) in world.entities.records_mut::<Ship>().zip(positions) {
         (ship.x, ship.y, ship.heading, ship.shield) = (*x, *y, *heading, 0);
         ids.push(id);
     }

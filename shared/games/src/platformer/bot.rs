@@ -140,13 +140,13 @@ impl Bot {
     fn take_coin(&mut self, scene: &Scene<'_>, random: &mut Random) -> Option<Command> {
         let own = scene.own;
         let wanted = |coin: &usize| {
-            let place = scene.level.coins[*coin];
+            let position = scene.level.coins[*coin];
             let on = scene.routes.coins[*coin] == Some(scene.here);
             on && !own.has_coin(*coin)
                 && !self.missed.contains(coin)
                 && (self.greed > 0.5
                     || self.tried.last() == Some(coin)
-                    || (place.x - own.x).abs() < 1.5)
+                    || (position.x - own.x).abs() < 1.5)
         };
         if own.stage == scene.level.goal() || scene.ledge.platform.is_some() {
             return None;
@@ -154,12 +154,12 @@ impl Bot {
         let coins = (0..scene.level.coins.len()).filter(wanted);
         let away = |coin: &usize| (scene.level.coins[*coin].x - own.x).abs();
         let coin = coins.min_by(|a, b| away(a).total_cmp(&away(b)))?;
-        let place = scene.level.coins[coin];
+        let position = scene.level.coins[coin];
         if self.since > ticks(scene.rates, PATIENCE_SECS) * 2 {
             self.missed.push(coin);
         }
-        let to = place.x - own.x;
-        let high = own.y - place.y - HEIGHT - 0.8 * COIN_REACH;
+        let to = position.x - own.x;
+        let high = own.y - position.y - HEIGHT - 0.8 * COIN_REACH;
         let stops = own.vx * own.vx.abs() / 140.0;
         if high > 0.0 && to.abs() < HALF_WIDTH && own.vx.abs() < 2.0 {
             let hold = 0.06 + 0.11 * high;
@@ -204,8 +204,8 @@ impl Bot {
         self.target = Some(goal);
         if !hurry && random.chance(self.greed) {
             let near = |coin: &usize| {
-                let place = scene.level.coins[*coin];
-                (scene.own.x - 3.0..scene.own.x + 24.0).contains(&place.x)
+                let position = scene.level.coins[*coin];
+                (scene.own.x - 3.0..scene.own.x + 24.0).contains(&position.x)
                     && !scene.own.has_coin(*coin)
                     && !self.missed.contains(coin)
                     && !self.tried.contains(coin)

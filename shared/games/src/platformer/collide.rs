@@ -40,8 +40,8 @@ impl Body {
         (self.area.min.y + TOUCH).floor() as i32..(self.area.max.y - TOUCH).ceil() as i32
     }
 
-    /// The places that it is in, by column and row.
-    pub(super) fn places(&self) -> impl Iterator<Item = (i32, i32)> {
+    /// The positions that it is in, by column and row.
+    pub(super) fn positions(&self) -> impl Iterator<Item = (i32, i32)> {
         let columns = self.columns();
         self.rows().flat_map(move |row| columns.clone().map(move |column| (column, row)))
     }
@@ -52,9 +52,9 @@ impl Body {
     }
 }
 
-/// True if there is room for somebody's feet at a place.
+/// True if there is room for somebody's feet at a position.
 pub(super) fn is_free(level: &Level, feet: Vec2) -> bool {
-    Body::at(feet).places().all(|(column, row)| !level.is_solid(column, row))
+    Body::at(feet).positions().all(|(column, row)| !level.is_solid(column, row))
 }
 
 /// Moves to the right, up to a wall; returns whether there was one.

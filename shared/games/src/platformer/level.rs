@@ -164,12 +164,12 @@ impl Level {
         }
     }
 
-    /// True if nobody gets into a place.
+    /// True if nobody gets into a position.
     pub fn is_solid(&self, column: i32, row: i32) -> bool {
         self.tile(column, row) == Tile::Solid
     }
 
-    /// True if the upper side of a place carries somebody.
+    /// True if the upper side of a position carries somebody.
     pub fn carries(&self, column: i32, row: i32) -> bool {
         matches!(self.tile(column, row), Tile::Solid | Tile::Board)
     }

@@ -193,8 +193,8 @@ impl Game for Platformer {
     }
 
     fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
-        let place = player_of(entities, player)?.feet();
-        Some(Viewpoint { position: place, range: REACH })
+        let position = player_of(entities, player)?.feet();
+        Some(Viewpoint { position, range: REACH })
     }
 
     fn relevance(

@@ -240,7 +240,7 @@ fn reaches(level: &Level, player: &mut Player) -> bool {
         player.stage += 1;
     }
     let mut hurt = player.y > level.abyss();
-    for (column, row) in body.places() {
+    for (column, row) in body.positions() {
         let corner = Vec2::new(column as f32, row as f32);
         let part = |min: Vec2, max: Vec2| Aabb { min: corner + min, max: corner + max };
         match level.tile(column, row) {

@@ -90,7 +90,9 @@ impl Standings {
         self.entries.clear();
         self.places.clear();
         for slot in entities.iter() {
-            let (Some(owner), Piece::Player(player)) = (slot.owner, &slot.entity) else { continue };
+            let (Some(owner), Piece::Player(player)) = (slot.owner, &slot.entity) else {
+                continue;
+            };
             let races = player.race == race;
             let ran = (races && player.stage == level.goal()).then_some(player.ran);
             let coins = if races { player.coins() as u8 } else { 0 };

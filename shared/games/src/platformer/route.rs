@@ -157,11 +157,11 @@ impl Routes {
         let known = |leap: &Leap| leap.from.max(leap.to) < ledges.len();
         let leaps: Vec<_> = leaps.filter(known).collect();
         let next = (0..ledges.len()).map(|to| ways_to(&ledges, &leaps, to)).collect();
-        let below = |place: glam::Vec2| {
+        let below = |position: glam::Vec2| {
             let under = |(_, ledge): &(usize, &Ledge)| {
                 ledge.platform.is_none()
-                    && (ledge.left..ledge.right).contains(&place.x)
-                    && (0.0..4.2).contains(&(ledge.y - place.y))
+                    && (ledge.left..ledge.right).contains(&position.x)
+                    && (0.0..4.2).contains(&(ledge.y - position.y))
             };
             let nearest = ledges.iter().enumerate().filter(under);
             nearest.min_by(|a, b| a.1.y.total_cmp(&b.1.y)).map(|(at, _)| at)

@@ -43,7 +43,7 @@ enum Plan {
     None,
     /// To be there.
     Stand(Vec2),
-    /// To strike the puck, which will be `at` a place in `secs`.
+    /// To strike the puck, which will be `at` a position in `secs`.
     Strike { at: Vec2, secs: f32 },
 }
 
@@ -61,7 +61,7 @@ const PACE: f32 = 0.62 * MALLET_SPEED;
 /// Somebody else must be so much sooner at the puck to be left it, in seconds.
 const YIELD_SECS: f32 = 0.05;
 
-/// A place or a way as a side sees it that has its goal at the left; and back.
+/// A position or a way as a side sees it that has its goal at the left; and back.
 fn turned(side: f32, way: Vec2) -> Vec2 {
     Vec2::new(-way.x * side, way.y)
 }
@@ -103,7 +103,7 @@ impl phaselock::game::Bot<ShufflePuck> for Bot {
         }
         let (to, speed) = match bot.plan {
             Plan::None => (here, HAND_SPEED.0),
-            Plan::Stand(place) => (place + bot.sway, HAND_SPEED.0),
+            Plan::Stand(position) => (position + bot.sway, HAND_SPEED.0),
             Plan::Strike { at, secs } => (strike(bot, here, at, secs), HAND_SPEED.1),
         };
         // A hand is not far from its mallet.
@@ -132,9 +132,9 @@ fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
 /// end of it.
 fn intercept(side: f32, mallet: &Mallet, course: &[(f32, Vec2)]) -> Option<(f32, Vec2)> {
     let here = turned(side, mallet.position());
-    let can = |(secs, place): &&(f32, Vec2)| {
+    let can = |(secs, position): &&(f32, Vec2)| {
         // On the own half, and behind the puck at best.
-        place.x < 0.2 && (here.distance(*place) - TOUCH).max(0.0) <= PACE * (secs + 0.04)
+        position.x < 0.2 && (here.distance(*position) - TOUCH).max(0.0) <= PACE * (secs + 0.04)
     };
     course.iter().find(can).copied()
 }
@@ -182,7 +182,7 @@ fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Pu
         mine < other || (mine == other && own.number < slot.entity.number)
     });
     let alone = mates().next().is_none();
-    let soon = course.get(10).or(course.last()).map_or(now, |(_, place)| *place);
+    let soon = course.get(10).or(course.last()).map_or(now, |(_, position)| *position);
     if keeper {
         // On the line from the puck to the goal, further out the further it is away.
         let out = if alone { 2.3 } else { 1.5 };

@@ -118,8 +118,8 @@ entities! {
 
 impl Command {
     /// To there.
-    pub fn to(place: Vec2) -> Self {
-        Self { x: place.x, y: place.y }
+    pub fn to(position: Vec2) -> Self {
+        Self { x: position.x, y: position.y }
     }
 
     /// Where to.

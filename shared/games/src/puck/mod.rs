@@ -219,7 +219,7 @@ impl ShufflePuck {
             *board = Board { rink: board.rink, ..Board::default() };
         }
         for (_, _, puck) in world.entities.records_mut::<Puck>() {
-            motion::place(self.rates, puck, if puck.placed.is_multiple_of(2) { -1 } else { 1 });
+            motion::position(self.rates, puck, if puck.placed.is_multiple_of(2) { -1 } else { 1 });
         }
         world.memory.touches.clear();
     }
@@ -274,10 +274,10 @@ impl ShufflePuck {
         }
         (0..=7).any(|step| {
             let secs = SHARE_SECS * step as f32 / 7.0;
-            let place = puck.position() + puck.velocity() * secs;
-            let reachable = rink::keep_mallet(mallet.side(), place);
-            let near = reachable.distance(place) < TOUCH + 0.3;
-            near && mallet.position().distance(place) < TOUCH + 0.3 + MALLET_SPEED * secs
+            let position = puck.position() + puck.velocity() * secs;
+            let reachable = rink::keep_mallet(mallet.side(), position);
+            let near = reachable.distance(position) < TOUCH + 0.3;
+            near && mallet.position().distance(position) < TOUCH + 0.3 + MALLET_SPEED * secs
         })
     }
 }
@@ -341,9 +341,9 @@ impl Game for ShufflePuck {
         let mut mallet = Mallet::default();
         seats::put(&mut mallet, seat);
         if let Some(puck) = Self::puck_of(&world.entities, seat.rink) {
-            let place = seats::clear_of(mallet.position(), puck.entity.position());
-            (mallet.x, mallet.y) = place.into();
-            (mallet.goal_x, mallet.goal_y) = place.into();
+            let position = seats::clear_of(mallet.position(), puck.entity.position());
+            (mallet.x, mallet.y) = position.into();
+            (mallet.goal_x, mallet.goal_y) = position.into();
         }
         let Some(id) = world.spawn(Some(player), mallet.into()) else { return };
         let score = Score { rink: seat.rink, right: seat.right, ..Score::default() };

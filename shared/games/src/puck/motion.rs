@@ -68,7 +68,7 @@ pub struct Hand {
     /// Where it was at the beginning of the tick.
     pub from: Vec2,
     /// Where it is.
-    pub place: Vec2,
+    pub position: Vec2,
     /// Velocity in this tick, in metres a second.
     pub velocity: Vec2,
     /// True if the puck stopped it.
@@ -79,18 +79,18 @@ impl Hand {
     /// One that stands, as far as is known.
     pub fn standing(mallet: &Mallet) -> Self {
         let (side, from) = (mallet.side(), mallet.position());
-        Self { side, from, place: from, velocity: Vec2::ZERO, blocked: false }
+        Self { side, from, position: from, velocity: Vec2::ZERO, blocked: false }
     }
 
     /// To where nothing stops it, in one sum: how the puck fares may not show in its last digit.
     pub fn finish(&mut self, secs: f32) {
-        self.place = self.from + self.velocity * secs;
+        self.position = self.from + self.velocity * secs;
     }
 
     /// The mallet as it is after the tick.
     pub fn hand_on(&self, mallet: &mut Mallet, command: &Command) {
         (mallet.goal_x, mallet.goal_y) = (command.x, command.y);
-        (mallet.x, mallet.y) = self.place.into();
+        (mallet.x, mallet.y) = self.position.into();
         (mallet.vx, mallet.vy) = self.velocity.into();
     }
 }
@@ -136,7 +136,7 @@ pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Ha
     }
     // Not faster than that: what is kept is a projection onto a convex set.
     let to = keep_mallet(side, from + velocity * secs);
-    Hand { side, from, place: from, velocity: (to - from) / secs, blocked: false }
+    Hand { side, from, position: from, velocity: (to - from) / secs, blocked: false }
 }
 
 /// A tick of a rink: the mallets move as their hands say, the puck among them. Without mallets it
@@ -148,7 +148,7 @@ pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
         wait(rates, puck);
         return Outcome::default();
     }
-    let mut body = Body { place: puck.position(), velocity: puck.velocity() };
+    let mut body = Body { position: puck.position(), velocity: puck.velocity() };
     let speed = body.velocity.length();
     let slower = (speed * (1.0 - DRAG * secs) - FRICTION * secs).max(0.0);
     body.velocity = if speed > 0.0 { body.velocity * (slower / speed) } else { Vec2::ZERO };
@@ -180,7 +180,7 @@ pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
         body.pass(&mut [], left);
     }
     hands.iter_mut().filter(|hand| !hand.blocked).for_each(|hand| hand.finish(secs));
-    (puck.x, puck.y) = keep_puck(body.place).into();
+    (puck.x, puck.y) = keep_puck(body.position).into();
     (puck.vx, puck.vy) = body.velocity.into();
     // However often it is struck in one tick, it is one strike.
     puck.hits = (puck.hits + strikes.min(1)) % 16;
@@ -194,7 +194,7 @@ pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
     puck.still = if body.velocity.length() < STILL_SPEED { puck.still + 1 } else { 0 };
     if puck.still >= ticks(rates, STILL_SECS) {
         // Whoever lets it lie gives it away.
-        place(rates, puck, if puck.x < 0.0 { 1 } else { -1 });
+        position(rates, puck, if puck.x < 0.0 { 1 } else { -1 });
     }
     outcome
 }
@@ -214,23 +214,23 @@ fn wait(rates: Rates, puck: &mut Puck) {
     }
     if puck.wait == 0 {
         // Who conceded has it.
-        place(rates, puck, if puck.scored == 1 { -1 } else { 1 });
+        position(rates, puck, if puck.scored == 1 { -1 } else { 1 });
         return;
     }
     // It comes to rest in the net.
     let secs = rates.step_secs();
-    let mut body = Body { place: puck.position(), velocity: puck.velocity() };
+    let mut body = Body { position: puck.position(), velocity: puck.velocity() };
     body.velocity *= (1.0 - 8.0 * secs).max(0.0);
     let inward = if puck.scored == 1 { -1.0 } else { 1.0 };
     let mut left = secs;
     for _ in 0..4 {
-        let Some(contact) = meet_wall(body.place, body.velocity, left) else { break };
+        let Some(contact) = meet_wall(body.position, body.velocity, left) else { break };
         body.pass(&mut [], contact.secs);
         left -= contact.secs;
         body.velocity -= contact.normal * body.velocity.dot(contact.normal) * 1.3;
     }
     body.pass(&mut [], left);
-    let mut to = keep_puck(body.place);
+    let mut to = keep_puck(body.position);
     if to.x * inward < HALF.x + PUCK {
         to.x = (HALF.x + PUCK) * inward;
         body.velocity.x = 0.0;
@@ -240,7 +240,7 @@ fn wait(rates: Rates, puck: &mut Puck) {
 }
 
 /// Puts the puck on the middle, for a face-off towards a side: -1 left, 1 right.
-pub fn place(rates: Rates, puck: &mut Puck, serve: i16) {
+pub fn position(rates: Rates, puck: &mut Puck, serve: i16) {
     *puck = Puck {
         rink: puck.rink,
         hits: puck.hits,
@@ -254,7 +254,7 @@ pub fn place(rates: Rates, puck: &mut Puck, serve: i16) {
 /// The puck within a tick.
 #[derive(Clone, Copy, Debug)]
 struct Body {
-    place: Vec2,
+    position: Vec2,
     velocity: Vec2,
 }
 
@@ -267,11 +267,11 @@ const BREATH: f32 = TOUCH + 1.0 / 512.0;
 impl Body {
     /// What it meets next: a mallet, or a wall.
     fn next_contact(&self, hands: &[Hand], most: f32) -> Option<(Option<usize>, Contact)> {
-        let wall = meet_wall(self.place, self.velocity, most);
+        let wall = meet_wall(self.position, self.velocity, most);
         let mut first = wall.map(|contact| (None, contact));
         for (at, hand) in hands.iter().enumerate() {
             let contact =
-                meet_circle(self.place - hand.place, self.velocity - hand.velocity, TOUCH);
+                meet_circle(self.position - hand.position, self.velocity - hand.velocity, TOUCH);
             let Some(contact) = contact.filter(|contact| contact.secs <= most) else { continue };
             if first.is_none_or(|(_, sooner)| contact.secs < sooner.secs) {
                 first = Some((Some(at), contact));
@@ -282,9 +282,9 @@ impl Body {
 
     /// Lets time pass in which nothing is met.
     fn pass(&mut self, hands: &mut [Hand], secs: f32) {
-        self.place += self.velocity * secs;
+        self.position += self.velocity * secs;
         for hand in hands {
-            hand.place += hand.velocity * secs;
+            hand.position += hand.velocity * secs;
         }
     }
 
@@ -313,11 +313,11 @@ impl Body {
     /// Out of mallets that overlap it by rounding, as far as walls let it.
     fn leave(&mut self, hands: &[Hand]) {
         for hand in hands {
-            let away = self.place - hand.place;
+            let away = self.position - hand.position;
             if away.length_squared() < TOUCH * TOUCH {
                 // Right above each other, towards the middle of the rink.
-                let inward = Vec2::new(-1.0_f32.copysign(hand.place.x), 0.0);
-                self.place = keep_puck(hand.place + away.normalize_or(inward) * TOUCH);
+                let inward = Vec2::new(-1.0_f32.copysign(hand.position.x), 0.0);
+                self.position = keep_puck(hand.position + away.normalize_or(inward) * TOUCH);
             }
         }
     }
@@ -326,22 +326,23 @@ impl Body {
     /// it, which may still slide along it.
     fn jam(&self, hands: &mut [Hand], left: f32) {
         for hand in hands {
-            let contact = meet_circle(self.place - hand.place, -hand.velocity, TOUCH);
+            let contact = meet_circle(self.position - hand.position, -hand.velocity, TOUCH);
             let Some(contact) = contact.filter(|contact| contact.secs < left) else { continue };
-            hand.place += hand.velocity * contact.secs;
+            hand.position += hand.velocity * contact.secs;
             // Along the tangent it only gets further away, unless a wall has it otherwise.
             hand.velocity -= contact.normal * hand.velocity.dot(contact.normal);
-            let to = keep_mallet(hand.side, hand.place + hand.velocity * (left - contact.secs));
-            if to.distance_squared(self.place) >= hand.place.distance_squared(self.place) {
-                hand.place = to;
+            let to = keep_mallet(hand.side, hand.position + hand.velocity * (left - contact.secs));
+            if to.distance_squared(self.position) >= hand.position.distance_squared(self.position) {
+                hand.position = to;
             } else {
                 hand.velocity = Vec2::ZERO;
             }
             // A breath away, or rounding would lead it in, a little in each tick.
-            let away = hand.place - self.place;
+            let away = hand.position - self.position;
             if away.length_squared() < BREATH * BREATH {
-                let place = self.place + away.normalize_or(Vec2::new(hand.side, 0.0)) * BREATH;
-                hand.place = keep_mallet(hand.side, place);
+                let position =
+                    self.position + away.normalize_or(Vec2::new(hand.side, 0.0)) * BREATH;
+                hand.position = keep_mallet(hand.side, position);
             }
             hand.blocked = true;
         }

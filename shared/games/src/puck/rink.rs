@@ -43,29 +43,29 @@ const _: () = {
 /// The nearest place at which a mallet of a side (-1 left, 1 right) fits: on its own half, clear
 /// of walls. Such places are a convex set, so a straight way between two of them is clear as well,
 /// and no longer than the way that was wanted.
-pub fn keep_mallet(side: f32, place: Vec2) -> Vec2 {
+pub fn keep_mallet(side: f32, position: Vec2) -> Vec2 {
     let reach = HALF - (MALLET + SKIN);
-    let x = (place.x * side).clamp(MALLET + SKIN, reach.x);
-    let kept = round_off(Vec2::new(x, place.y.clamp(-reach.y, reach.y)), MALLET + SKIN);
+    let x = (position.x * side).clamp(MALLET + SKIN, reach.x);
+    let kept = round_off(Vec2::new(x, position.y.clamp(-reach.y, reach.y)), MALLET + SKIN);
     Vec2::new(kept.x * side, kept.y)
 }
 
 /// Moves a point that is within the rectangle into its rounded corners, less a rim.
-fn round_off(place: Vec2, rim: f32) -> Vec2 {
-    let signs = Vec2::new(1.0_f32.copysign(place.x), 1.0_f32.copysign(place.y));
-    let over = place * signs - (HALF - CORNER);
+fn round_off(position: Vec2, rim: f32) -> Vec2 {
+    let signs = Vec2::new(1.0_f32.copysign(position.x), 1.0_f32.copysign(position.y));
+    let over = position * signs - (HALF - CORNER);
     let radius = CORNER - rim;
     if over.x <= 0.0 || over.y <= 0.0 || over.length_squared() <= radius * radius {
-        return place;
+        return position;
     }
     (HALF - CORNER + over * (radius / over.length())) * signs
 }
 
 /// The nearest place, or about that, at which the puck overlaps no wall: on the ice or in a goal.
-pub fn keep_puck(place: Vec2) -> Vec2 {
+pub fn keep_puck(position: Vec2) -> Vec2 {
     let rim = PUCK + SKIN;
-    let signs = Vec2::new(1.0_f32.copysign(place.x), 1.0_f32.copysign(place.y));
-    let at = place * signs;
+    let signs = Vec2::new(1.0_f32.copysign(position.x), 1.0_f32.copysign(position.y));
+    let at = position * signs;
     let in_mouth = at.x > HALF.x - rim && at.y < POST_AT.y;
     if !in_mouth {
         let reach = HALF - rim;
@@ -102,7 +102,7 @@ pub fn sooner(a: Option<Contact>, b: Option<Contact>) -> Option<Contact> {
     }
 }
 
-/// When a puck at a place meets a wall first, within `most` seconds.
+/// When a puck at a position meets a wall first, within `most` seconds.
 pub fn meet_wall(from: Vec2, velocity: Vec2, most: f32) -> Option<Contact> {
     let rim = PUCK + SKIN;
     // Far from all walls, as it is most of the time.

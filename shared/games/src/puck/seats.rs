@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::entities::{Board, Mallet, Piece, Puck};
-use super::motion::place;
+use super::motion::position;
 use super::rink::MALLET;
 use crate::records::remove_where;
 use phaselock::game::{Entities, Game, World};
@@ -155,7 +155,7 @@ pub fn open<G: Game<Entity = Piece>>(rates: Rates, world: &mut World<G>, rink: u
         return true;
     }
     let mut puck = Puck { rink, ..Puck::default() };
-    place(rates, &mut puck, if rink.is_multiple_of(2) { -1 } else { 1 });
+    position(rates, &mut puck, if rink.is_multiple_of(2) { -1 } else { 1 });
     let board = world.spawn(None, Board { rink, ..Board::default() }.into());
     let puck = world.spawn(None, puck.into());
     match (board, puck) {
@@ -179,7 +179,7 @@ pub fn close_empty<G: Game<Entity = Piece>>(world: &mut World<G>) {
     });
 }
 
-/// A place to come in at that the puck is not at.
+/// A position to come in at that the puck is not at.
 pub fn clear_of(home: Vec2, puck: Vec2) -> Vec2 {
     let away = 2.0 * MALLET + 0.2;
     if home.distance_squared(puck) > away * away {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::motion::{MALLET_SPEED, PUCK_SPEED, STILL_SECS, place};
+use super::motion::{MALLET_SPEED, PUCK_SPEED, STILL_SECS, position};
 use super::rink::{CORNER, DEPTH, GOAL, HALF, MALLET, POST, POST_AT, PUCK, keep_mallet, keep_puck};
 use super::*;
 use phaselock::fields::Entity;
@@ -10,7 +10,7 @@ use phaselock::game::Bot as _;
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// Half a step of the places' grid, and what sums of `f32` lose.
+/// Half a step of the positions' grid, and what sums of `f32` lose.
 const ROUNDING: f32 = 0.5 / 512.0 + 1e-4;
 
 fn world_of(players: u16, seed: u64, tick_hz: u32) -> (ShufflePuck, World<ShufflePuck>) {
@@ -45,8 +45,8 @@ fn set_puck(world: &mut World<ShufflePuck>, to: Puck) {
 }
 
 /// In play, there and moving so.
-fn loose(place: Vec2, velocity: Vec2) -> Puck {
-    Puck { x: place.x, y: place.y, vx: velocity.x, vy: velocity.y, ..Puck::default() }
+fn loose(position: Vec2, velocity: Vec2) -> Puck {
+    Puck { x: position.x, y: position.y, vx: velocity.x, vy: velocity.y, ..Puck::default() }
 }
 
 /// Bots play for a while; looks at the world after each tick.
@@ -78,8 +78,8 @@ fn in_corner(at: Vec2, radius: f32) -> f32 {
 }
 
 /// By how much the puck overlaps a wall, worked out other than the rules do.
-fn puck_in_wall(place: Vec2) -> f32 {
-    let at = place.abs();
+fn puck_in_wall(position: Vec2) -> f32 {
+    let at = position.abs();
     if at.x <= HALF.x - PUCK {
         return (at.y + PUCK - HALF.y).max(in_corner(at, PUCK));
     }
@@ -413,7 +413,7 @@ fn the_face_off_circle_is_clear_when_the_puck_drops() {
             step(&game, &mut world, &inputs);
         }
         let mut to = puck(&world);
-        place(game.rates, &mut to, 1);
+        position(game.rates, &mut to, 1);
         set_puck(&mut world, to);
         while puck(&world).is_held() {
             step(&game, &mut world, &inputs);

@@ -85,7 +85,7 @@ impl phaselock::game::Bot<Race> for Bot {
             let most = 0.3 + (1.0 - bot.skill) * 5.0;
             (bot.waver_secs, bot.waver) = (random.range(1.0, 3.0), random.range(-most, most));
         }
-        let spot = track.spot(own.place());
+        let spot = track.spot(own.position());
         bot.keys = if unstick(bot, track, own, &spot) {
             reverse(own, &spot)
         } else {
@@ -150,7 +150,7 @@ fn go(
     let goal = ahead.at + ahead.along.perp() * beside;
 
     // Pure pursuit: the circle through the goal that the nose is tangent to (Coulter, 1992).
-    let to = goal - own.place();
+    let to = goal - own.position();
     let off = turn_between(own.heading, turns(to));
     let bend = 2.0 * direction(off).y / to.length().max(1.0);
     let mut turn = bend / sharpest(own.slip().x.abs());
@@ -199,10 +199,10 @@ fn around(
     let others = seen.iter().filter(|slot| slot.owner != Some(me));
     for slot in others {
         let Piece::Car(other) = &slot.entity else { continue };
-        if !other.is_solid() || other.place().distance(own.place()) > reach {
+        if !other.is_solid() || other.position().distance(own.position()) > reach {
             continue;
         }
-        let there = track.spot(other.place());
+        let there = track.spot(other.position());
         let gap = track.ahead(spot.station, there.station);
         let closing = own_speed - forward(other, spot.along);
         if gap.abs() < BEHIND - 0.6 {

@@ -55,7 +55,7 @@ fn nearest_points(a: Vec2, u: Vec2, b: Vec2, v: Vec2) -> (Vec2, Vec2) {
 
 /// Where two cars are nearest to each other.
 pub fn nearest(a: &Car, b: &Car) -> Nearest {
-    let (p, q) = nearest_points(a.place(), a.nose(), b.place(), b.nose());
+    let (p, q) = nearest_points(a.position(), a.nose(), b.position(), b.nose());
     let between = q - p;
     let distance = between.length();
     // In the same place one goes to its right, the other to its left.
@@ -79,7 +79,7 @@ pub(super) fn collide(
     for (at, &a) in order.iter().enumerate() {
         let near = order[at + 1..].iter().take_while(|b| x(**b) - x(a) < TOUCH);
         for &b in near {
-            let [one, other] = [a, b].map(|n| cars[usize::from(n)].place());
+            let [one, other] = [a, b].map(|n| cars[usize::from(n)].position());
             if one.distance_squared(other) < TOUCH * TOUCH {
                 pairs.push((a.min(b), a.max(b)));
             }
@@ -98,7 +98,7 @@ fn touch(track: &Track, rates: Rates, a: &mut Car, b: &mut Car) {
     if gap >= 0.0 {
         return;
     }
-    let (arm_a, arm_b) = (at - a.place(), at - b.place());
+    let (arm_a, arm_b) = (at - a.position(), at - b.position());
     let speed = |car: &Car, arm: Vec2| car.velocity() + arm.perp() * (car.spin * TAU);
     let closing = (speed(a, arm_a) - speed(b, arm_b)).dot(normal);
     if closing > 0.0 {
@@ -124,10 +124,10 @@ fn push(car: &mut Car, by: Vec2, spin: f32) {
 
 /// Moves a car, within the barriers and through gates.
 fn shift(track: &Track, car: &mut Car, by: Vec2) {
-    let from = car.place();
-    let mut place = from + by;
-    confine(track, car, &mut place);
-    car.set_place(place);
+    let from = car.position();
+    let mut position = from + by;
+    confine(track, car, &mut position);
+    car.set_position(position);
     pass_gate(track, car, from);
 }
 
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn who_is_hit_from_behind_is_pushed_on() {
         let track = Track::get();
-        let at = track.place(50.0, 0.0);
+        let at = track.position(50.0, 0.0);
         let along = track.sample(50.0).along;
         let heading = phaselock::physics::turns(along);
         let behind = at - along * 4.2;
@@ -183,7 +183,7 @@ mod tests {
             course in 0.0_f32..1.0, speed in 0.0_f32..40.0,
         ) {
             let track = Track::get();
-            let middle = track.place(50.0, 0.0);
+            let middle = track.position(50.0, 0.0);
             let mut a = car(middle.x, middle.y, 0.0, direction(course) * speed);
             let mut b = car(middle.x + ahead, middle.y + beside, turn, Vec2::ZERO);
             let (before, gap) = (energy(&a) + energy(&b), nearest(&a, &b).gap);

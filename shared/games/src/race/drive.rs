@@ -107,7 +107,7 @@ pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
         put(rates, car, gate.at, gate.along);
     }
 
-    let from = car.place();
+    let from = car.position();
     let steps = 60_u32.div_ceil(rates.tick_hz);
     let secs = rates.step_secs() / steps as f32;
     for _ in 0..steps {
@@ -115,13 +115,13 @@ pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     }
     // As the world does after each tick; gates are passed between places on the grid, or one could
     // be passed by rounding alone.
-    car.set_place(car.place());
+    car.set_position(car.position());
     pass_gate(track, car, from);
 }
 
 /// Puts a car somewhere, at rest: it waits, and is in nobody's way for a while.
-pub(super) fn put(rates: Rates, car: &mut Car, place: Vec2, along: Vec2) {
-    car.set_place(place);
+pub(super) fn put(rates: Rates, car: &mut Car, position: Vec2, along: Vec2) {
+    car.set_position(position);
     (car.vx, car.vy, car.spin, car.wheel) = (0.0, 0.0, 0.0, 0.0);
     car.heading = snapped(HEADING, turns(along));
     car.hold = ticks(rates, RESET_SECS);
@@ -131,24 +131,24 @@ pub(super) fn put(rates: Rates, car: &mut Car, place: Vec2, along: Vec2) {
 
 /// Counts the next gate if the way from a place to where the car is now leads through it.
 pub(super) fn pass_gate(track: &Track, car: &mut Car, from: Vec2) {
-    if !car.has_finished() && track.next_gate(car.gates).is_passed(from, car.place()) {
+    if !car.has_finished() && track.next_gate(car.gates).is_passed(from, car.position()) {
         car.gates += 1;
     }
 }
 
 /// Keeps a car within the barriers: both ends of its hull, and its middle in any case.
-pub(super) fn confine(track: &Track, car: &mut Car, place: &mut Vec2) {
+pub(super) fn confine(track: &Track, car: &mut Car, position: &mut Vec2) {
     let most = BARRIER - HULL_RADIUS;
     let nose = car.nose();
     for arm in [nose * HULL_HALF, -nose * HULL_HALF, Vec2::ZERO] {
-        let spot = track.spot(*place + arm);
-        let away = *place + arm - spot.at;
+        let spot = track.spot(*position + arm);
+        let away = *position + arm - spot.at;
         let distance = away.length();
         if distance <= most {
             continue;
         }
         let out = away / distance;
-        *place -= out * (distance - most);
+        *position -= out * (distance - most);
         // An end that hits turns the car along the barrier.
         let turn = arm.perp_dot(out);
         let into = car.velocity().dot(out) + turn * car.spin * TAU;
@@ -176,8 +176,8 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
         return;
     }
 
-    let mut place = car.place();
-    let spot = track.spot(place);
+    let mut position = car.position();
+    let spot = track.spot(position);
     let tyres = tyres(track.ground(&spot));
     let nose = direction(car.heading);
     let velocity = car.velocity();
@@ -210,13 +210,13 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
 
     let velocity = (nose * along + nose.perp() * across).clamp_length_max(SPEED_MAX);
     (car.vx, car.vy) = velocity.into();
-    place += velocity * secs;
+    position += velocity * secs;
     car.heading = (car.heading + car.spin * secs).rem_euclid(1.0);
     // Nobody is at the barrier who was further from it than a step is long.
     if spot.beside.abs() + HULL_HALF + SPEED_MAX * secs > BARRIER - HULL_RADIUS {
-        confine(track, car, &mut place);
+        confine(track, car, &mut position);
     }
-    (car.x, car.y) = place.into();
+    (car.x, car.y) = position.into();
 }
 
 /// State of a car after `ticks`: it goes on with the keys that its driver held, and then, for
@@ -256,7 +256,7 @@ mod tests {
     /// A car on the long straight before the line.
     fn car(speed: f32) -> (&'static Track, Car) {
         let track = Track::get();
-        let spot = track.spot(track.place(-60.0, 0.0));
+        let spot = track.spot(track.position(-60.0, 0.0));
         let mut car = Car { gates: GATES, ..Car::default() };
         put(Rates::DEFAULT, &mut car, spot.at, spot.along);
         (car.hold, car.ghost) = (0, 0);
@@ -310,11 +310,11 @@ mod tests {
     #[test]
     fn grass_is_slow() {
         let (track, mut car) = car(30.0);
-        let spot = track.spot(track.place(-60.0, -(HALF_WIDTH + 3.0)));
-        car.set_place(spot.at + spot.along.perp() * spot.beside);
+        let spot = track.spot(track.position(-60.0, -(HALF_WIDTH + 3.0)));
+        car.set_position(spot.at + spot.along.perp() * spot.beside);
         run(&mut car, Rates::DEFAULT, 4.0, Command { pedal: 3, ..Command::default() });
         let speed = car.velocity().length();
-        let ground = track.ground(&track.spot(car.place()));
+        let ground = track.ground(&track.spot(car.position()));
         assert!(ground != Ground::Grass || speed < 25.0, "{speed} m/s on {ground:?}");
     }
 
@@ -323,13 +323,13 @@ mod tests {
         let (track, mut car) = car(20.0);
         run(&mut car, Rates::DEFAULT, 0.5, Command { turn: -7, ..Command::default() });
         drive(track, Rates::DEFAULT, &mut car, &Command { reset: true, ..Command::default() });
-        assert!(car.place().distance(track.last_gate(car.gates).at) < 0.01);
+        assert!(car.position().distance(track.last_gate(car.gates).at) < 0.01);
         assert_eq!((car.hold, car.ghost, car.gates), (120, 210, GATES));
-        let there = car.place();
+        let there = car.position();
         run(&mut car, Rates::DEFAULT, 1.9, Command { pedal: 3, reset: true, ..Command::default() });
-        assert_eq!((car.place(), car.puts), (there, 2));
+        assert_eq!((car.position(), car.puts), (there, 2));
         run(&mut car, Rates::DEFAULT, 1.1, Command { pedal: 3, ..Command::default() });
-        assert!(car.place().distance(there) > 3.0 && !car.is_solid());
+        assert!(car.position().distance(there) > 3.0 && !car.is_solid());
         run(&mut car, Rates::DEFAULT, 1.0, Command { pedal: 3, ..Command::default() });
         assert!(car.is_solid());
     }
@@ -340,10 +340,10 @@ mod tests {
         car.heading = (car.heading + 0.25).rem_euclid(1.0);
         (car.vx, car.vy) = (car.nose() * 40.0).into();
         run(&mut car, Rates::DEFAULT, 1.5, Command { pedal: 3, ..Command::default() });
-        let spot = track.spot(car.place());
+        let spot = track.spot(car.position());
         assert!(spot.beside > BARRIER - 6.0, "{spot:?}");
-        let stood = car.place();
+        let stood = car.position();
         run(&mut car, Rates::DEFAULT, 3.0, Command { pedal: -3, turn: 7, ..Command::default() });
-        assert!(car.place().distance(stood) > 4.0, "{:?}", car.slip());
+        assert!(car.position().distance(stood) > 4.0, "{:?}", car.slip());
     }
 }

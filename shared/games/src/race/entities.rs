@@ -111,11 +111,6 @@ entities! {
 motions!(Car);
 
 impl Car {
-    /// See [`position`](Self::position).
-    pub fn place(&self) -> Vec2 {
-        self.position()
-    }
-
     /// Where its nose points: a unit vector.
     pub fn nose(&self) -> Vec2 {
         direction(self.heading)
@@ -148,8 +143,8 @@ impl Car {
         Command { pedal: self.pedal, turn: self.turn, hand: self.hand, reset: false }
     }
 
-    pub(super) fn set_place(&mut self, place: Vec2) {
-        (self.x, self.y) = (snapped(PLACE, place.x), snapped(PLACE, place.y));
+    pub(super) fn set_position(&mut self, position: Vec2) {
+        (self.x, self.y) = (snapped(PLACE, position.x), snapped(PLACE, position.y));
     }
 }
 

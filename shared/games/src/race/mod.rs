@@ -103,7 +103,7 @@ impl Race {
             let Some(car) = entities.record_mut::<Car>(*id) else { continue };
             self.put_in_slot(car, slot, order.len());
             (car.hold, car.ghost) = (hold, 0);
-            memory.enter(*player, self.track.progress(car.gates, car.place()));
+            memory.enter(*player, self.track.progress(car.gates, car.position()));
         }
         Self::tell_gates(entities, Score::default());
     }
@@ -124,20 +124,27 @@ impl Race {
 
     /// See [`Coding::extrapolate`].
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else { return Some(*base) };
+        let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else {
+            return Some(*base);
+        };
         Some(extrapolate(self.track, self.rates, base, steering, ticks).into())
     }
 
     fn put_in_slot(&self, car: &mut Car, slot: usize, cars: usize) {
         let (station, beside) = self.track.slot(slot, cars);
-        put(self.rates, car, self.track.place(station, beside), self.track.sample(station).along);
+        put(
+            self.rates,
+            car,
+            self.track.position(station, beside),
+            self.track.sample(station).along,
+        );
         car.gates = self.track.gates_at(station);
     }
 
     /// The race is over; cars may roll on. Gates are counted from where everybody is.
     fn loosen(&self, entities: &mut Entities<Piece>) {
         for (_, _, car) in entities.records_mut::<Car>() {
-            car.gates = self.track.gates_at(self.track.spot(car.place()).station);
+            car.gates = self.track.gates_at(self.track.spot(car.position()).station);
             // Who was done becomes solid again, wherever it is, and maybe within another.
             car.ghost = car.ghost.max(ticks(self.rates, GHOST_SECS));
         }
@@ -173,7 +180,7 @@ impl Race {
         book.before.clear();
         let mut cars = Vec::new();
         for (_, owner, car) in entities.records_mut::<Car>() {
-            book.before.push((car.place(), car.gates));
+            book.before.push((car.position(), car.gates));
             let command = owner.map_or(Command::default(), |owner| inputs.get(owner));
             drive(self.track, self.rates, car, &command);
             cars.push(car);
@@ -198,7 +205,7 @@ impl Race {
                 score.gates = car.gates;
                 if playing {
                     let gate = self.track.last_gate(car.gates);
-                    let (near, far) = (gate.beyond(*from), gate.beyond(car.place()));
+                    let (near, far) = (gate.beyond(*from), gate.beyond(car.position()));
                     let part = (near / (near - far)).clamp(0.0, 1.0);
                     let part = if part.is_finite() { part } else { 1.0 };
                     let ticks = tick.span_24(lights.green) as f32 + part;
@@ -207,7 +214,7 @@ impl Race {
                 }
             }
             if playing {
-                memory.advance(owner, self.track.progress(car.gates, car.place()));
+                memory.advance(owner, self.track.progress(car.gates, car.position()));
             }
         }
         memory.before = before;
@@ -264,7 +271,7 @@ impl Game for Race {
         let lights = lights(&world.entities).ticks_left(world.tick);
         let most = ticks(self.rates, COUNTDOWN_SECS);
         car.hold = car.hold.max(u16::try_from(lights).ok().filter(|it| *it <= most).unwrap_or(0));
-        world.memory.enter(player, self.track.progress(car.gates, car.place()));
+        world.memory.enter(player, self.track.progress(car.gates, car.position()));
         let score = Score { gates: car.gates, ..Score::default() };
         if world.spawn(Some(player), car.into()).is_some() {
             world.spawn(Some(player), score.into());
@@ -308,8 +315,8 @@ impl Game for Race {
         let (Piece::Car(other), Some(own)) = (&other.entity, entities.record::<Car>(own)) else {
             return false;
         };
-        let near =
-            own.place().distance_squared(other.place()) < CO_PREDICTION_REACH * CO_PREDICTION_REACH;
+        let near = own.position().distance_squared(other.position())
+            < CO_PREDICTION_REACH * CO_PREDICTION_REACH;
         near && own.is_solid() && other.is_solid()
     }
 
@@ -329,14 +336,14 @@ impl Game for Race {
 
     fn position(&self, entity: &Piece) -> Option<Vec2> {
         match entity {
-            Piece::Car(car) => Some(car.place()),
+            Piece::Car(car) => Some(car.position()),
             _ => None,
         }
     }
 
     fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
-        let place = car_of(entities, player)?.place();
-        Some(Viewpoint { position: place, range: REACH })
+        let position = car_of(entities, player)?.position();
+        Some(Viewpoint { position, range: REACH })
     }
 
     fn relevance(

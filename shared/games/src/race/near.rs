@@ -51,22 +51,22 @@ impl Near {
 
     /// The point of a segment that is nearest to a place, and which part of the way it is along
     /// it.
-    fn on(&self, segment: usize, place: Vec2) -> (f32, Vec2) {
+    fn on(&self, segment: usize, position: Vec2) -> (f32, Vec2) {
         let (a, b) = (self.points[segment], self.points[(segment + 1) % self.points.len()]);
         let way = b - a;
-        let part = ((place - a).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+        let part = ((position - a).dot(way) / way.length_squared()).clamp(0.0, 1.0);
         (part, a + way * part)
     }
 
     /// The segment that is nearest to a place, the part of the way along it, and the point.
-    pub(super) fn nearest(&self, place: Vec2) -> (usize, f32, Vec2) {
-        let cell = ((place - self.min) / CELL).floor();
+    pub(super) fn nearest(&self, position: Vec2) -> (usize, f32, Vec2) {
+        let cell = ((position - self.min) / CELL).floor();
         let (column, row) = (cell.x as usize, cell.y as usize);
         let inside = cell.min_element() >= 0.0 && column < self.columns && row < self.rows;
         let mut best = (f32::MAX, (0, 0.0, self.points[0]));
         let mut look = |segment: usize| {
-            let (part, at) = self.on(segment, place);
-            let distance = at.distance_squared(place);
+            let (part, at) = self.on(segment, position);
+            let distance = at.distance_squared(position);
             if distance < best.0 {
                 best = (distance, (segment, part, at));
             }
@@ -96,9 +96,9 @@ mod tests {
         #[test]
         fn cells_find_what_looking_at_everything_finds(x in -120.0_f32..120.0, y in -80.0_f32..80.0) {
             let near = Near::new(&ring());
-            let place = Vec2::new(x, y);
-            let all = (0..60).map(|n| near.on(n, place).1.distance(place)).fold(f32::MAX, f32::min);
-            let found = near.nearest(place).2.distance(place);
+            let position = Vec2::new(x, y);
+            let all = (0..60).map(|n| near.on(n, position).1.distance(position)).fold(f32::MAX, f32::min);
+            let found = near.nearest(position).2.distance(position);
             prop_assert!((found - all).abs() < 1e-4, "{} and {}", found, all);
         }
     }
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn no_place_at_all_is_near_something() {
         let near = Near::new(&ring());
-        for place in [Vec2::NAN, Vec2::splat(f32::INFINITY), Vec2::splat(-1e30)] {
-            assert!(near.nearest(place).2.is_finite());
+        for position in [Vec2::NAN, Vec2::splat(f32::INFINITY), Vec2::splat(-1e30)] {
+            assert!(near.nearest(position).2.is_finite());
         }
     }
 }

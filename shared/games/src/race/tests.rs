@@ -89,10 +89,11 @@ fn bots_race_to_the_end() {
         let first = times.iter().find(|time| **time > 0).expect("somebody came home");
         assert!((9_000..19_000).contains(first), "the first took {first} hundredths of a second");
         assert!(resets * 3 <= u32::from(players), "{resets} resets of {players}");
-        let places: Vec<_> = world.entities.records::<Score>().map(|it| it.entity).collect();
-        for a in &places {
-            let better = places.iter().filter(|b| b.time > 0 && (a.time == 0 || b.time < a.time));
-            assert!(usize::from(a.place) > better.count(), "{places:?}");
+        let positions: Vec<_> = world.entities.records::<Score>().map(|it| it.entity).collect();
+        for a in &positions {
+            let better =
+                positions.iter().filter(|b| b.time > 0 && (a.time == 0 || b.time < a.time));
+            assert!(usize::from(a.place) > better.count(), "{positions:?}");
         }
     }
 }
@@ -179,7 +180,7 @@ fn beside(world: &mut World<Race>, ids: &[EntityId]) {
         let right = first.nose().perp() * side;
         let Car { vx, vy, heading, .. } = first;
         *car = Car { vx: vx - right.x * 5.0, vy: vy - right.y * 5.0, heading, ..*car };
-        car.set_place(first.place() + right * 2.2);
+        car.set_position(first.position() + right * 2.2);
         (car.hold, car.ghost) = (first.hold, first.ghost);
     }
     world.snap();
@@ -200,16 +201,16 @@ fn nobody_moves_before_green() {
         if phase(&world) != Phase::Play {
             continue;
         }
-        let places: Vec<_> =
-            world.entities.records::<Car>().map(|slot| slot.entity.place()).collect();
+        let positions: Vec<_> =
+            world.entities.records::<Car>().map(|slot| slot.entity.position()).collect();
         if grid.is_empty() {
-            grid.clone_from(&places);
+            grid.clone_from(&positions);
         }
         // A prediction and the lights go by the same count.
         let left = lights(&world.entities).ticks_left(world.tick);
         let holds: Vec<_> = world.entities.records::<Car>().map(|it| it.entity.hold).collect();
         if left > 0 {
-            assert!(places == grid && holds.iter().all(|hold| u64::from(*hold) == left));
+            assert!(positions == grid && holds.iter().all(|hold| u64::from(*hold) == left));
         } else if greens == 0 {
             greens += 1;
             // Resets are obeyed as soon as cars may move; nobody has gone forward by it.
@@ -230,14 +231,14 @@ fn a_grid_has_a_place_for_everybody() {
                 put(
                     Rates::DEFAULT,
                     &mut car,
-                    track.place(station, beside),
+                    track.position(station, beside),
                     track.sample(station).along,
                 );
                 car
             })
             .collect();
         for (n, a) in stand.iter().enumerate() {
-            assert!(track.spot(a.place()).beside.abs() < track::HALF_WIDTH, "car {n} of {cars}");
+            assert!(track.spot(a.position()).beside.abs() < track::HALF_WIDTH, "car {n} of {cars}");
             for (m, b) in stand.iter().enumerate().skip(n + 1) {
                 let gap = nearest(a, b).gap;
                 assert!(gap > 0.2, "{n} and {m} of {cars} are {gap} m apart");
@@ -282,7 +283,7 @@ fn the_last_of_a_race_starts_first_in_the_next() {
     let mut grid: Vec<_> = world
         .entities
         .records::<Car>()
-        .map(|it| (game.track.progress(it.entity.gates, it.entity.place()), it.owner))
+        .map(|it| (game.track.progress(it.entity.gates, it.entity.position()), it.owner))
         .collect();
     grid.sort_by(|a, b| b.0.total_cmp(&a.0));
     let order: Vec<_> = grid.iter().map(|(_, owner)| owner.expect("it has one").0).collect();
@@ -316,9 +317,9 @@ proptest! {
         let track = game.track;
         // Somewhere on the track, at some speed, to begin with.
         for (_, _, car) in world.entities.records_mut::<Car>() {
-            let place = track.place(random.range(0.0, track.length), random.range(-12.0, 12.0));
-            put(rates, car, place, phaselock::physics::direction(random.unit()));
-            (car.hold, car.gates) = (0, track.gates_at(track.spot(place).station));
+            let position = track.position(random.range(0.0, track.length), random.range(-12.0, 12.0));
+            put(rates, car, position, phaselock::physics::direction(random.unit()));
+            (car.hold, car.gates) = (0, track.gates_at(track.spot(position).station));
             let velocity = phaselock::physics::direction(random.unit()) * random.range(0.0, SPEED_MAX);
             (car.vx, car.vy) = velocity.into();
         }
@@ -334,21 +335,21 @@ proptest! {
             let still = playing && phase(&world) == Phase::Play;
             let cars: Vec<_> = world.entities.records::<Car>().map(|it| it.entity).collect();
             for (n, (car, was)) in cars.iter().zip(&before).enumerate() {
-                let spot = track.spot(car.place());
+                let spot = track.spot(car.position());
                 prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.01, "{:?}", spot);
                 for end in [HULL_HALF, -HULL_HALF] {
-                    let spot = track.spot(car.place() + car.nose() * end);
+                    let spot = track.spot(car.position() + car.nose() * end);
                     prop_assert!(spot.beside.abs() <= BARRIER - HULL_RADIUS + 0.1, "{:?}", spot);
                 }
                 prop_assert!(car.velocity().length() <= SPEED_MAX + 0.02);
                 prop_assert!(car.spin.abs() <= 1.51);
-                prop_assert!(car.place().is_finite());
+                prop_assert!(car.position().is_finite());
                 let progress = world.memory.entry(PlayerId(n as u16)).map_or(0.0, |it| it.progress);
                 if still {
                     prop_assert!(car.gates >= was.gates && car.gates <= was.gates + 2);
                     prop_assert!(car.gates <= FINISH && car.lap() <= LAPS + 1);
                     let rise = progress - entries[n];
-                    let drove = if car.puts == was.puts { car.place().distance(was.place()) } else { 0.0 };
+                    let drove = if car.puts == was.puts { car.position().distance(was.position()) } else { 0.0 };
                     prop_assert!(rise >= 0.0, "it fell by {}", -rise);
                     prop_assert!(rise <= drove + 2e-3, "{} m for {} m, tick {}", rise, drove, tick_number);
                 }

@@ -218,11 +218,11 @@ impl Track {
     }
 
     /// A place as the track sees it: by the nearest point of the middle line.
-    pub fn spot(&self, place: Vec2) -> Spot {
-        let (segment, part, at) = self.near.nearest(place);
+    pub fn spot(&self, position: Vec2) -> Spot {
+        let (segment, part, at) = self.near.nearest(position);
         let [a, b] = [segment, segment + 1].map(|n| &self.samples[n % self.samples.len()]);
         let along = a.along.lerp(b.along, part).normalize_or(a.along);
-        let away = place - at;
+        let away = position - at;
         let beside = if along.perp_dot(away) < 0.0 { -away.length() } else { away.length() };
         let station = (segment as f32 + part) * self.spacing;
         let curvature = a.curvature + (b.curvature - a.curvature) * part;
@@ -237,7 +237,7 @@ impl Track {
     }
 
     /// The place at a station of whatever lap, so far to the right of the middle.
-    pub fn place(&self, station: f32, beside: f32) -> Vec2 {
+    pub fn position(&self, station: f32, beside: f32) -> Vec2 {
         let at = station.rem_euclid(self.length) / self.spacing;
         let (n, part) = (at as usize, at.fract());
         let [a, b] = [n, n + 1].map(|n| &self.samples[n % self.samples.len()]);
@@ -283,12 +283,12 @@ impl Track {
     /// shortest way from gate to gate. It is continuous where gates are passed, and rises by no
     /// more than anybody moves: the distance to the next gate falls no faster than that, and is no
     /// less than [`Gate::to_next`] at the gate before.
-    pub fn progress(&self, passed: u16, place: Vec2) -> f32 {
+    pub fn progress(&self, passed: u16, position: Vec2) -> f32 {
         let last = self.last_gate(passed);
         let gates = usize::from(GATES);
         let count = usize::from(passed).saturating_sub(1);
         let before = self.sums[gates] * (count / gates) as f32 + self.sums[count % gates];
-        let left = self.next_gate(passed).distance(place);
+        let left = self.next_gate(passed).distance(position);
         before + (last.to_next - left).clamp(0.0, last.to_next)
     }
 
@@ -348,15 +348,15 @@ impl Gate {
     }
 
     /// Metres beyond it; negative before it.
-    pub fn beyond(&self, place: Vec2) -> f32 {
-        (place - self.at).dot(self.along)
+    pub fn beyond(&self, position: Vec2) -> f32 {
+        (position - self.at).dot(self.along)
     }
 
     /// Metres to the nearest point of it.
-    pub fn distance(&self, place: Vec2) -> f32 {
+    pub fn distance(&self, position: Vec2) -> f32 {
         let right = self.along.perp();
-        let beside = (place - self.at).dot(right).clamp(-self.reach[0], self.reach[1]);
-        place.distance(self.at + right * beside)
+        let beside = (position - self.at).dot(right).clamp(-self.reach[0], self.reach[1]);
+        position.distance(self.at + right * beside)
     }
 
     /// True if a straight way passes it forwards. Who ends on it has passed it, who begins there
@@ -410,8 +410,8 @@ mod tests {
         let track = Track::get();
         for n in 0..(track.length as usize) {
             for beside in [-9.0, -3.0, 0.0, 5.0] {
-                let place = track.place(n as f32, beside);
-                let spot = track.spot(place);
+                let position = track.position(n as f32, beside);
+                let spot = track.spot(position);
                 assert!((spot.beside - beside).abs() < 0.3, "{n}, {beside}: {spot:?}");
                 assert!(track.ahead(spot.station, n as f32).abs() < 2.5, "{n}, {beside}: {spot:?}");
             }
@@ -427,10 +427,10 @@ mod tests {
         for beside in [-6.0, 0.0, 6.0] {
             let mut passed = track.gates_at(track.length - 5.0);
             assert_eq!((passed, lap_of(passed)), (GATES, 0));
-            let mut from = track.place(-5.0, beside);
+            let mut from = track.position(-5.0, beside);
             let mut progress = track.progress(passed, from);
             for step in 0..(track.length * 2.0) as usize {
-                let to = track.place(-5.0 + step as f32 * 0.5, beside);
+                let to = track.position(-5.0 + step as f32 * 0.5, beside);
                 let gate = track.next_gate(passed);
                 passed += u16::from(gate.is_passed(from, to));
                 let now = track.progress(passed, to);

@@ -75,15 +75,15 @@ impl Arena {
     }
 
     /// True if a shape is clear of all walls.
-    pub fn is_clear(&self, place: Vec2, shape: Shape) -> bool {
+    pub fn is_clear(&self, position: Vec2, shape: Shape) -> bool {
         self.walls.iter().all(|wall| {
             let half = wall.size() / 2.0;
-            overlap(wall.min + half, Shape::Box(half), place, shape).is_none()
+            overlap(wall.min + half, Shape::Box(half), position, shape).is_none()
         })
     }
 }
 
-/// The same place in each quarter, once where two are the same.
+/// The same position in each quarter, once where two are the same.
 fn quarters(x: f32, y: f32) -> impl Iterator<Item = Vec2> {
     let signs = [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)];
     let all = signs
@@ -95,16 +95,16 @@ fn quarters(x: f32, y: f32) -> impl Iterator<Item = Vec2> {
 fn props() -> Vec<Prop> {
     let crates = [(10.4, 1.0), (10.4, 2.2), (4.5, 8.0), (5.6, 8.0), (16.5, 5.5)];
     let barrels = [(11.2, 10.6), (17.5, 1.6), (3.2, 3.7)];
-    let places = |of: &[(f32, f32)]| -> Vec<Vec2> {
+    let positions = |of: &[(f32, f32)]| -> Vec<Vec2> {
         of.iter().flat_map(|(x, y)| quarters(*x, *y)).collect()
     };
     let put = |barrel| move |at: Vec2| Prop { barrel, x: at.x, y: at.y, ..Prop::default() };
-    let crates = places(&crates).into_iter().map(put(false));
-    crates.chain(places(&barrels).into_iter().map(put(true))).collect()
+    let crates = positions(&crates).into_iter().map(put(false));
+    crates.chain(positions(&barrels).into_iter().map(put(true))).collect()
 }
 
 fn goods() -> Vec<(Goods, Vec2)> {
-    let places = [
+    let positions = [
         (Goods::Health, (0.0, 8.5)),
         (Goods::Health, (18.5, 0.0)),
         (Goods::Health, (11.0, 13.4)),
@@ -114,7 +114,7 @@ fn goods() -> Vec<(Goods, Vec2)> {
         (Goods::Mines, (22.6, 8.2)),
     ];
     let all = |(goods, (x, y))| quarters(x, y).map(move |at| (goods, at));
-    places.into_iter().flat_map(all).collect()
+    positions.into_iter().flat_map(all).collect()
 }
 
 impl Default for Arena {

@@ -44,16 +44,16 @@ pub(super) struct Hurt {
 
 /// How hard a blast hits something, 0 to 1: evenly less from its middle to its reach. A wall in
 /// between shields from it, and by half if there is one before the middle and none before a flank.
-fn force(at: Vec2, place: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
+fn force(at: Vec2, position: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
     let half = shape.half().min_element();
-    let far = (place.distance(at) - half).max(0.0);
+    let far = (position.distance(at) - half).max(0.0);
     if far >= BLAST_REACH {
         return 0.0;
     }
-    let aside = (place - at).perp().normalize_or_zero() * half;
-    let shield = if in_sight(at, place, walls) {
+    let aside = (position - at).perp().normalize_or_zero() * half;
+    let shield = if in_sight(at, position, walls) {
         1.0
-    } else if in_sight(at, place + aside, walls) || in_sight(at, place - aside, walls) {
+    } else if in_sight(at, position + aside, walls) || in_sight(at, position - aside, walls) {
         0.5
     } else {
         return 0.0;
@@ -62,8 +62,8 @@ fn force(at: Vec2, place: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
 }
 
 /// The way that a blast throws something: away from it.
-fn away(at: Vec2, place: Vec2) -> Vec2 {
-    (place - at).try_normalize().unwrap_or(Vec2::X)
+fn away(at: Vec2, position: Vec2) -> Vec2 {
+    (position - at).try_normalize().unwrap_or(Vec2::X)
 }
 
 /// Throws about what a blast reaches, of what `moves`; notes in `hurts` who is hurt by it.
@@ -114,7 +114,7 @@ pub(super) fn chain(
     entities: &mut Entities<Piece>,
     mut more: impl FnMut(Blast),
 ) {
-    let reached = |place, shape| force(blast.at, place, shape, walls) > 0.0;
+    let reached = |position, shape| force(blast.at, position, shape, walls) > 0.0;
     let waits = |prop: &Prop| prop.barrel && !prop.gone && prop.fuse == 0;
     for slot in entities.iter_mut() {
         match &mut slot.entity {

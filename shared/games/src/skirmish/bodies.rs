@@ -70,17 +70,23 @@ const STEP: f32 = 0.15;
 
 /// Moves something by a way, in steps, and lets it slide along the walls. Takes away the part of
 /// its velocity that a wall stops.
-pub(super) fn shift(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, by: Vec2, walls: &[Aabb]) {
+pub(super) fn shift(
+    position: &mut Vec2,
+    velocity: &mut Vec2,
+    shape: Shape,
+    by: Vec2,
+    walls: &[Aabb],
+) {
     let steps = (by.length() / STEP).ceil().clamp(1.0, 64.0);
     for _ in 0..steps as u32 {
-        *place += by / steps;
+        *position += by / steps;
         // Out of one wall may be into its neighbour; there are no more than two about.
         for _ in 0..2 {
             for wall in walls {
                 let half = wall.size() / 2.0;
-                let out = overlap(wall.min + half, Shape::Box(half), *place, shape);
+                let out = overlap(wall.min + half, Shape::Box(half), *position, shape);
                 let Some((normal, depth)) = out else { continue };
-                *place += normal * depth;
+                *position += normal * depth;
                 let into = velocity.dot(normal).min(0.0);
                 *velocity -= normal * into;
             }
@@ -199,12 +205,12 @@ mod tests {
         fn no_way_leads_through_a_wall(angle in 0.0_f32..1.0, far in 0.0_f32..9.0, round: bool) {
             let wall = Aabb::centred(Vec2::ZERO, Vec2::new(0.5, 2.0));
             let shape = if round { Shape::Circle(0.4) } else { CRATE };
-            let mut place = direction(angle) * 3.5;
+            let mut position = direction(angle) * 3.5;
             let mut velocity = -direction(angle);
-            let side = place;
-            shift(&mut place, &mut velocity, shape, -side.normalize() * far, &[wall]);
-            let depth = overlap(Vec2::ZERO, Shape::Box(Vec2::new(0.5, 2.0)), place, shape);
-            prop_assert!(depth.is_none_or(|(_, depth)| depth < 1e-4), "{place} {depth:?}");
+            let side = position;
+            shift(&mut position, &mut velocity, shape, -side.normalize() * far, &[wall]);
+            let depth = overlap(Vec2::ZERO, Shape::Box(Vec2::new(0.5, 2.0)), position, shape);
+            prop_assert!(depth.is_none_or(|(_, depth)| depth < 1e-4), "{position} {depth:?}");
         }
     }
 }

@@ -235,8 +235,8 @@ fn free_ahead(arena: &Arena, seen: &Entities<Piece>, here: Vec2, along: Vec2) ->
 /// Away from what is about to go off: others' rockets and grenades, mines, and barrels in a fight.
 fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 {
     let mut away = Vec2::ZERO;
-    let mut shun = |place: Vec2, reach: f32| {
-        let from = here - place;
+    let mut shun = |position: Vec2, reach: f32| {
+        let from = here - position;
         if from.length() < reach {
             away += from.normalize_or_zero() * (1.2 - from.length() / reach);
         }

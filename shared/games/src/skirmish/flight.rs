@@ -73,7 +73,7 @@ pub(super) fn fly(
     };
     let things = walls.iter().map(middle).chain(props);
     let bodies = bodies.map(|body| (body, Shape::Circle(RADIUS)));
-    let (mut place, mut velocity) = (shell.position(), shell.velocity());
+    let (mut position, mut velocity) = (shell.position(), shell.velocity());
     let mut bursts = false;
     if shell.grenade {
         velocity -= velocity * (GRENADE_DRAG * secs).min(1.0);
@@ -88,14 +88,14 @@ pub(super) fn fly(
             break;
         }
         let along = velocity / speed;
-        let thing = sweep(place, SHELL_RADIUS, along, left, things.clone());
+        let thing = sweep(position, SHELL_RADIUS, along, left, things.clone());
         let free = thing.map_or(left, |(far, _)| far);
-        if let Some((far, _)) = sweep(place, SHELL_RADIUS, along, free, bodies.clone()) {
-            place += along * far;
+        if let Some((far, _)) = sweep(position, SHELL_RADIUS, along, free, bodies.clone()) {
+            position += along * far;
             bursts = true;
             break;
         }
-        place += along * free;
+        position += along * free;
         left -= free;
         let Some((_, normal)) = thing else { break };
         if !shell.grenade {
@@ -104,7 +104,7 @@ pub(super) fn fly(
         }
         velocity -= normal * (velocity.dot(normal) * (1.0 + BOUNCE));
     }
-    (shell.x, shell.y) = place.into();
+    (shell.x, shell.y) = position.into();
     if bursts {
         shell.burst = 1;
         velocity = Vec2::ZERO;
@@ -182,12 +182,12 @@ mod tests {
                 let before = shell.position();
                 fly(&mut shell, rates, &arena.walls, std::iter::empty(), std::iter::empty());
                 shell = shell.snapped();
-                let place = shell.position();
+                let position = shell.position();
                 for wall in &arena.walls {
-                    let free = wall.nearest(place).distance(place);
-                    prop_assert!(free > SHELL_RADIUS - 0.002, "{place} is {free} from {wall:?}");
+                    let free = wall.nearest(position).distance(position);
+                    prop_assert!(free > SHELL_RADIUS - 0.002, "{position} is {free} from {wall:?}");
                 }
-                let way = place.distance(before);
+                let way = position.distance(before);
                 prop_assert!(way <= ROCKET_SPEED / hz as f32 + 0.01, "{way} m in a tick");
             }
             prop_assert!(shell.burst > 0, "it is over in five seconds");

@@ -141,8 +141,8 @@ impl Skirmish {
         for id in all {
             let Some(mut player) = player(entities, id) else { continue };
             self.put(entities, random, &mut player);
-            if let Some(place) = entities.record_mut(id) {
-                *place = player;
+            if let Some(position) = entities.record_mut(id) {
+                *position = player;
             }
         }
     }
@@ -279,14 +279,14 @@ impl Game for Skirmish {
         }
         let moved = (truth.x, truth.y, truth.vx, truth.vy)
             != (predicted.x, predicted.y, predicted.vx, predicted.vy);
-        let near = |place: Vec2, reach: f32| place.distance(truth.position()) < reach;
+        let near = |position: Vec2, reach: f32| position.distance(truth.position()) < reach;
         // Blown about, by what one is told of still burning.
         let blown = |piece: &Piece| match piece {
             Piece::Shell(shell) => shell.burst > 0 && near(shell.position(), BLAST_REACH + 1.0),
             Piece::Mine(mine) => mine.burst > 0 && near(mine.position(), BLAST_REACH + 1.0),
             _ => false,
         };
-        // A barrel leaves nothing but its place; and nothing else gives such a push.
+        // A barrel leaves nothing but its position; and nothing else gives such a push.
         let pushed = Vec2::new(truth.vx - predicted.vx, truth.vy - predicted.vy).length() > 1.5;
         let burst =
             |prop: &Prop| prop.barrel && prop.gone && near(prop.position(), BLAST_REACH + 1.0);
@@ -328,8 +328,8 @@ impl Game for Skirmish {
     }
 
     fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
-        let place = avatar_of(entities, player)?.position();
-        Some(Viewpoint { position: place, range: REACH })
+        let position = avatar_of(entities, player)?.position();
+        Some(Viewpoint { position, range: REACH })
     }
 
     fn relevance(

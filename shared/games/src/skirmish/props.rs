@@ -44,7 +44,7 @@ const PASSES: u32 = 4;
 #[derive(Clone, Copy, Debug)]
 struct Walker {
     id: EntityId,
-    place: Vec2,
+    position: Vec2,
     velocity: Vec2,
 }
 
@@ -53,7 +53,7 @@ struct Walker {
 struct Thing {
     id: EntityId,
     shape: Shape,
-    place: Vec2,
+    position: Vec2,
     velocity: Vec2,
     moves: bool,
 }
@@ -81,14 +81,14 @@ impl Prop {
 const THINGS_MAX: usize = 256;
 
 /// Something glides on for a tick.
-fn glide(place: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, walls: &[Aabb]) {
+fn glide(position: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, walls: &[Aabb]) {
     let speed = velocity.length();
     if speed == 0.0 {
         return;
     }
     let secs = rates.step_secs();
     *velocity *= (speed - FRICTION * secs).max(0.0) / speed;
-    shift(place, velocity, shape, *velocity * secs, walls);
+    shift(position, velocity, shape, *velocity * secs, walls);
 }
 
 /// State of something after `ticks`, unless anybody or anything comes in its way.
@@ -98,9 +98,9 @@ pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) 
         if !prop.stands() || (prop.vx, prop.vy) == (0.0, 0.0) {
             break;
         }
-        let (mut place, mut velocity) = (prop.position(), prop.velocity());
-        glide(&mut place, &mut velocity, prop.shape(), rates, &arena.walls);
-        (prop.x, prop.y) = place.into();
+        let (mut position, mut velocity) = (prop.position(), prop.velocity());
+        glide(&mut position, &mut velocity, prop.shape(), rates, &arena.walls);
+        (prop.x, prop.y) = position.into();
         (prop.vx, prop.vy) = velocity.into();
         prop = prop.snapped();
     }
@@ -137,10 +137,10 @@ pub(super) fn hands(
     };
     let Some(id) = found.filter(|id| moves(*id)) else { return };
     let Some(prop) = entities.record_mut::<Prop>(id) else { return };
-    let mut place = player.position();
+    let mut position = player.position();
     let mut still = Vec2::ZERO;
-    shift(&mut place, &mut still, prop.shape(), player.facing() * HOLD, &arena.walls);
-    (prop.x, prop.y) = place.into();
+    shift(&mut position, &mut still, prop.shape(), player.facing() * HOLD, &arena.walls);
+    (prop.x, prop.y) = position.into();
     (prop.held, prop.by) = (grab, by);
     // As its bearer, or shows would run it on.
     let thrown = player.facing() * THROW_SPEED + player.velocity() * 0.5;
@@ -166,14 +166,14 @@ impl Contacts {
         for slot in entities.iter() {
             match &slot.entity {
                 Piece::Player(player) if player.health > 0 && walks(slot.id) => {
-                    let (place, velocity) = (player.position(), player.velocity());
-                    self.walkers.push(Walker { id: slot.id, place, velocity });
+                    let (position, velocity) = (player.position(), player.velocity());
+                    self.walkers.push(Walker { id: slot.id, position, velocity });
                 }
                 Piece::Prop(prop) if prop.stands() && self.things.len() < THINGS_MAX => {
                     self.things.push(Thing {
                         id: slot.id,
                         shape: prop.shape(),
-                        place: prop.position(),
+                        position: prop.position(),
                         velocity: prop.velocity(),
                         moves: moves(slot.id),
                     })
@@ -185,7 +185,7 @@ impl Contacts {
             return;
         }
         for thing in self.things.iter_mut().filter(|thing| thing.moves) {
-            glide(&mut thing.place, &mut thing.velocity, thing.shape, rates, &arena.walls);
+            glide(&mut thing.position, &mut thing.velocity, thing.shape, rates, &arena.walls);
         }
         for _ in 0..PASSES {
             let pushed = self.push(&arena.walls);
@@ -202,7 +202,7 @@ impl Contacts {
         let mut any = false;
         for walker in &mut self.walkers {
             for thing in self.things.iter_mut().filter(|thing| thing.moves) {
-                let Some((along, depth)) = touch(walker.place, PLAYER, thing) else { continue };
+                let Some((along, depth)) = touch(walker.position, PLAYER, thing) else { continue };
                 let (runs, goes) = (walker.velocity.dot(along), thing.velocity.dot(along));
                 if runs > goes {
                     let both = goes.max(runs.min(PUSH_SPEED));
@@ -210,7 +210,7 @@ impl Contacts {
                     thing.velocity += along * (both - goes);
                 }
                 let velocity = &mut thing.velocity;
-                shift(&mut thing.place, velocity, thing.shape, along * depth, walls);
+                shift(&mut thing.position, velocity, thing.shape, along * depth, walls);
                 any = true;
             }
         }
@@ -224,7 +224,7 @@ impl Contacts {
             let (before, rest) = self.things.split_at_mut(second);
             let b = &mut rest[0];
             for a in before.iter_mut().filter(|a| a.moves || b.moves) {
-                let Some((along, depth)) = touch(a.place, a.shape, b) else { continue };
+                let Some((along, depth)) = touch(a.position, a.shape, b) else { continue };
                 let (by_a, by_b) = (a.velocity.dot(along), b.velocity.dot(along));
                 let (share_a, share_b) = match (a.moves, b.moves) {
                     (true, true) => (0.5, 0.5),
@@ -239,10 +239,10 @@ impl Contacts {
                 }
                 let (back, on) = (-along * (depth * share_a), along * (depth * share_b));
                 if a.moves {
-                    shift(&mut a.place, &mut a.velocity, a.shape, back, walls);
+                    shift(&mut a.position, &mut a.velocity, a.shape, back, walls);
                 }
                 if b.moves {
-                    shift(&mut b.place, &mut b.velocity, b.shape, on, walls);
+                    shift(&mut b.position, &mut b.velocity, b.shape, on, walls);
                 }
                 any = true;
             }
@@ -254,11 +254,11 @@ impl Contacts {
     fn stop(&mut self, walls: &[Aabb]) {
         for walker in &mut self.walkers {
             for thing in &self.things {
-                let Some((along, depth)) = touch(walker.place, PLAYER, thing) else { continue };
+                let Some((along, depth)) = touch(walker.position, PLAYER, thing) else { continue };
                 let into = walker.velocity.dot(along) - thing.velocity.dot(along).max(0.0);
                 walker.velocity -= along * into.max(0.0);
                 let velocity = &mut walker.velocity;
-                shift(&mut walker.place, velocity, PLAYER, -along * depth, walls);
+                shift(&mut walker.position, velocity, PLAYER, -along * depth, walls);
             }
         }
     }
@@ -266,13 +266,13 @@ impl Contacts {
     fn put_back(&self, entities: &mut Entities<Piece>) {
         for walker in &self.walkers {
             if let Some(player) = entities.record_mut::<Player>(walker.id) {
-                (player.x, player.y) = walker.place.into();
+                (player.x, player.y) = walker.position.into();
                 (player.vx, player.vy) = walker.velocity.into();
             }
         }
         for thing in self.things.iter().filter(|thing| thing.moves) {
             if let Some(prop) = entities.record_mut::<Prop>(thing.id) {
-                (prop.x, prop.y) = thing.place.into();
+                (prop.x, prop.y) = thing.position.into();
                 prop.set_velocity(thing.velocity);
             }
         }
@@ -283,6 +283,6 @@ impl Contacts {
 const PLAYER: Shape = Shape::Circle(RADIUS);
 
 /// How something overlaps a thing by more than is left alone.
-fn touch(place: Vec2, shape: Shape, thing: &Thing) -> Option<(Vec2, f32)> {
-    overlap(place, shape, thing.place, thing.shape).filter(|(_, depth)| *depth > SLOP)
+fn touch(position: Vec2, shape: Shape, thing: &Thing) -> Option<(Vec2, f32)> {
+    overlap(position, shape, thing.position, thing.shape).filter(|(_, depth)| *depth > SLOP)
 }

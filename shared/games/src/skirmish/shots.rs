@@ -75,9 +75,9 @@ impl Skirmish {
     ) -> Option<EntityId> {
         past.at(view.at, entities, seen);
         let target = self.hit(entities, seen, past.policy().favour, shooter);
-        let place = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
+        let position = |of: &Entities<Piece>, id| player(of, id).map(|player| player.position());
         let hit = target.and_then(|target| {
-            let (then, now) = (place(seen, target)?, place(entities, target)?);
+            let (then, now) = (position(seen, target)?, position(entities, target)?);
             Some(RewoundHit { target, then, now })
         });
         if let Some(shooter) = entities.get(shooter).and_then(|slot| slot.owner) {

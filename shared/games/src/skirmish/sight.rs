@@ -54,8 +54,8 @@ pub const MINE_SEEN: f32 = 4.5;
 /// How much a thing that is not the viewer's own matters to it: what is in sight, or will be in a
 /// moment; mines only when they are near, until they go off.
 pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) -> Relevance {
-    let Some((place, shape)) = outline(piece) else { return Relevance::Secret };
-    let (viewpoint, far) = (viewer.position(), viewer.position().distance(place));
+    let Some((position, shape)) = outline(piece) else { return Relevance::Secret };
+    let (viewpoint, far) = (viewer.position(), viewer.position().distance(position));
     let hidden = match piece {
         Piece::Mine(mine) => mine.burst == 0 && far > MINE_SEEN,
         _ => false,
@@ -64,7 +64,7 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
         return Relevance::Secret;
     }
     let half = shape.half().min_element();
-    let aside = (place - viewpoint).perp().normalize_or_zero() * half;
+    let aside = (position - viewpoint).perp().normalize_or_zero() * half;
     let viewpoints = [viewpoint, soon(walls, viewer)];
     // Where what flies is when the viewer will have heard of it.
     let flies = match piece {
@@ -76,12 +76,12 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
     let later = if speed > 0.5 {
         let along = flies / speed;
         let most = speed * AHEAD_SECS + half;
-        place + along * (ray_to_walls(place, along, walls, most) - half).max(0.0)
+        position + along * (ray_to_walls(position, along, walls, most) - half).max(0.0)
     } else {
-        place
+        position
     };
-    let bodies = [place + aside, place - aside, later];
-    let count = if later == place { 2 } else { 3 };
+    let bodies = [position + aside, position - aside, later];
+    let count = if later == position { 2 } else { 3 };
     let seen = any_free(walls, &viewpoints, &bodies[..count]);
     let weight = match piece {
         Piece::Shell(_) => MOST,
@@ -114,8 +114,8 @@ fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
     for wall in walls {
         if wall.min.cmplt(max).all() && wall.max.cmpgt(min).all() {
             // More than there is room for cannot be looked at, and nobody sees through them.
-            let Some(place) = near.get_mut(count) else { return false };
-            *place = *wall;
+            let Some(position) = near.get_mut(count) else { return false };
+            *position = *wall;
             count += 1;
         }
     }
@@ -241,9 +241,9 @@ mod tests {
         for _ in 0..all {
             let mut somebody = || {
                 let count = arena.waypoints.len() as u32;
-                let place = arena.waypoints[random.below(count) as usize];
+                let position = arena.waypoints[random.below(count) as usize];
                 let run = phaselock::physics::direction(random.unit()) * SPEED;
-                Player { vx: run.x, vy: run.y, aim: turns(run), ..at(place.x, place.y) }
+                Player { vx: run.x, vy: run.y, aim: turns(run), ..at(position.x, position.y) }
             };
             let (a, b) = (somebody(), somebody());
             let (to_a, to_b) = (weight(&a, &b) > 0, weight(&b, &a) > 0);

@@ -244,9 +244,9 @@ fn rewound_shot(favour: Favour, now: impl FnOnce(&mut Player)) -> (bool, Option<
     let told = world.past.poll_rewound().expect("it is told");
     assert_eq!((told.shooter, told.tick, world.past.poll_rewound()), (PlayerId(0), Tick(10), None));
     let hits = player(&world.entities, shooter).expect("it is there").hits;
-    let place = |slot: Option<Slot<Piece>>| slot.and_then(|slot| slot.entity.player().copied());
-    let after = place(world.entities.get(target).copied()).map(|player| player.position());
-    assert_eq!(after, place(others).map(|player| player.position()), "it stays where it is");
+    let position = |slot: Option<Slot<Piece>>| slot.and_then(|slot| slot.entity.player().copied());
+    let after = position(world.entities.get(target).copied()).map(|player| player.position());
+    assert_eq!(after, position(others).map(|player| player.position()), "it stays where it is");
     (hits == 1, told.hit)
 }
 
@@ -311,11 +311,11 @@ fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
         past.push_front(players(&world.entities).map(|slot| slot.entity).collect());
         past.truncate(back + 1);
         let near = |slot: &Slot<Player>| {
-            let place = slot.entity.position();
+            let position = slot.entity.position();
             // Who is hurt and healed at once has been blown about and looks as before.
             world.entities.iter().any(|slot| match &slot.entity {
-                Piece::Prop(prop) => prop.position().distance(place) < 1.5,
-                Piece::Pickup(pickup) => pickup.position().distance(place) < 1.0,
+                Piece::Prop(prop) => prop.position().distance(position) < 1.5,
+                Piece::Pickup(pickup) => pickup.position().distance(position) < 1.0,
                 _ => false,
             })
         };

@@ -200,7 +200,7 @@ impl Skirmish {
     }
 
     /// Everything in the air flies, of what `moves`; what burst long enough ago is noted in
-    /// `over`. With `hits`, players are in its way, too: their places are known only where the
+    /// `over`. With `hits`, players are in its way, too: their positions are known only where the
     /// truth is.
     fn fly_all(
         &self,
@@ -299,7 +299,9 @@ impl Skirmish {
         G: Game<Entity = Piece>,
     {
         for (by, owner, weapon) in scratch.fired.drain(..) {
-            let Some(piece) = self.fired(&world.entities, by, weapon, world.tick) else { continue };
+            let Some(piece) = self.fired(&world.entities, by, weapon, world.tick) else {
+                continue;
+            };
             if let Piece::Mine(mine) = &piece {
                 // The oldest makes room, and so does one of the same number, 256 shots ago.
                 let lying = world
@@ -431,7 +433,7 @@ impl Skirmish {
         }
     }
 
-    /// The dead return, and so do barrels whose place is free.
+    /// The dead return, and so do barrels whose position is free.
     fn bring_back<G>(&self, world: &mut World<G>, returning: &[EntityId])
     where
         G: Game<Entity = Piece>,

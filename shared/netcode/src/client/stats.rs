@@ -168,8 +168,8 @@ impl Counter {
 
     pub(super) fn handle_correction(&mut self, correction: Correction) {
         self.stats.mispredictions += 1;
-        let places = MispredictionCause::ALL.iter().zip(&mut self.stats.misses);
-        for (_, misses) in places.filter(|(cause, _)| **cause == correction.cause) {
+        let positions = MispredictionCause::ALL.iter().zip(&mut self.stats.misses);
+        for (_, misses) in positions.filter(|(cause, _)| **cause == correction.cause) {
             misses.count += 1;
             misses.size_sum += f64::from(correction.size);
             misses.size_max = misses.size_max.max(correction.size);
@@ -206,8 +206,8 @@ impl Stats {
 
     /// Mispredictions of a cause.
     pub fn missed_by(&self, cause: MispredictionCause) -> Misses {
-        let mut places = MispredictionCause::ALL.iter().zip(&self.misses);
-        places.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
+        let mut positions = MispredictionCause::ALL.iter().zip(&self.misses);
+        positions.find(|(of, _)| **of == cause).map(|(_, misses)| *misses).unwrap_or_default()
     }
 
     /// Mean lead.

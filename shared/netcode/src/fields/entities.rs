@@ -31,7 +31,7 @@ impl<E> Default for Entities<E> {
 }
 
 impl<E: Entity> Entities<E> {
-    fn place(&self, index: u16) -> Result<usize, usize> {
+    fn position(&self, index: u16) -> Result<usize, usize> {
         self.slots.binary_search_by_key(&index, |slot| slot.id.index)
     }
 
@@ -57,17 +57,17 @@ impl<E: Entity> Entities<E> {
 
     /// The entity of that name.
     pub fn get(&self, id: EntityId) -> Option<&Slot<E>> {
-        self.place(id.index).ok().map(|at| &self.slots[at]).filter(|slot| slot.id == id)
+        self.position(id.index).ok().map(|at| &self.slots[at]).filter(|slot| slot.id == id)
     }
 
     /// The entity of that name, to change.
     pub fn get_mut(&mut self, id: EntityId) -> Option<&mut Slot<E>> {
-        self.place(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
+        self.position(id.index).ok().map(|at| &mut self.slots[at]).filter(|slot| slot.id == id)
     }
 
     /// The entity of whatever generation in that slot.
     pub fn at(&self, index: u16) -> Option<&Slot<E>> {
-        self.place(index).ok().map(|at| &self.slots[at])
+        self.position(index).ok().map(|at| &self.slots[at])
     }
 
     /// The entity of that name, if it is one of these.
@@ -118,7 +118,7 @@ impl<E: Entity> Entities<E> {
     /// Puts an entity in its place; a former tenant of the slot goes.
     pub fn insert(&mut self, slot: Slot<E>) {
         let index = slot.id.index;
-        let before = match self.place(index) {
+        let before = match self.position(index) {
             Ok(at) => std::mem::replace(&mut self.slots[at], slot).owner,
             Err(at) => {
                 self.slots.insert(at, slot);
@@ -157,7 +157,7 @@ impl<E: Entity> Entities<E> {
 
     /// Takes an entity away.
     pub fn remove(&mut self, id: EntityId) -> Option<Slot<E>> {
-        let at = self.place(id.index).ok().filter(|&at| self.slots[at].id == id)?;
+        let at = self.position(id.index).ok().filter(|&at| self.slots[at].id == id)?;
         let slot = self.slots.remove(at);
         self.disown(slot.owner, id.index);
         Some(slot)

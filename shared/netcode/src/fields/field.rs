@@ -19,7 +19,7 @@ pub enum Motion {
     Linear,
     /// The shorter way around; the field is in turns, 0 up to but excluding 1.
     Angle,
-    /// A place in a field without ends: in a straight line the shorter way around, 0 up to but
+    /// A position in a field without ends: in a straight line the shorter way around, 0 up to but
     /// excluding the [period](Field::period).
     Wrap,
     /// All at once when the later snapshot's time comes.

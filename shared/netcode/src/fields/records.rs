@@ -196,9 +196,9 @@ macro_rules! record {
 
             fn values(&self) -> $crate::fields::Values {
                 let mut values = [0.0; $crate::limits::FIELDS_MAX];
-                let mut places = values.iter_mut();
-                $(if let Some(place) = places.next() {
-                    *place = $crate::fields::FieldValue::to_value(self.$field);
+                let mut positions = values.iter_mut();
+                $(if let Some(position) = positions.next() {
+                    *position = $crate::fields::FieldValue::to_value(self.$field);
                 })*
                 values
             }

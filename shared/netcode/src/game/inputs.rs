@@ -40,7 +40,7 @@ impl<I> Default for Inputs<I> {
 }
 
 impl<I: Record> Inputs<I> {
-    fn place(&self, player: PlayerId) -> Result<usize, usize> {
+    fn position(&self, player: PlayerId) -> Result<usize, usize> {
         self.by_player.binary_search_by_key(&player, |steps| steps.player)
     }
 
@@ -63,7 +63,7 @@ impl<I: Record> Inputs<I> {
         let first = self.steps.len();
         let age = add(&mut self.steps);
         let entry = Steps { player, first, end: self.steps.len(), age };
-        match self.place(player) {
+        match self.position(player) {
             Ok(at) => self.by_player[at] = entry,
             Err(at) => self.by_player.insert(at, entry),
         }
@@ -72,7 +72,7 @@ impl<I: Record> Inputs<I> {
     /// A player's steps in this tick, in their order: one where late inputs are replaced by
     /// others, any number where they are waited for. None for one who is not there.
     pub fn steps(&self, player: PlayerId) -> &[Step<I>] {
-        let Ok(at) = self.place(player) else { return &[] };
+        let Ok(at) = self.position(player) else { return &[] };
         let Steps { first, end, .. } = self.by_player[at];
         self.steps.get(first..end).unwrap_or_default()
     }
@@ -89,7 +89,7 @@ impl<I: Record> Inputs<I> {
 
     /// By how many ticks a player's own time is behind the world's after these steps.
     pub fn age(&self, player: PlayerId) -> u64 {
-        self.place(player).map_or(0, |at| self.by_player[at].age)
+        self.position(player).map_or(0, |at| self.by_player[at].age)
     }
 
     /// Forgets all, for the next tick.

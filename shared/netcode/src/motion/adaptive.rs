@@ -76,7 +76,7 @@ impl Adaptive {
         let shape = track.shape();
         let Some(before) = track.back(1) else { return };
         for at in shape.moving() {
-            let change = newest.place[at] - before.place[at];
+            let change = newest.position[at] - before.position[at];
             self.motions[at] += ERROR_GAIN * (change * change - self.motions[at]);
         }
         let known = (2..=BACK_MAX).take_while(|back| {
@@ -86,8 +86,8 @@ impl Adaptive {
         let back = known.last().unwrap_or(1);
         for (candidate, mean) in CANDIDATES.iter().zip(&mut self.errors) {
             let Some(forecast) = candidate.forecast(track, back, 1.0) else { continue };
-            let place = forecast.until(self.horizon).at(shape, rules, newest.time);
-            let error = error(shape, &place, newest, &self.motions);
+            let position = forecast.until(self.horizon).at(shape, rules, newest.time);
+            let error = error(shape, &position, newest, &self.motions);
             *mean += ERROR_GAIN * (error - *mean);
         }
         self.scored = self.scored.saturating_add(1);
@@ -102,11 +102,11 @@ impl Adaptive {
     }
 }
 
-/// The mean square of how far a place is off in the drawn fields, relative to how much they move.
-fn error(shape: &Shape, place: &Coords, knot: &Knot, motions: &Coords) -> f64 {
+/// The mean square of how far a position is off in the drawn fields, relative to how much they move.
+fn error(shape: &Shape, position: &Coords, knot: &Knot, motions: &Coords) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for at in shape.moving().filter(|at| !shape.is_rate(*at)) {
-        let off = place[at] - knot.place[at];
+        let off = position[at] - knot.position[at];
         // To the grid, nothing is known better.
         let step = shape.grid(at);
         sum += (off * off / (motions[at] + step * step)).min(ERROR_MAX);
@@ -146,7 +146,7 @@ mod tests {
         // A parabola, whose rate is not stated.
         let thrown = |t: f64| Body { y: (30.0 * t - 5.0 * t * t) as f32, ..Body::at(0.0) };
         assert_eq!(chosen_for(&NoRules, &thrown), Extrapolator::Fir(Kind::Quadratic));
-        // Trembling about a place.
+        // Trembling about a position.
         let trembling = |t: f64| {
             let mut random = Random::new((t * 1000.0) as u64);
             Body { y: random.range(-1.0, 1.0), ..Body::at(0.0) }
@@ -207,7 +207,7 @@ mod tests {
                 choices.push(adaptive.choose(&track, &newest, &NoRules));
             }
             let at = super::super::Moment { now, past: now, interval: 0.05 };
-            let y = method.show(&track, at, &NoRules).place[Y];
+            let y = method.show(&track, at, &NoRules).position[Y];
             let jump = (y - before.unwrap_or(y)).abs();
             // A tenth of a millisecond apart.
             assert!(jump < 0.03, "{now}: {jump}");

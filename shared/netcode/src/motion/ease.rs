@@ -70,7 +70,7 @@ impl Ease {
     }
 
     /// From a time on, and over so many seconds, leads from where the old track is then to where
-    /// the new one is; each is a place and its rate. A gap beyond a field's snap distance is not
+    /// the new one is; each is a position and its rate. A gap beyond a field's snap distance is not
     /// hidden.
     pub(super) fn bridge(
         &mut self,
@@ -143,14 +143,14 @@ impl Ease {
         self.is_over || time - self.begin >= secs
     }
 
-    /// Adds what is left of the gap to a place on the new track.
-    pub(super) fn add(&self, shape: &Shape, time: f64, place: &mut Coords) {
+    /// Adds what is left of the gap to a position on the new track.
+    pub(super) fn add(&self, shape: &Shape, time: f64, position: &mut Coords) {
         if self.is_done(time) {
             return;
         }
         let (gap, slip) = self.weights(time);
         for at in shape.moving() {
-            place[at] += gap * self.gap[at] + slip * self.slip[at];
+            position[at] += gap * self.gap[at] + slip * self.slip[at];
         }
     }
 
@@ -185,9 +185,9 @@ mod tests {
     }
 
     fn left(ease: &Ease, time: f64) -> f64 {
-        let mut place = coords(0.0);
-        ease.add(&Body::shape(), time, &mut place);
-        place[X]
+        let mut position = coords(0.0);
+        ease.add(&Body::shape(), time, &mut position);
+        position[X]
     }
 
     #[test]
@@ -263,8 +263,8 @@ mod tests {
         (old[HEADING], new[HEADING]) = (3.9, 0.1);
         (old[Q + 3], new[Q + 3]) = (-1.0, 1.0);
         ease.bridge(&Body::shape(), 0.0, 1.0, (old, zero), (&new, &zero));
-        let mut place = new;
-        ease.add(&Body::shape(), 0.0, &mut place);
-        assert!((place[HEADING] + 0.1).abs() < 1e-9 && place[Q + 3] == 1.0);
+        let mut position = new;
+        ease.add(&Body::shape(), 0.0, &mut position);
+        assert!((position[HEADING] + 0.1).abs() < 1e-9 && position[Q + 3] == 1.0);
     }
 }

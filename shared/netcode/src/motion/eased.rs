@@ -45,10 +45,10 @@ pub(super) fn present(track: &Track, now: f64) -> f64 {
 }
 
 /// Coordinates for the present, tamed and judged.
-pub(super) fn finish(track: &Track, now: f64, horizon: f64, mut place: Coords) -> Shown {
-    let Some(newest) = track.newest() else { return Shown { place, starved: true } };
-    track.shape().tame(&mut place, &newest.place);
-    Shown { place, starved: now > newest.time + horizon && track.shape().moves() }
+pub(super) fn finish(track: &Track, now: f64, horizon: f64, mut position: Coords) -> Shown {
+    let Some(newest) = track.newest() else { return Shown { position, starved: true } };
+    track.shape().tame(&mut position, &newest.position);
+    Shown { position, starved: now > newest.time + horizon && track.shape().moves() }
 }
 
 impl Eased {
@@ -67,12 +67,12 @@ impl Eased {
         let shape = track.shape();
         if let (Some(old), Some(frame)) = (&self.forecast, self.shown) {
             let begin = begin(newest.arrival, frame.now);
-            let mut place = old.at(shape, rules, begin);
+            let mut position = old.at(shape, rules, begin);
             let mut rate = old.rate_at(shape, rules, begin);
-            self.ease.add(shape, begin, &mut place);
+            self.ease.add(shape, begin, &mut position);
             self.ease.add_rate(shape, begin, &mut rate);
             let next = (&next.at(shape, rules, begin), &next.rate_at(shape, rules, begin));
-            self.ease.bridge(shape, begin, frame.interval, (place, rate), next);
+            self.ease.bridge(shape, begin, frame.interval, (position, rate), next);
         }
         self.forecast = Some(next);
     }
@@ -98,10 +98,10 @@ impl Method for Eased {
         let now = present(track, at.now);
         self.shown = Some(Frame { now, interval: at.interval });
         let Some(forecast) = &self.forecast else {
-            return Shown { place: [0.0; FIELDS_MAX], starved: true };
+            return Shown { position: [0.0; FIELDS_MAX], starved: true };
         };
-        let mut place = forecast.at(track.shape(), rules, now);
-        self.ease.add(track.shape(), now, &mut place);
-        finish(track, now, forecast.horizon, place)
+        let mut position = forecast.at(track.shape(), rules, now);
+        self.ease.add(track.shape(), now, &mut position);
+        finish(track, now, forecast.horizon, position)
     }
 }

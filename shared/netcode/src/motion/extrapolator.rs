@@ -13,7 +13,7 @@ pub enum Extrapolator {
     /// A weighted sum of the last three places, with weights for the spacing that there is.
     Fir(Kind),
     /// The same with the weights of equal steps whatever the spacing is, as the thesis's Table 1
-    /// has Catmull-Rom and Richardson: the sum is the place one
+    /// has Catmull-Rom and Richardson: the sum is the position one
     /// [`Moment::interval`](super::Moment) after the newest state. Before and beyond that time
     /// the thing is on the straight line through that and the newest place. With
     /// [`Kind::ThesisQuadratic`] it is the same as with [`Kind::CatmullRom`].

@@ -124,15 +124,16 @@ pub(super) fn forecast(
     let older = earlier.map(|earlier| (earlier, (before.time - earlier.time).max(SPAN_MIN)));
     let (r, p, q) = older.map_or((0.0, 0.0, 0.0), |(_, h1)| kind.turning(h0, h1));
     for at in shape.moving() {
-        let d0 = (newest.place[at] - before.place[at]) / h0;
-        let d1 = older.map_or(d0, |(earlier, h1)| (before.place[at] - earlier.place[at]) / h1);
-        forecast.place[at] += r * (d0 - d1);
+        let d0 = (newest.position[at] - before.position[at]) / h0;
+        let d1 =
+            older.map_or(d0, |(earlier, h1)| (before.position[at] - earlier.position[at]) / h1);
+        forecast.position[at] += r * (d0 - d1);
         forecast.rate[at] = d0 + p * (d0 - d1);
         forecast.bend[at] = q * (d0 - d1);
     }
     // Rotations lie on a sphere: their slopes are those along it, and they begin on it.
     for at in shape.rotations().flat_map(|at| at..at + 4) {
-        forecast.place[at] = newest.place[at];
+        forecast.position[at] = newest.position[at];
         let (d0, d1) =
             (newest.rate[at], if older.is_some() { before.rate[at] } else { newest.rate[at] });
         forecast.rate[at] = d0 + p * (d0 - d1);
@@ -141,8 +142,8 @@ pub(super) fn forecast(
     forecast
 }
 
-/// What the weights of equal steps extrapolate whatever the spacing is: their sum of places is
-/// taken for the place so many seconds after the newest knot, and the track for the straight line
+/// What the weights of equal steps extrapolate whatever the spacing is: their sum of positions is
+/// taken for the position so many seconds after the newest knot, and the track for the straight line
 /// from there to it. With fewer knots as [`forecast`].
 pub(super) fn forecast_evenly(
     kind: Kind,
@@ -160,7 +161,7 @@ pub(super) fn forecast_evenly(
     let ahead = |newer: f64, older: f64| ((first - 1.0) * newer - last * older) / secs;
     for at in shape.moving() {
         let (newer, older) =
-            (newest.place[at] - before.place[at], before.place[at] - earlier.place[at]);
+            (newest.position[at] - before.position[at], before.position[at] - earlier.position[at]);
         forecast.rate[at] = ahead(newer, older);
     }
     // Rotations lie on a sphere: their steps are those along it.
@@ -230,10 +231,10 @@ mod tests {
             let track = track_of(&[body(2), body(1), body(0)], 0.0);
             for kind in Kind::ALL {
                 let forecast = Extrapolator::Fir(kind).forecast(&track, 0, 0.1).expect("a state is there");
-                let place = forecast.at(track.shape(), &NoRules, 5.0 + age);
+                let position = forecast.at(track.shape(), &NoRules, 5.0 + age);
                 let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + age);
                 let said: f64 = weights.iter().zip(x).map(|(w, x)| w * f64::from(x) / 64.0).sum();
-                prop_assert!((place[Y] - said).abs() < 1e-6 * said.abs().max(1.0), "{:?}", kind);
+                prop_assert!((position[Y] - said).abs() < 1e-6 * said.abs().max(1.0), "{:?}", kind);
             }
         }
     }
@@ -243,8 +244,8 @@ mod tests {
         let at = |track: &Track, kind| {
             let forecast =
                 Extrapolator::Fir(kind).forecast(track, 0, 0.1).expect("a state is there");
-            let place = forecast.at(track.shape(), &NoRules, 2.1);
-            (place[X], place[Y])
+            let position = forecast.at(track.shape(), &NoRules, 2.1);
+            (position[X], position[Y])
         };
         let one = track_of(&[(2.0, Body { vx: 5.0, y: 1.0, ..Body::at(1.0) })], 0.0);
         let two = track_of(&[(1.9, Body::uniform(1.9)), (2.0, Body::uniform(2.0))], 0.0);

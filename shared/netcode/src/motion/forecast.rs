@@ -28,7 +28,7 @@ pub(super) struct Forecast {
     /// The state's time.
     pub(super) time: f64,
     /// Where it is then.
-    pub(super) place: Coords,
+    pub(super) position: Coords,
     /// By how much that changes in a second then.
     pub(super) rate: Coords,
     /// Half of what the rate changes by in a second.
@@ -44,7 +44,7 @@ impl Forecast {
     pub(super) fn reckoned(knot: &Knot) -> Self {
         let bend = [0.0; FIELDS_MAX];
         let (time, horizon) = (knot.time, HORIZON_SECS);
-        Self { time, place: knot.place, rate: knot.rate, bend, horizon, values: None }
+        Self { time, position: knot.position, rate: knot.rate, bend, horizon, values: None }
     }
 
     /// The same as far as another horizon.
@@ -68,23 +68,23 @@ impl Forecast {
     }
 
     fn after(&self, shape: &Shape, rules: &dyn Rules, secs: f64) -> Coords {
-        if let Some(place) = self.forward(shape, rules, secs) {
-            return place;
+        if let Some(position) = self.forward(shape, rules, secs) {
+            return position;
         }
-        let mut place = self.place;
+        let mut position = self.position;
         for at in shape.moving() {
-            place[at] += secs * (self.rate[at] + secs * self.bend[at]);
+            position[at] += secs * (self.rate[at] + secs * self.bend[at]);
         }
         for at in shape.rotations() {
-            place[at..at + 4].copy_from_slice(&self.turned(at, secs).0);
+            position[at..at + 4].copy_from_slice(&self.turned(at, secs).0);
         }
-        place
+        position
     }
 
-    /// Where the rotation whose first component is at a place will be, and its rate.
+    /// Where the rotation whose first component is at a position will be, and its rate.
     fn turned(&self, at: usize, secs: f64) -> ([f64; 4], [f64; 4]) {
         let rate = std::array::from_fn(|part| self.rate[at + part] + secs * self.bend[at + part]);
-        turned(&four(&self.place[at..]), &rate, secs)
+        turned(&four(&self.position[at..]), &rate, secs)
     }
 
     /// The rules' answer, which is about the future only.
@@ -92,10 +92,10 @@ impl Forecast {
         let values = self.values.as_ref().filter(|_| secs >= 0.0)?;
         let values = rules.forward(values, secs)?;
         let sound = values.iter().all(|value| value.is_finite());
-        sound.then(|| shape.coords(&values, Some(&self.place)))
+        sound.then(|| shape.coords(&values, Some(&self.position)))
     }
 
-    /// By how much its place changes in a second at a time.
+    /// By how much its position changes in a second at a time.
     pub(super) fn rate_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
         /// Seconds over which to measure what only the rules know. Values are of single precision,
         /// so it cannot be much less.
@@ -189,7 +189,7 @@ mod tests {
             }
         }
         let track = track_of(&[(1.0, Body { vx: 2.0, ..Body::at(3.0) })], 0.0);
-        let place = Forecast::by_rules(newest(&track)).at(track.shape(), &Wild, 1.1);
-        assert!((place[X] - 3.2).abs() < 1e-9);
+        let position = Forecast::by_rules(newest(&track)).at(track.shape(), &Wild, 1.1);
+        assert!((position[X] - 3.2).abs() < 1e-9);
     }
 }

@@ -18,11 +18,11 @@ type At = fn(&Track, f64) -> Coords;
 /// newest it stands, and jumps when the next one comes, which the interpolation delay is there to
 /// prevent.
 pub(super) fn linear(track: &Track, time: f64) -> Coords {
-    between(track, time, |segment, place| {
+    between(track, time, |segment, position| {
         let part = segment.elapsed / segment.span;
         for at in track.shape().moving() {
-            let (from, to) = (segment.from.place[at], segment.to.place[at]);
-            place[at] = from + (to - from) * part;
+            let (from, to) = (segment.from.position[at], segment.to.position[at]);
+            position[at] = from + (to - from) * part;
         }
     })
 }
@@ -31,10 +31,10 @@ pub(super) fn linear(track: &Track, time: f64) -> Coords {
 /// these say how fast a field moves; else with the rate since the state before. A rate needs no
 /// later state, so velocity is continuous until the newest state is reached.
 pub(super) fn hermite(track: &Track, time: f64) -> Coords {
-    between(track, time, |segment, place| {
+    between(track, time, |segment, position| {
         let weights = hermite_weights(segment.elapsed / segment.span);
         for at in track.shape().moving() {
-            place[at] = segment.cubic(weights, at, segment.from.rate[at], segment.to.rate[at]);
+            position[at] = segment.cubic(weights, at, segment.from.rate[at], segment.to.rate[at]);
         }
     })
 }
@@ -47,14 +47,14 @@ pub(super) fn hermite(track: &Track, time: f64) -> Coords {
 /// tangent at its end, `(3 p0 - 4 p1 + p2) / 2h` with equal spans (the thesis prints one of the
 /// signs of the indices wrong). Velocity is continuous between states that have both neighbours.
 pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
-    between(track, time, |segment, place| {
+    between(track, time, |segment, position| {
         let knots = track.knots();
         let before = segment.index.checked_sub(1).map(|at| &knots[at]);
         let after = knots.get(segment.index + 2);
         let weights = hermite_weights(segment.elapsed / segment.span);
         let (from, to) = (segment.from, segment.to);
         for at in track.shape().moving() {
-            let slope = |a: &Knot, b: &Knot| (b.place[at] - a.place[at]) / (b.time - a.time);
+            let slope = |a: &Knot, b: &Knot| (b.position[at] - a.position[at]) / (b.time - a.time);
             let here = slope(from, to);
             // Half of the slope's turn from one segment to the next, per second between their
             // middles.
@@ -64,7 +64,7 @@ pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
             let right = after.map(|after| bend(from, to, after));
             let leave = here - segment.span * left.or(right).unwrap_or(0.0);
             let arrive = here + segment.span * right.or(left).unwrap_or(0.0);
-            place[at] = segment.cubic(weights, at, leave, arrive);
+            position[at] = segment.cubic(weights, at, leave, arrive);
         }
     })
 }
@@ -85,9 +85,9 @@ struct Segment<'a> {
 impl Segment<'_> {
     /// A coordinate on the cubic that leaves and arrives with these rates.
     fn cubic(&self, weights: [f64; 4], at: usize, leave: f64, arrive: f64) -> f64 {
-        weights[0] * self.from.place[at]
+        weights[0] * self.from.position[at]
             + weights[1] * self.span * leave
-            + weights[2] * self.to.place[at]
+            + weights[2] * self.to.position[at]
             + weights[3] * self.span * arrive
     }
 }
@@ -99,12 +99,12 @@ fn between(track: &Track, time: f64, inside: impl FnOnce(Segment<'_>, &mut Coord
     let next = track.until(time);
     let index = next.saturating_sub(1);
     let from = &knots[index];
-    let mut place = from.place;
+    let mut position = from.position;
     if let Some(to) = knots.get(next).filter(|_| next > 0) {
         let (span, elapsed) = (to.time - from.time, time - from.time);
-        inside(Segment { index, from, to, span, elapsed }, &mut place);
+        inside(Segment { index, from, to, span, elapsed }, &mut position);
     }
-    place
+    position
 }
 
 /// An interpolator at work on one entity.
@@ -153,20 +153,20 @@ impl Method for Interpolator {
 
     fn show(&mut self, track: &Track, at: Moment, _rules: &dyn Rules) -> Shown {
         let curve = (self.curve)(track, at.past);
-        let mut place = curve;
+        let mut position = curve;
         if self.mends {
             let time = |knot: Option<&Knot>| knot.map_or(0.0, |knot| knot.time);
             let knots = (track.knots().len(), time(track.knots().front()), time(track.newest()));
             if let Some(last) = self.last.take().filter(|last| last.knots != knots) {
                 self.mend(track, at.interval, last);
             }
-            self.ease.add(track.shape(), at.past, &mut place);
-            self.last = Some(Last { time: at.past, curve, shown: place, knots });
+            self.ease.add(track.shape(), at.past, &mut position);
+            self.last = Some(Last { time: at.past, curve, shown: position, knots });
         }
-        let Some(newest) = track.newest() else { return Shown { place, starved: true } };
-        track.shape().tame(&mut place, &newest.place);
+        let Some(newest) = track.newest() else { return Shown { position, starved: true } };
+        track.shape().tame(&mut position, &newest.position);
         // What never moves misses nothing.
-        Shown { place, starved: at.past > newest.time && track.shape().moves() }
+        Shown { position, starved: at.past > newest.time && track.shape().moves() }
     }
 }
 

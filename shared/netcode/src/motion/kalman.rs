@@ -20,7 +20,7 @@ use crate::limits::FIELDS_MAX;
 pub(super) struct Kalman {
     /// The newest state's that it learned of.
     time: Option<f64>,
-    place: Coords,
+    position: Coords,
     rate: Coords,
     /// Their uncertainty.
     variances: [Covariance; FIELDS_MAX],
@@ -31,7 +31,7 @@ pub(super) struct Kalman {
 /// A symmetric matrix of two rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Covariance {
-    place: f64,
+    position: f64,
     both: f64,
     rate: f64,
 }
@@ -49,20 +49,20 @@ const VARIANCE_MAX: f64 = 1e18;
 impl Covariance {
     /// After some seconds with an acceleration of that variance.
     fn pass(&mut self, secs: f64, unrest: f64) {
-        self.place +=
+        self.position +=
             2.0 * secs * self.both + secs * secs * (self.rate + unrest * secs * secs / 3.0);
         self.both += secs * self.rate + unrest * secs * secs * secs / 2.0;
         self.rate += unrest * secs * secs;
         self.bound();
     }
 
-    /// The gains of place and rate from a measurement of the place, which is then learned.
+    /// The gains of position and rate from a measurement of the position, which is then learned.
     fn measure_place(&mut self, noise: f64) -> (f64, f64) {
-        let sum = self.place + noise;
-        let gains = (self.place / sum, self.both / sum);
+        let sum = self.position + noise;
+        let gains = (self.position / sum, self.both / sum);
         self.rate -= gains.1 * self.both;
         self.both *= 1.0 - gains.0;
-        self.place *= 1.0 - gains.0;
+        self.position *= 1.0 - gains.0;
         self.bound();
         gains
     }
@@ -71,7 +71,7 @@ impl Covariance {
     fn measure_rate(&mut self, noise: f64) -> (f64, f64) {
         let sum = self.rate + noise;
         let gains = (self.both / sum, self.rate / sum);
-        self.place -= gains.0 * self.both;
+        self.position -= gains.0 * self.both;
         self.both *= 1.0 - gains.1;
         self.rate *= 1.0 - gains.1;
         self.bound();
@@ -80,9 +80,9 @@ impl Covariance {
 
     /// Rounding must not make it what no covariance is.
     fn bound(&mut self) {
-        self.place = self.place.clamp(0.0, VARIANCE_MAX);
+        self.position = self.position.clamp(0.0, VARIANCE_MAX);
         self.rate = self.rate.clamp(0.0, VARIANCE_MAX);
-        let most = (self.place * self.rate).sqrt();
+        let most = (self.position * self.rate).sqrt();
         self.both = self.both.clamp(-most, most);
     }
 }
@@ -100,7 +100,7 @@ impl Kalman {
         for index in known..track.knots().len() {
             self.step(track, index);
         }
-        Forecast { place: self.place, rate: self.rate, ..Forecast::reckoned(newest) }
+        Forecast { position: self.position, rate: self.rate, ..Forecast::reckoned(newest) }
     }
 
     /// Learns of the state with that index on a track.
@@ -113,7 +113,7 @@ impl Kalman {
             self.begin(shape, knot);
             return;
         }
-        shape.align(&mut self.place, &mut self.rate, &knot.place);
+        shape.align(&mut self.position, &mut self.rate, &knot.position);
         for at in shape.moving() {
             let noise = rounding(shape, at);
             let stated = shape.stated(at);
@@ -125,22 +125,22 @@ impl Kalman {
             let unrest = self.unrest[at].max(0.0) + noise;
             let variance = &mut self.variances[at];
             variance.pass(secs, unrest);
-            self.place[at] += secs * self.rate[at];
-            let off = knot.place[at] - self.place[at];
+            self.position[at] += secs * self.rate[at];
+            let off = knot.position[at] - self.position[at];
             let gains = variance.measure_place(noise);
-            self.place[at] += gains.0 * off;
+            self.position[at] += gains.0 * off;
             self.rate[at] += gains.1 * off;
             if let Some(stated) = stated {
                 let off = knot.rate[at] - self.rate[at];
                 let gains = variance.measure_rate(rounding(shape, stated));
-                self.place[at] += gains.0 * off;
+                self.position[at] += gains.0 * off;
                 self.rate[at] += gains.1 * off;
             }
         }
     }
 
     fn begin(&mut self, shape: &Shape, knot: &Knot) {
-        self.place = knot.place;
+        self.position = knot.position;
         self.rate = [0.0; FIELDS_MAX];
         self.unrest = [0.0; FIELDS_MAX];
         for at in shape.moving() {
@@ -150,7 +150,7 @@ impl Kalman {
             let unknown = (most - least) * (most - least);
             self.rate[at] = stated.map_or(0.0, |_| knot.rate[at]);
             self.variances[at] = Covariance {
-                place: rounding(shape, at),
+                position: rounding(shape, at),
                 both: 0.0,
                 rate: stated.map_or(unknown, |stated| rounding(shape, stated)).min(VARIANCE_MAX),
             };
@@ -240,7 +240,7 @@ mod tests {
             track.push(time, time, &body.values());
             let newest = track.newest().expect("just pushed");
             let forecast = kalman.forecast(&track, newest);
-            let off = (forecast.place[Y] - f64::from(body.y)).abs();
+            let off = (forecast.position[Y] - f64::from(body.y)).abs();
             assert!(off < 1.0, "{n}: {off}");
             assert!((forecast.rate[X] - 5.0).abs() < 0.01);
         }

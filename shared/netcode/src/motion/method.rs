@@ -69,7 +69,7 @@ impl Rules for NoRules {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
     /// Its coordinates.
-    pub place: Coords,
+    pub position: Coords,
     /// Whether it lacks the states to do what it promises: an interpolator past the newest state,
     /// or anything beyond the horizon.
     pub starved: bool,

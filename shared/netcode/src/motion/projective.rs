@@ -49,13 +49,13 @@ struct Blend {
 #[derive(Clone, Copy, Debug)]
 struct Line {
     time: f64,
-    place: Coords,
+    position: Coords,
     rate: Coords,
 }
 
 impl Line {
     fn of(knot: &Knot) -> Self {
-        Self { time: knot.time, place: knot.place, rate: knot.rate }
+        Self { time: knot.time, position: knot.position, rate: knot.rate }
     }
 
     /// Seconds from its state to a time, as far as may be projected.
@@ -69,7 +69,7 @@ impl Blend {
     fn first(track: &Track, newest: &Knot, over: f64) -> Self {
         let prev = Line::of(track.back(1).unwrap_or(newest));
         let last = Line::of(newest);
-        Self { prev, last, begin: newest.arrival, over, from: prev.place }
+        Self { prev, last, begin: newest.arrival, over, from: prev.position }
     }
 
     /// Another state came.
@@ -77,20 +77,20 @@ impl Blend {
         let last = Line::of(newest);
         let mut shown = self.at(shape, begin);
         let mut rate = self.last.rate;
-        shape.align(&mut shown, &mut rate, &last.place);
+        shape.align(&mut shown, &mut rate, &last.position);
         // The parallel to the line that was shown, through what was shown; its time is that of its
         // state.
         let age = self.last.age(begin);
-        let mut prev = Line { time: begin - age, place: shown, rate };
+        let mut prev = Line { time: begin - age, position: shown, rate };
         let mut snaps = false;
         let ahead = last.age(begin);
         for at in shape.moving() {
-            prev.place[at] -= prev.rate[at] * age;
-            let gap = last.place[at] + last.rate[at] * ahead - shown[at];
+            prev.position[at] -= prev.rate[at] * age;
+            let gap = last.position[at] + last.rate[at] * ahead - shown[at];
             snaps |= gap.abs() > f64::from(shape.fields()[at].snap_distance);
         }
         if snaps {
-            return Self { prev: last, last, begin, over, from: last.place };
+            return Self { prev: last, last, begin, over, from: last.position };
         }
         Self { prev, last, begin, over, from: shown }
     }
@@ -101,26 +101,26 @@ impl Blend {
         let ahead = self.last.age(now);
         // As far as the last state's line goes on, the previous one does.
         let since = self.begin - self.prev.time + ahead - self.last.age(self.begin);
-        let mut place = self.last.place;
+        let mut position = self.last.position;
         for at in shape.moving() {
             let (prev, last) = (&self.prev, &self.last);
             let rate = prev.rate[at] * (1.0 - f) + last.rate[at] * f;
-            let prev = prev.place[at] + rate * since;
-            let last = last.place[at] + last.rate[at] * ahead;
-            place[at] = prev * (1.0 - f) + last * f;
+            let prev = prev.position[at] + rate * since;
+            let last = last.position[at] + last.rate[at] * ahead;
+            position[at] = prev * (1.0 - f) + last * f;
         }
         // What turns beyond the last state does so within the horizon.
         let end = (self.last.time + HORIZON_SECS - self.begin) / self.over;
         let raw = raw.min(end.max(1.0));
         for at in shape.turns() {
-            let turn = self.last.place[at] - self.from[at];
-            place[at] = self.from[at] + (turn - turn.round()) * raw;
+            let turn = self.last.position[at] - self.from[at];
+            position[at] = self.from[at] + (turn - turn.round()) * raw;
         }
         for at in shape.rotations() {
-            let (from, to) = (four(&self.from[at..]), four(&self.last.place[at..]));
-            place[at..at + 4].copy_from_slice(&slerp(&from, &to, raw));
+            let (from, to) = (four(&self.from[at..]), four(&self.last.position[at..]));
+            position[at..at + 4].copy_from_slice(&slerp(&from, &to, raw));
         }
-        place
+        position
     }
 }
 
@@ -159,7 +159,7 @@ impl Method for Projective {
         let now = present(track, at.now);
         let is_first = self.frame.replace((now, at.interval)).is_none();
         let Some(blend) = &mut self.blend else {
-            return Shown { place: [0.0; crate::limits::FIELDS_MAX], starved: true };
+            return Shown { position: [0.0; crate::limits::FIELDS_MAX], starved: true };
         };
         if is_first {
             // How long the blend takes was not known until now.
@@ -186,7 +186,7 @@ mod tests {
         let mut track = track_of(&[(1.0, body(10.0, 20.0))], 0.03);
         let mut method = Choice::Projective.make();
         let x = |method: &mut Box<dyn Method>, track: &Track, now: f64| {
-            method.show(track, moment(now), &NoRules).place[X]
+            method.show(track, moment(now), &NoRules).position[X]
         };
         assert!((x(&mut method, &track, 1.05) - 11.0).abs() < 1e-6);
         track.push(1.1, 1.13, &body(12.4, 30.0).values());
@@ -212,7 +212,8 @@ mod tests {
     fn a_packet_before_its_time_does_not_jump() {
         let mut track = track_of(&[(1.0, body(10.0, 20.0))], 0.03);
         let mut method = Choice::Projective.make();
-        let mut show = |track: &Track, now: f64| method.show(track, moment(now), &NoRules).place[X];
+        let mut show =
+            |track: &Track, now: f64| method.show(track, moment(now), &NoRules).position[X];
         show(&track, 1.1);
         track.push(1.1, 1.13, &body(14.0, -30.0).values());
         let before = show(&track, 1.16);
@@ -232,18 +233,18 @@ mod tests {
         for (now, turns) in
             [(1.1, 0.9), (1.15, 0.95), (1.2, 1.0), (1.3, 1.1), (1.35, 1.15), (1.9, 1.15)]
         {
-            let place = method.show(&track, moment(now), &NoRules).place;
-            let off = place[HEADING] - turns;
-            assert!((off - off.round()).abs() < 1e-5, "{now}: {}", place[HEADING]);
+            let position = method.show(&track, moment(now), &NoRules).position;
+            let off = position[HEADING] - turns;
+            assert!((off - off.round()).abs() < 1e-5, "{now}: {}", position[HEADING]);
             let half = turns * std::f64::consts::PI;
-            let dot = place[Q + 2] * libm::sin(half) + place[Q + 3] * libm::cos(half);
-            assert!(dot.abs() > 1.0 - 1e-6, "{now}: {:?}", &place[Q..Q + 4]);
+            let dot = position[Q + 2] * libm::sin(half) + position[Q + 3] * libm::cos(half);
+            assert!(dot.abs() > 1.0 - 1e-6, "{now}: {:?}", &position[Q..Q + 4]);
         }
         // The next one, across the wrap: from what is shown.
         track.push(1.3, 1.9, &turned(1.2).values());
         method.observe(&track, &NoRules);
-        let place = method.show(&track, moment(1.95), &NoRules).place;
-        let off = place[HEADING] - 1.175;
+        let position = method.show(&track, moment(1.95), &NoRules).position;
+        let off = position[HEADING] - 1.175;
         assert!((off - off.round()).abs() < 1e-5);
     }
 }

@@ -50,9 +50,9 @@ pub(super) fn turned(from: &Four, rate: &Four, secs: f64) -> (Four, Four) {
     let angle = speed * secs;
     let (sine, cosine) = (libm::sin(angle), libm::cos(angle));
     let arc = if speed > 1e-9 { sine / speed } else { secs };
-    let place = std::array::from_fn(|at| from[at] * cosine + along[at] * arc);
+    let position = std::array::from_fn(|at| from[at] * cosine + along[at] * arc);
     let rate = std::array::from_fn(|at| along[at] * cosine - from[at] * speed * sine);
-    (place, rate)
+    (position, rate)
 }
 
 /// The quaternion a part `t` of the way from one to another along the shorter arc, and beyond.

@@ -94,7 +94,7 @@ impl Reckoning {
             return Some((age, f64::INFINITY));
         }
         let mut shown = Forecast::reckoned(newest).until(RECKONED_SECS).at(shape, &NoRules, time);
-        shape.tame(&mut shown, &newest.place);
+        shape.tame(&mut shown, &newest.position);
         let truth = shape.coords(values, Some(&shown));
         Some((age, self.part(shape, &shown, &truth)))
     }
@@ -279,7 +279,7 @@ mod tests {
                 worst_raw = worst_raw.max(raw);
             }
             let at = Moment { now: time, past: time, interval: 0.05 };
-            let shown = method.show(&track, at, &NoRules).place;
+            let shown = method.show(&track, at, &NoRules).position;
             let off = (shown[X] - f64::from(body.x)).hypot(shown[Y] - f64::from(body.y));
             worst_shown = worst_shown.max(off);
         }

@@ -1,4 +1,4 @@
-//! Corrections and changes of how something is shown, hidden: what is drawn keeps its place and
+//! Corrections and changes of how something is shown, hidden: what is drawn keeps its position and
 //! slides to the truth.
 
 use crate::fields::{Field, Motion, Values, wrapped};
@@ -47,7 +47,7 @@ impl RenderError {
     }
 
     /// The same for something that moves by `rates`, its fields' units a second: what is drawn
-    /// ahead of its place waits for it, slower than it moves, rather than going back; unless it is
+    /// ahead of its position waits for it, slower than it moves, rather than going back; unless it is
     /// so slow that it would wait for too long.
     pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
         let before = self.0;

@@ -48,14 +48,14 @@ fn uniform_motion_is_shown_as_it_is_whatever_the_spacing() {
             if time < 6.0 || shown.starved {
                 continue;
             }
-            let place = shown.place;
-            let off = (place[X] - 4.0 * time).abs().max((place[Y] + 3.0 * time).abs());
+            let position = shown.position;
+            let off = (position[X] - 4.0 * time).abs().max((position[Y] + 3.0 * time).abs());
             // Filters and the chase of the display come near; the others are exact but for
             // rounding to single precision, which slopes over a tenth of a second magnify.
             assert!(off < 1e-3, "{choice} at {time}: {off}");
             // Racer's rotation lags by design.
             if choice != Any::Choice(Choice::Projective) {
-                let turned = place[HEADING] - 0.5 * time;
+                let turned = position[HEADING] - 0.5 * time;
                 assert!((turned - turned.round()).abs() < 1e-3, "{choice} at {time}: {turned}");
             }
         }
@@ -89,7 +89,7 @@ fn uniform_turning_is_shown_as_it_is() {
             }
             let there = turning(time);
             let there = [there.qx, there.qy, there.qz, there.qw].map(f64::from);
-            let dot: f64 = shown.place[Q..Q + 4].iter().zip(there).map(|(a, b)| a * b).sum();
+            let dot: f64 = shown.position[Q..Q + 4].iter().zip(there).map(|(a, b)| a * b).sum();
             // In turns; by straight lines it would be 0.02.
             let off = libm::acos(dot.abs().min(1.0)) / PI;
             assert!(off < bound, "{choice} at {time}: {off}");
@@ -103,7 +103,7 @@ fn a_parabola_is_kept_by_what_takes_three_points_for_one() {
     let off = |choice: Choice| {
         let shown = play(Any::Choice(choice), &ragged(), frames(97.0, 8.0), thrown).into_iter();
         let warm = shown.filter(|(time, shown)| *time > 1.0 && !shown.starved);
-        warm.map(|(time, shown)| (shown.place[Y] - (30.0 * time - 25.0 * time * time)).abs())
+        warm.map(|(time, shown)| (shown.position[Y] - (30.0 * time - 25.0 * time * time)).abs())
             .fold(0.0, f64::max)
     };
     assert!(off(Choice::FirQuadratic) < 0.01, "{}", off(Choice::FirQuadratic));
@@ -119,9 +119,9 @@ fn swinging(t: f64) -> Body {
 }
 
 /// The greatest step from frame to frame, and the greatest step of the velocity, along x and y.
-fn jumps(places: &[[f64; 2]], hz: f64) -> (f64, f64) {
+fn jumps(positions: &[[f64; 2]], hz: f64) -> (f64, f64) {
     let (mut step, mut turn) = (0.0_f64, 0.0_f64);
-    for three in places.windows(3) {
+    for three in positions.windows(3) {
         for [a, b, c] in [0, 1].map(|at| [three[0][at], three[1][at], three[2][at]]) {
             step = step.max((c - b).abs());
             turn = turn.max((c - 2.0 * b + a).abs() * hz);
@@ -138,8 +138,9 @@ fn nothing_jumps_and_velocity_does_so_only_where_the_method_says_so() {
     for choice in Any::all() {
         let shown = play(choice, &ragged(), frames(FINE_HZ, 6.0), swinging);
         let warm = shown.iter().filter(|(time, _)| *time > 1.0);
-        let places: Vec<_> = warm.map(|(_, shown)| [shown.place[X], shown.place[Y]]).collect();
-        let (step, turn) = jumps(&places, FINE_HZ);
+        let positions: Vec<_> =
+            warm.map(|(_, shown)| [shown.position[X], shown.position[Y]]).collect();
+        let (step, turn) = jumps(&positions, FINE_HZ);
         // 30 a second is 0.0075 a frame; corrections may be a few times faster, and those of what
         // is wrong by more, too.
         let most = if choice.is_crude() { (0.15, 15.0) } else { (0.03, 1.0) };
@@ -176,17 +177,17 @@ fn raw_extrapolation_jumps() {
     // What the test above would find if nothing were hidden.
     let mut track = Track::new(Body::shape());
     let mut sent = ragged().into_iter().peekable();
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for now in frames(FINE_HZ, 6.0).filter(|now| *now > 0.2) {
         while let Some((time, arrival)) = sent.next_if(|(_, arrival)| *arrival <= now) {
             track.push(time, arrival, &swinging(time).values());
         }
         let mut fresh = Choice::FirLinear.make();
         let at = Moment { now, past: now, interval: 0.05 };
-        let place = fresh.show(&track, at, &NoRules).place;
-        places.push([place[X], place[Y]]);
+        let position = fresh.show(&track, at, &NoRules).position;
+        positions.push([position[X], position[Y]]);
     }
-    let (step, turn) = jumps(&places, FINE_HZ);
+    let (step, turn) = jumps(&positions, FINE_HZ);
     assert!(step > 0.5 && turn > 100.0, "{step} {turn}");
 }
 
@@ -201,7 +202,7 @@ fn the_picture_does_not_depend_on_how_often_it_is_drawn() {
             let same = fast.iter().find(|(other, _)| (other - time).abs() < 1e-9);
             let (_, other) = same.expect("240 is a multiple of 30");
             for at in [X, Y] {
-                let off = (shown.place[at] - other.place[at]).abs();
+                let off = (shown.position[at] - other.position[at]).abs();
                 assert!(off < 1e-6, "{choice} at {time}: {off}");
             }
             compared += 1;
@@ -216,7 +217,7 @@ fn curves_hide_what_a_famine_and_what_comes_late_would_show() {
         let mut method = choice.make();
         let mut track = Track::new(Body::shape());
         let mut sent = ragged().into_iter().peekable();
-        let (mut places, mut starved) = (Vec::new(), 0);
+        let (mut positions, mut starved) = (Vec::new(), 0);
         for now in frames(FINE_HZ, 6.0) {
             while let Some((time, arrival)) = sent.next_if(|(_, arrival)| *arrival <= now) {
                 if track.push(time, arrival, &swinging(time).values()) {
@@ -228,11 +229,11 @@ fn curves_hide_what_a_famine_and_what_comes_late_would_show() {
             if track.newest().is_some() {
                 let shown = method.show(&track, at, &NoRules);
                 starved += usize::from(shown.starved);
-                places.push([shown.place[X], shown.place[Y]]);
+                positions.push([shown.position[X], shown.position[Y]]);
             }
         }
         assert!(starved > 1000, "{starved}");
-        let step = jumps(&places, FINE_HZ).0;
+        let step = jumps(&positions, FINE_HZ).0;
         // Plain linear interpolation is as it is in its sources.
         assert_eq!(step < 0.03, choice != Choice::Linear, "{choice}: {step}");
     }
@@ -255,7 +256,7 @@ fn beyond_the_horizon_everything_stands() {
                 assert!(shown.starved == beyond || !known, "{choice} at {time}");
             }
         }
-        let last: Vec<_> = shown.iter().rev().take(300).map(|(_, shown)| shown.place).collect();
+        let last: Vec<_> = shown.iter().rev().take(300).map(|(_, shown)| shown.position).collect();
         assert!(last.windows(2).all(|two| two[0] == two[1]), "{choice}");
         let off = (last[0][X] - 4.0 * newest).abs();
         // What takes steps for equal may be faster.
@@ -326,27 +327,27 @@ fn check_shown(
     choice: Any,
     shape: &Shape,
     track: &Track,
-    place: &[f64],
+    position: &[f64],
 ) -> Result<(), TestCaseError> {
     let newest = track.newest().expect("one was pushed");
     for at in shape.moving() {
-        prop_assert!(place[at].is_finite(), "{} {}: {}", choice, at, place[at]);
+        prop_assert!(position[at].is_finite(), "{} {}: {}", choice, at, position[at]);
         if shape.is_turn(at) {
-            prop_assert!((place[at] - newest.place[at]).abs() <= TURNS_MAX);
+            prop_assert!((position[at] - newest.position[at]).abs() <= TURNS_MAX);
         } else {
             let (least, most) = shape.range(at);
             prop_assert!(
-                place[at] >= least && place[at] <= most,
+                position[at] >= least && position[at] <= most,
                 "{} {}: {}",
                 choice,
                 at,
-                place[at]
+                position[at]
             );
         }
     }
     let length = |four: &[f64]| four.iter().map(|part| part * part).sum::<f64>().sqrt();
-    if length(&newest.place[Q..Q + 4]) > 1e-3 {
-        prop_assert!((length(&place[Q..Q + 4]) - 1.0).abs() < 1e-6, "{}", choice);
+    if length(&newest.position[Q..Q + 4]) > 1e-3 {
+        prop_assert!((length(&position[Q..Q + 4]) - 1.0).abs() < 1e-6, "{}", choice);
     }
     Ok(())
 }
@@ -379,7 +380,7 @@ proptest! {
                     let shown_now = if frame.is_nan() { f64::NAN } else { now };
                     let at = Moment { now: shown_now, past: shown_now - 0.1, interval };
                     let shown = method.show(&track, at, rules);
-                    check_shown(choice, track.shape(), &track, &shown.place)?;
+                    check_shown(choice, track.shape(), &track, &shown.position)?;
                 }
             }
         }

@@ -42,11 +42,11 @@ pub struct Shape {
 }
 
 /// Writes places down from first to last, as far as there is room.
-fn listed<const N: usize>(places: impl Iterator<Item = usize>) -> ([u8; N], usize) {
+fn listed<const N: usize>(positions: impl Iterator<Item = usize>) -> ([u8; N], usize) {
     let mut list = ([0; N], 0);
-    for (to, place) in list.0.iter_mut().zip(places) {
+    for (to, position) in list.0.iter_mut().zip(positions) {
         // There are fewer than 256 fields.
-        *to = place as u8;
+        *to = position as u8;
         list.1 += 1;
     }
     list
@@ -54,7 +54,7 @@ fn listed<const N: usize>(places: impl Iterator<Item = usize>) -> ([u8; N], usiz
 
 /// The reverse.
 fn unlisted<const N: usize>(list: &([u8; N], usize)) -> impl Iterator<Item = usize> + '_ {
-    list.0[..list.1].iter().map(|place| usize::from(*place))
+    list.0[..list.1].iter().map(|position| usize::from(*position))
 }
 
 impl Shape {
@@ -100,7 +100,7 @@ impl Shape {
         self.fields
     }
 
-    /// The fields that move, by their places.
+    /// The fields that move, by their positions.
     pub fn moving(&self) -> impl Iterator<Item = usize> + '_ {
         unlisted(&self.moving)
     }
@@ -146,7 +146,7 @@ impl Shape {
         coords
     }
 
-    /// The place of the field that says by how much one changes in a second, if there is one.
+    /// The position of the field that says by how much one changes in a second, if there is one.
     pub fn stated(&self, at: usize) -> Option<usize> {
         self.rates.get(at).copied().flatten()
     }
@@ -174,16 +174,16 @@ impl Shape {
     /// Brings coordinates of one track to others' side: what goes around by whole periods,
     /// quaternions by their sign, and with these the rate. Which side it is may change when a
     /// state comes late.
-    pub fn align(&self, place: &mut Coords, rate: &mut Coords, to: &Coords) {
+    pub fn align(&self, position: &mut Coords, rate: &mut Coords, to: &Coords) {
         for at in unlisted(&self.around) {
             let period = self.periods[at];
-            place[at] += ((to[at] - place[at]) / period).round() * period;
+            position[at] += ((to[at] - position[at]) / period).round() * period;
         }
         for at in self.rotations() {
             let four = at..at + 4;
-            let pairs = place[four.clone()].iter().zip(&to[four.clone()]);
+            let pairs = position[four.clone()].iter().zip(&to[four.clone()]);
             if pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                place[four.clone()].iter_mut().for_each(|part| *part = -*part);
+                position[four.clone()].iter_mut().for_each(|part| *part = -*part);
                 rate[four].iter_mut().for_each(|part| *part = -*part);
             }
         }
@@ -192,22 +192,22 @@ impl Shape {
     /// Makes coordinates such as may be shown: within what the fields can hold, what goes around
     /// within [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no
     /// number is as in the newest state.
-    pub fn tame(&self, place: &mut Coords, newest: &Coords) {
+    pub fn tame(&self, position: &mut Coords, newest: &Coords) {
         for at in self.moving() {
             let (least, most) = self.ranges[at];
             let (least, most) = match self.periods[at] {
                 0.0 => (least, most),
                 period => (newest[at] - TURNS_MAX * period, newest[at] + TURNS_MAX * period),
             };
-            let value = place[at];
+            let value = position[at];
             // As `clamp`, but for its check of the ends: this is done for every field in every
             // frame.
             let tamed = value.max(least).min(most);
-            place[at] = if value.is_finite() { tamed } else { newest[at] };
+            position[at] = if value.is_finite() { tamed } else { newest[at] };
         }
         for at in self.rotations() {
             let length = |four: &Four| four.iter().map(|part| part * part).sum::<f64>().sqrt();
-            let mut parts = four(&place[at..]);
+            let mut parts = four(&position[at..]);
             if length(&parts) < 1e-3 {
                 parts = four(&newest[at..]);
             }
@@ -215,7 +215,7 @@ impl Shape {
             if length > 1e-3 {
                 parts = parts.map(|part| part / length);
             }
-            place[at..at + 4].copy_from_slice(&parts);
+            position[at..at + 4].copy_from_slice(&parts);
         }
     }
 
@@ -254,7 +254,7 @@ pub struct Knot {
     /// The fields' values.
     pub values: Values,
     /// Its coordinates.
-    pub place: Coords,
+    pub position: Coords,
     /// By how much they change in a second: where another field says so, that; else as from the
     /// knot before, and 0 for the first. Rotations as if they turned uniformly from the knot
     /// before.
@@ -298,7 +298,7 @@ impl Track {
             return false;
         }
         let zero = [0.0; FIELDS_MAX];
-        let knot = Knot { time, arrival, values: *values, place: zero, rate: zero };
+        let knot = Knot { time, arrival, values: *values, position: zero, rate: zero };
         self.knots.insert(at, knot);
         if self.knots.len() > KNOTS_MAX {
             self.knots.pop_front();
@@ -315,23 +315,24 @@ impl Track {
         for at in from..self.knots.len() {
             let before = at.checked_sub(1).map(|before| self.knots[before]);
             let knot = &mut self.knots[at];
-            knot.place = shape.coords(&knot.values, before.as_ref().map(|knot| &knot.place));
-            for place in shape.moving() {
-                knot.rate[place] = match (shape.rates[place], &before) {
+            knot.position = shape.coords(&knot.values, before.as_ref().map(|knot| &knot.position));
+            for position in shape.moving() {
+                knot.rate[position] = match (shape.rates[position], &before) {
                     (Some(rate), _) => f64::from(knot.values[rate]),
                     (None, Some(before)) => {
                         // Times differ by a microsecond at least.
                         let span = (knot.time - before.time).max(1e-6);
-                        (knot.place[place] - before.place[place]) / span
+                        (knot.position[position] - before.position[position]) / span
                     }
                     (None, None) => 0.0,
                 };
             }
             let Some(before) = before else { continue };
-            for place in shape.rotations().filter(|place| shape.rates[*place].is_none()) {
-                let (from, to) = (four(&before.place[place..]), four(&knot.place[place..]));
+            for position in shape.rotations().filter(|position| shape.rates[*position].is_none()) {
+                let (from, to) =
+                    (four(&before.position[position..]), four(&knot.position[position..]));
                 let rate = rotation::rate(&from, &to, (knot.time - before.time).max(1e-6));
-                knot.rate[place..place + 4].copy_from_slice(&rate);
+                knot.rate[position..position + 4].copy_from_slice(&rate);
             }
         }
     }
@@ -393,13 +394,13 @@ mod tests {
         assert!(!track.push(1.1, 1.26, &values(0.2, 2.5, 0.1)));
         assert!(!track.push(1.1, 1.27, &values(9.0, 9.0, 0.5)), "it is there already");
         assert!(!track.push(f64::NAN, 1.3, &values(0.0, 0.0, 0.0)));
-        let of = |at: usize| track.knots().iter().map(|knot| knot.place[at]).collect::<Vec<_>>();
+        let of = |at: usize| track.knots().iter().map(|knot| knot.position[at]).collect::<Vec<_>>();
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
         assert!(near(&of(2), &[0.9, 1.1, 1.3]), "{:?}", of(2));
         let rates: Vec<_> = track.knots().iter().map(|knot| (knot.rate[0], knot.rate[2])).collect();
         assert!(near(&[rates[0].0, rates[1].0, rates[2].0], &[2.0, 2.5, 3.0]));
         assert!(near(&[rates[0].1, rates[1].1, rates[2].1], &[0.0, 2.0, 2.0]));
-        let shown = track.shape().values(&track.knots()[1].place, &values(0.0, 0.0, 0.0));
+        let shown = track.shape().values(&track.knots()[1].position, &values(0.0, 0.0, 0.0));
         assert!((shown[2] - 0.1).abs() < 1e-6 && shown[3] == 9.0);
     }
 

@@ -104,7 +104,7 @@ impl Leg {
         (passed < segment.over + since).then(|| (segment, (passed / segment.over).clamp(-1.0, 1.0)))
     }
 
-    fn place(&self, shape: &Shape, rules: &dyn Rules, forecast: &Forecast, time: f64) -> Coords {
+    fn position(&self, shape: &Shape, rules: &dyn Rules, forecast: &Forecast, time: f64) -> Coords {
         let Some((segment, u)) = self.segment(time, 0.0) else {
             return forecast.at(shape, rules, time);
         };
@@ -183,7 +183,7 @@ impl Waypoints {
         (newest, next): (&Knot, &Forecast),
     ) -> Leg {
         let shape = track.shape();
-        let mut start = leg.place(shape, rules, old, begin);
+        let mut start = leg.position(shape, rules, old, begin);
         let mut rate = leg.rate(shape, rules, old, begin);
         // Of the segment before, all that matters is by how much it led on.
         let (mut step, mut same) = ([0.0; FIELDS_MAX], start);
@@ -193,8 +193,8 @@ impl Waypoints {
         let mut here = next.at(shape, rules, begin);
         shape.align(&mut same, &mut step, &here);
         shape.align(&mut start, &mut rate, &here);
-        shape.tame(&mut start, &newest.place);
-        shape.tame(&mut here, &newest.place);
+        shape.tame(&mut start, &newest.position);
+        shape.tame(&mut here, &newest.position);
         let snaps = |at: usize| {
             let gap = start[at] - here[at];
             gap.abs() > f64::from(shape.fields()[at].snap_distance)
@@ -205,7 +205,7 @@ impl Waypoints {
         let (over, span) = (self.interval, begin - leg.begin);
         let due = begin + over;
         let mut target = next.at(shape, rules, due);
-        shape.tame(&mut target, &newest.place);
+        shape.tame(&mut target, &newest.position);
         let end = match self.joining {
             Joining::CubicSpline => next.rate_at(shape, rules, due),
             _ => [0.0; FIELDS_MAX],
@@ -260,9 +260,9 @@ impl Method for Waypoints {
         self.frame = Some(now);
         self.interval = limited(at.interval);
         let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
-            return Shown { place: [0.0; FIELDS_MAX], starved: true };
+            return Shown { position: [0.0; FIELDS_MAX], starved: true };
         };
-        let place = leg.place(track.shape(), rules, forecast, now);
-        finish(track, now, forecast.horizon, place)
+        let position = leg.position(track.shape(), rules, forecast, now);
+        finish(track, now, forecast.horizon, position)
     }
 }

@@ -202,9 +202,9 @@ impl<G: Game> Presenter<G> {
             };
             let rules = Extrapolation::new(game, self.rates, track.kind);
             let ghost = track.ghost.as_mut().map(|(_, method)| {
-                let place = method.show(&track.known, at, &rules).place;
+                let position = method.show(&track.known, at, &rules).position;
                 let steps = steps(&track.known, method.timeline().time(at));
-                track.known.shape().values(&place, steps)
+                track.known.shape().values(&position, steps)
             });
             traces.push(Trace {
                 newest: track.slot(*index, &newest.values),
@@ -400,8 +400,8 @@ impl ShownTrack {
             return Picture { values: *steps, starved: false };
         }
         let shown = self.method.show(&self.known, at, rules);
-        let place = self.finite(&shown.place);
-        let values = shape.values(&place, steps);
+        let position = self.finite(&shown.position);
+        let values = shape.values(&position, steps);
         let rates = self.known.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
         self.error.decay_on_the_way(fields, secs as f32, &rates);
         if let Some(before) = self.takes_over.take() {
@@ -423,10 +423,10 @@ impl ShownTrack {
     }
 
     /// Methods show nothing but numbers; if one did not, the newest state would do.
-    fn finite(&self, place: &Coords) -> Coords {
+    fn finite(&self, position: &Coords) -> Coords {
         match self.known.newest() {
-            Some(newest) if !place.iter().all(|at| at.is_finite()) => newest.place,
-            _ => *place,
+            Some(newest) if !position.iter().all(|at| at.is_finite()) => newest.position,
+            _ => *position,
         }
     }
 }

@@ -99,8 +99,8 @@ impl History {
     /// Number of the frame in which an entity last changed, came or went; its owner sees more
     /// changes.
     pub(crate) fn changed(&self, index: u16, own: bool) -> u64 {
-        let place = self.changed.get(usize::from(index));
-        place.map_or(0, |[shown, all]| if own { *all } else { *shown })
+        let position = self.changed.get(usize::from(index));
+        position.map_or(0, |[shown, all]| if own { *all } else { *shown })
     }
 
     /// The frame of a tick, unless it is forgotten.

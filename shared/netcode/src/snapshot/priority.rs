@@ -338,11 +338,11 @@ mod tests {
                 priorities.lost(index, owed);
             }
             notices.rotate_left(1);
-            for place in &mut here {
+            for position in &mut here {
                 let other = random.below(u32::from(slots)) as u16;
                 if random.chance(play.churn) && waited[usize::from(other)] == 0 {
-                    waited[usize::from(*place)] = 0;
-                    *place = other;
+                    waited[usize::from(*position)] = 0;
+                    *position = other;
                 }
             }
             here.sort_unstable();

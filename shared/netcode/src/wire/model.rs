@@ -357,7 +357,7 @@ pub(crate) enum Plain {
 }
 
 pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
-    let place = match what {
+    let position = match what {
         Plain::Usual(before) => USUAL + usize::from(before),
         Plain::Present(number) => PRESENT + number.min(7),
         Plain::Known => KNOWN,
@@ -366,7 +366,7 @@ pub(crate) fn plain<C: Coder>(coder: &mut C, what: Plain, yes: bool) -> bool {
         Plain::Owned => KNOWN + 3,
         Plain::More => KNOWN + 4,
     };
-    coder.bit(HEADER + place, yes)
+    coder.bit(HEADER + position, yes)
 }
 
 /// Context of a residual.
@@ -411,8 +411,8 @@ pub(crate) fn residual<C: Coder>(
         let yes = size >> at & 1 == 1;
         let done = read - 1 - at;
         let digit = if done < 2 {
-            let place = if done == 0 { 0 } else { 1 + (size_read & 1) as usize };
-            coder.bit(start + MANTISSA + (read as usize).min(MAGNITUDES - 1) * 4 + place, yes)
+            let position = if done == 0 { 0 } else { 1 + (size_read & 1) as usize };
+            coder.bit(start + MANTISSA + (read as usize).min(MAGNITUDES - 1) * 4 + position, yes)
         } else {
             coder.even(yes)
         };

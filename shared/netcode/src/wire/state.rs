@@ -271,9 +271,9 @@ impl<C: Coder> Coding<'_, C> {
             near: self.surprises.last as usize,
             far: guess.far.unwrap_or_else(|| self.surprises.far()),
         };
-        let place = self.layout.at(self.kind, at);
+        let position = self.layout.at(self.kind, at);
         let turned = if guess.up { by } else { by.wrapping_neg() };
-        let coded = residual(self.coder, place, known, field.bits, turned);
+        let coded = residual(self.coder, position, known, field.bits, turned);
         let by = if guess.up { coded } else { coded.wrapping_neg() };
         state[at] = expected.wrapping_add_signed(by) & ((1 << field.bits) - 1);
         self.surprises.add(by);

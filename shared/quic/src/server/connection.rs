@@ -87,7 +87,7 @@ impl Peer {
     }
 }
 
-/// Serves a connection until it ends. `permit` is its place among the connections.
+/// Serves a connection until it ends. `permit` is its share of the connection limit.
 pub(super) async fn serve(
     incoming: quinn::Incoming,
     client: ClientId,

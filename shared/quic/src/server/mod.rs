@@ -117,11 +117,11 @@ impl Server {
         if games.len() < 2 {
             config.rounds = None;
         }
-        let places = usize::from(config.players_max) + SPARE_CONNECTIONS;
+        let positions = usize::from(config.players_max) + SPARE_CONNECTIONS;
 
         let (events, received) = mpsc::channel(EVENTS_MAX);
         let to_room = ToRoom { events, clock };
-        let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, places));
+        let accepting = tokio::spawn(accept(self.endpoint.clone(), to_room, positions));
         let mut driver = Driver::new(received, clock, Box::pin(shutdown));
         let mut rotation = Rotation::new(config);
         let entries: Vec<_> = games.iter().collect();
@@ -141,13 +141,13 @@ impl Server {
     }
 }
 
-async fn accept(endpoint: Endpoint, room: ToRoom, places: usize) {
-    let permits = Arc::new(Semaphore::new(places));
+async fn accept(endpoint: Endpoint, room: ToRoom, positions: usize) {
+    let permits = Arc::new(Semaphore::new(positions));
     let newcomers = Newcomers::default();
     let mut next = 0;
     while let Some(incoming) = endpoint.accept().await {
         let remote = incoming.remote_address().ip();
-        if settings::must_validate(&incoming, permits.available_permits(), places) {
+        if settings::must_validate(&incoming, permits.available_permits(), positions) {
             // Fails only for an address that is validated already.
             let _ = incoming.retry();
             continue;

@@ -85,7 +85,7 @@ pub(crate) fn tell_apart(subjects: &mut [Subject]) {
     }
 }
 
-/// A place for a result. Writing is tried before hours of measuring; until then nothing changes.
+/// Destination of a result. Writing is tried before hours of measuring; until then nothing changes.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// None: the standard output.

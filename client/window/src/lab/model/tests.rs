@@ -95,9 +95,9 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
     };
     assert_eq!(model.updates.len(), 100, "the last would be sent after the last frame");
     assert!(model.updates.iter().all(late), "{:?}", model.updates);
-    let truth = model.recording.truth(2.0).expect("it is there").place;
-    let place = model.updates[20].place;
-    assert!((truth[0] - place[0]).abs() < 0.01 && (truth[1] - place[1]).abs() < 0.01);
+    let truth = model.recording.truth(2.0).expect("it is there").position;
+    let position = model.updates[20].position;
+    assert!((truth[0] - position[0]).abs() < 0.01 && (truth[1] - position[1]).abs() < 0.01);
 
     model.set_controls(LabSettings { loss_percent: 50.0, ..LabSettings::default() });
     let lost = model.updates.iter().filter(|update| update.fate == Fate::Lost).count();

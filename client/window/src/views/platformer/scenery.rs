@@ -127,8 +127,8 @@ fn draw_hills(painter: &Painter, camera: Camera, hills: &Hills) {
     let mut mesh = Mesh::default();
     for step in 0..=STEPS {
         let x = screen.left() + screen.width() * step as f32 / STEPS as f32;
-        let place = middle.x + (x - screen.center().x) / camera.scale + hills.slow * 500.0;
-        mesh.colored_vertex(pos2(x, horizon - hills.at(place) * camera.scale), color);
+        let along = middle.x + (x - screen.center().x) / camera.scale + hills.slow * 500.0;
+        mesh.colored_vertex(pos2(x, horizon - hills.at(along) * camera.scale), color);
         mesh.colored_vertex(pos2(x, screen.bottom().max(horizon)), foot);
     }
     for step in 0..STEPS as u32 {

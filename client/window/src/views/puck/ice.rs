@@ -135,10 +135,10 @@ fn draw_reflections(painter: &Painter, camera: Camera, lit: [f32; 2]) {
 /// Each side's score, as if painted beneath the ice.
 fn draw_score(painter: &Painter, camera: Camera, goals: [u8; 2]) {
     for (at, goals) in [(-1.0, goals[0]), (1.0, goals[1])] {
-        let place = camera.to_screen(Vec2::new(4.0 * at, 0.0));
+        let at_line = camera.to_screen(Vec2::new(4.0 * at, 0.0));
         let color = fade(palette::side(at < 0.0), 0.2);
         let size = 3.4 * camera.scale;
-        text(painter, place, Align2::CENTER_CENTER, &goals.to_string(), size, color);
+        text(painter, at_line, Align2::CENTER_CENTER, &goals.to_string(), size, color);
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Look {
 }
 
 pub(super) fn draw(painter: &Painter, camera: Camera, car: &Car, look: Look) {
-    let frame = Frame { camera, at: car.place(), nose: car.nose() };
+    let frame = Frame { camera, at: car.position(), nose: car.nose() };
     let there = if look.solid { 1.0 } else { 0.45 };
     let dye = |color: Color32| fade(color, there);
     // Other cars differ in brightness, besides their patterns.
@@ -204,7 +204,7 @@ pub(super) fn draw_tag(
     (name, bot): (&str, bool),
     place: u16,
 ) {
-    let over = camera.to_screen(car.place()) - vec2(0.0, 2.2 * camera.scale);
+    let over = camera.to_screen(car.position()) - vec2(0.0, 2.2 * camera.scale);
     let words = if place == 0 { name.to_owned() } else { format!("{place}. {name}") };
     name_tag(painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.5, 0.92);
 }

@@ -226,7 +226,7 @@ fn grid(painter: &Painter, camera: Camera) {
     let white = Stroke::new((0.13 * camera.scale).max(1.0), fade(palette::TEXT, 0.5));
     for slot in 0..SLOTS {
         let (station, beside) = track.slot(slot, SLOTS);
-        let at = track.place(station, beside);
+        let at = track.position(station, beside);
         if !seen(at) {
             continue;
         }

@@ -42,12 +42,12 @@ impl Map {
         player: PlayerId,
     ) -> Option<Vec2> {
         if let Some(car) = car_of(entities, player) {
-            return Some(car.place());
+            return Some(car.position());
         }
         let (gates, secs) = *self.far.get(&player)?;
         let gap = track.length / f32::from(GATES);
         let station = track.last_gate(gates).station + (secs * USUAL).min(gap);
-        Some(track.place(station, 0.0))
+        Some(track.position(station, 0.0))
     }
 
     pub(super) fn draw(
@@ -96,7 +96,7 @@ impl Map {
             }
         }
         if let Some(car) = car_of(entities, own) {
-            let at = on_map(car.place());
+            let at = on_map(car.position());
             let (nose, right) = (car.nose(), car.nose().perp());
             let corner = |ahead: f32, aside: f32| {
                 let away = nose * ahead + right * aside;

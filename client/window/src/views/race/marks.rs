@@ -61,7 +61,7 @@ impl Marks {
         let before = std::mem::take(&mut self.wheels);
         let owed = std::mem::take(&mut self.smoke);
         for (id, car) in cars {
-            let back = car.place() - car.nose() * WHEELS.x;
+            let back = car.position() - car.nose() * WHEELS.x;
             let right = car.nose().perp() * WHEELS.y;
             let now = [back - right, back + right];
             let slip = car.slip();

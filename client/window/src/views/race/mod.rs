@@ -132,14 +132,14 @@ impl RaceScreen {
             let before = self.seen.insert(slot.id, (car.bumps, car.puts));
             let Some((bumps, puts)) = before else { continue };
             if puts != car.puts {
-                self.particles.ring(car.place(), (4.0, 1.0), palette::STEEL, 0.5);
+                self.particles.ring(car.position(), (4.0, 1.0), palette::STEEL, 0.5);
             } else if bumps != car.bumps {
                 // Towards the nearest car.
                 let others = cars.iter().filter(|other| other.id != slot.id);
-                let near = others.map(|other| other.entity.place() - car.place());
+                let near = others.map(|other| other.entity.position() - car.position());
                 let near = near.min_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
                 let to = near.unwrap_or(Vec2::X).normalize_or(Vec2::X);
-                let at = car.place() + to * 1.1;
+                let at = car.position() + to * 1.1;
                 self.particles.spray(at, to.perp(), 7, 9.0, palette::WARN, 0.4);
                 self.particles.spray(at, -to.perp(), 7, 9.0, palette::WARN, 0.4);
                 if scene.is_own(slot.id) {
@@ -182,7 +182,7 @@ impl RaceScreen {
             return;
         };
         let track = scene.game.track;
-        let spot = track.spot(car.place());
+        let spot = track.spot(car.position());
         let looks_back = car.nose().dot(spot.along) < -0.2;
         let wrong = looks_back && car.velocity().dot(spot.along) < -WRONG;
         self.wrong_secs = if wrong { self.wrong_secs + scene.secs } else { 0.0 };
@@ -194,9 +194,10 @@ impl RaceScreen {
 
     fn aim_camera(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) -> Camera {
         if let Some(car) = own {
-            self.own_at = Some((car.place(), car.velocity()));
+            self.own_at = Some((car.position(), car.velocity()));
         }
-        let (at, velocity) = self.own_at.unwrap_or((scene.game.track.place(0.0, 0.0), Vec2::ZERO));
+        let (at, velocity) =
+            self.own_at.unwrap_or((scene.game.track.position(0.0, 0.0), Vec2::ZERO));
         let share = (velocity.length() / TOP_SPEED).clamp(0.0, 1.0);
         let wanted = SEEN_WIDTH[0] + (SEEN_WIDTH[1] - SEEN_WIDTH[0]) * share;
         let width = ease(self.width.unwrap_or(wanted), wanted, scene.secs, ZOOM_SECS);
@@ -232,7 +233,7 @@ impl RaceScreen {
         }
         let cars = scene.view.entities.records::<Car>();
         let mut cars: Vec<_> =
-            cars.filter(|slot| camera.sees(slot.entity.place(), BARRIER)).collect();
+            cars.filter(|slot| camera.sees(slot.entity.position(), BARRIER)).collect();
         // Cars that are not solid lie beneath the others, and the own one above all.
         cars.sort_by_key(|slot| (scene.is_own(slot.id), slot.entity.is_solid(), slot.id));
         for slot in &cars {
@@ -244,10 +245,10 @@ impl RaceScreen {
         self.ground.draw_barriers(painter, camera);
         self.particles.draw_above(painter, camera);
 
-        let here = own.map_or(camera.middle, Car::place);
+        let here = own.map_or(camera.middle, Car::position);
         cars.retain(|slot| !scene.is_own(slot.id));
         cars.sort_by(|a, b| {
-            let far = |car: &Car| car.place().distance_squared(here);
+            let far = |car: &Car| car.position().distance_squared(here);
             far(&a.entity).total_cmp(&far(&b.entity))
         });
         for slot in cars.iter().take(TAGS_MAX) {
@@ -285,7 +286,7 @@ impl RaceScreen {
             hud::draw_times(painter, screen, now, &score);
             if car.hold > 0 && (!racing || race > 0.0) {
                 let left = f32::from(car.hold) * scene.rates.step_secs() / RESET_SECS;
-                hud::draw_hold(painter, camera.to_screen(car.place()), left);
+                hud::draw_hold(painter, camera.to_screen(car.position()), left);
             }
         }
         if racing {

@@ -14,7 +14,7 @@ fn rates(tick_hz: u32) -> Rates {
     Rates { tick_hz, snapshot_hz: tick_hz }
 }
 
-/// A player that stands at a place and may run.
+/// A player that stands at a position and may run.
 fn standing(x: f32, y: f32) -> Player {
     let pressed = Command::default().to_pressed();
     Player { x, y, ran: 10_000, pressed, ..Player::default() }
@@ -64,7 +64,7 @@ fn jumps_are_as_high_and_as_long_as_their_formulas_say_at_every_rate() {
             let flight: Vec<_> = ran.iter().take_while(|player| !player.stands()).collect();
             for (n, player) in flight.iter().enumerate() {
                 let (high, told) = (17.0 - player.y, height(held, (n + 1) as f32 * secs));
-                // A tick rounds place and speed by half a step each.
+                // A tick rounds position and speed by half a step each.
                 let most = (n + 2) as f32 * grid;
                 assert!(
                     (high - told).abs() < most,
@@ -196,7 +196,7 @@ fn is_in_a_wall(level: &Level, player: &Player) -> bool {
     !collide::is_free(level, player.feet())
 }
 
-/// Plays at random from a place and checks every tick.
+/// Plays at random from a position and checks every tick.
 fn anything_goes(seed: u64, tick_hz: u32, secs: u32) -> Result<(), TestCaseError> {
     let (level, rates) = (Level::the(), rates(tick_hz));
     let mut random = Random::new(seed);

@@ -136,13 +136,13 @@ fn attempt(
         }
     }
     let begin = tick_of(rates, clock);
-    let place = match ledge.platform {
+    let position = match ledge.platform {
         Some(number) => PLATFORMS[number].at(clock),
         None => glam::Vec2::new(0.0, ledge.y),
     };
     let player = Player {
-        x: place.x + x,
-        y: place.y,
+        x: position.x + x,
+        y: position.y,
         vx: if running { side * RUN_SPEED } else { 0.0 },
         ride: ledge.platform.map_or(0, |number| number as u8 + 1),
         ran: u16::from(u8::MAX),
@@ -166,8 +166,8 @@ fn there_is_a_way_from_every_stage_to_the_goal_and_to_every_coin() {
         routes.ledges.iter().position(on).expect("it stands on something")
     };
     let start = under(level.start.x, level.start.y);
-    for (stage, place) in level.stages.iter().enumerate() {
-        let mut at = under(place.x, place.y);
+    for (stage, position) in level.stages.iter().enumerate() {
+        let mut at = under(position.x, position.y);
         assert!(at == goal || routes.next(at, goal).is_some(), "no way on from stage {stage}");
         let mut hops = 0;
         while at != goal {
@@ -177,10 +177,10 @@ fn there_is_a_way_from_every_stage_to_the_goal_and_to_every_coin() {
         }
     }
     for (coin, ledge) in routes.coins.iter().enumerate() {
-        let place = level.coins[coin];
+        let position = level.coins[coin];
         if let Some(ledge) = *ledge {
             let there = ledge == start || routes.next(start, ledge).is_some();
-            assert!(there, "coin {coin} at {place} cannot be had");
+            assert!(there, "coin {coin} at {position} cannot be had");
         }
     }
     let without = routes.coins.iter().filter(|ledge| ledge.is_none()).count();

@@ -23,7 +23,7 @@ fn with(weapon: Weapon) -> Command {
     Command { weapon: weapon as u8 + 1, ..Command::default() }
 }
 
-/// A rocket of player 0's flies along y = 0 at the pillar's left side; player 1 stands at a place.
+/// A rocket of player 0's flies along y = 0 at the pillar's left side; player 1 stands at a position.
 fn struck(x: f32, y: f32) -> (u8, Vec2) {
     let (game, mut world) = world_of(2, 3);
     run(&game, &mut world, Command::default(), 1);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::skirmish::props::CRATE_HALF;
 
-/// The first crate, put at a place, with all others out of the way at theirs.
+/// The first crate, put at a position, with all others out of the way at theirs.
 fn crate_at(world: &mut World<Skirmish>, x: f32, y: f32) -> EntityId {
     let id = world.entities.records::<Prop>().next().expect("there are crates").id;
     let prop = world.entities.record_mut::<Prop>(id).expect("it is there");

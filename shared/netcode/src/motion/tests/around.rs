@@ -11,7 +11,7 @@ use crate::motion::waypoints::Joining;
 const PERIOD: f32 = 64.0;
 
 crate::record! {
-    /// A place with and one without a stated rate.
+    /// A position with and one without a stated rate.
     struct Flier {
         x: f32 = Field::wrapping(18, 12).moved_by("vx"),
         vx: f32 = Field::centred(24, 12),
@@ -33,17 +33,17 @@ impl Rules for Straight {
 /// A leg of a track: seconds to the next state, its latency, and the speed until then.
 type Leg = (f64, f64, [f32; 2]);
 
-/// What a method shows of a track that begins at a place, each 7 ms.
+/// What a method shows of a track that begins at a position, each 7 ms.
 fn shown(choice: Any, legs: &[Leg], start: f32) -> Vec<Values> {
     let shape = Shape::new(Flier::FIELDS);
     let (mut track, mut method) = (Track::new(shape), choice.make());
     let mut states = Vec::new();
-    let (mut time, mut place) = (10.0, [start; 2]);
+    let (mut time, mut position) = (10.0, [start; 2]);
     for (secs, latency, speed) in legs {
-        let flier = Flier { x: place[0], vx: speed[0], y: place[1] }.snapped();
+        let flier = Flier { x: position[0], vx: speed[0], y: position[1] }.snapped();
         states.push((time, time + latency, Record::values(&flier)));
         time += secs;
-        place = [0, 1].map(|at| place[at] + speed[at] * *secs as f32);
+        position = [0, 1].map(|at| position[at] + speed[at] * *secs as f32);
     }
     states.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut states = states.into_iter().peekable();
@@ -58,15 +58,15 @@ fn shown(choice: Any, legs: &[Leg], start: f32) -> Vec<Values> {
         if let Some(newest) = track.newest() {
             let values = newest.values;
             let at = Moment { now, past: now - 0.15, interval: 0.05 };
-            let place = method.show(&track, at, &Straight).place;
-            frames.push(shape.values(&place, &values));
+            let position = method.show(&track, at, &Straight).position;
+            frames.push(shape.values(&position, &values));
         }
     }
     frames
 }
 
 fn legs() -> impl Strategy<Value = Vec<Leg>> {
-    // On the grid in seconds, so that places are on theirs wherever they begin.
+    // On the grid in seconds, so that positions are on theirs wherever they begin.
     let leg = (2_u8..12, 0.0_f64..0.12, [-20_i8..20, -20_i8..20])
         .prop_map(|(n, latency, speed)| (f64::from(n) / 64.0, latency, speed.map(f32::from)));
     proptest::collection::vec(leg, 2..30)

@@ -10,7 +10,7 @@ fn halfway_is_halfway_and_beyond_is_starved() {
     let track = track_of(&[(1.0, Body::at(2.0)), (1.5, Body::at(4.0))], 0.1);
     let x = |past: f64| {
         let shown = Choice::Linear.make().show(&track, moment(past), &NoRules);
-        (shown.place[0], shown.starved)
+        (shown.position[0], shown.starved)
     };
     assert_eq!(x(0.2), (2.0, false), "not yet");
     assert_eq!(x(1.0), (2.0, false));
@@ -29,7 +29,7 @@ fn a_parabola_with_stated_rates_is_kept() {
     for n in 0..=50 {
         let t = f64::from(n) / 100.0;
         let shown = method.show(&track, moment(t), &NoRules);
-        assert!((shown.place[0] - 3.0 * t * t).abs() < 1e-6, "{t}: {}", shown.place[0]);
+        assert!((shown.position[0] - 3.0 * t * t).abs() < 1e-6, "{t}: {}", shown.position[0]);
         assert!(!shown.starved);
     }
 }
@@ -50,7 +50,7 @@ fn at_sixty_frames_a_second_it_is_the_articles_loop_and_at_others_the_same_curve
                     method.observe(&track, &NoRules);
                 }
             }
-            shown.push(method.show(&track, moment(now), &NoRules).place[X]);
+            shown.push(method.show(&track, moment(now), &NoRules).position[X]);
         }
         shown
     };
@@ -98,7 +98,7 @@ fn the_cubic_spline_is_that_of_the_control_points() {
     let body = |x: f32, vx: f32| Body { vx, ..Body::at(x) };
     let mut track = track_of(&[(1.0, body(2.0, 3.0))], 0.0);
     let mut method = Choice::CubicSpline.make();
-    assert!((method.show(&track, moment(1.1), &NoRules).place[X] - 2.3).abs() < 1e-9);
+    assert!((method.show(&track, moment(1.1), &NoRules).position[X] - 2.3).abs() < 1e-9);
     // It came at 1.1, and says that it was elsewhere at 1.05 and moves otherwise.
     track.push(1.05, 1.1, &body(1.0, -2.0).values());
     method.observe(&track, &NoRules);
@@ -106,11 +106,11 @@ fn the_cubic_spline_is_that_of_the_control_points() {
     let points = [start, start + 3.0 * 0.1 / 3.0, end + 2.0 * 0.1 / 3.0, end];
     for n in 0..=10 {
         let u = f64::from(n) / 10.0;
-        let shown = method.show(&track, moment(1.1 + 0.1 * u), &NoRules).place[X];
+        let shown = method.show(&track, moment(1.1 + 0.1 * u), &NoRules).position[X];
         assert!((shown - bernstein(points, u)).abs() < 1e-9, "{u}: {shown}");
     }
     // No state came: on at the new rate.
-    let shown = method.show(&track, moment(1.22), &NoRules).place[X];
+    let shown = method.show(&track, moment(1.22), &NoRules).position[X];
     assert!((shown - (1.0 - 2.0 * 0.17)).abs() < 1e-9);
 }
 
@@ -123,7 +123,7 @@ fn dead_reckoning_closes_a_gap_in_a_straight_line() {
     track.push(1.1, 1.1, &body(3.1).values());
     method.observe(&track, &NoRules);
     for (now, there) in [(1.1, 2.1), (1.15, 2.65), (1.2, 3.2), (1.25, 3.25)] {
-        let shown = method.show(&track, moment(now), &NoRules).place[X];
+        let shown = method.show(&track, moment(now), &NoRules).position[X];
         assert!((shown - there).abs() < 1e-6, "{now}: {shown}");
     }
 }
@@ -154,7 +154,7 @@ fn what_keeps_to_the_rules_is_shown_where_it_is() {
             track.push(now - 0.1, now, &on_circle(now - 0.1).values());
             method.observe(&track, &Circling);
         }
-        let shown = method.show(&track, moment(now), &Circling).place;
+        let shown = method.show(&track, moment(now), &Circling).position;
         let there = on_circle(now);
         let off = (shown[X] - f64::from(there.x)).hypot(shown[Y] - f64::from(there.y));
         assert!(off < 1e-4, "{now}: {off}");
@@ -176,13 +176,13 @@ fn a_correction_is_the_curve_through_its_control_point() {
     };
     for n in 0..=5 {
         let u = f64::from(n) / 10.0;
-        let shown = method.show(&track, moment(1.1 + 0.1 * u), &NoRules).place[X];
+        let shown = method.show(&track, moment(1.1 + 0.1 * u), &NoRules).position[X];
         assert!((shown - bezier(u)).abs() < 1e-9, "{u}: {shown}");
     }
     // Another state within the correction: from what is shown.
     track.push(1.1, 1.15, &body(0.0, 0.0).values());
     method.observe(&track, &NoRules);
-    let shown = method.show(&track, moment(1.15), &NoRules).place[X];
+    let shown = method.show(&track, moment(1.15), &NoRules).position[X];
     assert!((shown - bezier(0.5)).abs() < 1e-9);
-    assert!(method.show(&track, moment(1.25), &NoRules).place[X].abs() < 1e-9);
+    assert!(method.show(&track, moment(1.25), &NoRules).position[X].abs() < 1e-9);
 }

@@ -33,7 +33,7 @@ impl Fed {
 
     fn shown(&mut self, now: f64) -> Coords {
         let at = Moment { now, past: now, interval: self.interval };
-        self.method.show(&self.track, at, &NoRules).place
+        self.method.show(&self.track, at, &NoRules).position
     }
 
     /// When the next state is expected, and the coordinates then; none while the thing is shown
@@ -156,10 +156,10 @@ fn off_from_uniform(
         }
         now = arrival.max(now);
         while now < until {
-            let place = fed.shown(now);
+            let position = fed.shown(now);
             if now > sent[0].0 + warm_secs {
-                let turned = place[HEADING] - 0.5 * now;
-                off = off.max((place[X] - 4.0 * now).abs()).max((place[Y] + 3.0 * now).abs());
+                let turned = position[HEADING] - 0.5 * now;
+                off = off.max((position[X] - 4.0 * now).abs()).max((position[Y] + 3.0 * now).abs());
                 off = off.max((turned - turned.round()).abs());
             }
             now += 0.003;
@@ -194,14 +194,14 @@ proptest! {
     ) {
         let [h0, h1] = gaps.map(|gap| f64::from(gap) / 128.0);
         let times = [2.0, 2.0 - h0, 2.0 - h0 - h1];
-        let places = y.map(|y| f64::from(y) / 64.0);
+        let positions = y.map(|y| f64::from(y) / 64.0);
         let due = 2.0 + latency + interval;
         for kind in Kind::ALL {
             let sum = |weights: [f64; 3]| -> f64 {
-                weights.iter().zip(places).map(|(weight, place)| weight * place).sum()
+                weights.iter().zip(positions).map(|(weight, position)| weight * position).sum()
             };
             let even = sum(fir::uniform(kind));
-            let straight = places[0] + (even - places[0]) * (due - 2.0) / interval;
+            let straight = positions[0] + (even - positions[0]) * (due - 2.0) / interval;
             let by_times = sum(fir::coefficients(kind, times[0], times[1], times[2], due));
             for (extrapolator, there) in
                 [(Extrapolator::Fir(kind), by_times), (Extrapolator::Uniform(kind), straight)]
@@ -209,7 +209,7 @@ proptest! {
                 for joining in Joining::ALL {
                     let mut fed = Fed::new(extrapolator, *joining, interval);
                     for at in [2, 1, 0] {
-                        fed.state(times[at], times[at] + latency, y_at(places[at] as f32));
+                        fed.state(times[at], times[at] + latency, y_at(positions[at] as f32));
                         fed.y(times[at] + latency);
                     }
                     let target = fed.target();
@@ -314,7 +314,7 @@ fn straight_on_by_a_cubic_spline_is_the_method_of_that_name() {
     let theirs = play(Any::Choice(Choice::CubicSpline), &sent, frames(), motion);
     for ((time, a), (_, b)) in ours.iter().zip(&theirs) {
         for at in [X, Y, HEADING] {
-            let off = (a.place[at] - b.place[at]).abs();
+            let off = (a.position[at] - b.position[at]).abs();
             assert!(off < 1e-9, "{at} at {time}: {off}");
         }
     }

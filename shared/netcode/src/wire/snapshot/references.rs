@@ -22,8 +22,8 @@ impl References {
     /// Adds one, older than those before; what does not fit is left out.
     pub fn push(&mut self, age: u8) {
         debug_assert!(age > 0 && self.iter().all(|newer| newer < age), "{age} after {self:?}");
-        if let Some(place) = self.ages.iter_mut().find(|place| **place == 0) {
-            *place = age;
+        if let Some(position) = self.ages.iter_mut().find(|position| **position == 0) {
+            *position = age;
         }
     }
 
@@ -84,8 +84,8 @@ pub(super) fn own_references<C: Coder>(
     let baseline = age(number(coder, Number::BaselineAge, baseline).saturating_add(1))?;
     let mut read = References::NONE;
     read.push(baseline);
-    for (place, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
-        if plain(coder, Plain::Present(place), own.iter().any(|age| age == older)) {
+    for (position, older) in packet.iter().filter(|older| *older > baseline).enumerate() {
+        if plain(coder, Plain::Present(position), own.iter().any(|age| age == older)) {
             read.push(older);
         }
     }
