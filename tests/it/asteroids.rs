@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use crate::depth;
 use glam::Vec2;
-use phaselock::client::{Client, View};
+use phaselock::client::{Client, Picture};
 use phaselock::fields::{Record, turn_between};
 use phaselock::game::{Bot as _, Entities, Slot};
 use phaselock::ids::EntityId;
@@ -27,18 +27,18 @@ use phaselock_testing::{Press, Sim};
 /// 150 ms there and back, more or less 30, and each twentieth packet lost.
 const BAD: LinkConfig = LinkConfig::delayed(60, 30).losing(0.05);
 
-type Screen = Rc<RefCell<Option<View<Asteroids>>>>;
+type Screen = Rc<RefCell<Option<Picture<Asteroids>>>>;
 
 /// A client whose player goes by what is on its screen.
 fn join(
     sim: &mut Sim<Asteroids>,
     link: LinkConfig,
-    mut press: impl FnMut(&Client<Asteroids>, &View<Asteroids>, Tick) -> Command + 'static,
+    mut press: impl FnMut(&Client<Asteroids>, &Picture<Asteroids>, Tick) -> Command + 'static,
 ) -> (usize, Screen) {
     let screen = Screen::default();
     let seen = screen.clone();
     let press: Press<Asteroids> = Box::new(move |client, tick| {
-        seen.borrow().as_ref().map_or(Command::default(), |view| press(client, view, tick))
+        seen.borrow().as_ref().map_or(Command::default(), |picture| press(client, picture, tick))
     });
     let client = sim.join(link, press);
     sim.clients[client].screen = Some(screen.clone());
@@ -48,8 +48,8 @@ fn join(
 fn join_bot(sim: &mut Sim<Asteroids>, link: LinkConfig) -> (usize, Screen) {
     let mut random = Random::new(sim.clients.len() as u64 + 77);
     let mut bot = Bot::default();
-    join(sim, link, move |client, view, tick| {
-        bot.input(client.game(), tick, &view.entities, client.player(), &mut random)
+    join(sim, link, move |client, picture, tick| {
+        bot.input(client.game(), tick, &picture.entities, client.player(), &mut random)
     })
 }
 
@@ -121,7 +121,7 @@ impl LocalTick {
 }
 
 /// Drawn positions of all that moves.
-fn drawn(view: &View<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
+fn drawn(picture: &Picture<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
     let one = |slot: &Slot<Piece>| {
         let position = match slot.entity {
             Piece::Ship(ship) => (0, ship.spawns, ship.position()),
@@ -131,7 +131,7 @@ fn drawn(view: &View<Asteroids>) -> BTreeMap<EntityId, (u8, u8, Vec2)> {
         };
         Some((slot.id, position))
     };
-    view.entities.iter().filter_map(one).collect()
+    picture.entities.iter().filter_map(one).collect()
 }
 
 #[test]
@@ -177,12 +177,12 @@ fn lead(own: &Ship, at: Vec2, velocity: Vec2) -> (f32, Vec2) {
 
 /// Turns towards where the nearest ship will be, comes near, and shoots when the bullet will meet
 /// it on the screen.
-fn marksman(client: &Client<Asteroids>, view: &View<Asteroids>, _tick: Tick) -> Command {
+fn marksman(client: &Client<Asteroids>, picture: &Picture<Asteroids>, _tick: Tick) -> Command {
     let me = client.player();
-    let Some(own) = ship_of(&view.entities, me).map(|slot| slot.entity) else {
+    let Some(own) = ship_of(&picture.entities, me).map(|slot| slot.entity) else {
         return Command::default();
     };
-    let ships = view.entities.records::<Ship>();
+    let ships = picture.entities.records::<Ship>();
     let others = ships.filter(|ship| ship.owner != Some(me) && ship.entity.is_alive());
     let distance = |ship: &Ship| FIELD.distance(own.position(), ship.position());
     let nearest = others.min_by(|a, b| distance(&a.entity).total_cmp(&distance(&b.entity)));
@@ -233,14 +233,14 @@ fn hits(seed: u64, round_trip_ms: i64) -> (u32, u32) {
             return;
         }
         let screen = screen.borrow();
-        let view = screen.as_ref().expect("it draws");
+        let picture = screen.as_ref().expect("it draws");
         let mine = |slot: &Slot<Bullet>| slot.owner == Some(core.player());
-        let bullets = view.entities.records::<Bullet>().filter(mine);
+        let bullets = picture.entities.records::<Bullet>().filter(mine);
         let now: BTreeMap<_, _> =
             bullets.map(|it| (it.entity.shot, it.entity.position())).collect();
         for (shot, position) in &flying {
             let near = |at: Vec2, radius: f32| FIELD.distance(at, *position) < radius + 1.0;
-            let ship = view.entities.records::<Ship>().any(|ship| {
+            let ship = picture.entities.records::<Ship>().any(|ship| {
                 let ship = (ship.owner, ship.entity);
                 ship.0 != Some(core.player()) && near(ship.1.position(), SHIP_RADIUS)
             });
@@ -279,12 +279,12 @@ fn an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is() {
         // for the way between two ticks.
         let core = sim.clients[client].core();
         let screen = screen.borrow();
-        let view = screen.as_ref().expect("it draws");
+        let picture = screen.as_ref().expect("it draws");
         snapshots += 1;
         for rock in sim.room.world().entities.records::<Rock>() {
-            let Some(seen) = view.entities.record::<Rock>(rock.id) else { continue };
+            let Some(seen) = picture.entities.record::<Rock>(rock.id) else { continue };
             known += 1;
-            let ahead = (view.server_time.0 + core.lead().lead().0 - sim.now.0) as f32 / 1e6;
+            let ahead = (picture.server_time.0 + core.lead().lead().0 - sim.now.0) as f32 / 1e6;
             let then =
                 |secs: f32| FIELD.fold(rock.entity.position() + rock.entity.velocity() * secs);
             let off = |secs: f32| FIELD.distance(seen.position(), then(secs));

@@ -24,7 +24,7 @@ fn motion(secs: u32, at: impl Fn(f64) -> [f64; 2]) -> Recording {
     let points = (0..=secs * 1000).map(|step| {
         let time = f64::from(step) / 1e3;
         let [x, y] = at(time);
-        Point { time, x, y, course: 0 }
+        Point { time, x, y, segment: 0 }
     });
     Recording::of_points(&points.collect::<Vec<_>>()).expect("there are thousands, all finite")
 }

@@ -45,7 +45,7 @@ fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
         }
         recorded.extend(std::iter::from_fn(|| core.poll_motion()));
     });
-    assert!(recorded.is_sorted_by(|a, b| a.tick < b.tick && a.course <= b.course));
+    assert!(recorded.is_sorted_by(|a, b| a.tick < b.tick && a.segment <= b.segment));
 
     let since = *truth.keys().next().expect("it plays");
     let mut unseen = 0;
@@ -65,7 +65,7 @@ fn recorded<G: Game>(seed: u64, secs: f64) -> Vec<Recorded> {
 }
 
 /// Checks how much of the motion is there, in ticks of a hundred, and that it reads as it was
-/// written. Returns the number of courses.
+/// written. Returns the number of segments.
 fn check<G: Game>(seed: u64, percent: u64) -> u32 {
     let recorded = recorded::<G>(seed, 40.0);
     let (first, last) = (recorded[0], recorded[recorded.len() - 1]);
@@ -78,19 +78,19 @@ fn check<G: Game>(seed: u64, percent: u64) -> u32 {
         Source::of(G::NAME, G::Entity::KINDS, first.kind, Rates::DEFAULT, 3).expect("it moves");
     for pair in recorded.windows(2) {
         let cut = cut_between(source.fields, &pair[0].values, &pair[1].values);
-        let is_new = pair[1].course > pair[0].course;
+        let is_new = pair[1].segment > pair[0].segment;
         assert!(is_new || !cut, "{}: {pair:?}", G::NAME);
     }
     let mut text = file::header(&source);
     for at in &recorded {
         let time = Rates::DEFAULT.time_of(at.tick).0 as f64 / 1e6;
-        text.push_str(&file::line(&source, time, at.course, &at.values));
+        text.push_str(&file::line(&source, time, at.segment, &at.values));
     }
     let motion = file::read(text.as_bytes(), &phaselock_games::all()).expect("it was written so");
     assert_eq!(motion.source, Some(source));
     assert!(motion.values.iter().eq(recorded.iter().map(|at| &at.values)));
-    assert!(motion.points.iter().map(|at| at.course).eq(recorded.iter().map(|at| at.course)));
-    last.course + 1
+    assert!(motion.points.iter().map(|at| at.segment).eq(recorded.iter().map(|at| at.segment)));
+    last.segment + 1
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl<G: Game<Entity = Body, Input = Push>> Line<G> {
         while let Some(tick) = self.client.poll_tick(self.now) {
             self.client.handle_input(self.now, tick, self.push);
         }
-        self.client.view(self.now).entities
+        self.client.picture(self.now).entities
     }
 
     /// A packet of a tick comes with these entities; those that are none are gone.
@@ -193,11 +193,11 @@ fn a_player_wrongly_predicted_to_be_no_more_comes_back() {
     line.until(104);
     line.push.right = 1;
     line.until(108);
-    assert_eq!(line.client.view(line.now).own, None, "it is predicted to be gone");
+    assert_eq!(line.client.picture(line.now).own, None, "it is predicted to be gone");
     line.push.right = 0;
     line.until(140);
     line.packet(140, &[own(-4.0)]);
-    assert!(line.client.view(line.now).own.is_some(), "the server says that it is there");
+    assert!(line.client.picture(line.now).own.is_some(), "the server says that it is there");
 }
 
 #[test]

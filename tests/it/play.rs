@@ -201,8 +201,8 @@ fn others_are_shown_between_snapshots_without_a_jump() {
     sim.run_each(10.0, |sim| {
         let now = sim.now;
         let core = sim.clients[watcher].core_mut();
-        let view = core.view(now);
-        let slot = view.entities.owned_by(walker).next().expect("the walker is seen");
+        let picture = core.picture(now);
+        let slot = picture.entities.owned_by(walker).next().expect("the walker is seen");
         let Thing::Walker(Walker { x, .. }) = slot.entity else { panic!("it is a walker") };
         if let Some((then, before)) = last {
             let speed = (x - before).abs() / ((now.0 - then).max(1) as f32 / 1e6);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::depth;
 use glam::Vec2;
-use phaselock::client::{AnyClient, Client, View};
+use phaselock::client::{AnyClient, Client, Picture};
 use phaselock::fields::Record;
 use phaselock::game::{Bot as _, Entities, Game};
 use phaselock::ids::PlayerId;
@@ -23,14 +23,14 @@ type Scene = Entities<<ShufflePuck as Game>::Entity>;
 
 /// A client that plays like a bot that sees what is on the screen.
 fn join_bot(sim: &mut Sim<ShufflePuck>, conditions: &Conditions, seed: u64) -> usize {
-    let screen = Rc::new(RefCell::new(None::<View<ShufflePuck>>));
+    let screen = Rc::new(RefCell::new(None::<Picture<ShufflePuck>>));
     let (mut bot, mut random) = (Bot::default(), Random::new(seed));
     let seen = screen.clone();
     let press: Press<ShufflePuck> = Box::new(move |client, tick| {
         let screen = seen.borrow();
-        let Some(view) = screen.as_ref() else { return Command::default() };
+        let Some(picture) = screen.as_ref() else { return Command::default() };
         let me = client.player();
-        bot.input(client.game(), tick.minus(1), &view.entities, me, &mut random).snapped()
+        bot.input(client.game(), tick.minus(1), &picture.entities, me, &mut random).snapped()
     });
     let client = sim.join_over(conditions, Skew::default(), press);
     sim.clients[client].screen = Some(screen);
@@ -50,7 +50,7 @@ fn frames(sim: &mut Sim<ShufflePuck>, client: usize, secs: f64) -> Vec<(LocalTim
         {
             let now = sim.now;
             if let Some(core) = sim.clients[client].client_mut() {
-                frames.push((now, core.view(now).entities));
+                frames.push((now, core.picture(now).entities));
             }
         }
     });

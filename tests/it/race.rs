@@ -134,11 +134,12 @@ fn bump<const SHARED: bool>(link: &str, lean: Lean, choice: Choice) -> Vec<Seen>
         for (client, frames) in sim.clients.iter_mut().zip(&mut frames) {
             let Some(core) = client.client_mut() else { continue };
             core.choose(0, choice);
-            let view = core.view(sim.now);
-            let own = car_of(&view.entities, core.player());
-            let other = view.entities.records::<Car>().find(|it| it.owner != Some(core.player()));
+            let picture = core.picture(sim.now);
+            let own = car_of(&picture.entities, core.player());
+            let other =
+                picture.entities.records::<Car>().find(|it| it.owner != Some(core.player()));
             let (Some(own), Some(other)) = (own, other) else { continue };
-            frames.push((view.own_time, view.server_time, nearest(own, &other.entity).gap));
+            frames.push((picture.own_time, picture.server_time, nearest(own, &other.entity).gap));
         }
     });
     let touched = touched.expect("they touched");

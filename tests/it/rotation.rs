@@ -184,7 +184,7 @@ impl Player {
         let Some(controller) = &mut self.controller else { return };
         self.session.handle_frame(now);
         self.session.press_by(now, &mut **controller);
-        self.session.handle_view(now);
+        self.session.handle_picture(now);
         self.pictures.push(picture(&self.session));
         self.fed.extend(std::iter::from_fn(|| self.session.poll_fed()));
         while let Some(output) = self.session.poll_output() {
@@ -283,7 +283,7 @@ fn a_recorded_session_makes_the_same_pictures_again() {
         let mut drawn = Vec::new();
         for fed in fed {
             session.feed(fed);
-            if matches!(fed, Fed::View(_)) {
+            if matches!(fed, Fed::Picture(_)) {
                 drawn.push(picture(&session));
             }
         }
@@ -335,7 +335,7 @@ async fn a_server_takes_its_players_from_game_to_game() {
         if let Some(controller) = &mut controller {
             driver.session.handle_frame(clock.now());
             driver.session.press_by(clock.now(), &mut **controller);
-            driver.session.handle_view(clock.now());
+            driver.session.handle_picture(clock.now());
         }
         driver.transmit();
         frame += Duration::from_millis(8);

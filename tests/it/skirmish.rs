@@ -183,7 +183,7 @@ fn frames(sim: &mut Sim<Court>, secs: f64) -> Vec<(LocalTime, Entities<Piece>)> 
         {
             let now = sim.now;
             let core = sim.clients[0].core_mut();
-            frames.push((now, core.view(now).entities));
+            frames.push((now, core.picture(now).entities));
         }
     });
     frames
@@ -298,7 +298,7 @@ fn off(choice: Choice) -> (f64, usize) {
             let core = sim.clients[client].core_mut();
             let late = (now.0 - rates.time_of(tick).0) as f32 / 1e6;
             let player = core.player();
-            for slot in core.view(now).entities.records::<Shell>() {
+            for slot in core.picture(now).entities.records::<Shell>() {
                 let truth = entities.record::<Shell>(slot.id).filter(|shell| shell.burst == 0);
                 let Some(truth) = truth.filter(|_| slot.owner != Some(player)) else { continue };
                 let there = truth.position() + truth.velocity() * late;

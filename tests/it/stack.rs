@@ -185,7 +185,7 @@ impl Player {
         let now = clock.now();
         self.driver.session.handle_frame(now);
         self.driver.session.press_by(now, &mut *self.controller);
-        self.driver.session.handle_view(now);
+        self.driver.session.handle_picture(now);
         self.driver.transmit();
         let Some(core) = self.client() else { return };
         let newest = core.rates().time_of(core.newest_tick());

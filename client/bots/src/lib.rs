@@ -101,7 +101,7 @@ pub async fn run(
 /// Plays the ticks that are due.
 fn play(session: &mut Session, stay: &mut Stay, now: LocalTime) {
     session.press_by(now, &mut *stay.controller);
-    session.handle_view(now);
+    session.handle_picture(now);
     let Some(client) = session.client() else { return };
     // Never at once again: the clock may stand still for lack of news.
     stay.next_tick = client.next_timeout(now).max(now + Micros(500));

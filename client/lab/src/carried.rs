@@ -26,8 +26,8 @@ pub struct Arrival {
     pub sent: f64,
     /// Time that it is taken to be of; see [`Stamps`].
     pub time: f64,
-    /// Course of the body.
-    pub course: u32,
+    /// Segment of the body.
+    pub segment: u32,
     /// Values of the body's fields.
     pub values: Values,
     /// Seconds to the next arrival as expected then.
@@ -93,10 +93,10 @@ impl Carried {
                     break;
                 }
                 number += 1;
-                // A course has a sender of its own, which begins with sending.
-                let due = recording.state(time).filter(|(values, course)| {
-                    if sender.as_ref().is_none_or(|(last, _)| last != course) {
-                        sender = Some((*course, setup.sending.make(recording, setup.interval)));
+                // A segment has a sender of its own, which begins with sending.
+                let due = recording.state(time).filter(|(values, segment)| {
+                    if sender.as_ref().is_none_or(|(last, _)| last != segment) {
+                        sender = Some((*segment, setup.sending.make(recording, setup.interval)));
                     }
                     sender.as_mut().is_some_and(|(_, sender)| sender.is_due(time, values))
                 });
@@ -113,9 +113,9 @@ impl Carried {
                 receiver.handle(sent, arrival);
                 let interval = receiver.expected();
                 let at = secs_of(arrival);
-                carried.arrivals.extend(state.map(|(values, course)| {
+                carried.arrivals.extend(state.map(|(values, segment)| {
                     let time = if setup.stamps == Stamps::Sent { sent } else { at };
-                    Arrival { at, sent, time, course, values, interval }
+                    Arrival { at, sent, time, segment, values, interval }
                 }));
             }
             // Before anything has come there is nothing to be behind, and frames miss all that

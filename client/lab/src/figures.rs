@@ -10,7 +10,7 @@ use super::report::{Dimension, Means, figure, means, values};
 use super::strokes::Stroke;
 use super::sweep::{Cell, Plan, Row, Subject};
 use super::track::{self, Fate, Legs};
-use super::{Carried, Contender, Recording, Scores, Seen, Setup, Watched, watch};
+use super::{Carried, Contender, OnScreen, Recording, Scores, Setup, Watched, watch};
 
 /// Methods in one picture, the nearest by *now* and by *then*; more lie on top of each other.
 const METHODS_MAX: [usize; 2] = [5, 2];
@@ -108,7 +108,7 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
     let (begin, end) = part(recording, recording.secs().min(setup.secs));
     let steps = ((end - begin) / setup.frame) as usize;
     let truth = |step: usize| recording.truth(begin + step as f64 * setup.frame);
-    let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.position, truth.course)));
+    let truth = thinned(steps).map(|step| truth(step).map(|truth| (truth.position, truth.segment)));
     let sent = track::updates(recording, &carried, setup);
     let positions = |which: fn(Fate) -> bool| -> Vec<[f64; 2]> {
         let here = sent.iter().filter(|update| (begin..=end).contains(&update.sent));
@@ -155,7 +155,7 @@ fn part(recording: &Recording, secs: f64) -> (f64, f64) {
             let (a, b, c) = (a?, b?, c?);
             let [x, y] = recording.way(a.position, b.position);
             let [u, v] = recording.way(b.position, c.position);
-            (a.course == c.course).then(|| (u - x).hypot(v - y))
+            (a.segment == c.segment).then(|| (u - x).hypot(v - y))
         };
         (0..238).filter_map(bend).sum::<f64>()
     };
@@ -173,8 +173,8 @@ fn thinned(count: usize) -> impl Iterator<Item = usize> {
 }
 
 fn shown(frame: &Watched) -> Option<([f64; 2], u32)> {
-    let Seen::Shown(_, course) = frame.seen else { return None };
-    Some((frame.position?, course))
+    let OnScreen::Shown(_, segment) = frame.seen else { return None };
+    Some((frame.position?, segment))
 }
 
 /// Errors against each parameter that varies; none without one, or without two series.
@@ -232,7 +232,7 @@ mod tests {
             let point = |step: u32| {
                 let time = f64::from(step) / 50.0;
                 let y = if (from..from + 6.0).contains(&time) { (9.0 * time).sin() } else { 0.0 };
-                Point { time, x: time, y, course: 0 }
+                Point { time, x: time, y, segment: 0 }
             };
             let points: Vec<_> = (0..=1500).map(point).collect();
             let recording = Recording::of_points(&points).expect("a path");

@@ -10,11 +10,11 @@
 //! {"t": 0.1, "x": 12.5, "y": 3}                                          either, one in each line
 //!
 //! # phaselock motion 1: game=race record=Car ticks=60 seed=7             a recording of play
-//! time,course,pedal,turn,hand,held,x,y, ...                              all fields of the record
+//! time,segment,pedal,turn,hand,held,x,y, ...                              all fields of the record
 //! 2.516667,0,3,0,0,6,-12.5,3.25, ...
 //! ```
 //!
-//! Times are in seconds, or in milliseconds where a header says `time_ms` or `ms`. `course` rises
+//! Times are in seconds, or in milliseconds where a header says `time_ms` or `ms`. `segment` rises
 //! by one wherever the motion does not go on from the line before: after a teleport, a respawn,
 //! or a change of the entity; other CSV files may have that column as well. A recording that was
 //! cut off within a line counts up to there. Its values lie on the record's grid, and reading
@@ -52,8 +52,8 @@ pub struct Point {
     pub x: f64,
     /// Position up or down.
     pub y: f64,
-    /// Number of the uninterrupted course, rising; 0 throughout unless a file says so.
-    pub course: u32,
+    /// Number of the uninterrupted motion, rising; 0 throughout unless a file says so.
+    pub segment: u32,
 }
 
 /// The origin of a recording of play.
@@ -160,15 +160,15 @@ enum Problem {
     #[error("{0} is no record of that game in this build; record the motion anew")]
     Record(Quote),
     #[error("{0} has no fields x and y, so it does not move; record something that does")]
-    NoPlace(Quote),
+    NoPosition(Quote),
     #[error(
         "column {column} is {quote}, and {expected} in this build's record; record the motion anew"
     )]
     Field { column: usize, quote: Quote, expected: Quote },
     #[error("{what} is {quote}, which the record's field cannot be; record the motion anew")]
     OffGrid { what: &'static str, quote: Quote },
-    #[error("the course is {0}; it is a whole number that never falls")]
-    Course(Quote),
+    #[error("the segment is {0}; it is a whole number that never falls")]
+    Segment(Quote),
 }
 
 /// A part of a file, as it may be shown: short, without control characters.
@@ -320,7 +320,7 @@ pub fn header(source: &Source) -> String {
     let Source { game, record, tick_hz, seed, .. } = source;
     let mut text =
         format!("{}1: game={game} record={record} ticks={tick_hz} seed={seed}\n", csv::MARK);
-    text.push_str("time,course");
+    text.push_str("time,segment");
     for field in source.fields {
         text.push(',');
         text.push_str(field.name);
@@ -330,8 +330,8 @@ pub fn header(source: &Source) -> String {
 }
 
 /// The line of a recording for a state at a time in seconds.
-pub fn line(source: &Source, time: f64, course: u32, values: &Values) -> String {
-    let mut text = format!("{time:?},{course}");
+pub fn line(source: &Source, time: f64, segment: u32, values: &Values) -> String {
+    let mut text = format!("{time:?},{segment}");
     for (value, _) in values.iter().zip(source.fields) {
         // A string takes everything.
         let _ = write!(text, ",{value}");
@@ -344,18 +344,18 @@ impl Motion {
     /// The motion as a file that reads the same: a recording, if it is one, otherwise CSV.
     pub fn to_text(&self) -> String {
         let Some(source) = &self.source else {
-            let cut = self.points.iter().any(|point| point.course != 0);
-            let mut text = String::from(if cut { "time,x,y,course\n" } else { "time,x,y\n" });
-            for Point { time, x, y, course } in &self.points {
+            let cut = self.points.iter().any(|point| point.segment != 0);
+            let mut text = String::from(if cut { "time,x,y,segment\n" } else { "time,x,y\n" });
+            for Point { time, x, y, segment } in &self.points {
                 // A string takes everything.
                 let _ = write!(text, "{time:?},{x:?},{y:?}");
-                let _ = if cut { writeln!(text, ",{course}") } else { writeln!(text) };
+                let _ = if cut { writeln!(text, ",{segment}") } else { writeln!(text) };
             }
             return text;
         };
         let mut text = header(source);
         for (point, values) in self.points.iter().zip(&self.values) {
-            text.push_str(&line(source, point.time, point.course, values));
+            text.push_str(&line(source, point.time, point.segment, values));
         }
         text
     }

@@ -47,7 +47,7 @@ pub enum RecordError {
     },
     /// The player's entity has no position.
     #[error("the motion in {game} cannot be recorded: what one steers there has no fields x and y")]
-    NoPlace {
+    NoPosition {
         /// Name of the game.
         game: &'static str,
     },
@@ -142,7 +142,7 @@ impl MotionFiles {
             let Motion { game, kinds, rates, seed, recorded, .. } = motion;
             let source = || {
                 let source = Source::of(game, kinds, recorded.kind, rates, seed);
-                source.ok_or(RecordError::NoPlace { game })
+                source.ok_or(RecordError::NoPosition { game })
             };
             self.take(now, source, rates.time_of(recorded.tick).0 as f64 / 1e6, &recorded)?;
         }
@@ -178,7 +178,7 @@ impl MotionFiles {
             self.current = Current::Open(open);
         }
         let Current::Open(open) = &mut self.current else { return Ok(()) };
-        let line = line(&open.source, time, recorded.course, &recorded.values);
+        let line = line(&open.source, time, recorded.segment, &recorded.values);
         let (points_max, bytes_max) = self.room;
         let has_room = open.points < points_max
             && open.written + open.waiting.len() + line.len() <= bytes_max

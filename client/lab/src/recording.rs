@@ -19,8 +19,8 @@ pub struct Sample {
     pub time: f64,
     /// Values of its fields.
     pub values: Values,
-    /// Number of the uninterrupted course; the next begins after a teleport or with another body.
-    pub course: u32,
+    /// Number of the uninterrupted motion; the next begins after a teleport or with another body.
+    pub segment: u32,
 }
 
 /// The true position of a body.
@@ -30,8 +30,8 @@ pub struct Truth {
     pub position: [f64; 2],
     /// Direction in turns, for a body that has one.
     pub turn: Option<f64>,
-    /// Course of the body.
-    pub course: u32,
+    /// Segment of the body.
+    pub segment: u32,
 }
 
 /// Rules that move a body, for methods that ask.
@@ -126,7 +126,7 @@ impl Recording {
         let samples = points.iter().map(|point| {
             let [x, y] = [(point.x, origin[0]), (point.y, origin[1])]
                 .map(|(value, origin)| ((value - origin) / scale) as f32);
-            Sample { time: point.time, values: Dot { x, y }.values(), course: point.course }
+            Sample { time: point.time, values: Dot { x, y }.values(), segment: point.segment }
         });
         let recording = Self::of(Dot::FIELDS, samples.collect(), Box::new(NoRules))?;
         let mut recording = Self { scale, origin, ..recording };
@@ -140,7 +140,7 @@ impl Recording {
         let samples = motion.points.iter().zip(&motion.values).map(|(point, values)| Sample {
             time: point.time,
             values: *values,
-            course: point.course,
+            segment: point.segment,
         });
         let tick_hz = source.tick_hz.into();
         let rates = Rates { tick_hz, snapshot_hz: tick_hz };
@@ -197,7 +197,7 @@ impl Recording {
         let position =
             |sample: &Sample| self.position.map(|at| f64::from(sample.values[at]) * self.scale);
         let (mut way, mut secs) = (0.0, 0.0);
-        for pair in self.samples.windows(2).filter(|pair| pair[0].course == pair[1].course) {
+        for pair in self.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
             let [x, y] = self.way(position(&pair[0]), position(&pair[1]));
             way += (x * x + y * y).sqrt();
             secs += pair[1].time - pair[0].time;
@@ -224,19 +224,19 @@ impl Recording {
         let next = self.until(time);
         let from = self.samples.get(next.checked_sub(1)?)?;
         let same = time - from.time <= SAME_SECS;
-        let to = self.samples.get(next).filter(|to| !same && to.course == from.course);
+        let to = self.samples.get(next).filter(|to| !same && to.segment == from.segment);
         Some((from, to.unwrap_or(from)))
     }
 
-    /// The state and course at a time within the recording, blended between samples.
+    /// The state and segment at a time within the recording, blended between samples.
     pub fn state(&self, time: f64) -> Option<(Values, u32)> {
         let (from, to) = self.around(time)?;
         if from.time == to.time {
-            return Some((from.values, from.course));
+            return Some((from.values, from.segment));
         }
         let part = (time - from.time) / (to.time - from.time);
         let values = blend_values(self.shape.fields(), &from.values, &to.values, part as f32);
-        Some((values, from.course))
+        Some((values, from.segment))
     }
 
     /// The true position at a time, on a straight line between samples. None across a cut and
@@ -255,11 +255,11 @@ impl Recording {
             let values = [from, to].map(|sample| sample.values[at]);
             f64::from(values[0]) + f64::from(fields[at].way(values[0], values[1])) * part
         };
-        (from.course == to.course).then(|| Truth {
+        (from.segment == to.segment).then(|| Truth {
             position: [0, 1]
                 .map(|axis| blend(self.position[axis]) * self.scale + self.origin[axis]),
             turn: self.turn.map(blend),
-            course: from.course,
+            segment: from.segment,
         })
     }
 }
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     fn points(positions: &[[f64; 3]]) -> Vec<Point> {
-        positions.iter().map(|&[time, x, y]| Point { time, x, y, course: 0 }).collect()
+        positions.iter().map(|&[time, x, y]| Point { time, x, y, segment: 0 }).collect()
     }
 
     #[test]
@@ -290,9 +290,9 @@ mod tests {
     #[test]
     fn a_state_is_that_of_its_sample_or_between_two() {
         let mut points = points(&[[0.0, 0.0, 0.0], [0.1, 1.0, 0.0], [0.2, 9.0, 9.0]]);
-        points[2].course = 1;
+        points[2].segment = 1;
         let recording = Recording::of_points(&points).expect("three points");
-        let x = |time| recording.state(time).map(|(values, course)| (values[0], course));
+        let x = |time| recording.state(time).map(|(values, segment)| (values[0], segment));
         let [a, b, c] = [0, 1, 2].map(|at| recording.samples[at].values[0]);
         assert_eq!((x(0.0), x(0.1), x(0.2)), (Some((a, 0)), Some((b, 0)), Some((c, 1))));
         assert_eq!(x(0.05), Some((f32::midpoint(a, b), 0)));

@@ -5,7 +5,7 @@ use phaselock::motion::{Moment, Timeline};
 use serde::Serialize;
 
 use super::carried::ASKED_EVERY;
-use super::{Carried, Contender, Recording, Screen, Seen, Truth};
+use super::{Carried, Contender, OnScreen, Recording, Screen, Truth};
 
 /// A frame, and the truth about it.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Watched {
     /// Time that is shown.
     pub time: f64,
     /// Content of the screen.
-    pub seen: Seen,
+    pub seen: OnScreen,
     /// Position shown, in the recording's own unit.
     pub position: Option<[f64; 2]>,
     /// True position at the time shown.
@@ -36,13 +36,13 @@ pub fn watch<'a>(
         while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {
             screen.expect(state.interval);
             let times = (state.time, state.at);
-            screen.receive(state.course, times, &state.values, &*recording.rules);
+            screen.receive(state.segment, times, &state.values, &*recording.rules);
         }
         let seen = screen.show(at, &*recording.rules);
         let time = contender.timeline().time(at);
         let position = match seen {
-            Seen::Shown(shown, _) => Some(recording.position_of(&shown.position)),
-            Seen::Nothing | Seen::Cut => None,
+            OnScreen::Shown(shown, _) => Some(recording.position_of(&shown.position)),
+            OnScreen::Nothing | OnScreen::Cut => None,
         };
         let present = recording.truth(at.now);
         let then = if time == at.now { present } else { recording.truth(time) };
@@ -142,17 +142,17 @@ impl<'a> Tally<'a> {
             return;
         };
         self.frames += 1;
-        let Seen::Shown(shown, of) = frame.seen else {
+        let OnScreen::Shown(shown, of) = frame.seen else {
             self.absent += 1;
             self.jerks.cut();
             return;
         };
         let position = self.recording.position_of(&shown.position);
         let off = |from: [f64; 2]| self.recording.way(from, position);
-        if of == present.course {
+        if of == present.segment {
             self.now.push(length(off(present.position)));
         }
-        if of != then.course {
+        if of != then.segment {
             // It is somewhere else altogether: how far off says nothing, and it is not to be seen
             // where it is.
             self.absent += 1;
@@ -221,20 +221,20 @@ fn length([x, y]: [f64; 2]) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// Second differences of the error, on one course at a time.
+/// Second differences of the error, on one segment at a time.
 #[derive(Clone, Debug, Default)]
 struct Jerks {
     /// The last two errors.
     before: [Option<[f64; 2]>; 2],
-    course: u32,
+    segment: u32,
     squares: f64,
     count: usize,
     most: f64,
 }
 
 impl Jerks {
-    fn push(&mut self, error: [f64; 2], course: u32) {
-        if course != self.course {
+    fn push(&mut self, error: [f64; 2], segment: u32) {
+        if segment != self.segment {
             self.cut();
         }
         if let [Some(first), Some(second)] = self.before {
@@ -243,7 +243,7 @@ impl Jerks {
             self.count += 1;
             self.most = self.most.max(length(change));
         }
-        (self.before, self.course) = ([self.before[1], Some(error)], course);
+        (self.before, self.segment) = ([self.before[1], Some(error)], segment);
     }
 
     fn cut(&mut self) {
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_no_number_and_comes_last() {
-        let recording = crate::shapes::Shape::Sine.record(2.0);
+        let recording = crate::formulas::Formula::Sine.record(2.0);
         let scores = Tally::new(&recording).scores();
         let mut all = [scores.jerk, 1.0, scores.error_now_mean, 0.0, scores.error_shown_mean];
         all.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! One body on a client's screen: the courses that are known of it, and what shows them.
+//! One body on a client's screen: the segments that are known of it, and what shows them.
 
 use std::collections::VecDeque;
 
@@ -7,30 +7,30 @@ use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shape, Shown, Timel
 
 use super::Contender;
 
-/// The courses of a body that are known to a client, each with its own method.
+/// The segments of a body that are known to a client, each with its own method.
 #[derive(Debug)]
 pub struct Screen {
     shape: Shape,
     contender: Contender,
     horizon: f64,
     timeline: Timeline,
-    /// Courses by number, the shown one first.
-    courses: VecDeque<Course>,
+    /// Segments by number, the shown one first.
+    segments: VecDeque<Segment>,
 }
 
 /// Content of a screen.
 #[derive(Clone, Copy, Debug)]
-pub enum Seen {
+pub enum OnScreen {
     /// Nothing is known of the time shown.
     Nothing,
     /// The body goes elsewhere about now.
     Cut,
-    /// The body, on a course.
+    /// The body, on a segment.
     Shown(Shown, u32),
 }
 
 #[derive(Debug)]
-struct Course {
+struct Segment {
     number: u32,
     path: Track,
     method: Box<dyn Method>,
@@ -40,7 +40,7 @@ impl Screen {
     /// An empty screen for a kind of body.
     pub fn new(shape: Shape, contender: Contender) -> Self {
         let timeline = contender.timeline();
-        Self { shape, contender, horizon: HORIZON_SECS, timeline, courses: VecDeque::new() }
+        Self { shape, contender, horizon: HORIZON_SECS, timeline, segments: VecDeque::new() }
     }
 
     /// Sets the horizon of combinations; see [`Setup::horizon`](super::Setup).
@@ -51,21 +51,21 @@ impl Screen {
     /// Handles a state.
     pub fn receive(
         &mut self,
-        course: u32,
+        segment: u32,
         (time, arrival): (f64, f64),
         values: &Values,
         rules: &dyn Rules,
     ) {
-        let at = self.courses.partition_point(|other| other.number < course);
-        if self.courses.get(at).is_none_or(|other| other.number != course) {
+        let at = self.segments.partition_point(|other| other.number < segment);
+        if self.segments.get(at).is_none_or(|other| other.number != segment) {
             // What is over is not shown again.
-            if at == 0 && !self.courses.is_empty() {
+            if at == 0 && !self.segments.is_empty() {
                 return;
             }
             let (path, method) = (Track::new(self.shape), self.contender.make(self.horizon));
-            self.courses.insert(at, Course { number: course, path, method });
+            self.segments.insert(at, Segment { number: segment, path, method });
         }
-        let Course { path, method, .. } = &mut self.courses[at];
+        let Segment { path, method, .. } = &mut self.segments[at];
         if path.push(time, arrival, values) {
             method.observe(path, rules);
         }
@@ -73,30 +73,31 @@ impl Screen {
 
     /// Sets the expected seconds to the next state.
     pub fn expect(&mut self, interval: f64) {
-        self.courses.iter_mut().for_each(|course| course.method.expect(interval));
+        self.segments.iter_mut().for_each(|segment| segment.method.expect(interval));
     }
 
     /// The content at a moment.
-    pub fn show(&mut self, at: Moment, rules: &dyn Rules) -> Seen {
+    pub fn show(&mut self, at: Moment, rules: &dyn Rules) -> OnScreen {
         let time = self.timeline.time(at);
-        // A course begins at its first state; the present is that of the newest course.
-        let begins = |course: &Course| course.path.knots().front().map_or(time, |knot| knot.time);
-        while self.courses.get(1).is_some_and(|next| begins(next) <= time) {
-            self.courses.pop_front();
+        // A segment begins at its first state; the present is that of the newest segment.
+        let begins =
+            |segment: &Segment| segment.path.knots().front().map_or(time, |knot| knot.time);
+        while self.segments.get(1).is_some_and(|next| begins(next) <= time) {
+            self.segments.pop_front();
         }
-        let goes_elsewhere = self.courses.len() > 1;
-        let Some(Course { number, path, method }) = self.courses.front_mut() else {
-            return Seen::Nothing;
+        let goes_elsewhere = self.segments.len() > 1;
+        let Some(Segment { number, path, method }) = self.segments.front_mut() else {
+            return OnScreen::Nothing;
         };
         if path.knots().front().is_none_or(|knot| time < knot.time) {
-            return Seen::Nothing;
+            return OnScreen::Nothing;
         }
         if goes_elsewhere && path.newest().is_some_and(|knot| knot.time < time) {
-            return Seen::Cut;
+            return OnScreen::Cut;
         }
         let shown = method.show(path, at, rules);
         path.forget_before(at.past);
-        Seen::Shown(shown, *number)
+        OnScreen::Shown(shown, *number)
     }
 }
 
@@ -121,12 +122,12 @@ mod tests {
     fn nothing_is_shown_before_it_came_nor_across_a_cut_nor_again() {
         let values = |x: f32| Dot { x, y: 0.0 }.values();
         let mut screen = screen(Contender::Method(Choice::Linear));
-        assert!(matches!(screen.show(at(0.0), &NoRules), Seen::Nothing));
-        for (course, time, x) in [(1, 1.0, 0.1), (1, 1.1, 0.3), (2, 1.3, 1.0), (2, 1.4, 1.1)] {
-            screen.receive(course, (time, time), &values(x), &NoRules);
+        assert!(matches!(screen.show(at(0.0), &NoRules), OnScreen::Nothing));
+        for (segment, time, x) in [(1, 1.0, 0.1), (1, 1.1, 0.3), (2, 1.3, 1.0), (2, 1.4, 1.1)] {
+            screen.receive(segment, (time, time), &values(x), &NoRules);
         }
         let mut x = |past: f64| match screen.show(at(past), &NoRules) {
-            Seen::Shown(shown, course) => Some((course, (shown.position[0] * 1e3).round())),
+            OnScreen::Shown(shown, segment) => Some((segment, (shown.position[0] * 1e3).round())),
             _ => None,
         };
         assert_eq!(x(0.9), None, "it is not there yet");
@@ -135,17 +136,19 @@ mod tests {
         assert_eq!(x(1.35), Some((2, 1050.0)));
         // What was overtaken by a teleport is over.
         screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
-        let Seen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else { panic!("it is there") };
+        let OnScreen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else {
+            panic!("it is there")
+        };
         assert!(shown.starved && (shown.position[0] - 1.1).abs() < 1e-3);
     }
 
     #[test]
     fn the_present_is_that_of_the_newest_course() {
         let mut screen = screen(Contender::Newest);
-        for course in [1, 3, 2] {
-            let time = f64::from(course);
-            screen.receive(course, (time, time), &Dot { x: 1.0, y: 1.0 }.values(), &NoRules);
+        for segment in [1, 3, 2] {
+            let time = f64::from(segment);
+            screen.receive(segment, (time, time), &Dot { x: 1.0, y: 1.0 }.values(), &NoRules);
         }
-        assert!(matches!(screen.show(at(3.0), &NoRules), Seen::Shown(_, 3)));
+        assert!(matches!(screen.show(at(3.0), &NoRules), OnScreen::Shown(_, 3)));
     }
 }

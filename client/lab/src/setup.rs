@@ -34,7 +34,7 @@ impl Sending {
         }
     }
 
-    /// Makes a sender for a course, at this update interval in seconds.
+    /// Makes a sender for a segment, at this update interval in seconds.
     pub(super) fn make(self, recording: &Recording, interval: f64) -> Box<dyn sending::Sending> {
         let (shape, tolerance) = (recording.shape, recording.tolerance);
         match self {

@@ -256,12 +256,12 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shapes::Shape;
+    use super::super::formulas::Formula;
     use super::*;
     use phaselock::motion::HORIZON_SECS;
 
     pub(crate) fn plan() -> Plan {
-        let subject = |shape: &Shape| Subject {
+        let subject = |shape: &Formula| Subject {
             name: shape.name().into(),
             recording: Arc::new(shape.record(4.0)),
         };
@@ -271,7 +271,7 @@ mod tests {
             loss: 0.0,
         };
         Plan {
-            subjects: Shape::ALL[..2].iter().map(subject).collect(),
+            subjects: Formula::ALL[..2].iter().map(subject).collect(),
             intervals: vec![0.05, 0.1],
             networks: vec![network(0, 0), network(50, 50), "mobile".parse().expect("a profile")],
             histories: vec![0, 4],
@@ -339,7 +339,7 @@ mod tests {
         }
         assert_eq!(counts, (0..=all.len()).collect());
         // An hour of it ends as soon.
-        let recording = Shape::Sine.record(3600.0);
+        let recording = Formula::Sine.record(3600.0);
         let asked = Cell::new(0);
         let carried = Carried::while_told(&recording, &Setup::new(&recording), &|| {
             asked.replace(asked.get() + 1) < 1
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn latency_and_jitter_only_ever_make_it_later() {
-        let recording = Shape::Zigzag.record(20.0);
+        let recording = Formula::Zigzag.record(20.0);
         let network = Network::Latency {
             latency: Micros::from_ms(50),
             jitter: Micros::from_ms(50),

@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use phaselock::motion::fir::Kind;
+use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 use phaselock::time::Micros;
 
 use super::file::Point;
-use super::shapes::{self, Shape, UNIT_PIXELS, UNIT_SECS};
+use super::formulas::{self, Formula, UNIT_PIXELS, UNIT_SECS};
 use super::sweep::{Plan, Row, Subject};
 use super::{
     Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps, figures,
@@ -37,7 +37,7 @@ pub use page::page;
 pub use reasons::{Ground, Reason, reasons};
 
 /// Paths of section 4.3.
-const PATHS: [Shape; 3] = [Shape::Accelerated, Shape::Zigzag, Shape::Smooth];
+const PATHS: [Formula; 3] = [Formula::Accelerated, Formula::Zigzag, Formula::Smooth];
 
 /// Tables 2, 3 and 4: mean errors in pixels by [`NAMES`], for each of [`PATHS`].
 const TABLES: [[f64; 4]; 3] = [
@@ -52,18 +52,18 @@ const NAMES: [&str; 4] = ["Linear", "Quadratic", "Richardson", "Catmull-Rom"];
 /// Filters as the thesis's Table 1 prints them. Its quadratic lacks the stray factor here and is
 /// divided by the spans: as printed its weights do not sum to 1.
 const PRINTED: [Extrapolator; 4] = [
-    Extrapolator::Fir(Kind::Linear),
-    Extrapolator::Fir(Kind::ThesisQuadratic),
-    Extrapolator::Fir(Kind::RichardsonPrinted),
-    Extrapolator::Uniform(Kind::CatmullRom),
+    Extrapolator::Fir(Filter::Linear),
+    Extrapolator::Fir(Filter::ThesisQuadratic),
+    Extrapolator::Fir(Filter::RichardsonPrinted),
+    Extrapolator::Uniform(Filter::CatmullRom),
 ];
 
 /// Mended filters: a true parabola, Richardson by equation 2.33, and all of them for any spacing.
 const MENDED: [Extrapolator; 4] = [
-    Extrapolator::Fir(Kind::Linear),
-    Extrapolator::Fir(Kind::Quadratic),
-    Extrapolator::Fir(Kind::Richardson),
-    Extrapolator::Fir(Kind::CatmullRom),
+    Extrapolator::Fir(Filter::Linear),
+    Extrapolator::Fir(Filter::Quadratic),
+    Extrapolator::Fir(Filter::Richardson),
+    Extrapolator::Fir(Filter::CatmullRom),
 ];
 
 /// The two interpolators of section 4.3.2.
@@ -116,7 +116,7 @@ pub fn plan(stamps: Stamps, seed: u64) -> Plan {
     let contenders = extrapolators.iter().flat_map(|&extrapolator| {
         JOININGS.iter().map(move |&joining| Contender::Waypoints(extrapolator, joining))
     });
-    let subject = |shape: &Shape| Subject {
+    let subject = |shape: &Formula| Subject {
         name: shape.name().into(),
         recording: drawn(|time| shape.at(time, SECS)),
     };
@@ -166,22 +166,22 @@ impl Measured {
     }
 }
 
-const fn waypoints(kind: Kind, joining: Joining) -> Contender {
+const fn waypoints(kind: Filter, joining: Joining) -> Contender {
     Contender::Waypoints(Extrapolator::Fir(kind), joining)
 }
 
 /// Methods of section 2.3.1, with the figures that show them.
 const SCHEMES: [(Contender, &str); 7] = [
     (Contender::Newest, "point to point"),
-    (waypoints(Kind::Linear, Joining::Jump), "linear, no interpolation (eq. 2.17)"),
-    (waypoints(Kind::Linear, Joining::Linear), "linear, linear"),
-    (waypoints(Kind::ThesisQuadratic, Joining::Linear), "quadratic, linear (figure 6)"),
-    (waypoints(Kind::ThesisQuadratic, Joining::CatmullRom), "quadratic, Catmull-Rom (figure 7)"),
-    (waypoints(Kind::ThesisQuadratic, Joining::Hermite), "quadratic, Hermite (figure 8)"),
-    (waypoints(Kind::Linear, Joining::CubicSpline), "linear, cubic spline (figure 9)"),
+    (waypoints(Filter::Linear, Joining::Jump), "linear, no interpolation (eq. 2.17)"),
+    (waypoints(Filter::Linear, Joining::Linear), "linear, linear"),
+    (waypoints(Filter::ThesisQuadratic, Joining::Linear), "quadratic, linear (figure 6)"),
+    (waypoints(Filter::ThesisQuadratic, Joining::CatmullRom), "quadratic, Catmull-Rom (figure 7)"),
+    (waypoints(Filter::ThesisQuadratic, Joining::Hermite), "quadratic, Hermite (figure 8)"),
+    (waypoints(Filter::Linear, Joining::CubicSpline), "linear, cubic spline (figure 9)"),
 ];
 
-const FUNCTIONS: [Shape; 2] = [Shape::Sine, Shape::Logarithm];
+const FUNCTIONS: [Formula; 2] = [Formula::Sine, Formula::Logarithm];
 
 /// Distances between the known points of a function: the thesis's 1, and to either side.
 const SPACINGS: [f64; 3] = [0.5, 1.0, 1.5];
@@ -189,12 +189,12 @@ const SPACINGS: [f64; 3] = [0.5, 1.0, 1.5];
 /// Section 2.3.1: a function is known at once at points `spacing` units apart. The error, in
 /// units, is the mean over hundredths of a unit up to 3 pi (equation 2.16), from the third known
 /// point on.
-fn scheme(function: Shape, spacing: f64, contender: Contender) -> Scores {
+fn scheme(function: Formula, spacing: f64, contender: Contender) -> Scores {
     let secs = 3.0 * PI * UNIT_SECS;
     let points = (0..=(secs * 1e3) as u32).map(|step| {
         let time = f64::from(step) / 1e3;
         // Only the function's value counts, not its argument.
-        Point { time, x: 0.0, y: function.at(time, secs)[1] / UNIT_PIXELS, course: 0 }
+        Point { time, x: 0.0, y: function.at(time, secs)[1] / UNIT_PIXELS, segment: 0 }
     });
     let points: Vec<_> = points.collect();
     let recording = Recording::of_points(&points).expect("there are hundreds, all finite");
@@ -217,7 +217,7 @@ fn drawn(at: impl Fn(f64) -> [f64; 2]) -> Arc<Recording> {
     let points = (0..=(SECS / POINT_SECS).round() as u32).map(|step| {
         let time = f64::from(step) * POINT_SECS;
         let [x, y] = at(time);
-        Point { time, x, y, course: 0 }
+        Point { time, x, y, segment: 0 }
     });
     let recording = Recording::of_points(&points.collect::<Vec<_>>());
     Arc::new(recording.expect("there are hundreds, all finite"))
@@ -227,7 +227,7 @@ fn drawn(at: impl Fn(f64) -> [f64; 2]) -> Arc<Recording> {
 pub fn strokes_plan(stamps: Stamps, seed: u64) -> Plan {
     let subject = |&(name, stroke): &(&str, f64)| Subject {
         name: name.into(),
-        recording: drawn(|time| shapes::zigzag(time, stroke)),
+        recording: drawn(|time| formulas::zigzag(time, stroke)),
     };
     let mut plan = plan(stamps, seed);
     let middle = |network: &Network| {

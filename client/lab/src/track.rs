@@ -3,7 +3,7 @@
 
 use super::{Carried, Recording, Setup};
 
-/// Numbers the legs of a track: a new one begins on another course, and at the other edge of a
+/// Numbers the legs of a track: a new one begins on another segment, and at the other edge of a
 /// world that wraps. Lines are drawn within legs.
 #[derive(Debug, Default)]
 pub struct Legs {
@@ -13,14 +13,14 @@ pub struct Legs {
 
 impl Legs {
     /// Number of the leg of the next position.
-    pub fn of(&mut self, recording: &Recording, position: [f64; 2], course: u32) -> u32 {
-        if let Some((before, last)) = self.last.replace((position, course)) {
+    pub fn of(&mut self, recording: &Recording, position: [f64; 2], segment: u32) -> u32 {
+        if let Some((before, last)) = self.last.replace((position, segment)) {
             let way = recording.way(before, position);
             let jumps = [0, 1].iter().any(|axis: &usize| {
                 let straight = position[*axis] - before[*axis];
                 (straight - way[*axis]).abs() > straight.abs() / 2.0
             });
-            self.number += u32::from(jumps || last != course);
+            self.number += u32::from(jumps || last != segment);
         }
         self.number
     }
@@ -34,11 +34,11 @@ impl Legs {
         let mut pieces: Vec<Vec<[f64; 2]>> = Vec::new();
         let mut before = None;
         for position in positions {
-            let Some((position, course)) = position else {
+            let Some((position, segment)) = position else {
                 before = None;
                 continue;
             };
-            let leg = legs.of(recording, position, course);
+            let leg = legs.of(recording, position, segment);
             match pieces.last_mut().filter(|_| before == Some(leg)) {
                 Some(piece) => piece.push(position),
                 None => pieces.push(vec![position]),
@@ -122,7 +122,7 @@ mod tests {
     fn points(secs: f64, count: u32) -> Recording {
         let point = |at: u32| {
             let time = secs * f64::from(at) / f64::from(count - 1);
-            Point { time, x: time * 100.0, y: 0.0, course: 0 }
+            Point { time, x: time * 100.0, y: 0.0, segment: 0 }
         };
         Recording::of_points(&(0..count).map(point).collect::<Vec<_>>()).expect("points")
     }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_line_is_broken_at_cuts_and_at_the_edge_of_a_world_that_wraps() {
         let recording = points(1.0, 11);
-        let at = |x: f64, course| Some(([x, 0.0], course));
+        let at = |x: f64, segment| Some(([x, 0.0], segment));
         let pieces = |positions: Vec<_>| Legs::pieces(&recording, positions.into_iter());
         let broken = pieces(vec![at(0.0, 0), at(1.0, 0), None, at(2.0, 0), at(3.0, 1)]);
         assert_eq!(
@@ -176,7 +176,7 @@ mod tests {
         let sample = |(time, x): (f64, f32)| Sample {
             time,
             values: Ring { x, y: 64.0 }.values(),
-            course: 0,
+            segment: 0,
         };
         let samples = [(0.0, 126.0), (0.1, 1.0)].map(sample).to_vec();
         let round = Recording::of(Ring::FIELDS, samples, Box::new(NoRules)).expect("two samples");

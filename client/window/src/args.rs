@@ -17,7 +17,7 @@ use phaselock::motion::choice::Choice;
 use phaselock::wire::control::clean_name;
 use phaselock_lab::Contender;
 use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::usage::sentence;
 use phaselock_quic::address::Address;
 
@@ -238,7 +238,7 @@ enum Sub {
         /// A path by formula instead: accelerated, zigzag, smooth, sine or logarithm [default:
         /// zigzag]
         #[arg(long, value_name = "NAME", conflicts_with = "file")]
-        path: Option<Shape>,
+        path: Option<Formula>,
         /// The methods that are shown, with commas between, as in
         /// newest-state,linear,hold+catmull-rom
         #[arg(long, value_name = "METHODS", value_delimiter = ',')]
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(parse("lab").unwrap().start, Start::Lab(Begin::default()));
         let line = "lab --path sine --methods linear,hold+catmull-rom --export out --link wifi";
         let Start::Lab(begin) = parse(line).unwrap().start else { panic!("it is the laboratory") };
-        assert_eq!((begin.path, begin.export), (Some(Shape::Sine), Some("out".into())));
+        assert_eq!((begin.path, begin.export), (Some(Formula::Sine), Some("out".into())));
         let methods = begin.methods.unwrap_or_default();
         let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["linear", "hold+catmull-rom"]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Painter, Pos2, Rect};
-use phaselock::client::{AnyClient, Client, Seat, Session, Stats, View};
+use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::game::{Game, Slot};
 use phaselock::ids::PlayerId;
@@ -17,7 +17,7 @@ use super::presentation::{self, Kind};
 use super::view::{GameView, Scene};
 
 /// The picture of a game of any type.
-pub(crate) trait Picture {
+pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter);
@@ -66,7 +66,7 @@ pub(crate) struct Readings {
     pub(crate) players: (usize, usize),
 }
 
-pub(crate) struct GamePicture<V: GameView> {
+pub(crate) struct Play<V: GameView> {
     view: V,
     meter: Meter,
     began: LocalTime,
@@ -74,13 +74,13 @@ pub(crate) struct GamePicture<V: GameView> {
     shown_error: Option<f32>,
 }
 
-impl<V: GameView> GamePicture<V> {
+impl<V: GameView> Play<V> {
     pub(crate) fn new(now: LocalTime) -> Self {
         Self { view: V::default(), meter: Meter::default(), began: now, shown_error: None }
     }
 }
 
-impl<V: GameView> Picture for GamePicture<V> {
+impl<V: GameView> AnyPlay for Play<V> {
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls) {
         session.press::<V::Game>(now, |_, _| {
             let input = self.view.input(controls);
@@ -90,12 +90,12 @@ impl<V: GameView> Picture for GamePicture<V> {
     }
 
     fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter) {
-        let Some(view) = session.view::<V::Game>(now) else { return };
+        let Some(picture) = session.picture::<V::Game>(now) else { return };
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
         let Some(client) = session.client_of::<V::Game>() else { return };
         self.meter.observe(now, client.stats());
         let scene = Scene {
-            view: &view,
+            picture: &picture,
             game: client.game(),
             rates: client.rates(),
             player: client.player(),
@@ -111,7 +111,7 @@ impl<V: GameView> Picture for GamePicture<V> {
         };
         let camera = self.view.draw(&scene, painter);
         if frame.marks {
-            self.draw_marks(client, &view, camera, &traces, (frame.secs, painter));
+            self.draw_marks(client, &picture, camera, &traces, (frame.secs, painter));
         } else {
             self.shown_error = None;
         }
@@ -143,12 +143,12 @@ impl<V: GameView> Picture for GamePicture<V> {
     }
 }
 
-impl<V: GameView> GamePicture<V> {
+impl<V: GameView> Play<V> {
     /// Marks positions by snapshots and by other methods.
     fn draw_marks(
         &mut self,
         client: &Client<V::Game>,
-        view: &View<V::Game>,
+        picture: &Picture<V::Game>,
         camera: Camera,
         traces: &[Trace<<V::Game as Game>::Entity>],
         (secs, painter): (f32, &Painter),
@@ -157,10 +157,10 @@ impl<V: GameView> GamePicture<V> {
         let position = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
         let (mut off, mut count) = (0.0, 0_u16);
         for trace in traces {
-            let drawn = view.entities.get(trace.newest.id).and_then(position);
+            let drawn = picture.entities.get(trace.newest.id).and_then(position);
             let (Some(newest), Some(drawn)) = (position(&trace.newest), drawn) else { continue };
             // The own player is predicted; others see it later.
-            let others = view.own != Some(trace.newest.id);
+            let others = picture.own != Some(trace.newest.id);
             let late = trace.late_truth.as_ref().filter(|_| others);
             let error = late.and_then(|(shown, truth)| position(shown).zip(position(truth)));
             if let Some((shown, truth)) = error {

@@ -11,7 +11,7 @@ use super::paint::fade;
 use super::palette;
 use phaselock::client::Session;
 
-use super::play::{Picture, kinds};
+use super::play::{AnyPlay, kinds};
 
 /// A kind of moving entity and its motion method.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Panel {
         }
     }
 
-    pub(crate) fn draw(&mut self, ctx: &Context, session: &mut Session, play: &dyn Picture) {
+    pub(crate) fn draw(&mut self, ctx: &Context, session: &mut Session, play: &dyn AnyPlay) {
         if !self.shown {
             return;
         }
@@ -63,7 +63,7 @@ impl Panel {
             });
     }
 
-    fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn Picture) {
+    fn contents(&mut self, ui: &mut Ui, session: &mut Session, play: &dyn AnyPlay) {
         ui.set_width(290.0);
         ui.spacing_mut().item_spacing = vec2(8.0, 6.0);
         ui.label(RichText::new("How others are shown").size(16.0));

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
-use phaselock::client::{Seat, View};
+use phaselock::client::{Picture, Seat};
 use phaselock::fields::{Holds, Record};
 use phaselock::game::Game;
 use phaselock::games::Games;
@@ -15,7 +15,7 @@ use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
 use super::controls::Controls;
-use super::play::{GamePicture, Picture};
+use super::play::{AnyPlay, Play};
 
 /// Picture and controls of a game; the value is the picture's memory from frame to frame.
 pub trait GameView: Default + 'static {
@@ -41,7 +41,7 @@ pub trait GameView: Default + 'static {
 #[derive(Debug)]
 pub struct Scene<'a, G: Game> {
     /// Entities as presented at this moment.
-    pub view: &'a View<G>,
+    pub picture: &'a Picture<G>,
     /// The rules and the map.
     pub game: &'a G,
     /// The world's rates.
@@ -74,7 +74,7 @@ impl<G: Game> Scene<'_, G> {
     where
         G::Entity: Holds<R>,
     {
-        self.view.entities.record(self.view.own?).copied()
+        self.picture.entities.record(self.picture.own?).copied()
     }
 
     /// A player's record, or the default one if the player has none.
@@ -82,13 +82,13 @@ impl<G: Game> Scene<'_, G> {
     where
         G::Entity: Holds<R>,
     {
-        let mut owned = self.view.entities.owned_by(player);
+        let mut owned = self.picture.entities.owned_by(player);
         owned.find_map(|slot| slot.entity.record().copied()).unwrap_or_default()
     }
 
     /// True for the own entity.
     pub fn is_own(&self, id: EntityId) -> bool {
-        self.view.own == Some(id)
+        self.picture.own == Some(id)
     }
 
     /// Name of an entity's owner and true for a bot; none for a player who has just left.
@@ -104,7 +104,7 @@ impl<G: Game> Scene<'_, G> {
     /// Tick of the own player's picture, with the elapsed part of the next one: the time for
     /// things that move by the clock.
     pub fn own_tick(&self) -> TickTime {
-        TickTime::at(self.rates, self.view.own_time)
+        TickTime::at(self.rates, self.picture.own_time)
     }
 }
 
@@ -115,11 +115,11 @@ pub(crate) struct ViewEntry {
     pub(crate) title: &'static str,
     pub(crate) keys: &'static [(&'static str, &'static str)],
     pub(crate) backdrop: Color32,
-    begin: fn(LocalTime) -> Box<dyn Picture>,
+    begin: fn(LocalTime) -> Box<dyn AnyPlay>,
 }
 
 impl ViewEntry {
-    pub(crate) fn begin(&self, now: LocalTime) -> Box<dyn Picture> {
+    pub(crate) fn begin(&self, now: LocalTime) -> Box<dyn AnyPlay> {
         (self.begin)(now)
     }
 }
@@ -146,7 +146,7 @@ impl Views {
             title: V::TITLE,
             keys: V::KEYS,
             backdrop: V::BACKDROP,
-            begin: |now| Box::new(GamePicture::<V>::new(now)),
+            begin: |now| Box::new(Play::<V>::new(now)),
         });
         self
     }

@@ -22,7 +22,7 @@ use super::args::Setup;
 use super::controls::{Controls, KeyCode};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
-use super::play::{Frame, Picture, kinds};
+use super::play::{AnyPlay, Frame, kinds};
 use super::presentation::{Kind, Panel};
 use super::view::{ViewEntry, Views};
 use super::{background, developer, palette};
@@ -39,7 +39,7 @@ pub(crate) struct Visit {
     server: Option<LocalServer>,
     views: Views,
     /// View of the game, from the first welcome on.
-    play: Option<(ViewEntry, Box<dyn Picture>)>,
+    play: Option<(ViewEntry, Box<dyn AnyPlay>)>,
     server_name: String,
     /// Reason why the last attempt failed, or the game before it ended.
     lost: Option<String>,

@@ -8,7 +8,7 @@ use phaselock::game::{Ahead, Entities, Game};
 use phaselock::ids::PlayerId;
 use phaselock::time::Tick;
 use phaselock_games::skirmish::{Command, Piece, Skirmish};
-use phaselock_lab::{Carried, Contender, Recording, Screen, Seen, Sending};
+use phaselock_lab::{Carried, Contender, OnScreen, Recording, Screen, Sending};
 use phaselock_testing::bots::BotWorld;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::carry;
@@ -64,12 +64,12 @@ fn show(recording: &Recording, carried: &Carried, contender: Contender) -> f64 {
         while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {
             for (body, screen) in screens.iter_mut().enumerate() {
                 let there = state.sent + body as f64 * APART_SECS;
-                let Some((values, course)) = recording.state(there) else { continue };
-                screen.receive(course, (state.time, state.at), &values, rules);
+                let Some((values, segment)) = recording.state(there) else { continue };
+                screen.receive(segment, (state.time, state.at), &values, rules);
             }
         }
         for screen in &mut screens {
-            if let Seen::Shown(shown, _) = screen.show(at, rules) {
+            if let OnScreen::Shown(shown, _) = screen.show(at, rules) {
                 sum += shown.position.iter().sum::<f64>();
             }
         }

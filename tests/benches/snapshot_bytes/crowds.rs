@@ -167,11 +167,11 @@ fn shown<G: Game<Entity = Piece>>(out: &Out, scene: Scene, seconds: f64) -> anyh
             return;
         }
         last = now;
-        let view = core.view(now);
-        let others = players(&view.entities).filter(|slot| Some(slot.id) != view.own);
+        let picture = core.picture(now);
+        let others = players(&picture.entities).filter(|slot| Some(slot.id) != picture.own);
         pending.push_back(Frame {
             at: ServerTime(now.0),
-            presented: view.presentation_time,
+            presented: picture.presentation_time,
             others: others.map(|slot| (slot.id, slot.entity)).collect(),
         });
         let newest = Rates::DEFAULT.time_of(sim.room.tick());

@@ -154,7 +154,7 @@ async fn play<G: Game<Entity = Piece>>(
         driver.session.press::<G>(now, |core, tick| {
             bot.input(core.game(), tick.minus(1), &core.newest(), core.player(), &mut random)
         });
-        driver.session.handle_view(now);
+        driver.session.handle_picture(now);
         driver.transmit();
         if let Some(core) = driver.session.client_of::<G>()
             && frame >= begin + SETTLING

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use glam::Vec2;
-use phaselock::client::{Client, View};
+use phaselock::client::{Client, Picture};
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::turns;
@@ -79,7 +79,7 @@ impl Game for Range {
 }
 
 /// Where a client's last frame is to be found by whoever presses its keys.
-pub(crate) type Screen = Rc<RefCell<Option<View<Range>>>>;
+pub(crate) type Screen = Rc<RefCell<Option<Picture<Range>>>>;
 
 /// Somebody on a screen.
 pub(crate) fn on_screen(screen: &Screen, of: PlayerId) -> Option<Vec2> {

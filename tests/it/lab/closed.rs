@@ -5,7 +5,7 @@
 //! + L + h`: so far a waypoint lies ahead of its newest state.
 
 use phaselock::motion::choice::Choice;
-use phaselock::motion::fir::Kind;
+use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 use phaselock_lab::{Carried, Contender, Scores, Setup, Stamps};
 
@@ -151,7 +151,7 @@ fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
     // A joining that knows of no curves is a chord.
     let joinings = [Joining::Jump, Joining::Hermite, Joining::CubicSpline];
     let exact =
-        joinings.map(|it| (Contender::Waypoints(Extrapolator::Fir(Kind::Quadratic), it), BENT));
+        joinings.map(|it| (Contender::Waypoints(Extrapolator::Fir(Filter::Quadratic), it), BENT));
     let recording = motion(16, |time| {
         let time = time - 8.0;
         [1.0, 0.5].map(|part| part * ACCELERATION * time * time / 2.0)
@@ -160,7 +160,7 @@ fn a_parabola_is_where_the_parabola_says_at_any_spacing() {
         assert_exact(&recording, spacing, &exact);
         for setup in spaced(&recording, spacing) {
             let other =
-                Contender::Waypoints(Extrapolator::Fir(Kind::ThesisQuadratic), Joining::Jump);
+                Contender::Waypoints(Extrapolator::Fir(Filter::ThesisQuadratic), Joining::Jump);
             assert!(most(&recording, &setup, other) > 2.0 * BENT, "so it can be told apart");
         }
     }
@@ -209,7 +209,7 @@ fn the_past_is_shown_as_it_was_and_as_long_ago() {
 fn methods_without_a_clock_are_late_by_the_latency() {
     let recording = uniform();
     let setup = Setup { stamps: Stamps::Arrived, ..fine(&recording, 100) };
-    for kind in Kind::ALL {
+    for kind in Filter::ALL {
         let contender = Contender::Waypoints(Extrapolator::Fir(kind), Joining::Linear);
         let late = scores(&recording, &setup, contender);
         assert_near(
@@ -227,7 +227,7 @@ fn a_parabola_is_where_the_parabola_says() {
     for latency in [0, 50, 100] {
         let setup = fine(&recording, latency);
         for &joining in Joining::ALL {
-            let contender = Contender::Waypoints(Extrapolator::Fir(Kind::Quadratic), joining);
+            let contender = Contender::Waypoints(Extrapolator::Fir(Filter::Quadratic), joining);
             if joining == Joining::Linear {
                 // Straight from one position on it to another: at these it is exact, between them a
                 // chord.
@@ -259,18 +259,18 @@ fn a_parabola_leaves_each_extrapolator_behind_by_its_own_formula() {
     // the turn. With the formula of the filters it is said to be at x0 + s (v - a h / 2) + (r + s
     // p + s^2 q) a h, at equal steps with r, p, q:
     let turns = |kind| match kind {
-        Kind::Linear => [0.0, 0.0, 0.0],
-        Kind::ThesisQuadratic => [0.0, 0.0, 1.0 / (2.0 * H)],
-        Kind::Quadratic => [0.0, 0.5, 1.0 / (2.0 * H)],
-        Kind::CatmullRom => [0.0, 0.5, 0.0],
-        Kind::RichardsonPrinted => [H / 6.0, 1.0 / 6.0, 0.0],
-        Kind::Richardson => [0.0, 1.0 / 6.0, 0.0],
+        Filter::Linear => [0.0, 0.0, 0.0],
+        Filter::ThesisQuadratic => [0.0, 0.0, 1.0 / (2.0 * H)],
+        Filter::Quadratic => [0.0, 0.5, 1.0 / (2.0 * H)],
+        Filter::CatmullRom => [0.0, 0.5, 0.0],
+        Filter::RichardsonPrinted => [H / 6.0, 1.0 / 6.0, 0.0],
+        Filter::Richardson => [0.0, 1.0 / 6.0, 0.0],
     };
     let recording = parabola();
     for latency in [0, 50, 100] {
         let setup = fine(&recording, latency);
         let ahead = latency as f64 / 1e3 + H;
-        for kind in Kind::ALL {
+        for kind in Filter::ALL {
             let [r, p, q] = turns(kind);
             let short = ahead * (ahead + H) / 2.0 - (r + ahead * p + ahead * ahead * q) * H;
             // Each waypoint is short by that, and the way between two is a chord.
@@ -283,7 +283,7 @@ fn a_parabola_leaves_each_extrapolator_behind_by_its_own_formula() {
             let measured = scores(&recording, &setup, contender).error_now_mean;
             let what = format!("{contender} at {latency} ms");
             assert_near(&what, measured, slanted(ACCELERATION * mean), 1e-2);
-            if kind == Kind::Linear {
+            if kind == Filter::Linear {
                 let by_hand = ahead * (ahead + H) / 2.0 - H * H / 12.0;
                 assert_near(&what, measured, slanted(ACCELERATION * by_hand), 1e-2);
             }

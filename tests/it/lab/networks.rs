@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use phaselock::motion::HORIZON_SECS;
 use phaselock::random::Random;
 use phaselock_lab::file::Point;
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::sweep::{Plan, Row, Subject};
 use phaselock_lab::{
     Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps,
@@ -15,7 +15,7 @@ use super::{motion, network, scores};
 
 /// Of a path of a minute with an update each hundredth of a second.
 fn carried(network: Network, seed: u64) -> Carried {
-    let recording = Shape::Smooth.record(60.0);
+    let recording = Formula::Smooth.record(60.0);
     let setup = Setup { interval: 0.01, network, seed, ..Setup::new(&recording) };
     Carried::new(&recording, &setup)
 }
@@ -72,7 +72,7 @@ fn losses_are_as_many_as_asked() {
 
 #[test]
 fn the_next_update_is_expected_after_the_mean_of_the_last_intervals() {
-    let recording = Shape::Smooth.record(20.0);
+    let recording = Formula::Smooth.record(20.0);
     for history in [0, 1, 2, 4, 16] {
         let network = network(20, 60, 0.0);
         let setup = Setup { interval: 0.05, history, network, ..Setup::new(&recording) };
@@ -95,7 +95,7 @@ fn the_next_update_is_expected_after_the_mean_of_the_last_intervals() {
 
 #[test]
 fn every_frame_after_the_warm_up_is_scored_and_none_before() {
-    let recording = Shape::Zigzag.record(20.0);
+    let recording = Formula::Zigzag.record(20.0);
     let setup = Setup { network: network(50, 0, 0.0), ..Setup::new(&recording) };
     for contender in Contender::playable() {
         // 60 in each of the fifteen seconds, and both ends.
@@ -111,7 +111,7 @@ fn every_frame_after_the_warm_up_is_scored_and_none_before() {
 
 #[test]
 fn frames_before_anything_came_miss_all_that_they_need() {
-    let recording = Shape::Zigzag.record(8.0);
+    let recording = Formula::Zigzag.record(8.0);
     let setup = Setup { network: network(0, 0, 1.0), ..Setup::new(&recording) };
     for contender in Contender::playable() {
         let scores = scores(&recording, &setup, contender);
@@ -166,8 +166,8 @@ fn states_count_from_their_first_arrival_without_a_clock_in_common() {
 fn bodies_shown_elsewhere_are_absent() {
     // To the other end each second: what shows the present learns of it a fifth of a second late.
     let points = (0..=20 * 60).map(|step| {
-        let course = step / 60;
-        Point { time: f64::from(step) / 60.0, x: f64::from(course % 2), y: 0.0, course }
+        let segment = step / 60;
+        Point { time: f64::from(step) / 60.0, x: f64::from(segment % 2), y: 0.0, segment }
     });
     let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("it is a motion");
     let setup = Setup { network: network(200, 0, 0.0), ..Setup::new(&recording) };
@@ -183,12 +183,12 @@ fn bodies_shown_elsewhere_are_absent() {
 }
 
 fn plan(seed: u64) -> Plan {
-    let subject = |shape: &Shape| Subject {
+    let subject = |shape: &Formula| Subject {
         name: shape.name().into(),
         recording: Arc::new(shape.record(4.0)),
     };
     Plan {
-        subjects: Shape::ALL.iter().map(subject).collect(),
+        subjects: Formula::ALL.iter().map(subject).collect(),
         intervals: vec![0.1],
         networks: [network(50, 50, 0.02)].into_iter().chain(Network::profiles()).collect(),
         histories: vec![0, 4],

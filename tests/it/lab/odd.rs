@@ -8,7 +8,7 @@ use phaselock_lab::{
 };
 
 use super::{network, scores};
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 
 /// No number, and numbers that nobody asks for.
 const ODD: [f64; 9] = [
@@ -25,7 +25,7 @@ const ODD: [f64; 9] = [
 
 #[test]
 fn absurd_setups_are_measured_within_bounds() {
-    let recording = Shape::Zigzag.record(2.0);
+    let recording = Formula::Zigzag.record(2.0);
     let usual = Setup::new(&recording);
     let mut all = Vec::new();
     for odd in ODD {
@@ -66,7 +66,7 @@ fn absurd_setups_are_measured_within_bounds() {
 
 #[test]
 fn recordings_that_last_for_ages_are_measured_at_their_beginning() {
-    let points = [0.0, 1e17].map(|time| Point { time, x: time, y: 0.0, course: 0 });
+    let points = [0.0, 1e17].map(|time| Point { time, x: time, y: 0.0, segment: 0 });
     let recording = Recording::of_points(&points).expect("two points");
     let setup = Setup { interval: 0.0, frame: 0.0, ..Setup::new(&recording) };
     let carried = Carried::new(&recording, &setup);
@@ -79,8 +79,8 @@ fn recordings_that_last_for_ages_are_measured_at_their_beginning() {
 /// A million points, the most that a file may have.
 fn million(apart: f64, point: impl Fn(u32) -> (f64, f64, u32)) -> Recording {
     let points = (0..1_000_000).map(|number| {
-        let (x, y, course) = point(number);
-        Point { time: f64::from(number) * apart, x, y, course }
+        let (x, y, segment) = point(number);
+        Point { time: f64::from(number) * apart, x, y, segment }
     });
     Recording::of_points(&points.collect::<Vec<_>>()).expect("all is finite")
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use phaselock::motion::HORIZON_SECS;
 use phaselock::motion::choice::Choice;
-use phaselock::motion::fir::Kind;
+use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::{Extrapolator, Joining};
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::sweep::{CSV_HEADER, Plan, Row, Subject};
 use phaselock_lab::thesis::{self, Measured, Verdict};
 use phaselock_lab::{Contender, DelayRule, Sending, Stamps, figures, report};
@@ -71,13 +71,13 @@ fn the_page_of_the_thesis() {
 
 #[test]
 fn a_sweep() {
-    let subject = |shape: Shape| Subject {
+    let subject = |shape: Formula| Subject {
         name: format!("{shape}, \"{}\"", shape.title()),
         recording: Arc::new(shape.record(4.0)),
     };
-    let linear = Extrapolator::Fir(Kind::Linear);
+    let linear = Extrapolator::Fir(Filter::Linear);
     let plan = Plan {
-        subjects: [Shape::Accelerated, Shape::Zigzag].map(subject).to_vec(),
+        subjects: [Formula::Accelerated, Formula::Zigzag].map(subject).to_vec(),
         intervals: vec![0.1],
         networks: vec![
             network(0, 0, 0.0),
@@ -118,9 +118,9 @@ fn a_sweep() {
 
 #[test]
 fn methods_that_stand_still_are_reported_where_they_do() {
-    let linear = Contender::Waypoints(Extrapolator::Fir(Kind::Linear), Joining::Linear);
+    let linear = Contender::Waypoints(Extrapolator::Fir(Filter::Linear), Joining::Linear);
     let page = |interval: f64, horizon: f64| {
-        let recording = Arc::new(Shape::Smooth.record(8.0));
+        let recording = Arc::new(Formula::Smooth.record(8.0));
         let plan = Plan {
             subjects: vec![Subject { name: "smooth".into(), recording }],
             intervals: vec![interval],

@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use phaselock::client::downcast_mut;
-use phaselock::client::{Client, Output, Session, SessionConfig, View};
+use phaselock::client::{Client, Output, Picture, Session, SessionConfig};
 use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
 use phaselock::games::Games;
 use phaselock::ids::PlayerId;
@@ -72,7 +72,7 @@ pub struct SimClient<G: Game> {
     /// First departure and first arrival of each tick's input, if that is recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
     /// A cell for its last frame, if somebody looks at it.
-    pub screen: Option<Rc<RefCell<Option<View<G>>>>>,
+    pub screen: Option<Rc<RefCell<Option<Picture<G>>>>>,
     /// Changes its input packets, as a cheat would.
     pub forge: Option<Forge<G>>,
     press: Press<G>,
@@ -495,9 +495,9 @@ fn step_client<G: Game>(
     if now.0 % frame.0 == 0 {
         client.session.handle_frame(local);
         client.session.press(local, &mut client.press);
-        let view = client.session.view(local);
+        let picture = client.session.picture(local);
         if let Some(screen) = &client.screen {
-            *screen.borrow_mut() = view;
+            *screen.borrow_mut() = picture;
         }
     }
     while let Some(output) = client.session.poll_output() {

@@ -98,9 +98,9 @@ fn frame(client: &mut Client<Skirmish>, now: LocalTime, keys: u8) {
         client.handle_input(now, tick, command.snapped());
     }
     assert!(client.next_timeout(now) >= now);
-    let view = client.view(now);
-    assert!(view.entities.len() <= usize::from(ENTITIES_MAX));
-    for slot in view.entities.iter() {
+    let picture = client.picture(now);
+    assert!(picture.entities.len() <= usize::from(ENTITIES_MAX));
+    for slot in picture.entities.iter() {
         let values = Entity::values(&slot.entity);
         assert!(values.iter().all(|value| value.is_finite()), "{:?}", slot.entity);
     }

@@ -144,7 +144,7 @@ pub fn motion(data: &[u8]) -> bool {
     assert!(points.len() <= data.len().div_ceil(6) && points.capacity() <= data.len());
     assert!(motion.values.capacity() <= data.len());
     assert_eq!(motion.values.len(), motion.source.as_ref().map_or(0, |_| points.len()));
-    assert!(points.is_sorted_by(|a, b| a.time < b.time && a.course <= b.course));
+    assert!(points.is_sorted_by(|a, b| a.time < b.time && a.segment <= b.segment));
     assert!(points.iter().all(|at| [at.time, at.x, at.y].iter().all(|it| it.abs() <= VALUE_MAX)));
     assert_eq!(file::read(motion.to_text().as_bytes(), &phaselock_games::all()), Ok(motion));
     true

@@ -36,7 +36,7 @@ pub const RATES: Rates = Rates::DEFAULT;
 /// A recorded motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Motion {
-    /// A ship at 40 m/s that now and then gently changes its course.
+    /// A ship at 40 m/s that now and then gently changes its segment.
     Flyer,
     /// A car that is raced around a closed track, braking into the bends and slipping through
     /// them.
@@ -168,7 +168,7 @@ impl FromStr for Motion {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct State {
     values: Values,
-    course: u32,
+    segment: u32,
 }
 
 /// A body at every tick from 0 on, and the rules that moved it.
@@ -180,7 +180,7 @@ fn recording(
     let sample = |(tick, state): (u64, &State)| Sample {
         time: RATES.time_of(Tick(tick)).0 as f64 / 1e6,
         values: state.values,
-        course: state.course,
+        segment: state.segment,
     };
     let samples = (0..).zip(states).map(sample).collect();
     Recording::of(fields, samples, rules).expect("every body is somewhere")
@@ -227,11 +227,11 @@ fn run<B: Record>(
     mut hands: impl FnMut(&mut B),
 ) -> Recording {
     body = body.snapped();
-    let mut states = vec![State { values: body.values(), course: 0 }];
+    let mut states = vec![State { values: body.values(), segment: 0 }];
     for _ in 0..=ticks {
         hands(&mut body);
         body = ahead.next(&body.snapped());
-        states.push(State { values: body.values(), course: 0 });
+        states.push(State { values: body.values(), segment: 0 });
     }
     recording(B::FIELDS, &states, Box::new(ahead))
 }
@@ -271,7 +271,7 @@ mod tests {
                     let turns = field.motion == phaselock::fields::Motion::Angle;
                     assert!(!edge || turns, "{motion} is beyond its field {}", field.name);
                 }
-                if pair[0].course != pair[1].course {
+                if pair[0].segment != pair[1].segment {
                     continue;
                 }
                 let step = f64::from(RATES.step_secs());
@@ -295,7 +295,8 @@ mod tests {
             let recording = motion.record(TICKS, 1);
             let fields = recording.shape.fields();
             let (mut right, mut all) = (0, 0);
-            for pair in recording.samples.windows(2).filter(|pair| pair[0].course == pair[1].course)
+            for pair in
+                recording.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment)
             {
                 let held = |state: &Sample| {
                     let keys = fields.iter().zip(state.values).filter(|(field, _)| field.steering);

@@ -34,7 +34,7 @@ fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
     let mut bots = BotWorld::<G>::new(seed, BOTS, false);
     let mut states: Vec<State> = Vec::new();
     let mut follow: Option<(EntityId, Vec<f32>)> = None;
-    let mut course = 0;
+    let mut segment = 0;
     for tick in 1..=BEFORE + ticks + 2 {
         bots.think();
         bots.step();
@@ -55,8 +55,8 @@ fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
         let cuts = fields.filter(|(field, _)| field.motion == Motion::Cut);
         let cuts: Vec<f32> = cuts.map(|(_, value)| value).collect();
         let before = follow.replace((slot.id, cuts.clone()));
-        course += u32::from(before.is_some_and(|before| before != (slot.id, cuts)));
-        states.push(State { values, course });
+        segment += u32::from(before.is_some_and(|before| before != (slot.id, cuts)));
+        states.push(State { values, segment });
     }
     states
 }

@@ -40,14 +40,14 @@ impl Shooter {
 pub(super) fn record(ticks: u64, seed: u64) -> Recording {
     let mut bots = BotWorld::<Skirmish>::new(seed, BOTS, true);
     let mut states = Vec::new();
-    let (mut followed, mut course) = (None, 0);
+    let (mut followed, mut segment) = (None, 0);
     for _ in 0..=ticks + 1 {
         let living = || players(&bots.world.entities).filter(|slot| slot.entity.health > 0);
         let found = living().find(|slot| Some(slot.id) == followed).or_else(|| living().next());
         if let Some(slot) = found {
-            // A course is a life: who died may be back.
-            course += u32::from(followed.replace(slot.id) != Some(slot.id));
-            states.push(State { values: Shooter::of(&slot.entity).values(), course });
+            // A segment is a life: who died may be back.
+            segment += u32::from(followed.replace(slot.id) != Some(slot.id));
+            states.push(State { values: Shooter::of(&slot.entity).values(), segment });
         } else {
             // Nobody lives, which takes all to die within two seconds.
             followed = None;
@@ -81,9 +81,9 @@ mod tests {
             assert_eq!(grid(field), grid(of_game), "{}", field.name);
         }
         let recording = record(60 * 60, 1);
-        let lives = recording.samples.last().map_or(0, |state| state.course);
+        let lives = recording.samples.last().map_or(0, |state| state.segment);
         assert!((3..60).contains(&lives), "{lives} lives in a minute");
-        for pair in recording.samples.windows(2).filter(|pair| pair[0].course == pair[1].course) {
+        for pair in recording.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
             let [x, y] = recording.position().map(|at| pair[1].values[at] - pair[0].values[at]);
             // What is blown about goes at 15.5 m/s at most.
             assert!(x.hypot(y) < 0.27, "it jumps by {x}, {y} m within a life");

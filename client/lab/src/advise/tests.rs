@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::file::Point;
-use super::super::shapes::Shape;
+use super::super::formulas::Formula;
 use super::super::{Recording, Scores};
 use super::*;
 
@@ -21,20 +21,20 @@ fn answer(question: &Question) -> Result<Advice, NoAdvice> {
     question.answer(&rows, &delays)
 }
 
-fn ask(shape: Shape, network: &str) -> Advice {
+fn ask(shape: Formula, network: &str) -> Advice {
     let question = question(shape.name(), shape.record(8.0), network);
     answer(&Question { repeats: 1, ..question }).expect("all was measured")
 }
 
 /// A straight line, or what stands still.
 fn line(secs: f64, speed: f64) -> Recording {
-    let points = [0.0, secs].map(|time| Point { time, x: speed * time, y: 0.0, course: 0 });
+    let points = [0.0, secs].map(|time| Point { time, x: speed * time, y: 0.0, segment: 0 });
     Recording::of_points(&points).expect("two points")
 }
 
 #[test]
 fn the_best_is_better_than_the_next_and_rates_are_no_higher_than_need_be() {
-    for (shape, network) in [(Shape::Smooth, "cable"), (Shape::Zigzag, "intercontinental")] {
+    for (shape, network) in [(Formula::Smooth, "cable"), (Formula::Zigzag, "intercontinental")] {
         let advice = ask(shape, network);
         let picks: [fn(&AtRate) -> Option<&Pick>; 2] =
             [|it| it.now.as_ref(), |it| it.then.as_ref()];
@@ -50,7 +50,7 @@ fn the_best_is_better_than_the_next_and_rates_are_no_higher_than_need_be() {
             assert!(pick.visual_px + 1.0 <= (best + 1.0) * AS_GOOD, "{pick:?}");
         }
         assert!(advice.then.expect("it was seen").delay_ms > 0.0);
-        if shape == Shape::Zigzag {
+        if shape == Formula::Zigzag {
             let px = |pick: &Option<Pick>| pick.as_ref().expect("it was seen").error_px;
             let known = |it: &AtRate| px(&it.then) < px(&it.now);
             assert!(advice.by_send_rate.iter().all(known), "corners are seen in the past");
@@ -61,8 +61,8 @@ fn the_best_is_better_than_the_next_and_rates_are_no_higher_than_need_be() {
 
 #[test]
 fn a_worse_network_asks_for_more_delay() {
-    let [near, far] = ["lan", "terrible"].map(|network| ask(Shape::Smooth, network));
-    let text = far.markdown(&Shape::Smooth.record(8.0));
+    let [near, far] = ["lan", "terrible"].map(|network| ask(Formula::Smooth, network));
+    let text = far.markdown(&Formula::Smooth.record(8.0));
     let then = [&near, &far].map(|it| it.then.as_ref().expect("it was seen").delay_ms);
     let now = [&near, &far].map(|it| it.now.as_ref().expect("it was seen"));
     assert!(then[0] < then[1] && now[0].error_px < now[1].error_px, "{then:?}");
@@ -72,11 +72,11 @@ fn a_worse_network_asks_for_more_delay() {
 #[test]
 fn what_is_short_is_advised_on_by_what_was_seen_of_it() {
     for (secs, network) in [(1.1, "terrible"), (1.1, "delay=100ms,loss=50%"), (0.6, "terrible")] {
-        let recording = Shape::Sine.record(8.0);
+        let recording = Formula::Sine.record(8.0);
         let sample = |step: u32| {
             let time = f64::from(step) / 60.0;
             let [x, y] = recording.truth(time).expect("it is there").position;
-            Point { time, x, y, course: 0 }
+            Point { time, x, y, segment: 0 }
         };
         let points: Vec<_> = (0..=(secs * 60.0) as u32).map(sample).collect();
         let recording = Recording::of_points(&points).expect("there are dozens");
@@ -248,8 +248,8 @@ fn a_longer_delay_is_advised_where_it_is_clearly_better_and_no_shorter_one_would
 #[test]
 fn what_is_to_be_where_it_is_now_is_no_method_of_the_past_however_often_it_is_elsewhere() {
     let points = (0..1200).map(|step: u32| {
-        let (time, course) = (f64::from(step) / 60.0, step / 180);
-        Point { time, x: time.sin() + 50.0 * f64::from(course), y: time.cos(), course }
+        let (time, segment) = (f64::from(step) / 60.0, step / 180);
+        Point { time, x: time.sin() + 50.0 * f64::from(segment), y: time.cos(), segment }
     });
     let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("a path");
     let question = question("hops", recording, "delay=100ms");
@@ -264,7 +264,7 @@ fn what_is_to_be_where_it_is_now_is_no_method_of_the_past_however_often_it_is_el
 fn where_nothing_works_that_is_said() {
     let circle = |step: u32| {
         let time = f64::from(step) / 30.0;
-        Point { time, x: 100.0 * (2.0 * time).cos(), y: 100.0 * (2.0 * time).sin(), course: 0 }
+        Point { time, x: 100.0 * (2.0 * time).cos(), y: 100.0 * (2.0 * time).sin(), segment: 0 }
     };
     let points: Vec<_> = (0..900).map(circle).collect();
     let recording = Recording::of_points(&points).expect("a circle");
@@ -286,8 +286,8 @@ fn each_rate_is_measured_for_as_long() {
     let longest = Setup::longest(1.0 / 60.0, 1.0 / 60.0);
     assert!(longest < 86_000.0);
     assert!((0..plan.cells()).all(|cell| secs(cell) == longest));
-    let mut advice = ask(Shape::Smooth, "lan");
-    assert!(advice.markdown(&Shape::Smooth.record(8.0)).contains("\n\n8.000 s; a pixel"));
+    let mut advice = ask(Formula::Smooth, "lan");
+    assert!(advice.markdown(&Formula::Smooth.record(8.0)).contains("\n\n8.000 s; a pixel"));
     advice.secs = longest;
     let text = advice.markdown(&line(86_000.0, 1.0));
     assert!(text.contains("The first 16667 s of 86000, at each send rate; "), "{text}");

@@ -10,7 +10,7 @@ use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, nu
 pub(super) const MARK: &str = "# phaselock motion ";
 
 /// Columns of a recording before the record's fields.
-const RECORDING: [&str; 2] = ["time", "course"];
+const RECORDING: [&str; 2] = ["time", "segment"];
 
 pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
     let lines = text.lines().count();
@@ -60,7 +60,7 @@ struct Columns {
     separator: char,
     /// Indices of time, x and y.
     indices: [usize; 3],
-    course: Option<usize>,
+    segment: Option<usize>,
     /// Number of columns with a name.
     known: usize,
     /// The file's units of time in a second.
@@ -73,7 +73,7 @@ impl Columns {
         let separator = ['\t', ';', ','].into_iter().find(|it| line.contains(*it)).unwrap_or(',');
         let known = [0, 1, 2];
         let mut columns =
-            Self { separator, indices: known, course: None, known: known.len(), per_second: 1.0 };
+            Self { separator, indices: known, segment: None, known: known.len(), per_second: 1.0 };
         let cells = || split(line, separator).map(cell);
         if cells().any(|cell| cell.parse::<f64>().is_ok()) {
             return Ok((columns, false));
@@ -95,7 +95,7 @@ impl Columns {
         let x = index("x", &["x"])?.ok_or_else(|| lacks("x"))?;
         let y = index("y", &["y"])?.ok_or_else(|| lacks("y"))?;
         columns.indices = [time, x, y];
-        columns.course = index("course", &["course"])?;
+        columns.segment = index("segment", &["segment"])?;
         columns.known = cells().count();
         columns.per_second = per_second;
         Ok((columns, true))
@@ -109,10 +109,10 @@ fn plain<'a>(
     let mut content = content.peekable();
     let Some((first, line)) = content.peek().copied() else { return Ok(()) };
     let (columns, is_header) = Columns::of(first, line)?;
-    let wanted = columns.indices.into_iter().map(Some).chain([columns.course]);
+    let wanted = columns.indices.into_iter().map(Some).chain([columns.segment]);
     let wanted: Vec<_> = wanted.collect();
     let needs = wanted.iter().flatten().max().map_or(0, |last| last + 1);
-    let mut course = 0;
+    let mut segment = 0;
     for (at, line) in content.skip(usize::from(is_header)) {
         let mut cells = [None; 4];
         let (mut has, mut filled) = (0, 0);
@@ -133,23 +133,23 @@ fn plain<'a>(
             return Err(Problem::Columns { has, needs }.at(at));
         };
         match said {
-            Some(said) => course = rising(cell(said), course, at)?,
-            None if columns.course.is_some() => {
+            Some(said) => segment = rising(cell(said), segment, at)?,
+            None if columns.segment.is_some() => {
                 return Err(Problem::Columns { has, needs }.at(at));
             }
             None => {}
         }
         let time = number(at, "the time", cell(time))? / columns.per_second;
         let (x, y) = (number(at, "x", cell(x))?, number(at, "y", cell(y))?);
-        taker.take(at, Point { time, x, y, course })?;
+        taker.take(at, Point { time, x, y, segment })?;
     }
     Ok(())
 }
 
-/// Reads a course, which must not fall.
+/// Reads a segment, which must not fall.
 fn rising(text: &str, before: u32, line: usize) -> Result<u32, FileError> {
-    let course = text.parse::<u32>().ok().filter(|course| *course >= before);
-    course.ok_or_else(|| Problem::Course(Quote::of(text)).at(line))
+    let segment = text.parse::<u32>().ok().filter(|segment| *segment >= before);
+    segment.ok_or_else(|| Problem::Segment(Quote::of(text)).at(line))
 }
 
 fn recording<'a>(
@@ -159,8 +159,8 @@ fn recording<'a>(
     taker: &mut Taker,
 ) -> Result<(), FileError> {
     let source = source(told, games).map_err(|problem| problem.at(1))?;
-    let no_place = || Problem::NoPlace(Quote::of(&source.record)).at(1);
-    let (x, y) = source.position_fields().ok_or_else(no_place)?;
+    let no_position = || Problem::NoPosition(Quote::of(&source.record)).at(1);
+    let (x, y) = source.position_fields().ok_or_else(no_position)?;
     let Some((at, header)) = content.next() else { return Err(Problem::Few(0).at(lines)) };
     check_header(&source, header).map_err(|problem| problem.at(at))?;
     let needs = RECORDING.len() + source.fields.len();
@@ -172,8 +172,8 @@ fn recording<'a>(
         }
         let mut cells = line.split(',').map(cell);
         let time = number(at, "the time", cells.next().unwrap_or_default())?;
-        let course = rising(cells.next().unwrap_or_default(), course_before, at)?;
-        course_before = course;
+        let segment = rising(cells.next().unwrap_or_default(), course_before, at)?;
+        course_before = segment;
         let mut values = Values::default();
         for ((value, field), cell) in values.iter_mut().zip(source.fields).zip(cells) {
             number(at, field.name, cell)?;
@@ -185,7 +185,7 @@ fn recording<'a>(
                 return Err(problem.at(at));
             }
         }
-        let point = Point { time, x: f64::from(values[x]), y: f64::from(values[y]), course };
+        let point = Point { time, x: f64::from(values[x]), y: f64::from(values[y]), segment };
         taker.take(at, point)?;
         taker.motion.values.push(values);
     }

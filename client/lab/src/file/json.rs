@@ -113,7 +113,7 @@ impl<'t> Points<'t, '_> {
             })
         };
         let (time, x, y) = (read("the time", time)?, read("x", x)?, read("y", y)?);
-        self.taker.take(line, Point { time: time / per_second, x, y, course: 0 })
+        self.taker.take(line, Point { time: time / per_second, x, y, segment: 0 })
     }
 }
 

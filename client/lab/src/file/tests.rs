@@ -82,8 +82,8 @@ fn what_is_wrong_is_said_with_its_line() {
         ("0,5,1,25,3,75\n", "line 1: columns: 6, and only 3 are known; name all"),
         ("t,x,y\n0,1,2\n1,1,5,3\n", "line 3: columns: 4, and only 3 are known"),
         ("t,x,X,y\n", "line 1: the header 't,x,X,y' has the column x twice"),
-        ("t,x,y,course\n0,1,2,1\n1,1,2,0\n", "line 3: the course is '0'; it is a whole"),
-        ("t,x,y,course\n0,1,2\n", "line 2: columns: 3; at least 4"),
+        ("t,x,y,segment\n0,1,2,1\n1,1,2,0\n", "line 3: the segment is '0'; it is a whole"),
+        ("t,x,y,segment\n0,1,2\n", "line 2: columns: 3; at least 4"),
         (
             "{\"t\":0,\"x\":1,\"y\":2}\n{\"t\":1,\"x\":1}\n",
             "line 2: the point '{\"t\":1,\"x\":1}' lacks y",
@@ -129,7 +129,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "# phaselock motion 1: game=race record=Car ticks=60\ntime,x,y\n",
-            "line 2: column 2 is 'x', and 'course' in this build",
+            "line 2: column 2 is 'x', and 'segment' in this build",
         ),
         (
             "# phaselock motion 1: game=race record=Car ticks=60\n\n",
@@ -146,9 +146,9 @@ fn what_is_wrong_is_said_with_its_line() {
 
 #[test]
 fn a_table_may_say_where_the_motion_does_not_go_on() {
-    let motion = read(b"course,t,x,y\n0,0,1,2\n0,1,2,3\n2,2,9,9\n").expect("it is right");
-    let courses: Vec<_> = motion.points.iter().map(|point| point.course).collect();
-    assert_eq!(courses, [0, 0, 2]);
+    let motion = read(b"segment,t,x,y\n0,0,1,2\n0,1,2,3\n2,2,9,9\n").expect("it is right");
+    let segments: Vec<_> = motion.points.iter().map(|point| point.segment).collect();
+    assert_eq!(segments, [0, 0, 2]);
     assert_eq!(read(motion.to_text().as_bytes()), Ok(motion));
 }
 
@@ -205,7 +205,7 @@ fn recorded() -> Motion {
             / 1e6,
         x: f64::from(values[x]),
         y: f64::from(values[y]),
-        course: tick / 30,
+        segment: tick / 30,
     });
     Motion { points: points.collect(), values, source: Some(source) }
 }
@@ -215,7 +215,7 @@ fn a_recording_reads_as_it_was_written() {
     let motion = recorded();
     let text = motion.to_text();
     assert!(text.starts_with(
-        "# phaselock motion 1: game=race record=Car ticks=60 seed=7\ntime,course,pedal,turn,hand,held,"
+        "# phaselock motion 1: game=race record=Car ticks=60 seed=7\ntime,segment,pedal,turn,hand,held,"
     ));
     assert_eq!(read(text.as_bytes()), Ok(motion.clone()));
     // Spreadsheets, and people who comment.
@@ -241,8 +241,8 @@ fn a_recording_reads_as_it_was_written() {
         with(4, ",-2,", ",-1.5,").starts_with("line 5: pedal is '-1.5', which the record's field")
     );
     assert!(with(4, ",-2,", ",").starts_with("line 5: columns: "));
-    assert!(with(4, ",0,", ",1.5,").starts_with("line 5: the course is '1.5'"));
-    assert!(with(40, ",1,", ",0,").starts_with("line 41: the course is '0'"));
+    assert!(with(4, ",0,", ",1.5,").starts_with("line 5: the segment is '1.5'"));
+    assert!(with(40, ",1,", ",0,").starts_with("line 41: the segment is '0'"));
     assert!(with(1, "heading", "azimuth").contains("is 'azimuth', and 'heading' in this build"));
     assert!(
         with(0, "ticks=60", "ticks=129")

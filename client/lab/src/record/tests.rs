@@ -19,7 +19,7 @@ fn source() -> Result<Source, RecordError> {
 fn take(files: &mut MotionFiles, ticks: std::ops::Range<u64>) -> Result<(), RecordError> {
     for tick in ticks {
         let values = Values::default();
-        let recorded = Recorded { tick: Tick(tick), kind: 0, values, course: 0 };
+        let recorded = Recorded { tick: Tick(tick), kind: 0, values, segment: 0 };
         let time = tick as f64 / 60.0;
         let now = LocalTime((time * 1e6) as i64);
         files.take(now, source, time, &recorded)?;

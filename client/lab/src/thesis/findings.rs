@@ -1,6 +1,6 @@
 //! Findings of the thesis, and whether they are found here.
 
-use phaselock::motion::fir::Kind;
+use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::Joining;
 
 use super::super::Contender;
@@ -123,10 +123,10 @@ fn of_schemes() -> Vec<Finding> {
         verdicts: vec![Verdict::certain(holds)],
         numbers,
     };
-    let plain = waypoints(Kind::Linear, Joining::Jump);
-    let straight = waypoints(Kind::Linear, Joining::Linear);
-    let bent = waypoints(Kind::ThesisQuadratic, Joining::Linear);
-    let cubic = waypoints(Kind::Linear, Joining::CubicSpline);
+    let plain = waypoints(Filter::Linear, Joining::Jump);
+    let straight = waypoints(Filter::Linear, Joining::Linear);
+    let bent = waypoints(Filter::ThesisQuadratic, Joining::Linear);
+    let cubic = waypoints(Filter::Linear, Joining::CubicSpline);
     let [sine, logarithm] = FUNCTIONS;
     let both = |contender| FUNCTIONS.map(|function| error(function, 1.0, contender));
     let pairs = SCHEMES.map(|(contender, _)| both(contender));

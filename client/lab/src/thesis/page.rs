@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use phaselock::motion::fir::{self, Kind};
+use phaselock::motion::fir::{self, Filter};
 
+use super::super::formulas::Formula;
 use super::super::report::{figure, figures, table};
-use super::super::shapes::Shape;
 use super::claims::to_linear;
 use super::findings::{Finding, SURE, Verdict, contradicted, findings};
 use super::reasons::reasons;
@@ -70,7 +70,7 @@ const TABLE_1: [(&str, Weights); 6] = [
         [(near - far) * since, 1.0 - near * since, far * since]
     }),
     ("our quadratic, for comparison", |h0, h1, ahead| {
-        fir::coefficients(Kind::Quadratic, 0.0, -h0, -h0 - h1, ahead)
+        fir::coefficients(Filter::Quadratic, 0.0, -h0, -h0 - h1, ahead)
     }),
 ];
 
@@ -115,13 +115,13 @@ fn schemes(text: &mut String) {
          its plots, which are lost.\n\n",
     );
     let columns = FUNCTIONS.map(|function| SPACINGS.map(|spacing| (function, spacing))).concat();
-    let title = |(function, spacing): &(Shape, f64)| format!("{function}, each {spacing}");
+    let title = |(function, spacing): &(Formula, f64)| format!("{function}, each {spacing}");
     let titles = columns.iter().map(title).chain(["jerk, sine, each 1".into()]);
     let lines = SCHEMES.map(|(contender, name)| {
-        let error = |(function, spacing): &(Shape, f64)| {
+        let error = |(function, spacing): &(Formula, f64)| {
             figure(scheme(*function, *spacing, contender).error_now_mean)
         };
-        let jerk = scheme(Shape::Sine, 1.0, contender).jerk;
+        let jerk = scheme(Formula::Sine, 1.0, contender).jerk;
         line(name, columns.iter().map(error).chain([format!("{jerk:.5}")]))
     });
     text.push_str(&table(&line("method", titles), &lines));

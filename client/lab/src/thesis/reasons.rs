@@ -1,6 +1,6 @@
 //! Reasons why some findings of the thesis hold here and others do not, with their grounds.
 
-use phaselock::motion::fir::{self, Kind};
+use phaselock::motion::fir::{self, Filter};
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 
 use super::super::report::figures;
@@ -315,7 +315,8 @@ const REASONS: [(&str, &[(Claim, Readings)]); 6] = [
 ];
 
 fn on_the_way() -> Reason {
-    let methods = [Joining::Jump, Joining::Linear].map(|joining| waypoints(Kind::Linear, joining));
+    let methods =
+        [Joining::Jump, Joining::Linear].map(|joining| waypoints(Filter::Linear, joining));
     let error = |method| scheme(FUNCTIONS[0], 1.0, method).error_now_mean;
     let newest = error(Contender::Newest);
     let [led, joined] = methods.map(error);
@@ -340,7 +341,7 @@ fn on_the_way() -> Reason {
 }
 
 fn turn_of_richardson() -> Reason {
-    let turns = [Kind::RichardsonPrinted, Kind::Richardson].map(|kind| fir::uniform(kind)[2]);
+    let turns = [Filter::RichardsonPrinted, Filter::Richardson].map(|kind| fir::uniform(kind)[2]);
     let ground = Ground {
         text:
             "so it makes twice as much of a turn as equation 2.33 would (the weights of the turn \

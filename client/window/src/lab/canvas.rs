@@ -8,7 +8,7 @@ use egui_macroquad::egui::{
 use phaselock::motion::Timeline;
 use phaselock_lab::strokes::{self, Marker};
 use phaselock_lab::track::{Fate, Legs};
-use phaselock_lab::{Seen, Watched};
+use phaselock_lab::{OnScreen, Watched};
 
 use super::drawing::Drawing;
 use super::errors::truth;
@@ -85,13 +85,13 @@ impl Canvas {
         let mut legs = Legs::default();
         self.truth = Track::new(samples.map(|sample| {
             let at = recording.position_of(&recording.shape.coords(&sample.values, None));
-            Some((view.point(at), legs.of(recording, at, sample.course)))
+            Some((view.point(at), legs.of(recording, at, sample.segment)))
         }));
         let track = |run: &Vec<Watched>| {
             let mut legs = Legs::default();
             Track::new(run.iter().map(|frame| match (frame.position, frame.seen) {
-                (Some(at), Seen::Shown(_, course)) => {
-                    Some((view.point(at), legs.of(recording, at, course)))
+                (Some(at), OnScreen::Shown(_, segment)) => {
+                    Some((view.point(at), legs.of(recording, at, segment)))
                 }
                 _ => None,
             }))

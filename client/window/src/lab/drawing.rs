@@ -80,7 +80,7 @@ impl Drawing {
         let points = (0..=steps).map(|step| {
             let time = secs * f64::from(step) / f64::from(steps);
             let [x, y] = self.at(time);
-            Point { time, x, y, course: 0 }
+            Point { time, x, y, segment: 0 }
         });
         let points: Vec<_> = points.collect();
         Recording::of_points(&points).ok_or(NoPath)

@@ -2,7 +2,7 @@
 
 use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Shape, Stroke, pos2, vec2};
 use phaselock_lab::scores::quantile;
-use phaselock_lab::{Seen, Watched};
+use phaselock_lab::{OnScreen, Watched};
 
 use super::canvas::{Against, color};
 use super::legend::digits;
@@ -26,8 +26,8 @@ pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
         Against::Then => frame.then,
         Against::Now => frame.present,
     };
-    let Seen::Shown(_, course) = frame.seen else { return None };
-    truth.filter(|truth| truth.course == course).map(|truth| truth.position)
+    let OnScreen::Shown(_, segment) = frame.seen else { return None };
+    truth.filter(|truth| truth.segment == segment).map(|truth| truth.position)
 }
 
 pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
@@ -104,16 +104,16 @@ mod tests {
     use crate::lab::model::Unit;
     use crate::lab::settings::LabSettings;
     use phaselock_lab::file::Point;
-    use phaselock_lab::shapes::Shape;
+    use phaselock_lab::formulas::Formula;
     use phaselock_lab::{Contender, Recording};
 
     #[test]
     fn a_teleport_is_no_error() {
         let mut model =
-            Model::new(Shape::Zigzag, LabSettings::default(), Some(&[Contender::Newest]));
+            Model::new(Formula::Zigzag, LabSettings::default(), Some(&[Contender::Newest]));
         let points = (0..400).map(|step| {
-            let (time, course) = (f64::from(step) / 100.0, u32::from(step >= 200));
-            Point { time, x: f64::from(course) * 1e3 + time, y: 0.0, course }
+            let (time, segment) = (f64::from(step) / 100.0, u32::from(step >= 200));
+            Point { time, x: f64::from(segment) * 1e3 + time, y: 0.0, segment }
         });
         let points: Vec<_> = points.collect();
         let recording = Recording::of_points(&points).expect("a path");
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn errors_are_those_that_are_scored() {
         let methods = [Contender::Newest];
-        let mut model = Model::new(Shape::Zigzag, LabSettings::default(), Some(&methods));
+        let mut model = Model::new(Formula::Zigzag, LabSettings::default(), Some(&methods));
         assert_eq!(most(&model, Against::Then), 1e-9, "nothing is known yet");
         assert!(model.compute(|_| true));
         let row = model.rows.iter().find(|row| row.on).expect("one is on");

@@ -166,7 +166,7 @@ pub(super) fn summary_json(model: &Model) -> String {
 mod tests {
     use super::*;
     use crate::lab::settings::LabSettings;
-    use phaselock_lab::shapes::Shape;
+    use phaselock_lab::formulas::Formula;
 
     #[test]
     fn nothing_is_written_over() {
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_every_frame_and_method() {
-        let mut model = Model::new(Shape::Sine, LabSettings::default(), None);
+        let mut model = Model::new(Formula::Sine, LabSettings::default(), None);
         assert!(model.compute(|_| true));
         let csv = frames_csv(&model);
         let columns = csv.lines().next().expect("a header").split(',').count();

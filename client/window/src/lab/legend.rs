@@ -284,7 +284,7 @@ fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender>
 mod tests {
     use super::*;
     use crate::lab::settings::LabSettings;
-    use phaselock_lab::shapes::Shape;
+    use phaselock_lab::formulas::Formula;
 
     #[test]
     fn numbers_fit_their_column() {
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_best_of_all_are_marked() {
-        let mut model = Model::new(Shape::Zigzag, LabSettings::default(), None);
+        let mut model = Model::new(Formula::Zigzag, LabSettings::default(), None);
         assert!(model.compute(|_| true));
         assert!(model.score(true, || true));
         assert_eq!(best(&model.rows, Against::Then), [None; 3], "nothing is scored yet");

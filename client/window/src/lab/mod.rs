@@ -34,7 +34,7 @@ use egui_macroquad::egui::{
 use phaselock::games::Games;
 use phaselock::link::Conditions;
 use phaselock_lab::file::Motion;
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::{Contender, Recording};
 
 use self::canvas::{Against, Canvas, Options};
@@ -69,7 +69,7 @@ const NOTICE_SECS: f32 = 6.0;
 pub(crate) struct Begin {
     /// Name and content of a file.
     pub(crate) file: Option<(String, Arc<Motion>)>,
-    pub(crate) path: Option<Shape>,
+    pub(crate) path: Option<Formula>,
     pub(crate) methods: Option<Vec<Contender>>,
     /// Folder of exports; none for the current one.
     pub(crate) export: Option<PathBuf>,
@@ -104,7 +104,7 @@ struct Notice {
 
 impl Lab {
     pub(crate) fn new(begin: &Begin, link: Option<&Conditions>, games: &Games) -> Self {
-        let path = begin.path.unwrap_or(Shape::Zigzag);
+        let path = begin.path.unwrap_or(Formula::Zigzag);
         let mut model = Model::new(path, LabSettings::over(link), begin.methods.as_deref());
         let mut notice = None;
         let file = begin.file.as_ref();

@@ -4,8 +4,8 @@
 use std::rc::Rc;
 
 use phaselock::motion::Choice;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::scores::Tally;
-use phaselock_lab::shapes::Shape;
 use phaselock_lab::track::{self, Update};
 use phaselock_lab::{Carried, Contender, Recording, Scores, Watched, watch};
 
@@ -19,7 +19,7 @@ const SHAPE_SECS: f64 = 10.0;
 /// Source of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Origin {
-    Shape(Shape),
+    Formula(Formula),
     Drawn,
     File,
 }
@@ -87,11 +87,15 @@ const FIRST: [Contender; 4] = [
 
 impl Model {
     /// A path by formula over a network, with these methods or a few.
-    pub(crate) fn new(shape: Shape, controls: LabSettings, methods: Option<&[Contender]>) -> Self {
+    pub(crate) fn new(
+        shape: Formula,
+        controls: LabSettings,
+        methods: Option<&[Contender]>,
+    ) -> Self {
         let recording = Rc::new(shape.record(SHAPE_SECS));
         let carried = Carried::new(&recording, &controls.setup(&recording, SECS_MAX));
         let mut model = Self {
-            origin: Origin::Shape(shape),
+            origin: Origin::Formula(shape),
             recording,
             drawn: None,
             file: None,
@@ -117,7 +121,7 @@ impl Model {
 
     pub(crate) fn path_words(&self) -> &str {
         match &self.origin {
-            Origin::Shape(shape) => shape.title(),
+            Origin::Formula(shape) => shape.title(),
             Origin::Drawn => "Yours",
             Origin::File => self.file().unwrap_or_default(),
         }
@@ -148,8 +152,8 @@ impl Model {
         self.file.as_ref().map(|(name, ..)| name.as_str())
     }
 
-    pub(crate) fn choose_shape(&mut self, shape: Shape) {
-        self.choose(Origin::Shape(shape), Rc::new(shape.record(SHAPE_SECS)));
+    pub(crate) fn choose_shape(&mut self, shape: Formula) {
+        self.choose(Origin::Formula(shape), Rc::new(shape.record(SHAPE_SECS)));
     }
 
     pub(crate) fn set_drawn(&mut self, recording: Recording) {

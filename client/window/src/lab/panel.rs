@@ -4,7 +4,7 @@ use egui_macroquad::egui::{
     Align, Align2, Button, Layout, Response, RichText, Sense, Slider, Stroke, Ui, vec2,
 };
 use phaselock::link::PROFILES;
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 
 use super::model::{Model, Origin};
 use super::settings::{
@@ -62,8 +62,8 @@ pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
 }
 
 fn paths(ui: &mut Ui, model: &mut Model) {
-    for shape in Shape::ALL {
-        let chosen = model.origin == Origin::Shape(*shape);
+    for shape in Formula::ALL {
+        let chosen = model.origin == Origin::Formula(*shape);
         if chip(ui, chosen, shape.title()).clicked() {
             model.choose_shape(*shape);
         }

@@ -142,11 +142,11 @@ impl LabSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phaselock_lab::shapes::Shape;
+    use phaselock_lab::formulas::Formula;
 
     #[test]
     fn what_is_set_is_what_is_simulated() {
-        let recording = Shape::Zigzag.record(4.0);
+        let recording = Formula::Zigzag.record(4.0);
         let mut controls = LabSettings { interval_ms: 50.0, history: 99, ..LabSettings::default() };
         let setup = controls.setup(&recording, 60.0);
         assert_eq!((setup.interval, setup.history, setup.secs), (0.05, HISTORY_MAX, 4.0));

@@ -152,7 +152,7 @@ fn what_is_set_stays_until_it_is_changed() {
 fn files_begin_with_their_first_minute() {
     let points = (0..=700).map(|step| {
         let time = f64::from(step) / 10.0;
-        phaselock_lab::file::Point { time, x: time.sin(), y: time.cos(), course: 0 }
+        phaselock_lab::file::Point { time, x: time.sin(), y: time.cos(), segment: 0 }
     });
     let motion = Motion { points: points.collect(), ..Motion::default() };
     let methods = Some(vec![Contender::Newest]);

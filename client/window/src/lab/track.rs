@@ -11,7 +11,7 @@ const POINTS_MAX: usize = 1000;
 /// Dashes of a track at most; an older part is painted without gaps.
 const DASHES_MAX: f32 = 350.0;
 
-/// The shown course of a body over time.
+/// The shown track of a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Track {
     /// One a frame; none where nothing is shown.
@@ -28,15 +28,15 @@ struct Knot {
 }
 
 impl Track {
-    /// A track through positions, each with its course; no line leads to another course.
+    /// A track through positions, each with its segment; no line leads to another segment.
     pub(crate) fn new(positions: impl Iterator<Item = Option<(Pos2, u32)>>) -> Self {
         let (mut along, mut last) = (0.0, None);
         let knots = positions.map(|position| {
-            let Some((at, course)) = position else {
+            let Some((at, segment)) = position else {
                 last = None;
                 return None;
             };
-            let before = last.replace((at, course)).filter(|(_, other)| *other == course);
+            let before = last.replace((at, segment)).filter(|(_, other)| *other == segment);
             along += before.map_or(0.0, |(before, _): (Pos2, u32)| before.distance(at));
             Some(Knot { at, along, fresh: before.is_none() })
         });
@@ -190,7 +190,7 @@ mod tests {
         let positions = [Some((0.0, 0)), Some((9.0, 0)), None, Some((20.0, 0)), Some((29.0, 0))]
             .into_iter()
             .chain([Some((50.0, 1)), Some((55.0, 1))]);
-        let track = Track::new(positions.map(|it| it.map(|(x, course)| (pos2(x, 0.0), course))));
+        let track = Track::new(positions.map(|it| it.map(|(x, segment)| (pos2(x, 0.0), segment))));
         let ends = |lines: &[Vec<Pos2>]| lines.iter().map(|it| it[0].x).collect::<Vec<_>>();
         assert_eq!(ends(&track.lines(0..9)), [0.0, 20.0, 50.0]);
         assert_eq!(ends(&track.lines(1..5)), [20.0]);

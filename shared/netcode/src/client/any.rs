@@ -39,7 +39,7 @@ pub trait AnyClient: Any + Debug + Send {
     /// [`Client::handle_input`](super::Client::handle_input) with a packed input.
     fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed);
     /// Moves everything on to `now` as [`Client::view`](super::Client::view) does, in a program that does not draw.
-    fn handle_view(&mut self, now: LocalTime);
+    fn handle_picture(&mut self, now: LocalTime);
     /// Chooses the loop that keeps the clock in phase.
     fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter);
     /// Shows the others of a kind, an index into the game's kinds, by a method.

@@ -26,7 +26,7 @@ pub enum Fed {
     /// due.
     Press(LocalTime, Vec<Vec<u32>>),
     /// [`Session::view`](super::Session::view): a picture.
-    View(LocalTime),
+    Picture(LocalTime),
     /// [`Session::choose`](super::Session::choose).
     Choose(u8, Choice),
     /// [`Session::set_loop_filter`](super::Session::set_loop_filter).

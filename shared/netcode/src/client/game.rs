@@ -29,7 +29,7 @@ use crate::wire::{Echo, is_of_game, mark_game};
 
 /// The picture of a moment.
 #[derive(Clone, Debug)]
-pub struct View<G: Game> {
+pub struct Picture<G: Game> {
     /// Everybody: the own player and what it touches as predicted, the rest as their presentation
     /// has it.
     pub entities: Entities<G::Entity>,
@@ -188,7 +188,7 @@ impl<G: Game> Client<G> {
     }
 
     /// The picture of this moment.
-    pub fn view(&mut self, now: LocalTime) -> View<G> {
+    pub fn picture(&mut self, now: LocalTime) -> Picture<G> {
         self.common.pll.settle(now);
         let server_time = self.common.pll.server_time(now);
         let delay = self.common.delay.advance(now);
@@ -213,7 +213,7 @@ impl<G: Game> Client<G> {
         }
         let own = self.prediction.drawn(now, ahead, |slot| entities.insert(slot));
         self.shown.clone_from(&entities);
-        View { entities, own, server_time, own_time, presentation_time }
+        Picture { entities, own, server_time, own_time, presentation_time }
     }
 
     /// The time at which those are shown who are of the own player's kind: who are shot at.
@@ -448,8 +448,8 @@ impl<G: Game> AnyClient for Client<G> {
         self.handle_input(now, tick, <G::Input as Record>::unpack(input));
     }
 
-    fn handle_view(&mut self, now: LocalTime) {
-        let _ = self.view(now);
+    fn handle_picture(&mut self, now: LocalTime) {
+        let _ = self.picture(now);
     }
 
     fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {

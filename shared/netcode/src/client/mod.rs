@@ -25,7 +25,7 @@ pub use any::AnyClient;
 pub use common::{Common, Seat};
 pub use controller::{Autopilot, Controller, downcast_mut, downcast_ref};
 pub use fed::Fed;
-pub use game::{Client, View};
+pub use game::{Client, Picture};
 pub use news::Correction;
 pub use output::{Motion, Notice, Output, State};
 pub use recorder::Recorded;

@@ -30,7 +30,7 @@ pub struct Recorded {
     /// Rises by one where the motion does not go on from the state before: when the player is put
     /// elsewhere, gets another entity, or nothing was known of it for longer than anybody would
     /// extrapolate.
-    pub course: u32,
+    pub segment: u32,
 }
 
 /// Records confirmed states.
@@ -52,18 +52,18 @@ impl Recorder {
         let gap_max = (HORIZON_SECS * f64::from(rates.tick_hz)) as u64;
         for (tick, packed) in states {
             let values = unpack_values(fields, &packed);
-            let course = match &self.last {
+            let segment = match &self.last {
                 // What came late, or twice.
                 Some((_, last)) if tick <= last.tick => continue,
                 Some((id, last)) => {
                     let goes_on = (*id, last.kind) == (own, kind)
                         && !cut_between(fields, &last.values, &values)
                         && tick.since(last.tick) <= gap_max;
-                    last.course + u32::from(!goes_on)
+                    last.segment + u32::from(!goes_on)
                 }
                 None => 0,
             };
-            let recorded = Recorded { tick, kind, values, course };
+            let recorded = Recorded { tick, kind, values, segment };
             self.last = Some((own, recorded));
             if self.waiting.len() >= WAITING_MAX {
                 self.waiting.pop_front();

@@ -22,7 +22,7 @@ use super::any::AnyClient;
 use super::common::Common;
 use super::controller::{Controller, downcast_mut, downcast_ref};
 use super::fed::Fed;
-use super::game::{Client, View};
+use super::game::{Client, Picture};
 use super::output::{Motion, Notice, Output, State};
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Packed, Record};
@@ -383,11 +383,11 @@ impl Session {
     }
 
     /// The picture of this moment, if the session has a client of that game.
-    pub fn view<G: Game>(&mut self, now: LocalTime) -> Option<View<G>> {
+    pub fn picture<G: Game>(&mut self, now: LocalTime) -> Option<Picture<G>> {
         let client = downcast_mut::<G>(&mut **self.client.as_mut()?)?;
-        let view = client.view(now);
-        self.note(|| Fed::View(now));
-        Some(view)
+        let picture = client.picture(now);
+        self.note(|| Fed::Picture(now));
+        Some(picture)
     }
 
     /// See [`Client::traces`].
@@ -397,10 +397,10 @@ impl Session {
     }
 
     /// Moves on as [`view`](Self::view) does, in a program that does not draw.
-    pub fn handle_view(&mut self, now: LocalTime) {
-        self.note(|| Fed::View(now));
+    pub fn handle_picture(&mut self, now: LocalTime) {
+        self.note(|| Fed::Picture(now));
         if let Some(client) = &mut self.client {
-            client.handle_view(now);
+            client.handle_picture(now);
         }
     }
 
@@ -480,7 +480,7 @@ impl Session {
         self.fed.as_mut()?.pop_front()
     }
 
-    /// Feeds in an entry of the recording of a session with the same configuration. [`Fed::View`]
+    /// Feeds in an entry of the recording of a session with the same configuration. [`Fed::Picture`]
     /// draws nothing; for the picture, call [`view`](Self::view) with its time instead.
     pub fn feed(&mut self, fed: &Fed) {
         match fed {
@@ -500,7 +500,7 @@ impl Session {
                     Some(packed)
                 });
             }
-            Fed::View(now) => self.handle_view(*now),
+            Fed::Picture(now) => self.handle_picture(*now),
             Fed::Choose(kind, choice) => self.choose(*kind, *choice),
             Fed::LoopFilter(now, filter) => self.set_loop_filter(*now, *filter),
             Fed::Leave(reason) => self.leave(reason),

@@ -9,7 +9,7 @@
 //! next, so that velocity is continuous.
 
 use super::extrapolator::Extrapolator;
-use super::fir::Kind;
+use super::fir::Filter;
 use super::method::Rules;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
@@ -20,9 +20,9 @@ const CANDIDATES: [Extrapolator; 6] = [
     Extrapolator::Rules,
     Extrapolator::Reckoned,
     Extrapolator::Hold,
-    Extrapolator::Fir(Kind::Linear),
-    Extrapolator::Fir(Kind::Richardson),
-    Extrapolator::Fir(Kind::Quadratic),
+    Extrapolator::Fir(Filter::Linear),
+    Extrapolator::Fir(Filter::Richardson),
+    Extrapolator::Fir(Filter::Quadratic),
 ];
 
 /// Weight of the newest error in the mean. Arbitrary: what was five states ago counts a third.
@@ -145,7 +145,7 @@ mod tests {
     fn it_finds_what_fits_the_motion() {
         // A parabola, whose rate is not stated.
         let thrown = |t: f64| Body { y: (30.0 * t - 5.0 * t * t) as f32, ..Body::at(0.0) };
-        assert_eq!(chosen_for(&NoRules, &thrown), Extrapolator::Fir(Kind::Quadratic));
+        assert_eq!(chosen_for(&NoRules, &thrown), Extrapolator::Fir(Filter::Quadratic));
         // Trembling about a position.
         let trembling = |t: f64| {
             let mut random = Random::new((t * 1000.0) as u64);

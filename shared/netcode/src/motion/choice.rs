@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ease::Curve;
 use super::eased::Eased;
 use super::extrapolator::Extrapolator;
-use super::fir::Kind;
+use super::fir::Filter;
 use super::interpolators::{self, Interpolator};
 use super::method::{HORIZON_SECS, Method, RECKONED_SECS, Timeline};
 use super::names::named;
@@ -118,14 +118,14 @@ impl Choice {
             Self::CubicSpline => (Extrapolator::Reckoned, Curve::Cubic),
             Self::OneTwelfth => (Extrapolator::Reckoned, Curve::Twelfth),
             Self::RunForward => (Extrapolator::Rules, Curve::Bezier),
-            Self::FirLinear => (Extrapolator::Fir(Kind::Linear), Curve::Cubic),
-            Self::FirThesisQuadratic => (Extrapolator::Fir(Kind::ThesisQuadratic), Curve::Cubic),
-            Self::FirQuadratic => (Extrapolator::Fir(Kind::Quadratic), Curve::Cubic),
-            Self::FirCatmullRom => (Extrapolator::Fir(Kind::CatmullRom), Curve::Cubic),
+            Self::FirLinear => (Extrapolator::Fir(Filter::Linear), Curve::Cubic),
+            Self::FirThesisQuadratic => (Extrapolator::Fir(Filter::ThesisQuadratic), Curve::Cubic),
+            Self::FirQuadratic => (Extrapolator::Fir(Filter::Quadratic), Curve::Cubic),
+            Self::FirCatmullRom => (Extrapolator::Fir(Filter::CatmullRom), Curve::Cubic),
             Self::FirRichardsonPrinted => {
-                (Extrapolator::Fir(Kind::RichardsonPrinted), Curve::Cubic)
+                (Extrapolator::Fir(Filter::RichardsonPrinted), Curve::Cubic)
             }
-            Self::FirRichardson => (Extrapolator::Fir(Kind::Richardson), Curve::Cubic),
+            Self::FirRichardson => (Extrapolator::Fir(Filter::Richardson), Curve::Cubic),
             Self::Kalman => (Extrapolator::Kalman, Curve::Cubic),
             Self::DeadReckoning => (Extrapolator::Reckoned, Curve::Straight),
             Self::Adaptive => (Extrapolator::Adaptive, Curve::Cubic),

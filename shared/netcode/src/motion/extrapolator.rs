@@ -1,6 +1,6 @@
 //! Extrapolators by their names.
 
-use super::fir::{self, Kind};
+use super::fir::{self, Filter};
 use super::forecast::Forecast;
 use super::names::named;
 use super::track::Track;
@@ -11,13 +11,13 @@ pub enum Extrapolator {
     /// Standing at the newest place: the thesis's point to point.
     Hold,
     /// A weighted sum of the last three places, with weights for the spacing that there is.
-    Fir(Kind),
+    Fir(Filter),
     /// The same with the weights of equal steps whatever the spacing is, as the thesis's Table 1
     /// has Catmull-Rom and Richardson: the sum is the position one
     /// [`Moment::interval`](super::Moment) after the newest state. Before and beyond that time
     /// the thing is on the straight line through that and the newest place. With
-    /// [`Kind::ThesisQuadratic`] it is the same as with [`Kind::CatmullRom`].
-    Uniform(Kind),
+    /// [`Filter::ThesisQuadratic`] it is the same as with [`Filter::CatmullRom`].
+    Uniform(Filter),
     /// Straight on at the rates that the newest state states, or that follow from the state
     /// before.
     Reckoned,
@@ -32,29 +32,29 @@ pub enum Extrapolator {
 named! { Extrapolator, "extrapolator":
     Self::Hold => "hold", "Point to point",
         "Prediction thesis, 2.3.1, basic prediction";
-    Self::Fir(Kind::Linear) => "linear", "Linear extrapolation",
+    Self::Fir(Filter::Linear) => "linear", "Linear extrapolation",
         "Prediction thesis, 2.3.2, eq. 2.26";
-    Self::Fir(Kind::ThesisQuadratic) => "thesis-quadratic", "Quadratic extrapolation as in the thesis",
+    Self::Fir(Filter::ThesisQuadratic) => "thesis-quadratic", "Quadratic extrapolation as in the thesis",
         "Prediction thesis, 2.3.2, eq. 2.28 and 2.29";
-    Self::Fir(Kind::Quadratic) => "quadratic", "Quadratic extrapolation",
+    Self::Fir(Filter::Quadratic) => "quadratic", "Quadratic extrapolation",
         "Lagrange's parabola; corrects the thesis's eq. 2.29";
-    Self::Fir(Kind::CatmullRom) => "catmull-rom", "Catmull-Rom extrapolation",
+    Self::Fir(Filter::CatmullRom) => "catmull-rom", "Catmull-Rom extrapolation",
         "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform";
-    Self::Fir(Kind::RichardsonPrinted) => "richardson-printed", "Richardson extrapolation as printed",
+    Self::Fir(Filter::RichardsonPrinted) => "richardson-printed", "Richardson extrapolation as printed",
         "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before";
-    Self::Fir(Kind::Richardson) => "richardson", "Richardson extrapolation",
+    Self::Fir(Filter::Richardson) => "richardson", "Richardson extrapolation",
         "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it";
-    Self::Uniform(Kind::Linear) => "uniform-linear", "Linear extrapolation, equal steps",
+    Self::Uniform(Filter::Linear) => "uniform-linear", "Linear extrapolation, equal steps",
         "Prediction thesis, Table 1, eq. 2.25";
-    Self::Uniform(Kind::ThesisQuadratic) => "uniform-thesis-quadratic", "Quadratic extrapolation as in the thesis, equal steps",
+    Self::Uniform(Filter::ThesisQuadratic) => "uniform-thesis-quadratic", "Quadratic extrapolation as in the thesis, equal steps",
         "Prediction thesis, 2.3.2, eq. 2.29";
-    Self::Uniform(Kind::Quadratic) => "uniform-quadratic", "Quadratic extrapolation, equal steps",
+    Self::Uniform(Filter::Quadratic) => "uniform-quadratic", "Quadratic extrapolation, equal steps",
         "Lagrange's parabola at equal steps";
-    Self::Uniform(Kind::CatmullRom) => "uniform-catmull-rom", "Catmull-Rom extrapolation, equal steps",
+    Self::Uniform(Filter::CatmullRom) => "uniform-catmull-rom", "Catmull-Rom extrapolation, equal steps",
         "Prediction thesis, Table 1, eq. 2.31";
-    Self::Uniform(Kind::RichardsonPrinted) => "uniform-richardson-printed", "Richardson extrapolation as printed, equal steps",
+    Self::Uniform(Filter::RichardsonPrinted) => "uniform-richardson-printed", "Richardson extrapolation as printed, equal steps",
         "Prediction thesis, Table 1, eq. 2.34";
-    Self::Uniform(Kind::Richardson) => "uniform-richardson", "Richardson extrapolation, equal steps",
+    Self::Uniform(Filter::Richardson) => "uniform-richardson", "Richardson extrapolation, equal steps",
         "Prediction thesis, 2.3.2, as eq. 2.33 gives it";
     Self::Reckoned => "reckoned", "Dead reckoning",
         "DIS (IEEE 1278.1); prediction thesis, 2.2.2, eq. 2.17";

@@ -26,7 +26,7 @@
 //! Where the thesis errs:
 //! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`,
 //!   though it is that of half a step before. A parabola through the three points is
-//!   [`Kind::Quadratic`].
+//!   [`Filter::Quadratic`].
 //! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at
 //!   equal steps: that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what
 //!   it extrapolates for `t0` is not `x0`, and it makes twice as much of a turn.
@@ -41,7 +41,7 @@ use super::track::{Knot, Shape};
 
 /// An extrapolator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum Filter {
     /// On along the line through the last two, eq. 2.25 and 2.26.
     Linear,
     /// By the last slope and the acceleration, as the thesis has it, eq. 2.28 and 2.29.
@@ -61,7 +61,7 @@ pub enum Kind {
 /// The least span in seconds that a slope is taken over: server time has microseconds.
 pub(super) const SPAN_MIN: f64 = 1e-6;
 
-impl Kind {
+impl Filter {
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Linear,
@@ -89,7 +89,7 @@ impl Kind {
 
 /// The weights of the newest value and of the two before it, at times `t0 > t1 > t2`, for the
 /// value at `t`. They sum to 1. Spans below a microsecond count as one.
-pub fn coefficients(kind: Kind, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
+pub fn coefficients(kind: Filter, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
     let (h0, h1) = ((t0 - t1).max(SPAN_MIN), (t1 - t2).max(SPAN_MIN));
     let (r, p, q) = kind.turning(h0, h1);
     let ahead = t - t0;
@@ -100,20 +100,20 @@ pub fn coefficients(kind: Kind, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
 }
 
 /// The weights for the value one step ahead if all steps are equal.
-pub fn uniform(kind: Kind) -> [f64; 3] {
+pub fn uniform(kind: Filter) -> [f64; 3] {
     match kind {
-        Kind::Linear => [2.0, -1.0, 0.0],
-        Kind::ThesisQuadratic | Kind::CatmullRom => [2.5, -2.0, 0.5],
-        Kind::Quadratic => [3.0, -3.0, 1.0],
-        Kind::RichardsonPrinted => [7.0 / 3.0, -5.0 / 3.0, 1.0 / 3.0],
-        Kind::Richardson => [13.0 / 6.0, -4.0 / 3.0, 1.0 / 6.0],
+        Filter::Linear => [2.0, -1.0, 0.0],
+        Filter::ThesisQuadratic | Filter::CatmullRom => [2.5, -2.0, 0.5],
+        Filter::Quadratic => [3.0, -3.0, 1.0],
+        Filter::RichardsonPrinted => [7.0 / 3.0, -5.0 / 3.0, 1.0 / 3.0],
+        Filter::Richardson => [13.0 / 6.0, -4.0 / 3.0, 1.0 / 6.0],
     }
 }
 
 /// Forecast from a knot and those before it. With two knots it is the linear one; one alone goes
 /// on at the rate that it states, or stands.
 pub(super) fn forecast(
-    kind: Kind,
+    kind: Filter,
     shape: &Shape,
     newest: &Knot,
     [before, earlier]: [Option<&Knot>; 2],
@@ -146,7 +146,7 @@ pub(super) fn forecast(
 /// taken for the position so many seconds after the newest knot, and the track for the straight line
 /// from there to it. With fewer knots as [`forecast`].
 pub(super) fn forecast_evenly(
-    kind: Kind,
+    kind: Filter,
     shape: &Shape,
     newest: &Knot,
     [before, earlier]: [Option<&Knot>; 2],
@@ -154,7 +154,7 @@ pub(super) fn forecast_evenly(
 ) -> Forecast {
     let mut forecast = Forecast::reckoned(newest);
     let Some(before) = before else { return forecast };
-    let kind = if earlier.is_some() { kind } else { Kind::Linear };
+    let kind = if earlier.is_some() { kind } else { Filter::Linear };
     let earlier = earlier.unwrap_or(before);
     // The weights sum to 1: it is the newest place and these parts of the last two steps.
     let [first, _, last] = uniform(kind);
@@ -184,14 +184,14 @@ mod tests {
 
     #[test]
     fn at_equal_steps_they_are_the_table() {
-        for kind in Kind::ALL {
+        for kind in Filter::ALL {
             let any = coefficients(kind, 0.3, 0.2, 0.1, 0.4);
             for (any, uniform) in any.iter().zip(uniform(kind)) {
                 assert!((any - uniform).abs() < 1e-9, "{kind:?}: {any} for {uniform}");
             }
         }
         // The thesis's example, eq. 2.27: 3 at 2, 4 at 2.5, so 7 at 4.
-        let [newest, before, _] = coefficients(Kind::Linear, 2.5, 2.0, 0.0, 4.0);
+        let [newest, before, _] = coefficients(Filter::Linear, 2.5, 2.0, 0.0, 4.0);
         assert_eq!(newest * 4.0 + before * 3.0, 7.0);
     }
 
@@ -206,18 +206,18 @@ mod tests {
         ) {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
             let line = |t: f64| 2.0 + speed * t;
-            for kind in Kind::ALL {
+            for kind in Filter::ALL {
                 let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + ahead);
                 prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", kind);
                 let value = sum(weights, times, line);
                 prop_assert!((value - line(5.0 + ahead)).abs() < 1e-6, "{:?}", kind);
             }
             let parabola = |t: f64| line(t) - 3.0 * (t - 4.0) * (t - 4.0);
-            let kind = Kind::Quadratic;
+            let kind = Filter::Quadratic;
             let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + ahead);
             prop_assert!((sum(weights, times, parabola) - parabola(5.0 + ahead)).abs() < 1e-5);
             // A Catmull-Rom spline leaves the newest point as the parabola does.
-            let near = coefficients(Kind::CatmullRom, times[0], times[1], times[2], 5.0 + 1e-6);
+            let near = coefficients(Filter::CatmullRom, times[0], times[1], times[2], 5.0 + 1e-6);
             let slope = (sum(near, times, parabola) - parabola(5.0)) / 1e-6;
             prop_assert!((slope - (speed - 6.0)).abs() < 1e-3);
         }
@@ -229,7 +229,7 @@ mod tests {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
             let body = |at: usize| (times[at], Body { y: f32::from(x[at]) / 64.0, ..Body::at(0.0) });
             let track = track_of(&[body(2), body(1), body(0)], 0.0);
-            for kind in Kind::ALL {
+            for kind in Filter::ALL {
                 let forecast = Extrapolator::Fir(kind).forecast(&track, 0, 0.1).expect("a state is there");
                 let position = forecast.at(track.shape(), &NoRules, 5.0 + age);
                 let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + age);
@@ -249,7 +249,7 @@ mod tests {
         };
         let one = track_of(&[(2.0, Body { vx: 5.0, y: 1.0, ..Body::at(1.0) })], 0.0);
         let two = track_of(&[(1.9, Body::uniform(1.9)), (2.0, Body::uniform(2.0))], 0.0);
-        for kind in Kind::ALL {
+        for kind in Filter::ALL {
             let (x, y) = at(&one, kind);
             assert!((x - 1.5).abs() < 1e-9 && y == 1.0);
             let (x, y) = at(&two, kind);

@@ -14,7 +14,7 @@ use super::State;
 use super::history::{Frame, History};
 use crate::fields::Entity;
 use crate::game::Game;
-use crate::wire::extrapolation::Past;
+use crate::wire::extrapolation::ReferenceStates;
 use crate::wire::fields::without_hidden;
 use crate::wire::range::{Recorder, Symbol};
 use crate::wire::snapshot::{Encoding, References, digest};
@@ -129,7 +129,7 @@ impl<G: Game> Encodings<G> {
         let Source { game, history, frame } = source;
         let state = frame.get(index)?;
         let fields = G::Entity::KINDS[usize::from(state.kind)].fields;
-        let mut past = Past::default();
+        let mut past = ReferenceStates::default();
         for age in references.iter() {
             let then = history.at(frame.tick.minus(u64::from(age)))?.get(index)?;
             past.push(age, &without_hidden(fields, own, &then.packed));

@@ -16,9 +16,9 @@
 pub mod encodings;
 mod frames;
 pub mod history;
+mod presence;
 pub mod priority;
 pub mod sender;
 pub mod store;
-mod track;
 
 pub use crate::wire::state::State;

@@ -7,8 +7,8 @@ use super::State;
 use super::encodings::{Encodings, Source};
 use super::frames::Frames;
 use super::history::History;
+use super::presence::Presence;
 use super::priority::{Owed, Priorities};
-use super::track::Track;
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
@@ -52,7 +52,7 @@ struct SentPacket {
 
 impl SentPacket {
     /// Puts its content back in line: the packet is lost, or its fate will never be known.
-    fn take_back(&mut self, tracks: &mut [Track], priorities: &mut Priorities) {
+    fn take_back(&mut self, presences: &mut [Presence], priorities: &mut Priorities) {
         for (index, said) in &mut self.entities {
             match said {
                 Said::There(owed) => {
@@ -61,7 +61,7 @@ impl SentPacket {
                     }
                 }
                 Said::Away => {
-                    if let Some(track) = tracks.get_mut(usize::from(*index)) {
+                    if let Some(track) = presences.get_mut(usize::from(*index)) {
                         track.leaving = false;
                     }
                 }
@@ -88,7 +88,7 @@ const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
 pub struct Sender {
     reader: PlayerId,
     next_seq: u64,
-    tracks: Vec<Track>,
+    presences: Vec<Presence>,
     sent: VecDeque<SentPacket>,
     priorities: Priorities,
     rate: SendRate,
@@ -142,7 +142,7 @@ impl Sender {
         Self {
             reader,
             next_seq: 0,
-            tracks: Vec::new(),
+            presences: Vec::new(),
             sent: VecDeque::new(),
             priorities: Priorities::default(),
             rate,
@@ -209,7 +209,7 @@ impl Sender {
         let frame = packet.frame;
         let mut entities = std::mem::take(&mut packet.entities);
         for (index, said) in entities.drain(..) {
-            let Some(track) = self.tracks.get_mut(usize::from(index)) else { continue };
+            let Some(track) = self.presences.get_mut(usize::from(index)) else { continue };
             match said {
                 Said::There(_) => track.acked.insert(frame),
                 // Unless it was sent as present since.
@@ -238,7 +238,7 @@ impl Sender {
             if packet.seq > heard_from {
                 self.rate.handle_lost(now, packet.at);
             }
-            packet.take_back(&mut self.tracks, &mut self.priorities);
+            packet.take_back(&mut self.presences, &mut self.priorities);
         }
     }
 
@@ -292,7 +292,7 @@ impl Sender {
         for packet in space.packets.drain(..) {
             let mut entities = space.lists.pop().unwrap_or_default();
             entities.extend(chosen.by_ref().take(packet.count).map(|chosen| {
-                let track = &mut self.tracks[usize::from(chosen.index)];
+                let track = &mut self.presences[usize::from(chosen.index)];
                 let owed = self.priorities.sent(chosen.index);
                 let said = match chosen.change {
                     Change::Known(..) | Change::Full(_) => {
@@ -313,7 +313,7 @@ impl Sender {
             {
                 // Else its word that an entity is gone would count as under way for ever.
                 if forgotten.fate == Fate::Unknown {
-                    forgotten.take_back(&mut self.tracks, &mut self.priorities);
+                    forgotten.take_back(&mut self.presences, &mut self.priorities);
                 }
                 forgotten.entities.clear();
                 if forgotten.entities.capacity() > 0 {
@@ -342,11 +342,11 @@ impl Sender {
     /// present but may not see, or is gone.
     fn enlist<G: Game>(&mut self, codec: &Codec<G>, source: &Source<'_, G>, relevant: &[Told]) {
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
-        if self.tracks.len() < last {
-            self.tracks.resize(last, Track::default());
+        if self.presences.len() < last {
+            self.presences.resize(last, Presence::default());
         }
         let mut relevant = relevant.iter().peekable();
-        for (track, index) in self.tracks.iter_mut().zip(0..) {
+        for (track, index) in self.presences.iter_mut().zip(0..) {
             if let Some(told) = relevant.next_if(|told| told.index == index)
                 && let Some(state) = source.frame.get(index)
             {
@@ -399,7 +399,7 @@ impl Sender {
     ) -> References {
         let (history, frame) = (source.history, source.frame);
         let mut own = References::NONE;
-        let Some(track) = self.tracks.get(usize::from(index)) else { return own };
+        let Some(track) = self.presences.get(usize::from(index)) else { return own };
         let Some(newest) = track.acked.newest() else { return own };
         let usable = |number: u64| {
             let then = history.numbered(number)?;
@@ -431,7 +431,7 @@ impl Sender {
         size: Size,
     ) -> usize {
         space.chosen.clear();
-        self.priorities.order(self.tracks.len(), &mut space.due);
+        self.priorities.order(self.presences.len(), &mut space.due);
         let listed = space.due.len();
         let most = size.snapshot.min(SNAPSHOT_PACKETS_MAX * size.packet) as u64 * 8 * 1024;
         let mut cost = 0;
@@ -453,7 +453,7 @@ impl Sender {
     /// gone.
     fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
         let (history, frame) = (source.history, source.frame);
-        let there = self.tracks.get(usize::from(index)).and_then(|track| track.there);
+        let there = self.presences.get(usize::from(index)).and_then(|track| track.there);
         let told = there.and_then(|number| history.numbered(number)?.get(index));
         let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
         let to_the_end = there.is_some_and(|number| number + 1 == frame.number);

@@ -16,7 +16,7 @@ pub const REFERENCES_MAX: usize = 5;
 
 /// States of an entity that both sides have, newest first.
 #[derive(Clone, Copy, Debug)]
-pub struct Past {
+pub struct ReferenceStates {
     /// Ticks before the state to be extrapolated: rising, 1 or more.
     pub ages: [u8; REFERENCES_MAX],
     /// The states.
@@ -25,14 +25,14 @@ pub struct Past {
     pub len: usize,
 }
 
-impl Default for Past {
+impl Default for ReferenceStates {
     fn default() -> Self {
         let nothing = [0; FIELDS_MAX];
         Self { ages: [0; REFERENCES_MAX], states: [nothing; REFERENCES_MAX], len: 0 }
     }
 }
 
-impl Past {
+impl ReferenceStates {
     /// Adds an older state; what does not fit is left out.
     pub fn push(&mut self, age: u8, state: &Packed) {
         if self.len < REFERENCES_MAX {
@@ -218,7 +218,7 @@ pub(crate) struct Trend {
 
 /// Sums for a line by least squares over the newest `len` states: count, sum of times, sum of
 /// their squares. Times are in ticks from the state to be extrapolated, so negative.
-fn sums(past: &Past, len: usize) -> [i64; 3] {
+fn sums(past: &ReferenceStates, len: usize) -> [i64; 3] {
     let mut sums = [len as i64, 0, 0];
     for at in 0..len {
         sums[1] -= past.age(at);
@@ -229,7 +229,7 @@ fn sums(past: &Past, len: usize) -> [i64; 3] {
 
 /// The line of a field in parts of `divisor`: (its value now, its rise in a tick, divisor), values
 /// counted from the baseline's.
-fn line(past: &Past, field: &Field, at: usize, len: usize) -> (i64, i64, i64) {
+fn line(past: &ReferenceStates, field: &Field, at: usize, len: usize) -> (i64, i64, i64) {
     let [n, x, xx] = sums(past, len);
     let (mut y, mut xy) = (0, 0);
     for j in 0..len {
@@ -243,7 +243,7 @@ fn line(past: &Past, field: &Field, at: usize, len: usize) -> (i64, i64, i64) {
 impl Trend {
     /// Of all fields that go by their trend: they are on a line as long as all of them are, to a
     /// step.
-    pub(crate) fn of(fields: &[Field], past: &Past) -> Self {
+    pub(crate) fn of(fields: &[Field], past: &ReferenceStates) -> Self {
         let mut references = past.len.min(2);
         if references < 2 {
             return Self { references: 0 };
@@ -267,7 +267,7 @@ impl Trend {
     /// The value of a field that goes on.
     pub(crate) fn guess(
         &self,
-        past: &Past,
+        past: &ReferenceStates,
         field: &Field,
         rates: Rates,
         at: usize,
@@ -292,7 +292,7 @@ impl Trend {
 
 /// How far from the baseline's value a field is that falls freely, if it does: if it lately gained
 /// speed about as its drift says, to two fifths, since a body that rolls or rests does not.
-fn falling(past: &Past, field: &Field, rates: Rates, at: usize) -> Option<i64> {
+fn falling(past: &ReferenceStates, field: &Field, rates: Rates, at: usize) -> Option<i64> {
     if field.drift == 0.0 || past.len < 3 {
         return None;
     }
@@ -388,7 +388,12 @@ fn whole(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
 
 impl Whole {
     /// Extrapolates it; `told` is what else is known of it.
-    pub(crate) fn of(fields: &[Field], past: &Past, told: &Packed, first: usize) -> Self {
+    pub(crate) fn of(
+        fields: &[Field],
+        past: &ReferenceStates,
+        told: &Packed,
+        first: usize,
+    ) -> Self {
         let mut guess = whole(fields, told, first);
         let mut references = 0;
         if fields[first].trending && past.len >= 2 {
@@ -424,7 +429,7 @@ impl Whole {
     pub(crate) fn guess(
         &self,
         fields: &[Field],
-        past: &Past,
+        past: &ReferenceStates,
         state: &Packed,
         at: usize,
     ) -> Predicted {
@@ -463,7 +468,12 @@ fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion 
 }
 
 /// Predictedes of the three smallest components behind the field `first`, which of `now` is known.
-pub(crate) fn smallest(fields: &[Field], past: &Past, now: u32, first: usize) -> [Predicted; 3] {
+pub(crate) fn smallest(
+    fields: &[Field],
+    past: &ReferenceStates,
+    now: u32,
+    first: usize,
+) -> [Predicted; 3] {
     let newest = smallest_three(fields, past.base(), first);
     let mut expected = newest;
     if past.len >= 2 {
@@ -513,7 +523,7 @@ mod tests {
             for shift in [0.0, 125.0, 64.0] {
                 let told = by_table(FIELDS, Rates::DEFAULT, &at(shift, 0.0), 30);
                 assert_eq!(told[0], at(shift, 1.0)[0], "from {shift} by {vx}");
-                let mut past = Past::default();
+                let mut past = ReferenceStates::default();
                 past.push(30, &at(shift, 0.0));
                 past.push(60, &at(shift, -1.0));
                 past.push(90, &at(shift, -2.0));
@@ -528,7 +538,7 @@ mod tests {
     }
 
     fn trend_class(shift: f32, at: &impl Fn(f32, f32) -> Packed) -> usize {
-        let mut past = Past::default();
+        let mut past = ReferenceStates::default();
         for (age, halves) in [(30, 0.0), (60, -1.0), (90, -2.0)] {
             past.push(age, &at(shift, halves));
         }

@@ -11,7 +11,7 @@ use super::bits::{unzigzag, zigzag};
 use super::counts::Counts;
 use super::datagram::{Echo, kind_of};
 use super::error::WireError;
-use super::extrapolation::Past;
+use super::extrapolation::ReferenceStates;
 use super::fields::visible;
 use super::model::{Layout, Number, Plain, extrapolated, gap, number, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
@@ -525,7 +525,7 @@ fn read_from<'s, G: Game, C: Coder>(
                 known(index, Tick(then)).ok_or(WireError::Baseline)
             };
             let base = *find(references.baseline().ok_or(WireError::Baseline)?)?;
-            let mut past = Past::default();
+            let mut past = ReferenceStates::default();
             for age in references.iter() {
                 let state = find(age)?;
                 if !state.same_entity(&base) {

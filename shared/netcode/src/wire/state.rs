@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::extrapolation::{
-    FINE, Past, Predicted, Trend, Whole, by_table, difference, digits, follows, on_grid, smallest,
+    FINE, Predicted, ReferenceStates, Trend, Whole, by_table, difference, digits, follows, on_grid,
+    smallest,
 };
 use super::fields::{visible, without_hidden};
 use super::model::{Knowledge, Layout, Tables, residual};
@@ -135,7 +136,7 @@ impl<G: Game> Codec<G> {
         coder: &mut C,
         kind: u8,
         own: bool,
-        past: &Past,
+        past: &ReferenceStates,
         state: &mut Packed,
     ) -> bool {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
@@ -174,7 +175,14 @@ impl<G: Game> Codec<G> {
     }
 
     /// The state that the game or the field table extrapolates.
-    fn extrapolate(&self, game: &G, kind: u8, own: bool, past: &Past, steering: &Packed) -> Packed {
+    fn extrapolate(
+        &self,
+        game: &G,
+        kind: u8,
+        own: bool,
+        past: &ReferenceStates,
+        steering: &Packed,
+    ) -> Packed {
         let fields = G::Entity::KINDS[usize::from(kind)].fields;
         let ticks = u64::from(past.ages[0]);
         let extrapolated = (ticks <= EXTRAPOLATION_TICKS_MAX)
@@ -199,7 +207,7 @@ struct Coding<'a, C> {
     kind: u8,
     fields: &'static [Field],
     own: bool,
-    past: &'a Past,
+    past: &'a ReferenceStates,
     surprises: Surprises,
 }
 

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use phaselock::games::Games;
 use phaselock_lab::Recording;
 use phaselock_lab::file::{self, FILE_BYTES_MAX, Motion};
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::sweep::Subject;
 
 use super::run;
@@ -48,12 +48,12 @@ fn looks_like_millis(motion: &Motion) -> bool {
 
 /// A path by formula of `secs` seconds, or a file's.
 pub(crate) fn subject(name: &OsStr, secs: f64, games: &Games) -> Result<Subject> {
-    if let Some(shape) = name.to_str().and_then(|name| name.parse::<Shape>().ok()) {
+    if let Some(shape) = name.to_str().and_then(|name| name.parse::<Formula>().ok()) {
         return Ok(Subject { name: shape.name().into(), recording: Arc::new(shape.record(secs)) });
     }
     let path = Path::new(name);
     if !path.exists() && path.components().count() == 1 && path.extension().is_none() {
-        let names = Shape::ALL.iter().map(|shape| shape.name()).collect::<Vec<_>>().join(", ");
+        let names = Formula::ALL.iter().map(|shape| shape.name()).collect::<Vec<_>>().join(", ");
         return Err(anyhow!("{} is neither a file nor a path by formula: {names}", path.display()));
     }
     let name = path.file_stem().map_or_else(|| path.display().to_string(), stem);

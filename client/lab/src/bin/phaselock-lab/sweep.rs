@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use phaselock::games::Games;
 use phaselock::motion::waypoints::Joining;
 use phaselock::time::Micros;
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::sweep::{CSV_HEADER, Plan, Row, Subject};
 use phaselock_lab::{Contender, DelayRule, Network, Setup, Stamps, figures, report};
 
@@ -109,7 +109,7 @@ fn csv_of(rows: &[Row]) -> String {
 
 fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
     let secs = args.seconds.unwrap_or(SECONDS);
-    let all: Vec<_> = Shape::ALL.iter().map(|shape| OsString::from(shape.name())).collect();
+    let all: Vec<_> = Formula::ALL.iter().map(|shape| OsString::from(shape.name())).collect();
     let asked = if args.paths.is_empty() { &all } else { &args.paths };
     let mut paths: Vec<&OsString> = Vec::new();
     for path in asked {

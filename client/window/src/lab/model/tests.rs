@@ -2,7 +2,7 @@
 
 use phaselock::motion::Choice;
 use phaselock_lab::file::Point;
-use phaselock_lab::shapes::Shape;
+use phaselock_lab::formulas::Formula;
 use phaselock_lab::track::Fate;
 use phaselock_lab::{Contender, Scores};
 
@@ -13,7 +13,7 @@ use super::super::settings::{LabSettings, Net};
 use super::*;
 
 fn model() -> Model {
-    let mut model = Model::new(Shape::Zigzag, LabSettings::default(), None);
+    let mut model = Model::new(Formula::Zigzag, LabSettings::default(), None);
     assert!(model.compute(|_| true));
     model
 }
@@ -111,7 +111,7 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
 #[test]
 fn of_a_path_that_is_over_before_anything_came_nothing_is_lost_nor_known() {
     let points: Vec<_> = (0..30_u32).map(f64::from).collect();
-    let points = points.iter().map(|at| Point { time: at / 100.0, x: *at, y: 0.0, course: 0 });
+    let points = points.iter().map(|at| Point { time: at / 100.0, x: *at, y: 0.0, segment: 0 });
     let recording = Recording::of_points(&points.collect::<Vec<_>>()).expect("thirty points");
     let controls = LabSettings { latency_ms: 365.0, jitter_ms: 0.0, ..LabSettings::default() };
     let setup = controls.setup(&recording, SECS_MAX);
@@ -171,7 +171,7 @@ fn looks_are_kept_while_shown_and_free_ones_given_again() {
     let rows = model.rows.len();
     model.add(Contender::Method(Choice::Kalman), true);
     assert_eq!(model.rows.len(), rows, "it is there already");
-    let mut given = Model::new(Shape::Sine, LabSettings::default(), Some(&[Contender::Newest]));
+    let mut given = Model::new(Formula::Sine, LabSettings::default(), Some(&[Contender::Newest]));
     assert_eq!(on(&given), [(Contender::Newest, 0)]);
     assert!(given.compute(|_| true));
 }
@@ -180,7 +180,7 @@ fn looks_are_kept_while_shown_and_free_ones_given_again() {
 fn paths_come_from_formulas_from_the_mouse_and_back() {
     let mut model = model();
     model.choose_drawn();
-    assert_eq!(model.origin, Origin::Shape(Shape::Zigzag), "nothing was drawn yet");
+    assert_eq!(model.origin, Origin::Formula(Formula::Zigzag), "nothing was drawn yet");
     let mut drawing = Drawing::new(0.0, [0.0, 0.0]);
     for step in 1..300 {
         let at = f64::from(step);
@@ -194,19 +194,19 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     assert!(model.compute(|_| true));
     let rows = model.rows.iter().filter(|row| row.on);
     assert!(rows.flat_map(|row| &row.run).all(|run| run.len() > 100));
-    model.choose_shape(Shape::Smooth);
+    model.choose_shape(Formula::Smooth);
     assert_eq!((model.path_words(), model.secs), ("Smooth", 10.0));
     model.choose_drawn();
     assert_eq!(model.path_words(), "Yours");
     // A long one is shown in part, and a network of any kind will do.
-    model.set_file("long.csv".into(), Shape::Accelerated.record(70.0), Unit::Own);
+    model.set_file("long.csv".into(), Formula::Accelerated.record(70.0), Unit::Own);
     let net = Net::Profile(5);
     model.set_controls(LabSettings { net, frame_hz: 5.0, ..LabSettings::default() });
     assert_eq!((model.path_words(), model.secs), ("long.csv", SECS_MAX));
     assert!(model.updates.iter().any(|update| update.fate == Fate::Lost));
     // What comes later than that is not made room for.
     let points =
-        [(0.0, 1.0), (59.0, 2.0), (61.0, 1e6)].map(|(time, x)| Point { time, x, y: x, course: 0 });
+        [(0.0, 1.0), (59.0, 2.0), (61.0, 1e6)].map(|(time, x)| Point { time, x, y: x, segment: 0 });
     model.set_file("far.csv".into(), Recording::of_points(&points).expect("a path"), Unit::Own);
     let [across, down] = model.bounds;
     assert!((across[0] - 1.0).abs() < 0.1 && (across[1] - 2.0).abs() < 0.1, "{across:?}");

@@ -103,7 +103,7 @@ pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Sh
         let way = FIELD.way(from, position);
         (way.length() < REACH - 1.0).then(|| middle + vec2(way.x, way.y) * scale)
     };
-    let entities = &scene.view.entities;
+    let entities = &scene.picture.entities;
     for rock in entities.records::<Rock>() {
         let Some(at) = spot(rock.entity.position()) else { continue };
         let radius = (radius(&rock.entity) * scale * 0.8).max(1.4);

@@ -106,7 +106,7 @@ impl AsteroidsScreen {
     }
 
     fn seen(&self, scene: &AsteroidsScene<'_>) -> Vec<Seen> {
-        let ships = scene.view.entities.records::<Ship>();
+        let ships = scene.picture.entities.records::<Ship>();
         let seen = ships.map(|slot| Seen {
             id: slot.id,
             ship: slot.entity,
@@ -117,7 +117,7 @@ impl AsteroidsScreen {
     }
 
     fn take_note(&mut self, scene: &AsteroidsScene<'_>, own: Option<&Ship>) {
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         self.particles.advance(scene.secs);
         self.hud.advance(scene.secs);
         let ships = self.seen(scene);
@@ -130,13 +130,13 @@ impl AsteroidsScreen {
         }
         let from = FIELD.fold(self.own_at);
         let is_near = |position| FIELD.distance(from, position) < REACH - 6.0;
-        for event in self.watch.observe(entities, scene.view.own, is_near) {
+        for event in self.watch.observe(entities, scene.picture.own, is_near) {
             self.show(scene, event);
         }
     }
 
     fn show(&mut self, scene: &AsteroidsScene<'_>, event: Event) {
-        let own = scene.view.own;
+        let own = scene.picture.own;
         match event {
             Event::Fired { id, at, along } => {
                 let at = self.image(at) + along * 1.3;
@@ -208,7 +208,7 @@ impl AsteroidsScreen {
         let now = scene.own_tick();
         let step = f64::from(scene.rates.step_secs());
         let secs = (now.tick.0 as f64 + f64::from(now.fraction)) * step;
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         for slot in entities.records::<Rock>() {
             let at = self.image(slot.entity.position());
             if camera.sees(at, 9.0) {
@@ -240,7 +240,7 @@ impl AsteroidsScreen {
     fn draw_over(&self, scene: &AsteroidsScene<'_>, own: Option<&Ship>, painter: &Painter) {
         let screen = scene.screen;
         let board = Self::board(scene);
-        let round = round(&scene.view.entities);
+        let round = round(&scene.picture.entities);
         let time = (&round, scene.own_tick().tick);
         let results = round.phase() == Phase::Results;
         self.hud.draw_wound(painter, screen, own);

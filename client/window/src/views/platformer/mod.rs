@@ -81,7 +81,7 @@ impl GameView for PlatformerScreen {
     }
 
     fn draw(&mut self, scene: &Scene<'_, Platformer>, painter: &Painter) -> Camera {
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         let own: Option<Player> = scene.own();
         let players: Vec<_> = entities.records::<Player>().collect();
         let at = scene.own_tick();
@@ -116,7 +116,7 @@ impl PlatformerScreen {
         }
         self.waited = waits;
         let level = scene.game.level;
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         for slot in entities.records::<Score>() {
             let Some(player) = slot.owner else { continue };
             let told = f32::from(slot.entity.progress) / 63.0;
@@ -128,7 +128,7 @@ impl PlatformerScreen {
         self.progress.retain(|player, _| entities.owned_by(*player).next().is_some());
 
         let (particles, rig, coin) = (&mut self.particles, &mut self.rig, &mut self.coin);
-        let own_id = scene.view.own;
+        let own_id = scene.picture.own;
         let happened = |id: EntityId, event: Event, at: Vec2| {
             let is_own = own_id == Some(id);
             let color = palette::side(is_own);
@@ -256,7 +256,7 @@ impl PlatformerScreen {
 }
 
 fn verdict(scene: &Scene<'_, Platformer>) -> String {
-    let scores = scene.view.entities.records::<Score>();
+    let scores = scene.picture.entities.records::<Score>();
     let most = scores.clone().map(|slot| slot.entity.points).max().unwrap_or(0);
     let best = scores.filter(|slot| slot.entity.points == most && most > 0);
     let best: Vec<_> = best.filter_map(|slot| slot.owner).collect();

@@ -71,7 +71,7 @@ impl PuckScreen {
     /// Advances everything by a frame; returns the camera to draw with.
     fn take_note(&mut self, scene: &Scene<'_, ShufflePuck>, seen: &Seen) -> Camera {
         let goal = self.effects.observe(seen, &mut self.rig, scene.secs);
-        self.announcer.advance(&round(&scene.view.entities), scene.secs);
+        self.announcer.advance(&round(&scene.picture.entities), scene.secs);
         if let Some((_, age)) = &mut self.scorer {
             *age += scene.secs;
         }
@@ -133,9 +133,9 @@ impl PuckScreen {
     }
 
     fn draw_over(&self, scene: &Scene<'_, ShufflePuck>, seen: &Seen, painter: &Painter) {
-        let (screen, entities) = (scene.screen, &scene.view.entities);
+        let (screen, entities) = (scene.screen, &scene.picture.entities);
         let round = round(entities);
-        let now = scene.rates.tick_at(scene.view.server_time);
+        let now = scene.rates.tick_at(scene.picture.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
         let figures = [(ours.as_str(), "YOUR SIDE"), (theirs.as_str(), "OTHERS")];
         let clock = draw_clock(painter, scene, (&round, now), figures);

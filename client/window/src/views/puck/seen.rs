@@ -36,7 +36,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn new(scene: &Scene<'_, ShufflePuck>) -> Self {
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         let me = mallet_of(entities, scene.player);
         let (rink, right) = me.map_or((0, false), |me| (me.rink, me.right));
         let turn = if right { -1.0 } else { 1.0 };
@@ -64,7 +64,7 @@ impl Seen {
             Puck { x, y, vx, vy, ..puck }
         });
         let board = ShufflePuck::board_of(entities, rink).unwrap_or_default();
-        Self { rink, turn, right, own: scene.view.own, mallets, puck, board }
+        Self { rink, turn, right, own: scene.picture.own, mallets, puck, board }
     }
 
     pub(super) fn own_mallet(&self) -> Option<&Mallet> {

@@ -107,13 +107,13 @@ impl GameView for RaceScreen {
 /// Seconds after green at which the own car is drawn; negative before.
 fn race_secs(scene: &Scene<'_, Race>) -> f32 {
     let now = scene.own_tick();
-    let green = lights(&scene.view.entities).green;
+    let green = lights(&scene.picture.entities).green;
     (now.tick.span_24(green) as f32 + now.fraction) * scene.rates.step_secs()
 }
 
 impl RaceScreen {
     fn take_note(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         let secs = scene.secs;
         self.particles.advance(secs);
         self.map.advance(entities, secs);
@@ -150,7 +150,7 @@ impl RaceScreen {
     }
 
     fn notice_round(&mut self, scene: &Scene<'_, Race>, own: Option<&Car>) {
-        let round = round(&scene.view.entities);
+        let round = round(&scene.picture.entities);
         let red = round.phase() == Phase::Play && race_secs(scene) < 0.0;
         if self.announcer.advance(&round, scene.secs) == Some(Phase::Play) {
             self.announcer.say("");
@@ -231,7 +231,7 @@ impl RaceScreen {
             let stroke = Stroke::new(0.5 * camera.scale, fade(palette::WARN, 0.7));
             painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
         }
-        let cars = scene.view.entities.records::<Car>();
+        let cars = scene.picture.entities.records::<Car>();
         let mut cars: Vec<_> =
             cars.filter(|slot| camera.sees(slot.entity.position(), BARRIER)).collect();
         // Cars that are not solid lie beneath the others, and the own one above all.
@@ -267,7 +267,7 @@ impl RaceScreen {
         painter: &Painter,
     ) {
         let screen = scene.screen;
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         let round = round(entities);
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
@@ -315,7 +315,7 @@ fn written(number: u16, words: impl Fn(u16) -> String) -> String {
 }
 
 fn verdict(scene: &Scene<'_, Race>) -> String {
-    let mut scores = scene.view.entities.records::<Score>();
+    let mut scores = scene.picture.entities.records::<Score>();
     let first = scores.find(|slot| slot.entity.place == 1).filter(|slot| slot.entity.time > 0);
     match first.and_then(|slot| slot.owner) {
         Some(player) if player == scene.player => "You win".to_owned(),
@@ -326,7 +326,7 @@ fn verdict(scene: &Scene<'_, Race>) -> String {
 
 /// Sorted by place, with the winner's time and the others' gaps.
 fn board(scene: &Scene<'_, Race>) -> Board {
-    let scores = scene.view.entities.records::<Score>().map(|slot| slot.entity.time);
+    let scores = scene.picture.entities.records::<Score>().map(|slot| slot.entity.time);
     let first = scores.filter(|time| *time > 0).min();
     let score = |player| scene.record_of::<Score>(player);
     // Those without a place come last.

@@ -122,7 +122,7 @@ impl SkirmishScreen {
     }
 
     fn take_note(&mut self, scene: &Scene<'_, Skirmish>) {
-        let (entities, own) = (&scene.view.entities, scene.view.own);
+        let (entities, own) = (&scene.picture.entities, scene.picture.own);
         self.bodies.advance(players(entities), scene.secs);
         self.effects.advance(scene.secs);
         self.announcer.advance(&round(entities), scene.secs);
@@ -187,7 +187,7 @@ impl SkirmishScreen {
 
     fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
         // A dead player still sees from its last position.
-        let viewpoint = scene.view.own.and(self.own_at);
+        let viewpoint = scene.picture.own.and(self.own_at);
         arena::draw(painter, camera, &scene.game.arena, viewpoint);
         self.things.draw_floor(painter, camera, scene.player, scene.age_secs);
         self.effects.particles.draw_below(painter, camera);
@@ -201,7 +201,7 @@ impl SkirmishScreen {
             self.bodies.draw(painter, camera, slot, is_own(slot));
         }
         self.things.draw_props(painter, camera, true);
-        let entities = &scene.view.entities;
+        let entities = &scene.picture.entities;
         things::draw_shells(painter, camera, entities, scene.player, scene.rates);
         self.effects.draw_above(painter, camera);
         for (slot, sight) in shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot)) {
@@ -216,7 +216,7 @@ impl SkirmishScreen {
         let board = Self::board(scene);
         self.hud.draw_wound(painter, screen, own);
         self.hud.draw_feed(painter, screen);
-        let round = round(&scene.view.entities);
+        let round = round(&scene.picture.entities);
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
         let figures = [(&*score.frags.to_string(), "FRAGS"), (&*board.place(), "PLACE")];

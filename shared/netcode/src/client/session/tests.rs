@@ -278,7 +278,7 @@ fn a_rotation_keeps_the_roster_and_may_change_game_and_rates() {
     session.handle_control(&welcome("second", rates), ms(2010));
     assert_eq!(*session.state(), State::Connected);
     session.press::<Second>(ms(3000), |_, _| Thing::default());
-    session.handle_view(ms(3000));
+    session.handle_picture(ms(3000));
 }
 
 #[test]
@@ -356,10 +356,10 @@ fn a_recording_that_nobody_fetches_ends_without_a_gap() {
 fn a_recording_holds_no_picture_of_another_game() {
     let mut session = playing();
     session.record();
-    assert!(session.view::<Second>(ms(20)).is_none());
+    assert!(session.picture::<Second>(ms(20)).is_none());
     assert_eq!(session.poll_fed(), None);
-    assert!(session.view::<First>(ms(30)).is_some());
-    assert_eq!(session.poll_fed(), Some(Fed::View(ms(30))));
+    assert!(session.picture::<First>(ms(30)).is_some());
+    assert_eq!(session.poll_fed(), Some(Fed::Picture(ms(30))));
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn calls_and_messages_in_any_order_leave_everything_bounded() {
                     assert!(ticks <= CATCH_UP_TICKS_MAX);
                 }
                 5 => session.handle_frame(now),
-                6 => session.handle_view(now),
+                6 => session.handle_picture(now),
                 _ => {
                     let at = random.below(bodies.len() as u32) as usize;
                     session.handle_control(&bodies[at], now);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 
 use super::*;
-use crate::motion::fir::{self, Kind};
+use crate::motion::fir::{self, Filter};
 use crate::motion::tests::testing::{Any, Body, HEADING, X, Y, play};
 use crate::motion::{Choice, NoRules};
 
@@ -76,7 +76,7 @@ fn linear_and_linear_is_the_line_through_the_waypoints() {
     // It stands at the first. Waypoints are 2 * 1 - 0, 2 * 3 - 1 and 2 * 2 - 3; then none comes,
     // and it goes on by the last slope.
     let shown =
-        track(Extrapolator::Fir(Kind::Linear), Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+        track(Extrapolator::Fir(Filter::Linear), Joining::Linear, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 0.0, 1.0, 2.0, 3.5, 5.0, 3.0, 1.0, 0.5]);
 }
 
@@ -90,8 +90,12 @@ fn point_to_point_comes_an_interval_late() {
 fn catmull_rom_is_the_segment_by_its_neighbours() {
     // Through the same waypoints. Halfway is their middle and an eighth of what the tangents
     // differ by: 1 and 3, 5/2 and 7/2, -1/2 and -15/2.
-    let shown =
-        track(Extrapolator::Fir(Kind::Linear), Joining::CatmullRom, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+    let shown = track(
+        Extrapolator::Fir(Filter::Linear),
+        Joining::CatmullRom,
+        &[0.0, 1.0, 3.0, 2.0],
+        &TIMES,
+    );
     check(&shown, &[0.0, 0.0, 0.75, 2.0, 3.375, 5.0, 3.875, 1.0, 0.5]);
     // After a long way a short one: beyond both its ends.
     let shown = track(Extrapolator::Hold, Joining::CatmullRom, &[0.0, 8.0, 8.0], &TIMES[..6]);
@@ -103,7 +107,7 @@ fn hermite_arrives_as_the_end_formula_says_and_leaves_as_it_is_shown() {
     // The same waypoints, tangents by interval: 0 and 3; 3, with which it came, and 7/2; 7/2 and
     // -15/2.
     let shown =
-        track(Extrapolator::Fir(Kind::Linear), Joining::Hermite, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+        track(Extrapolator::Fir(Filter::Linear), Joining::Hermite, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     let half = |from: f64, to: f64, leave: f64, arrive: f64| {
         f64::midpoint(from, to) + (leave - arrive) / 8.0
     };
@@ -196,7 +200,7 @@ proptest! {
         let times = [2.0, 2.0 - h0, 2.0 - h0 - h1];
         let positions = y.map(|y| f64::from(y) / 64.0);
         let due = 2.0 + latency + interval;
-        for kind in Kind::ALL {
+        for kind in Filter::ALL {
             let sum = |weights: [f64; 3]| -> f64 {
                 weights.iter().zip(positions).map(|(weight, position)| weight * position).sum()
             };
@@ -230,7 +234,7 @@ proptest! {
         // On the grid at 128ths.
         let thrown = |t: f64| 10.0 * t - 8.0 * t * t;
         let mut off = [0.0_f64; 2];
-        for (off, kind) in off.iter_mut().zip([Kind::Quadratic, Kind::ThesisQuadratic]) {
+        for (off, kind) in off.iter_mut().zip([Filter::Quadratic, Filter::ThesisQuadratic]) {
             let mut fed = Fed::new(Extrapolator::Fir(kind), Joining::Hermite, interval);
             for (time, arrival) in &sent {
                 if !fed.track.push(*time, *arrival, &y_at(thrown(*time) as f32).values()) {
@@ -248,7 +252,7 @@ proptest! {
 
     #[test]
     fn velocity_is_continuous_at_arrivals_where_that_is_said(
-        y in prop::array::uniform5(-2.0_f32..2.0), early in 0.02_f64..0.09, kind in prop::sample::select(&Kind::ALL[..]),
+        y in prop::array::uniform5(-2.0_f32..2.0), early in 0.02_f64..0.09, kind in prop::sample::select(&Filter::ALL[..]),
     ) {
         // So short that what the cubic bends by does not count.
         const STEP: f64 = 1e-8;
@@ -324,7 +328,7 @@ fn straight_on_by_a_cubic_spline_is_the_method_of_that_name() {
 #[test]
 fn without_joining_it_is_where_it_is_extrapolated_at_once() {
     let shown =
-        track(Extrapolator::Fir(Kind::Linear), Joining::Jump, &[0.0, 1.0, 3.0, 2.0], &TIMES);
+        track(Extrapolator::Fir(Filter::Linear), Joining::Jump, &[0.0, 1.0, 3.0, 2.0], &TIMES);
     check(&shown, &[0.0, 1.0, 1.5, 3.0, 4.0, 2.0, 1.5, 1.0, 0.5]);
 }
 
@@ -382,7 +386,7 @@ fn it_extrapolates_as_far_as_is_asked_within_bounds() {
 
 #[test]
 fn equal_steps_are_as_long_as_the_first_frame_says() {
-    let mut fed = Fed::new(Extrapolator::Uniform(Kind::Linear), Joining::Linear, 0.1);
+    let mut fed = Fed::new(Extrapolator::Uniform(Filter::Linear), Joining::Linear, 0.1);
     fed.state(1.0, 1.0, y_at(0.0));
     fed.state(1.05, 1.05, y_at(1.0));
     // A step of 1 in 0.1 s, though it took half of that.
@@ -414,7 +418,7 @@ fn a_gap_beyond_the_snap_distance_is_not_hidden() {
 
 #[test]
 fn the_weights_of_equal_steps_sum_to_one() {
-    for kind in Kind::ALL {
+    for kind in Filter::ALL {
         assert!((fir::uniform(kind).iter().sum::<f64>() - 1.0).abs() < 1e-12, "{kind:?}");
     }
 }

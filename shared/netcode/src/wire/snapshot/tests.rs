@@ -137,7 +137,7 @@ fn encode(
     state: &State,
     symbols: &mut Vec<Symbol>,
 ) -> Encoding {
-    let mut past = Past::default();
+    let mut past = ReferenceStates::default();
     for age in references.iter() {
         past.push(age, &had[&(index, TICK.minus(u64::from(age)))].packed);
     }

@@ -9,7 +9,7 @@ use crate::wire::state::Codec;
 
 /// Presence of one entity at the client.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Track {
+pub(super) struct Presence {
     /// Snapshots of which the client acknowledged its state.
     pub(super) acked: Frames,
     /// Newest snapshot in which it was sent as present; none if the client knows that it is not.
@@ -23,7 +23,7 @@ pub(super) struct Track {
 /// Ticks after which an unchanged entity is sent again, so that there is always a baseline.
 const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
 
-impl Track {
+impl Presence {
     /// Tells whether the newest state at the client is the present one, and stays so without
     /// another.
     pub(super) fn knows<G: Game>(

@@ -14,7 +14,7 @@ use super::recording::Recording;
 
 /// A path by formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum Formula {
     /// Always speeding up or braking, at 700 pixels a second squared across and 250 up and down.
     Accelerated,
     /// Straight strokes at 650 pixels a second, with sharp corners.
@@ -34,7 +34,7 @@ pub const UNIT_SECS: f64 = 0.1;
 /// Seconds between the points of a path: the thesis measures at each hundredth of a unit.
 const STEP_SECS: f64 = 0.001;
 
-impl Shape {
+impl Formula {
     /// All shapes.
     pub const ALL: &'static [Self] =
         &[Self::Accelerated, Self::Zigzag, Self::Smooth, Self::Sine, Self::Logarithm];
@@ -90,7 +90,7 @@ impl Shape {
         let points = (0..=steps).map(|step| {
             let time = f64::from(step) * STEP_SECS;
             let [x, y] = self.at(time, secs);
-            Point { time, x, y, course: 0 }
+            Point { time, x, y, segment: 0 }
         });
         let points: Vec<_> = points.collect();
         Recording::of_points(&points).expect("it has a hundred points at least, all finite")
@@ -123,7 +123,7 @@ fn swing(gone: f64, distance: f64) -> f64 {
     phase.min(2.0 * distance - phase)
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -132,14 +132,14 @@ impl fmt::Display for Shape {
 /// An unknown name of a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no path \"{0}\"; there are accelerated, zigzag, smooth, sine and logarithm")]
-pub struct UnknownShape(String);
+pub struct UnknownFormula(String);
 
-impl FromStr for Shape {
-    type Err = UnknownShape;
+impl FromStr for Formula {
+    type Err = UnknownFormula;
 
-    fn from_str(text: &str) -> Result<Self, UnknownShape> {
+    fn from_str(text: &str) -> Result<Self, UnknownFormula> {
         let found = Self::ALL.iter().copied().find(|shape| shape.name() == text);
-        found.ok_or_else(|| UnknownShape(text.chars().take(32).collect()))
+        found.ok_or_else(|| UnknownFormula(text.chars().take(32).collect()))
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn paths_are_what_their_descriptions_say() {
         // Speed and acceleration by differences of a millisecond.
-        let moves = |shape: Shape| {
+        let moves = |shape: Formula| {
             let at = |step: i32| shape.at(f64::from(step) * 1e-3, 20.0);
             let way = |a: [f64; 2], b: [f64; 2]| [(b[0] - a[0]) / 1e-3, (b[1] - a[1]) / 1e-3];
             let steps = 1..20_000;
@@ -160,15 +160,15 @@ mod tests {
         let turns = |all: &[([f64; 2], [f64; 2])], least: f64| {
             all.iter().filter(|(a, b)| length([b[0] - a[0], b[1] - a[1]]) > least).count()
         };
-        let zigzag = moves(Shape::Zigzag);
+        let zigzag = moves(Formula::Zigzag);
         assert!(zigzag.iter().filter(|(a, _)| (length(*a) - 650.0).abs() < 1.0).count() > 19_900);
         assert!((40..80).contains(&turns(&zigzag, 10.0)), "{}", turns(&zigzag, 10.0));
         let speeds = |shape| moves(shape).iter().map(|(a, _)| length(*a)).collect::<Vec<_>>();
-        assert!(speeds(Shape::Smooth).iter().all(|speed| (125.0..404.0).contains(speed)));
-        let accelerated = moves(Shape::Accelerated);
+        assert!(speeds(Formula::Smooth).iter().all(|speed| (125.0..404.0).contains(speed)));
+        let accelerated = moves(Formula::Accelerated);
         let across = accelerated.iter().filter(|(a, b)| ((b[0] - a[0]).abs() - 0.7).abs() < 1e-3);
         assert!(across.count() > 19_900, "it always speeds up or brakes");
-        for shape in Shape::ALL {
+        for shape in Formula::ALL {
             assert_eq!(shape.name().parse(), Ok(*shape));
             let recording = shape.record(3.0);
             assert_eq!((recording.samples.len(), recording.secs()), (3001, 3.0));
