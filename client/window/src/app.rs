@@ -40,11 +40,11 @@ const FRAME_LEAST: Duration = Duration::from_micros(3333);
 
 /// Opens the window and stays until the player leaves; the error says why it could not.
 pub(crate) fn run(args: Args, views: &Views) -> Result<(), String> {
-    let screenshot = args.screenshot.as_deref().map(Screenshot::prepare).transpose();
+    let screenshot = args.options.screenshot.as_deref().map(Screenshot::prepare).transpose();
     let screenshot = screenshot.map_err(|error| error.to_string())?;
-    let motion = args.record_motion.as_deref().map(MotionFiles::prepare).transpose();
+    let motion = args.options.record_motion.as_deref().map(MotionFiles::prepare).transpose();
     let motion = motion.map_err(|error| error.to_string())?;
-    let ((width, height), fullscreen) = (args.size, args.fullscreen);
+    let ((width, height), fullscreen) = (args.options.window, args.options.fullscreen);
     let conf = move || Conf {
         window_title: "Phaselock".into(),
         window_width: width.into(),
@@ -99,7 +99,7 @@ impl App {
             lab: None,
             in_lab: false,
             controls: Controls::default(),
-            fullscreen: args.fullscreen,
+            fullscreen: args.options.fullscreen,
             closing: Vec::new(),
             args,
         }
@@ -111,7 +111,7 @@ impl App {
         match self.args.start.clone() {
             Start::Menu => {}
             Start::Play { games, bots } => self.host(&games, bots),
-            Start::Join { address } => self.join(address, self.args.name.clone()),
+            Start::Join { address } => self.join(address, self.args.name()),
             Start::Lab(begin) => self.experiment(&begin),
         }
         let began = Instant::now();
@@ -122,7 +122,7 @@ impl App {
             last = frame_began;
             let mut quit = is_quit_requested();
             quit |= self.frame(secs).is_break();
-            let late = self.args.exit_after.is_some_and(|after| began.elapsed() >= after);
+            let late = self.args.options.exit_after.is_some_and(|after| began.elapsed() >= after);
             if quit || late {
                 if let Some(screenshot) = &mut self.screenshot {
                     screenshot.take().map_err(|error| error.to_string())?;
@@ -198,21 +198,24 @@ impl App {
 
     /// Opens the laboratory, as it was left if it was open before.
     fn experiment(&mut self, begin: &Begin) {
-        let (link, games) = (self.args.setup.link.as_ref(), self.views.games());
+        let (link, games) = (self.args.options.setup.link.as_ref(), self.views.games());
         self.lab.get_or_insert_with(|| Lab::new(begin, link, games));
         self.in_lab = true;
     }
 
     fn host(&mut self, games: &[String], bots: u16) {
-        let begin = (&self.views, &self.args.setup);
         let games = self.views.games().select(games).map_err(|error| error.to_string());
-        let started =
-            games.and_then(|games| Visit::host(games, bots, self.menu.name(), self.clock, begin));
-        self.begin(started);
+        let name = self.menu.name();
+        self.begin(games.and_then(|games| Visit::host(games, bots, self.setting(name))));
     }
 
     fn join(&mut self, address: Address, name: String) {
-        self.begin(Visit::join(address, name, self.clock, (&self.views, &self.args.setup)));
+        self.begin(Visit::join(address, self.setting(name)));
+    }
+
+    fn setting(&self, name: String) -> visit::VisitConfig<'_> {
+        let (views, setup) = (&self.views, &self.args.options.setup);
+        visit::VisitConfig { name, clock: self.clock, views, setup }
     }
 
     fn begin(&mut self, started: Result<Visit, String>) {

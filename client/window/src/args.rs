@@ -33,13 +33,7 @@ const SCREENSHOT_AFTER: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Args {
     pub(crate) start: Start,
-    pub(crate) name: String,
-    pub(crate) screenshot: Option<PathBuf>,
-    pub(crate) record_motion: Option<PathBuf>,
-    pub(crate) exit_after: Option<Duration>,
-    pub(crate) size: (u16, u16),
-    pub(crate) fullscreen: bool,
-    pub(crate) setup: Setup,
+    pub(crate) options: Options,
 }
 
 /// Options of every session of a run.
@@ -47,9 +41,14 @@ pub(crate) struct Args {
 pub(crate) struct Setup {
     #[arg(long, global = true, value_name = "CONDITIONS", help = link_help())]
     pub(crate) link: Option<Conditions>,
-    /// What keeps the clock in phase: pll, or leaky, a published one to compare with (F5 switches
-    /// while the net graph is shown)
-    #[arg(long = "clock", global = true, value_name = "pll|leaky", default_value = "pll")]
+    #[arg(
+        long = "clock",
+        global = true,
+        value_name = "pll|leaky",
+        default_value = "pll",
+        help = "What keeps the clock in phase: pll, or leaky, a published one to compare with \
+                (F5 switches while the net graph is shown)"
+    )]
     pub(crate) filter: LoopFilter,
     /// Open the net graph from the start (F4 shows and hides it)
     #[arg(long, global = true)]
@@ -61,6 +60,37 @@ pub(crate) struct Setup {
     pub(crate) marks: bool,
 }
 
+/// Options of every command.
+#[derive(Clone, Debug, PartialEq, clap::Args)]
+pub(crate) struct Options {
+    #[arg(
+        long, global = true, value_name = "NAME", value_parser = name,
+        help = "What others call you [default: your user's name]"
+    )]
+    pub(crate) name: Option<String>,
+    /// Write a picture of the last frame here, after --exit-after or 5 seconds
+    #[arg(long, global = true, value_name = "PNG")]
+    pub(crate) screenshot: Option<PathBuf>,
+    /// Record your motion here, one line for each tick that the server confirmed; of further games
+    /// into FILE-2 and so on
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) record_motion: Option<PathBuf>,
+    /// Leave by itself; fails if the game could not be joined by then
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) exit_after: Option<Duration>,
+    /// The window's size in pixels
+    #[arg(
+        long, global = true, value_name = "WIDTHxHEIGHT", default_value = "1280x720",
+        value_parser = size
+    )]
+    pub(crate) window: (u16, u16),
+    /// Fill the screen
+    #[arg(long, global = true)]
+    pub(crate) fullscreen: bool,
+    #[command(flatten)]
+    pub(crate) setup: Setup,
+}
+
 impl Setup {
     /// The simulated network on one line.
     pub(crate) fn link_words(&self) -> Option<String> {
@@ -70,18 +100,13 @@ impl Setup {
     }
 }
 
+/// The first scene: the menu, a game on a server inside of this program or elsewhere, or the
+/// laboratory.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Start {
     Menu,
-    /// A game on a server inside of this program.
-    Play {
-        games: Vec<String>,
-        bots: u16,
-    },
-    /// A game on another server.
-    Join {
-        address: Address,
-    },
+    Play { games: Vec<String>, bots: u16 },
+    Join { address: Address },
     Lab(Begin),
 }
 
@@ -95,7 +120,7 @@ impl Args {
         games: &Games,
     ) -> Result<Self, ArgsError> {
         let cli = Cli::try_parse_from(args).map_err(ArgsError)?;
-        if cli.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
+        if cli.options.record_motion.is_some() && matches!(cli.command, Some(Sub::Lab { .. })) {
             let what =
                 "--record-motion records a game, and the laboratory is none; play or join one";
             return Err(ArgsError(Cli::command().error(ErrorKind::ArgumentConflict, what)));
@@ -121,17 +146,17 @@ impl Args {
                 Start::Lab(Begin { file, path, methods, export })
             }
         };
-        let implied = cli.screenshot.is_some().then_some(SCREENSHOT_AFTER);
-        Ok(Self {
-            start,
-            name: cli.name.unwrap_or_else(default_name),
-            screenshot: cli.screenshot,
-            record_motion: cli.record_motion,
-            exit_after: cli.exit_after.or(implied),
-            size: cli.window,
-            fullscreen: cli.fullscreen,
-            setup: cli.setup,
-        })
+        let mut options = cli.options;
+        options.name.get_or_insert_with(default_name);
+        if options.screenshot.is_some() {
+            options.exit_after.get_or_insert(SCREENSHOT_AFTER);
+        }
+        Ok(Self { start, options })
+    }
+
+    /// Name of the player.
+    pub(crate) fn name(&self) -> String {
+        self.options.name.clone().unwrap_or_default()
     }
 }
 
@@ -167,30 +192,8 @@ impl ArgsError {
 struct Cli {
     #[command(subcommand)]
     command: Option<Sub>,
-    /// What others call you [default: your user's name]
-    #[arg(long, global = true, value_name = "NAME", value_parser = name)]
-    name: Option<String>,
-    /// Write a picture of the last frame here, after --exit-after or 5 seconds
-    #[arg(long, global = true, value_name = "PNG")]
-    screenshot: Option<PathBuf>,
-    /// Record your motion here, one line for each tick that the server confirmed; of further games
-    /// into FILE-2 and so on
-    #[arg(long, global = true, value_name = "FILE")]
-    record_motion: Option<PathBuf>,
-    /// Leave by itself; fails if the game could not be joined by then
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
-    exit_after: Option<Duration>,
-    /// The window's size in pixels
-    #[arg(
-        long, global = true, value_name = "WIDTHxHEIGHT", default_value = "1280x720",
-        value_parser = size
-    )]
-    window: (u16, u16),
-    /// Fill the screen
-    #[arg(long, global = true)]
-    fullscreen: bool,
     #[command(flatten)]
-    setup: Setup,
+    options: Options,
 }
 
 fn link_help() -> String {
@@ -217,9 +220,8 @@ enum Sub {
         /// first there is]
         #[arg(long, value_delimiter = ',')]
         game: Vec<String>,
-        /// How many bots
         #[arg(
-            long, value_name = "COUNT", default_value_t = BOTS_DEFAULT,
+            long, value_name = "COUNT", default_value_t = BOTS_DEFAULT, help = "How many bots",
             value_parser = clap::value_parser!(u16).range(0..=i64::from(BOTS_MAX))
         )]
         bots: u16,
@@ -299,23 +301,27 @@ mod tests {
     fn commands_and_options_come_in_any_order() {
         assert_eq!(parse("").unwrap().start, Start::Menu);
         let args = parse("--name Ada join example.org --exit-after 2.5").unwrap();
-        assert_eq!(args.name, "Ada");
+        assert_eq!(args.name(), "Ada");
         assert_eq!(args.start, Start::Join { address: "example.org:4433".parse().unwrap() });
-        assert_eq!(args.exit_after, Some(Duration::from_millis(2500)));
+        assert_eq!(args.options.exit_after, Some(Duration::from_millis(2500)));
         let args = parse("play --bots 0 --screenshot a.png --window 800x600 --name Ada").unwrap();
         assert_eq!(args.start, Start::Play { games: vec!["skirmish".into()], bots: 0 });
-        assert_eq!((args.exit_after, args.size), (Some(SCREENSHOT_AFTER), (800, 600)));
-        assert_eq!(args.record_motion, None);
+        assert_eq!(
+            (args.options.exit_after, args.options.window),
+            (Some(SCREENSHOT_AFTER), (800, 600))
+        );
+        assert_eq!(args.options.record_motion, None);
         let args = parse("play --game race --record-motion a/run.csv --exit-after 9").unwrap();
-        assert_eq!(args.record_motion, Some("a/run.csv".into()));
+        assert_eq!(args.options.record_motion, Some("a/run.csv".into()));
     }
 
     #[test]
     fn networks_and_loops_are_chosen_for_every_session() {
-        assert_eq!(parse("play").unwrap().setup, Setup::default());
+        assert_eq!(parse("play").unwrap().options.setup, Setup::default());
         let line = "join example.org --link mobile,seed=3 --clock leaky --net-graph \
                     --presentation hermite --marks";
-        let Setup { link, filter, net_graph, presentation, marks } = parse(line).unwrap().setup;
+        let Setup { link, filter, net_graph, presentation, marks } =
+            parse(line).unwrap().options.setup;
         assert_eq!((presentation, marks), (Some(Choice::Hermite), true));
         assert_eq!(link.map(|link| link.to_string()), Some("mobile,seed=3".into()));
         assert_eq!((filter, net_graph), (LoopFilter::LeakyIntegrator, true));

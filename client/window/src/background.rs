@@ -1,26 +1,27 @@
 //! Background of the menu, and the program's icon: two waves that fall into step.
 
-use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Painter, Pos2, Rect, Shape, pos2};
+use crate::prelude::*;
 use macroquad::miniquad::conf::Icon;
-
-use super::paint::{fade, glow, light, rim};
-use super::palette;
 
 /// Seconds from one loss of phase to the next.
 const PERIOD: f32 = 9.0;
 /// Wave lengths across the window.
 const WAVES: f32 = 3.0;
 
+/// Paints faint lines, `step` points apart.
+pub(crate) fn grid(painter: &Painter, rect: Rect, step: f32) {
+    let line = (1.0, palette::VOID_GRID);
+    for n in 0..(rect.width() / step) as u32 + 1 {
+        painter.vline(rect.left() + n as f32 * step, rect.y_range(), line);
+    }
+    for n in 0..(rect.height() / step) as u32 + 1 {
+        painter.hline(rect.x_range(), rect.top() + n as f32 * step, line);
+    }
+}
+
 /// Paints the waves at the height `y` in points, as of `time` in seconds.
 pub(crate) fn draw(painter: &Painter, screen: Rect, y: f32, time: f64) {
-    let step = 48.0;
-    for n in 0..(screen.width() / step) as u32 + 1 {
-        painter.vline(screen.left() + n as f32 * step, screen.y_range(), (1.0, palette::VOID_GRID));
-    }
-    for n in 0..(screen.height() / step) as u32 + 1 {
-        painter.hline(screen.x_range(), screen.top() + n as f32 * step, (1.0, palette::VOID_GRID));
-    }
+    grid(painter, screen, 48.0);
     let middle = pos2(screen.center().x, y);
     glow(painter, middle, screen.width() * 0.55, light(palette::OWN, 0.16));
 
@@ -74,7 +75,7 @@ fn pixels<const BYTES: usize, const SIDE: usize>() -> [u8; BYTES] {
         let disc = cover(from_middle, 0.9);
         let color = [(palette::CARD, 1.0_f32), (palette::FOE, wave), (palette::OWN, ring)];
         for (part, byte) in rgba.iter_mut().take(3).enumerate() {
-            let over = |below: f32, (color, cover): (egui_macroquad::egui::Color32, f32)| {
+            let over = |below: f32, (color, cover): (Color32, f32)| {
                 below + (f32::from(color.to_array()[part]) - below) * cover
             };
             *byte = color.into_iter().fold(0.0, over) as u8;

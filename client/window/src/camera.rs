@@ -31,13 +31,6 @@ impl Camera {
         self.screen.center() + vec2(away.x, away.y)
     }
 
-    /// Position in the window of a point above the floor: the higher, the farther from the middle.
-    /// `height` is a share of the camera's own.
-    pub fn to_screen_at(self, point: Vec2, height: f32) -> Pos2 {
-        let middle = self.screen.center();
-        middle + (self.to_screen(point) - middle) * (1.0 + height)
-    }
-
     /// Point of the world at a position in the window.
     pub fn to_world(self, point: Pos2) -> Vec2 {
         let away = point - self.screen.center();
@@ -76,7 +69,6 @@ mod tests {
         let point = Vec2::new(-7.25, 5.5);
         assert!((camera.to_world(camera.to_screen(point)) - point).length() < 1e-4);
         assert_eq!(camera.to_screen(camera.middle), camera.screen.center());
-        assert_eq!(camera.to_screen_at(point, 0.0), camera.to_screen(point));
     }
 
     #[test]

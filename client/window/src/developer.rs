@@ -1,12 +1,11 @@
 //! The panel with figures for developers (F3).
 
-use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Stroke, StrokeKind, vec2};
+use egui_macroquad::egui::FontId;
 use phaselock::game::MispredictionCause;
 use phaselock::time::Micros;
 
-use super::paint::fade;
-use super::palette;
 use super::play::Readings;
+use crate::prelude::*;
 
 const ROW: f32 = 17.0;
 const WIDTH: f32 = 264.0;
@@ -20,8 +19,7 @@ pub(crate) fn draw(painter: &Painter, readings: &Readings) {
     for (n, (what, value)) in rows.iter().enumerate() {
         let y = rect.top() + 10.0 + (n as f32 + 0.5) * ROW;
         let (left, right) = (rect.left() + 12.0, rect.right() - 12.0);
-        let font = FontId::proportional(12.5);
-        painter.text((left, y).into(), Align2::LEFT_CENTER, what, font, palette::TEXT_SOFT);
+        text(painter, pos2(left, y), Align2::LEFT_CENTER, what, 12.5, palette::TEXT_SOFT);
         let font = FontId::monospace(11.5);
         painter.text((right, y).into(), Align2::RIGHT_CENTER, value, font, palette::TEXT);
     }

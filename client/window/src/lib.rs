@@ -20,6 +20,7 @@
 mod app;
 mod args;
 mod background;
+pub mod brush;
 pub mod camera;
 pub mod controls;
 mod developer;
@@ -34,6 +35,7 @@ pub mod paint;
 pub mod palette;
 pub mod particles;
 mod play;
+pub mod prelude;
 mod presentation;
 pub mod rig;
 pub mod scoreboard;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use egui_macroquad::egui::style::{Selection, WidgetVisuals};
 use egui_macroquad::egui::{
-    Align2, Area, Button, Color32, Context, CornerRadius, CursorIcon, FontId, Frame, Galley, Id,
-    Key, Label, LayerId, Margin, Response, RichText, Sense, Slider, Stroke, StrokeKind, TextEdit,
-    Ui, Visuals, pos2, vec2,
+    Area, Button, Context, CursorIcon, FontId, Frame, Galley, Id, Key, Label, LayerId, Margin,
+    Response, RichText, Sense, Slider, TextEdit, Ui, Visuals,
 };
 use phaselock::games::Games;
 use phaselock::limits::NAME_BYTES_MAX;
@@ -14,9 +13,9 @@ use phaselock::wire::control::clean_name;
 use phaselock_quic::address::Address;
 
 use super::args::{Args, BOTS_DEFAULT, BOTS_MAX, Start};
+use super::background;
 use super::overlay::link;
-use super::paint::{fade, text, text_spaced};
-use super::{background, palette};
+use crate::prelude::*;
 
 /// Width of each of the two cards, in points.
 const CARD_WIDTH: f32 = 350.0;
@@ -65,7 +64,7 @@ enum Enter {
 impl Menu {
     pub(crate) fn new(args: &Args, games: &Games) -> Self {
         let mut menu = Self {
-            name: args.name.clone(),
+            name: args.name(),
             games: games.names().take(1).map(str::to_owned).collect(),
             all: games.names().collect(),
             bots: BOTS_DEFAULT,
@@ -73,7 +72,7 @@ impl Menu {
             enter: Enter::Play,
             error: None,
             address_error: None,
-            link: args.setup.link_words(),
+            link: args.options.setup.link_words(),
         };
         match &args.start {
             Start::Menu | Start::Lab(_) => {}
@@ -164,20 +163,19 @@ impl Menu {
     }
 
     /// Error of the last session; a click dismisses it.
-    fn banner(&mut self, ui: &mut Ui, text: &Arc<Galley>) {
-        let size = vec2(WIDTH, text.size().y + BANNER_PADDING);
+    fn banner(&mut self, ui: &mut Ui, reason: &Arc<Galley>) {
+        let size = vec2(WIDTH, reason.size().y + BANNER_PADDING);
         let (rect, banner) = ui.allocate_exact_size(size, Sense::click());
         let edge = Stroke::new(1.0, fade(palette::BAD, 0.7));
         let painter = ui.painter();
         painter.rect_filled(rect, 8.0, fade(palette::CARD, 0.95));
         painter.rect(rect, 8.0, fade(palette::BAD, 0.14), edge, StrokeKind::Inside);
-        let font = FontId::proportional(18.0);
         let sign = rect.left_center() + vec2(18.0, 0.0);
-        painter.text(sign, Align2::LEFT_CENTER, "⚠", font.clone(), palette::BAD);
+        text(painter, sign, Align2::LEFT_CENTER, "⚠", 18.0, palette::BAD);
         let cross = rect.right_center() - vec2(16.0, 0.0);
-        painter.text(cross, Align2::RIGHT_CENTER, "×", font, palette::TEXT_SOFT);
-        let at = rect.left_center() + vec2(48.0, -text.size().y / 2.0);
-        painter.galley(at, text.clone(), palette::TEXT);
+        text(painter, cross, Align2::RIGHT_CENTER, "×", 18.0, palette::TEXT_SOFT);
+        let at = rect.left_center() + vec2(48.0, -reason.size().y / 2.0);
+        painter.galley(at, reason.clone(), palette::TEXT);
         if banner.on_hover_cursor(CursorIcon::PointingHand).clicked() {
             self.error = None;
         }
@@ -323,16 +321,17 @@ fn laboratory(ui: &mut Ui) -> Response {
 }
 
 fn card(ui: &mut Ui, width: f32, contents: impl FnOnce(&mut Ui)) {
-    Frame::new()
-        .fill(fade(palette::CARD, 0.94))
-        .stroke(Stroke::new(1.0, palette::EDGE))
-        .corner_radius(10)
-        .inner_margin(Margin::same(PADDING as i8))
-        .show(ui, |ui| {
-            ui.set_width(width - 2.0 * PADDING - 2.0);
-            ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
-            ui.vertical(contents);
-        });
+    card_frame(0.94, PADDING as i8).show(ui, |ui| {
+        ui.set_width(width - 2.0 * PADDING - 2.0);
+        ui.spacing_mut().item_spacing = vec2(10.0, 9.0);
+        ui.vertical(contents);
+    });
+}
+
+/// Frame of a card of a strength from 0 to 1.
+pub(crate) fn card_frame(strength: f32, margin: i8) -> Frame {
+    let frame = Frame::new().fill(fade(palette::CARD, strength)).corner_radius(10);
+    frame.stroke(Stroke::new(1.0, palette::EDGE)).inner_margin(Margin::same(margin))
 }
 
 fn heading(ui: &mut Ui, title: &str, what: &str) {

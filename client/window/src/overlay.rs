@@ -1,17 +1,13 @@
 //! Layer over every game: state of the connection, notices, and the pause.
 
-use egui_macroquad::egui::{
-    Align2, Area, Color32, Context, FontId, Frame, Id, LayerId, Margin, Order, Painter, Pos2, Rect,
-    RichText, Shape, Stroke, vec2,
-};
+use egui_macroquad::egui::{Area, Context, FontId, Id, LayerId, Order, RichText};
 use phaselock::client::State;
 use phaselock::fingerprint::Fingerprint;
 use phaselock::time::{LocalTime, Micros};
 
-use super::menu::action;
+use super::menu::{action, card_frame};
 use super::meter::Figures;
-use super::paint::{arc, fade, panel, text, text_over, text_over_within};
-use super::palette;
+use crate::prelude::*;
 
 /// Round trip in milliseconds that deserves a warning: that of another continent.
 const ROUND_TRIP_WARN_MS: f64 = 120.0;
@@ -67,7 +63,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
         let below = title.left_bottom() + vec2(0.0, 1.0);
         text_over(painter, below, Align2::LEFT_TOP, status.server, 13.0, palette::TEXT_SOFT);
     }
-    corner(painter, screen, status);
+    corner(painter, status);
     match status.state {
         State::Connected => {}
         State::Connecting { attempt } => {
@@ -77,7 +73,7 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
                 Some(lost) => format!("{lost}\nattempt {attempt}"),
                 None => format!("attempt {attempt}"),
             };
-            waiting(painter, screen, status, &what, &how, palette::OWN);
+            waiting(painter, status, [&what, &how], palette::OWN);
         }
         State::Waiting { reason, retry_at, attempt } => {
             let secs = (*retry_at - status.now).as_secs().max(0.0);
@@ -88,10 +84,10 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
             let times =
                 if *attempt > 1 { format!(" (attempt {})", attempt + 1) } else { "".into() };
             let how = format!("{reason}\n{tried} in {secs:.1} s{times}");
-            waiting(painter, screen, status, &what, &how, palette::WARN);
+            waiting(painter, status, [&what, &how], palette::WARN);
         }
         State::Ended { reason } => {
-            waiting(painter, screen, status, "The session has ended", reason, palette::BAD);
+            waiting(painter, status, ["The session has ended", reason], palette::BAD);
         }
     }
     if let Some(fingerprint) = status.pinned {
@@ -101,7 +97,8 @@ pub(crate) fn draw(painter: &Painter, status: &Status<'_>) {
 
 /// Round trip and loss in the corner, or the session's state; below it late inputs and the
 /// simulated network.
-fn corner(painter: &Painter, screen: Rect, status: &Status<'_>) {
+fn corner(painter: &Painter, status: &Status<'_>) {
+    let screen = painter.clip_rect();
     let at = screen.right_top() + vec2(-18.0, 14.0);
     let silence = status.silence.unwrap_or_default();
     let (words, color) = match (status.state, status.figures) {
@@ -159,28 +156,19 @@ pub(crate) fn link(painter: &Painter, right_top: Pos2, room: f32, conditions: &s
 /// A spot whose shape says the same as its colour: round is good, a triangle warns, a square is
 /// bad.
 fn mark(painter: &Painter, at: Pos2, color: Color32) {
-    let corners = |points: &[(f32, f32)]| {
-        let points = points.iter().map(|(x, y)| at + vec2(*x, *y)).collect();
-        Shape::convex_polygon(points, color, Stroke::NONE)
-    };
     if color == palette::GOOD {
         painter.circle_filled(at, 4.0, color);
     } else if color == palette::WARN {
-        painter.add(corners(&[(0.0, -5.0), (5.0, 4.0), (-5.0, 4.0)]));
+        let corners = [(0.0, -5.0), (5.0, 4.0), (-5.0, 4.0)];
+        polygon(painter, at, &corners, color, Stroke::NONE);
     } else {
-        painter.add(corners(&[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)]));
+        painter.rect_filled(Rect::from_center_size(at, vec2(8.0, 8.0)), 0.0, color);
     }
 }
 
 /// A card in the middle, over a world that stands still.
-fn waiting(
-    painter: &Painter,
-    screen: Rect,
-    status: &Status<'_>,
-    what: &str,
-    how: &str,
-    color: Color32,
-) {
+fn waiting(painter: &Painter, status: &Status<'_>, [what, how]: [&str; 2], color: Color32) {
+    let screen = painter.clip_rect();
     if status.playing.is_some() {
         painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.6));
     }
@@ -231,19 +219,14 @@ pub(crate) fn pause(
         .order(Order::Foreground)
         .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
         .show(ctx, |ui| {
-            let frame = Frame::new()
-                .fill(fade(palette::CARD, 0.97))
-                .stroke(Stroke::new(1.0, palette::EDGE))
-                .corner_radius(10)
-                .inner_margin(Margin::same(22));
-            frame.show(ui, |ui| {
+            card_frame(0.97, 22).show(ui, |ui| {
                 ui.set_width(300.0);
                 ui.spacing_mut().item_spacing = vec2(10.0, 8.0);
                 ui.label(RichText::new("Pause").size(24.0));
                 let told = "The world goes on without you.";
                 ui.label(RichText::new(told).size(14.0).color(palette::TEXT_FAINT));
                 ui.add_space(6.0);
-                for (keys, what) in controls {
+                for (keys, what) in controls.iter().chain(&KEYS_OF_ALL) {
                     ui.horizontal(|ui| {
                         let left = ui.cursor().left();
                         ui.label(RichText::new(*keys).size(14.0).color(palette::OWN));

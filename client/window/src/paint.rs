@@ -25,6 +25,14 @@ pub fn mix(a: Color32, b: Color32, part: f32) -> Color32 {
     a.lerp_to_gamma(b, part.clamp(0.0, 1.0))
 }
 
+/// A pseudo-random number from 0 up to 1 for a place in a grid; `salt` tells its uses apart.
+pub fn chance(column: i32, row: i32, salt: u32) -> f32 {
+    // Multiplied by large odd numbers and folded, as hashes are.
+    let mixed = (column as u32).wrapping_mul(0x9e37_79b9) ^ (row as u32).wrapping_mul(0x85eb_ca6b);
+    let mixed = (mixed ^ salt.wrapping_mul(0xc2b2_ae35)).wrapping_mul(0x27d4_eb2f);
+    ((mixed ^ (mixed >> 15)) & 0xffff) as f32 / 65536.0
+}
+
 /// A round spot of a radius in points that thins out towards its rim.
 pub fn glow(painter: &Painter, middle: Pos2, radius: f32, color: Color32) {
     const SPOKES: u32 = 40;
@@ -90,28 +98,27 @@ pub fn rim(painter: &Painter, screen: Rect, depth: f32, color: Color32) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// Adds an area with four corners, in their order around, to a mesh.
-pub fn quad(mesh: &mut Mesh, corners: [Pos2; 4], color: Color32) {
-    quad_shaded(mesh, corners.map(|corner| (corner, color)));
-}
-
-/// Adds an area with four corners, in their order around, and a colour at each to a mesh.
-pub fn quad_shaded(mesh: &mut Mesh, corners: [(Pos2, Color32); 4]) {
+/// Adds a convex area to a mesh: its corners in their order around, with a colour at each.
+pub fn fan(mesh: &mut Mesh, corners: impl IntoIterator<Item = (Pos2, Color32)>) {
     let first = mesh.vertices.len() as u32;
     for (corner, color) in corners {
         mesh.colored_vertex(corner, color);
     }
-    mesh.add_triangle(first, first + 1, first + 2);
-    mesh.add_triangle(first, first + 2, first + 3);
+    for last in first + 2..mesh.vertices.len() as u32 {
+        mesh.add_triangle(first, last - 1, last);
+    }
 }
 
-/// Adds a triangle with a colour at each corner to a mesh.
-pub fn triangle(mesh: &mut Mesh, corners: [(Pos2, Color32); 3]) {
-    let first = mesh.vertices.len() as u32;
-    for (corner, color) in corners {
-        mesh.colored_vertex(corner, color);
-    }
-    mesh.add_triangle(first, first + 1, first + 2);
+/// A convex area with its outline; the corners are in points from `at`.
+pub fn polygon(
+    painter: &Painter,
+    at: Pos2,
+    corners: &[(f32, f32)],
+    fill: Color32,
+    stroke: impl Into<Stroke>,
+) {
+    let corners = corners.iter().map(|(x, y)| at + vec2(*x, *y)).collect();
+    painter.add(Shape::convex_polygon(corners, fill, stroke.into()));
 }
 
 /// A ring of dashes, each `share` of its part of the circle long, from a start in turns.

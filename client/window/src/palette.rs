@@ -2,45 +2,36 @@
 //!
 //! Sky blue and orange, for the own side and the others, are from Okabe and Ito's set, which
 //! people with any kind of colour blindness can tell apart; still, nothing is told by colour
-//! alone.
+//! alone. The inside of a player is darker than its outline.
+
+#![expect(missing_docs, reason = "the names say which things have the colours")]
 
 use egui_macroquad::egui::Color32;
 
-/// Beyond the world.
 pub const VOID: Color32 = Color32::from_rgb(8, 10, 15);
-/// The floor.
 pub const FLOOR: Color32 = Color32::from_rgb(25, 32, 45);
-/// Lines behind the menu.
 pub const VOID_GRID: Color32 = Color32::from_rgb(17, 22, 32);
 /// Lines on the floor, a metre apart.
 pub const GRID: Color32 = Color32::from_rgb(31, 39, 54);
 /// Lines on the floor, five metres apart.
 pub const GRID_MAJOR: Color32 = Color32::from_rgb(39, 49, 68);
-/// Markings on the floor.
 pub const MARKING: Color32 = Color32::from_rgb(47, 62, 87);
 /// A wall's sides, those that face up or down the picture.
 pub const WALL_SIDE: Color32 = Color32::from_rgb(43, 54, 75);
-/// A wall's other sides.
 pub const WALL_SIDE_DARK: Color32 = Color32::from_rgb(35, 45, 63);
-/// A wall's top.
 pub const WALL_TOP: Color32 = Color32::from_rgb(66, 81, 109);
-/// A wall's rim.
 pub const WALL_RIM: Color32 = Color32::from_rgb(104, 124, 160);
 
 /// The own player, and selected controls.
 pub const OWN: Color32 = Color32::from_rgb(86, 180, 233);
-/// The own player's inside.
 pub const OWN_DARK: Color32 = Color32::from_rgb(20, 58, 84);
-/// All other players.
 pub const FOE: Color32 = Color32::from_rgb(238, 160, 52);
-/// The inside of other players.
 pub const FOE_DARK: Color32 = Color32::from_rgb(88, 52, 18);
 /// Colour of the own player or side, or of others.
 pub fn side(own: bool) -> Color32 {
     if own { OWN } else { FOE }
 }
 
-/// Inside of the own player or side, or of others.
 pub fn side_dark(own: bool) -> Color32 {
     if own { OWN_DARK } else { FOE_DARK }
 }
@@ -48,53 +39,34 @@ pub fn side_dark(own: bool) -> Color32 {
 /// Rifles, and other metal.
 pub const STEEL: Color32 = Color32::from_rgb(188, 200, 218);
 
-/// Crates.
 pub const CRATE: Color32 = Color32::from_rgb(104, 86, 66);
-/// Frames of crates.
 pub const CRATE_EDGE: Color32 = Color32::from_rgb(146, 122, 94);
 /// Barrels, which have stripes besides.
 pub const BARREL: Color32 = Color32::from_rgb(116, 50, 48);
 
-/// A good state.
 pub const GOOD: Color32 = Color32::from_rgb(62, 207, 160);
-/// A warning.
 pub const WARN: Color32 = Color32::from_rgb(240, 200, 80);
 /// An error, or damage.
 pub const BAD: Color32 = Color32::from_rgb(255, 96, 92);
 
-/// Text.
 pub const TEXT: Color32 = Color32::from_rgb(233, 239, 248);
-/// Secondary text.
 pub const TEXT_SOFT: Color32 = Color32::from_rgb(160, 173, 194);
-/// Text of the least importance.
 pub const TEXT_FAINT: Color32 = Color32::from_rgb(106, 120, 144);
 
 /// Panels behind text over the world.
 pub const PANEL: Color32 = Color32::from_rgb(14, 18, 27);
-/// Cards in the menu.
 pub const CARD: Color32 = Color32::from_rgb(17, 22, 32);
-/// Edges of cards and panels.
 pub const EDGE: Color32 = Color32::from_rgb(41, 52, 71);
-/// Fields and sliders.
 pub const FIELD: Color32 = Color32::from_rgb(10, 13, 19);
-/// Buttons.
 pub const BUTTON: Color32 = Color32::from_rgb(32, 41, 57);
-/// Buttons under the mouse.
 pub const BUTTON_HOT: Color32 = Color32::from_rgb(45, 57, 79);
 
-/// A lawn.
 pub const GRASS: Color32 = Color32::from_rgb(29, 52, 40);
-/// Mown stripes of a lawn.
 pub const GRASS_STRIPE: Color32 = Color32::from_rgb(32, 58, 44);
-/// Tufts of grass.
 pub const GRASS_TUFT: Color32 = Color32::from_rgb(48, 82, 58);
-/// Bare ground.
 pub const EARTH: Color32 = Color32::from_rgb(84, 72, 54);
-/// A road.
 pub const ASPHALT: Color32 = Color32::from_rgb(50, 54, 64);
-/// A road on a map.
 pub const ASPHALT_LIGHT: Color32 = Color32::from_rgb(122, 132, 150);
-/// Tyre marks.
 pub const RUBBER: Color32 = Color32::from_rgb(14, 15, 19);
 /// Kerbs, between white ones.
 pub const KERB: Color32 = Color32::from_rgb(196, 62, 60);

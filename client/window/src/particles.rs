@@ -5,12 +5,12 @@
 use std::collections::VecDeque;
 
 use egui_macroquad::egui::epaint::Mesh;
-use egui_macroquad::egui::{Color32, Painter, Shape, Stroke};
+use egui_macroquad::egui::{Color32, Shape, Stroke};
 use glam::Vec2;
 use macroquad::rand::gen_range;
 
-use super::camera::Camera;
-use super::paint::{beam, fade, glow, light};
+use super::brush::Brush;
+use super::paint::{fade, light};
 
 /// Most particles of each kind at a time; the oldest go first. Far more than a full server needs.
 const EACH_MAX: usize = 384;
@@ -21,6 +21,7 @@ const DRAG_SECS: f32 = 0.07;
 /// Half-life of the speed of debris and smoke, in seconds.
 const DEBRIS_DRAG_SECS: f32 = 0.5;
 const FLASH_SECS: f32 = 0.07;
+const TRACER_SECS: f32 = 0.13;
 
 /// All particles of a picture: positions and sizes in metres, speeds in metres per second, lives
 /// in seconds.
@@ -31,6 +32,7 @@ pub struct Particles {
     flashes: Fading<Particle>,
     puffs: Fading<Particle>,
     debris: Fading<Particle>,
+    tracers: Fading<([Vec2; 2], Color32)>,
 }
 
 #[derive(Debug)]
@@ -107,6 +109,11 @@ impl Particles {
         self.puffs.push(Particle::new(at, velocity, (size, 2.0 * size), color), life);
     }
 
+    /// The light of a shot from its muzzle to its end.
+    pub fn tracer(&mut self, ends: [Vec2; 2], color: Color32) {
+        self.tracers.push((ends, color), TRACER_SECS);
+    }
+
     /// A tumbling splinter.
     pub fn splinter(&mut self, at: Vec2, velocity: Vec2, size: f32, color: Color32, life: f32) {
         let (along, spin) = (Vec2::from_angle(gen_range(0.0, 6.3)), gen_range(-9.0, 9.0));
@@ -132,65 +139,58 @@ impl Particles {
         }
     }
 
-    /// Removes all particles, as when the picture cuts to elsewhere.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Advances all particles by `secs` seconds.
     pub fn advance(&mut self, secs: f32) {
         self.sparks.advance(secs, |spark| spark.advance(secs, DRAG_SECS));
         self.rings.advance(secs, |_| {});
         self.flashes.advance(secs, |_| {});
+        self.tracers.advance(secs, |_| {});
         self.puffs.advance(secs, |puff| puff.advance(secs, DEBRIS_DRAG_SECS));
         self.debris.advance(secs, |piece| piece.advance(secs, DEBRIS_DRAG_SECS));
     }
 
     /// Paints the particles on the floor, beneath the players.
-    pub fn draw_below(&self, painter: &Painter, camera: Camera) {
+    pub fn draw_below(&self, brush: &Brush<'_>) {
         for (ring, part) in self.rings.iter() {
-            let eased = 1.0 - (1.0 - part) * (1.0 - part);
-            let radius = (ring.size.0 + (ring.size.1 - ring.size.0) * eased) * camera.scale;
-            let width = (1.0 - part) * 0.12 * camera.scale + 0.5;
-            let stroke = Stroke::new(width, fade(ring.color, (1.0 - part) * 0.8));
-            painter.circle_stroke(camera.to_screen(ring.at), radius, stroke);
+            let left = 1.0 - part;
+            let radius = ring.size.0 + (ring.size.1 - ring.size.0) * (1.0 - left * left);
+            let width = left * 0.12 * brush.metre + 0.5;
+            brush.ring(ring.at, radius, (width, fade(ring.color, left * 0.8)));
         }
     }
 
     /// Paints the particles above the players.
-    pub fn draw_above(&self, painter: &Painter, camera: Camera) {
-        let scale = camera.scale;
+    pub fn draw_above(&self, brush: &Brush<'_>) {
+        for (([from, to], color), part) in self.tracers.iter() {
+            // The tail catches up with the head, so that the tracer seems to fly.
+            let tail = from.lerp(*to, part * 0.7);
+            for (strength, width) in [(0.35, 0.34), (0.9, 0.09), (0.6, 0.045)] {
+                let strength = (1.0 - part) * strength;
+                let ends = [(tail, light(*color, 0.1 * strength)), (*to, light(*color, strength))];
+                brush.beam(ends, width);
+            }
+        }
         for (puff, part) in self.puffs.iter() {
-            let radius = puff.size.0 * (1.0 + part) * scale;
             let strength = (1.0 - part) * (part * 8.0).min(1.0) * 0.5;
-            glow(painter, camera.to_screen(puff.at), radius, fade(puff.color, strength));
+            brush.glow(puff.at, puff.size.0 * (1.0 + part), fade(puff.color, strength));
         }
         for (piece, part) in self.debris.iter() {
-            let corner = |n: u8| {
-                let out = Vec2::from_angle(f32::from(n) * 2.1).rotate(piece.along);
-                camera.to_screen(piece.at + out * piece.size.0)
-            };
-            let points = vec![corner(0), corner(1), corner(2)];
+            let corners = [0.0_f32, 2.1, 4.2].map(Vec2::from_angle);
             let color = fade(piece.color, (1.0 - part) * 1.6);
-            painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+            let brush = brush.local(piece.at, piece.along * piece.size.0);
+            brush.polygon(corners, color, Stroke::NONE);
         }
         for (spark, part) in self.sparks.iter() {
-            let tail = spark.at - spark.velocity * 0.035;
-            let ends = [
-                (camera.to_screen(tail), light(spark.color, 0.0)),
-                (camera.to_screen(spark.at), light(spark.color, 1.0 - part)),
-            ];
-            beam(painter, ends, 0.1 * scale);
+            let tail = (spark.at - spark.velocity * 0.035, light(spark.color, 0.0));
+            brush.beam([tail, (spark.at, light(spark.color, 1.0 - part))], 0.1);
         }
         for (flash, part) in self.flashes.iter() {
-            let left = 1.0 - part;
-            let at = camera.to_screen(flash.at);
-            glow(painter, at, flash.size.0 * 1.9 * scale, light(flash.color, left * 0.5));
-            glow(painter, at, flash.size.0 * 0.7 * scale, light(Color32::WHITE, left * 0.8));
+            let (left, size) = (1.0 - part, flash.size.0);
+            brush.glow(flash.at, size * 1.9, light(flash.color, left * 0.5));
+            brush.glow(flash.at, size * 0.7, light(Color32::WHITE, left * 0.8));
             if flash.along != Vec2::ZERO {
-                let tip = camera.to_screen(flash.at + flash.along * flash.size.0 * 1.5);
-                let white = light(Color32::WHITE, left * 0.9);
-                beam(painter, [(at, white), (tip, light(flash.color, 0.0))], 0.34 * scale);
+                let tip = (flash.at + flash.along * size * 1.5, light(flash.color, 0.0));
+                brush.beam([(flash.at, light(Color32::WHITE, left * 0.9)), tip], 0.34);
             }
         }
     }
@@ -266,7 +266,7 @@ impl Trail {
     }
 
     /// Paints the trail as light, `width` metres wide at its young end.
-    pub fn draw(&self, painter: &Painter, camera: Camera, color: Color32, width: f32, life: f32) {
+    pub fn draw(&self, brush: &Brush<'_>, color: Color32, width: f32, life: f32) {
         let mut mesh = Mesh::default();
         let count = self.points.len();
         for (n, (at, age)) in self.points.iter().enumerate() {
@@ -274,9 +274,9 @@ impl Trail {
             let before = self.points[n.saturating_sub(1)].0;
             let after = self.points[(n + 1).min(count - 1)].0;
             let aside = (after - before).normalize_or_zero().perp() * (width * left / 2.0);
-            mesh.colored_vertex(camera.to_screen(*at - aside), light(color, 0.0));
-            mesh.colored_vertex(camera.to_screen(*at), light(color, left * left));
-            mesh.colored_vertex(camera.to_screen(*at + aside), light(color, 0.0));
+            mesh.colored_vertex(brush.point(*at - aside), light(color, 0.0));
+            mesh.colored_vertex(brush.point(*at), light(color, left * left));
+            mesh.colored_vertex(brush.point(*at + aside), light(color, 0.0));
         }
         for n in 1..count as u32 {
             let (a, b) = (3 * n - 3, 3 * n);
@@ -285,7 +285,7 @@ impl Trail {
                 mesh.add_triangle(b + side, a + side + 1, b + side + 1);
             }
         }
-        painter.add(Shape::mesh(mesh));
+        brush.painter.add(Shape::mesh(mesh));
     }
 }
 

@@ -1,12 +1,8 @@
 //! The picture of a running game: its view, fed by the session.
 
-use std::collections::BTreeMap;
-
-use egui_macroquad::egui::{Painter, Pos2, Rect};
-use phaselock::client::{AnyClient, Client, Picture, Seat, Session, Stats};
+use phaselock::client::{AnyClient, Client, Picture, Session, Stats};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::game::{Game, Slot};
-use phaselock::ids::PlayerId;
 use phaselock::presentation::presenter::{Trace, is_moving};
 use phaselock::time::{LocalTime, Micros};
 
@@ -14,13 +10,13 @@ use super::camera::Camera;
 use super::controls::Controls;
 use super::meter::{Figures, Meter};
 use super::presentation::{self, Kind};
-use super::view::{GameView, Scene};
+use super::view::{Frame, GameView, Scene};
 
 /// The picture of a game of any type.
 pub(crate) trait AnyPlay {
     /// Presses the controls' input in every tick that is due.
     fn press(&mut self, session: &mut Session, now: LocalTime, controls: &mut Controls);
-    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter);
+    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>);
     /// Mean error of the shown positions of others in the game's unit, while marks are shown.
     fn shown_error(&self) -> Option<f32>;
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings;
@@ -32,17 +28,6 @@ pub(crate) fn kinds(client: &dyn AnyClient) -> Vec<Kind> {
     kinds
         .map(|(kind, table)| Kind { kind, name: table.name, choice: client.choice(kind) })
         .collect()
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    pub(crate) screen: Rect,
-    pub(crate) pointer: Pos2,
-    pub(crate) secs: f32,
-    pub(crate) active: bool,
-    pub(crate) scores: bool,
-    pub(crate) crowded: bool,
-    pub(crate) marks: bool,
 }
 
 /// Figures of a session for developers.
@@ -89,7 +74,7 @@ impl<V: GameView> AnyPlay for Play<V> {
         });
     }
 
-    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: &Frame, painter: &Painter) {
+    fn draw(&mut self, session: &mut Session, now: LocalTime, frame: Frame<'_>) {
         let Some(picture) = session.picture::<V::Game>(now) else { return };
         let traces = if frame.marks { session.traces::<V::Game>() } else { Vec::new() };
         let Some(client) = session.client_of::<V::Game>() else { return };
@@ -101,17 +86,12 @@ impl<V: GameView> AnyPlay for Play<V> {
             player: client.player(),
             roster: client.roster(),
             round_trip_ms: self.meter.figures().round_trip_ms,
-            screen: frame.screen,
-            pointer: frame.pointer,
-            secs: frame.secs,
             age_secs: (now - self.began).as_secs() as f32,
-            active: frame.active,
-            scores: frame.scores,
-            crowded: frame.crowded,
+            frame,
         };
-        let camera = self.view.draw(&scene, painter);
+        let camera = self.view.draw(&scene);
         if frame.marks {
-            self.draw_marks(client, &picture, camera, &traces, (frame.secs, painter));
+            self.draw_marks(client, &picture, camera, &traces, frame);
         } else {
             self.shown_error = None;
         }
@@ -123,7 +103,8 @@ impl<V: GameView> AnyPlay for Play<V> {
 
     fn readings(&self, client: &dyn AnyClient, now: LocalTime) -> Readings {
         let common = client.common();
-        let (pll, lead) = (common.pll(), common.lead());
+        let (pll, lead, roster) = (common.pll(), common.lead(), common.roster());
+        let bots = roster.values().filter(|seat| seat.bot).count();
         Readings {
             stats: common.stats().clone(),
             figures: self.meter.figures(),
@@ -138,7 +119,7 @@ impl<V: GameView> AnyPlay for Play<V> {
             skew_ppm: pll.skew_ppm(),
             locked: pll.is_locked(),
             world: common.rates(),
-            players: players(common.roster()),
+            players: (roster.len() - bots, bots),
         }
     }
 }
@@ -151,7 +132,7 @@ impl<V: GameView> Play<V> {
         picture: &Picture<V::Game>,
         camera: Camera,
         traces: &[Trace<<V::Game as Game>::Entity>],
-        (secs, painter): (f32, &Painter),
+        frame: Frame<'_>,
     ) {
         let game = client.game();
         let position = |slot: &Slot<<V::Game as Game>::Entity>| game.position(&slot.entity);
@@ -172,17 +153,12 @@ impl<V: GameView> Play<V> {
             let ghost = (ghost.map(on_screen), 0.45 * camera.scale);
             let error = error.map(|(shown, truth)| (on_screen(shown), on_screen(truth)));
             let ends = (on_screen(newest), on_screen(drawn));
-            presentation::draw_marks(painter, ends, ghost, error);
+            presentation::draw_marks(frame.painter, ends, ghost, error);
         }
         if count > 0 {
             let now = off / f32::from(count);
             let before = self.shown_error.unwrap_or(now);
-            self.shown_error = Some(before + (now - before) * (1.0 - (-secs).exp()));
+            self.shown_error = Some(before + (now - before) * (1.0 - (-frame.secs).exp()));
         }
     }
-}
-
-fn players(roster: &BTreeMap<PlayerId, Seat>) -> (usize, usize) {
-    let bots = roster.values().filter(|seat| seat.bot).count();
-    (roster.len() - bots, bots)
 }

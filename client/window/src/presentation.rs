@@ -1,17 +1,14 @@
 //! Motion methods of others: the panel in which a player chooses them (F6), and the marks in the
 //! picture for developers.
 
-use egui_macroquad::egui::{
-    Align2, Area, Color32, ComboBox, Context, Frame, Id, Margin, Order, Painter, Pos2, RichText,
-    Sense, Shape, Stroke, Ui, vec2,
-};
+use egui_macroquad::egui::{self, Area, ComboBox, Context, Id, Order, RichText, Sense, Ui};
 use phaselock::motion::{Timeline, choice::Choice};
 
-use super::paint::fade;
-use super::palette;
 use phaselock::client::Session;
 
+use super::menu::card_frame;
 use super::play::{AnyPlay, kinds};
+use crate::prelude::*;
 
 /// A kind of moving entity and its motion method.
 #[derive(Clone, Copy, Debug)]
@@ -54,11 +51,7 @@ impl Panel {
             .order(Order::Foreground)
             .anchor(Align2::LEFT_BOTTOM, vec2(18.0, -96.0))
             .show(ctx, |ui| {
-                let frame = Frame::new()
-                    .fill(fade(palette::CARD, 0.95))
-                    .stroke(Stroke::new(1.0, palette::EDGE))
-                    .corner_radius(8)
-                    .inner_margin(Margin::same(14));
+                let frame = card_frame(0.95, 14).corner_radius(8);
                 frame.show(ui, |ui| self.contents(ui, session, play));
             });
     }
@@ -140,8 +133,8 @@ fn legend(ui: &mut Ui, ghosts: bool) {
     }
 }
 
-/// Marks an entity: its position by the newest snapshot and as drawn, by another method as a ghost of
-/// a radius in points, and an earlier drawn position with the true one of that time.
+/// Marks an entity: its position by the newest snapshot and as drawn, by another method as a ghost
+/// of a radius in points, and an earlier drawn position with the true one of that time.
 pub(crate) fn draw_marks(
     painter: &Painter,
     (at, drawn): (Pos2, Pos2),
@@ -160,9 +153,8 @@ pub(crate) fn draw_marks(
 
 /// A diamond.
 fn newest(painter: &Painter, at: Pos2) {
-    let corners = [vec2(0.0, -5.0), vec2(5.0, 0.0), vec2(0.0, 5.0), vec2(-5.0, 0.0)];
-    let corners = corners.map(|corner| at + corner).to_vec();
-    painter.add(Shape::closed_line(corners, Stroke::new(1.5, palette::TEXT)));
+    let corners = [(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)];
+    polygon(painter, at, &corners, Color32::TRANSPARENT, (1.5, palette::TEXT));
 }
 
 /// A thin line.
@@ -172,17 +164,13 @@ fn way(painter: &Painter, from: Pos2, to: Pos2) {
 
 /// A dashed ring.
 fn ghost(painter: &Painter, at: Pos2, radius: f32) {
-    let points = (0..=24).map(|n| {
-        let (sin, cos) = (n as f32 / 24.0 * std::f32::consts::TAU).sin_cos();
-        at + vec2(cos, sin) * radius
-    });
-    let points: Vec<_> = points.collect();
+    let angle = |n: u8| f32::from(n) / 24.0 * std::f32::consts::TAU;
+    let points: Vec<_> = (0..=24).map(|n| at + egui::Vec2::angled(angle(n)) * radius).collect();
     painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, palette::WARN), 4.0, 3.0));
 }
 
 /// A thick line with a dot at the true position.
 fn error(painter: &Painter, shown: Pos2, truth: Pos2) {
-    let color: Color32 = palette::BAD;
-    painter.line_segment([shown, truth], Stroke::new(3.0, color));
-    painter.circle_filled(truth, 2.5, color);
+    painter.line_segment([shown, truth], (3.0, palette::BAD));
+    painter.circle_filled(truth, 2.5, palette::BAD);
 }

@@ -5,12 +5,13 @@ use egui_macroquad::egui::{
 };
 
 use phaselock::client::Seat;
+use phaselock::fields::{Holds, Record};
 use phaselock::game::Game;
 use phaselock::ids::PlayerId;
 
-use super::paint::{fade, text_over, text_spaced};
+use super::paint::{fade, text, text_over, text_spaced};
 use super::palette;
-use super::view::Scene;
+use super::view::{Frame, Scene};
 
 const ROW: f32 = 26.0;
 const WIDTH: f32 = 450.0;
@@ -42,19 +43,21 @@ pub struct Row {
 }
 
 impl Board {
-    /// A row for every player, sorted by `key` and then by name, with the values by `values`.
-    pub fn new<G: Game, K: Ord>(
+    /// A row for every player, sorted by `key` of the player's score and then by name.
+    pub fn new<G: Game<Entity: Holds<S>>, S: Record, K: Ord>(
         scene: &Scene<'_, G>,
         columns: &'static [&'static str],
-        key: impl Fn(PlayerId) -> K,
-        values: impl Fn(PlayerId) -> Vec<String>,
+        key: impl Fn(&S) -> K,
+        values: impl Fn(&S) -> Vec<String>,
     ) -> Self {
-        let mut players: Vec<_> = scene.roster.iter().collect();
-        players.sort_by_key(|(player, seat)| (key(**player), &seat.name));
-        let row = |(player, seat): (&PlayerId, &Seat)| {
+        let roster = scene.roster.iter();
+        let mut players: Vec<(S, _, _)> =
+            roster.map(|(player, seat)| (scene.record_of(*player), player, seat)).collect();
+        players.sort_by_key(|(score, _, seat)| (key(score), &seat.name));
+        let row = |(score, player, seat): (S, &PlayerId, &Seat)| {
             let own = *player == scene.player;
             let ping_ms = scene.round_trip_ms.filter(|_| own);
-            Row { name: seat.name.clone(), bot: seat.bot, own, values: values(*player), ping_ms }
+            Row { name: seat.name.clone(), bot: seat.bot, own, values: values(&score), ping_ms }
         };
         Self { columns, rows: players.into_iter().map(row).collect() }
     }
@@ -77,31 +80,31 @@ fn shown(rows: &[Row], most: usize) -> Vec<&Row> {
 }
 
 /// Paints as many rows as fit; returns the table's rectangle.
-pub fn draw(painter: &Painter, screen: Rect, board: &Board) -> Rect {
+pub fn draw(frame: &Frame<'_>, board: &Board) -> Rect {
     let rows = &board.rows;
-    let most = ((screen.height() - 200.0) / ROW).max(1.0) as usize;
+    let most = ((frame.screen.height() - 200.0) / ROW).max(1.0) as usize;
     let shown = shown(rows, most);
     let size = vec2(WIDTH, ROW * shown.len() as f32 + 62.0);
-    let rect = Rect::from_center_size(screen.center() - vec2(0.0, 20.0), size);
+    let rect = Rect::from_center_size(frame.screen.center() - vec2(0.0, 20.0), size);
     let edge = Stroke::new(1.0, palette::EDGE);
-    painter.rect(rect, 10.0, fade(palette::PANEL, 0.93), edge, StrokeKind::Inside);
+    frame.painter.rect(rect, 10.0, fade(palette::PANEL, 0.93), edge, StrokeKind::Inside);
 
     let head = rect.top() + 26.0;
     let small = (11.0, 1.5);
     let left = pos2(rect.left() + 22.0, head);
     let title = format!("{} PLAYERS", rows.len());
-    text_spaced(painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
+    text_spaced(frame.painter, left, Align2::LEFT_CENTER, &title, small, palette::TEXT_FAINT);
     let titles = board.columns.iter().copied().chain(["PING"]);
     for (what, right) in titles.zip(columns(board.columns.len())) {
         let at = pos2(rect.right() - right, head);
-        text_spaced(painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
+        text_spaced(frame.painter, at, Align2::RIGHT_CENTER, what, small, palette::TEXT_FAINT);
     }
     for (n, row) in shown.into_iter().enumerate() {
         let line = Rect::from_min_size(
             pos2(rect.left() + 8.0, rect.top() + 44.0 + n as f32 * ROW),
             vec2(WIDTH - 16.0, ROW),
         );
-        draw_row(painter, rect, line, row);
+        draw_row(frame.painter, rect, line, row);
     }
     rect
 }
@@ -117,9 +120,8 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
         painter.rect_filled(line, 5.0, fade(palette::OWN, 0.13));
     }
     let y = line.center().y;
-    let font = FontId::proportional(16.0);
     let at = pos2(rect.left() + 22.0, y);
-    let name = painter.text(at, Align2::LEFT_CENTER, &row.name, font.clone(), color);
+    let name = text(painter, at, Align2::LEFT_CENTER, &row.name, 16.0, color);
     if row.bot {
         bot_tag(painter, pos2(name.right() + 8.0, y), 1.0);
     }
@@ -127,7 +129,7 @@ fn draw_row(painter: &Painter, rect: Rect, line: Rect, row: &Row) {
     let values = row.values.iter().chain([&ping]);
     for (value, right) in values.zip(columns(row.values.len())) {
         let at = pos2(rect.right() - right, y);
-        painter.text(at, Align2::RIGHT_CENTER, value, font.clone(), color);
+        text(painter, at, Align2::RIGHT_CENTER, value, 16.0, color);
     }
 }
 

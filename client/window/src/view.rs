@@ -3,6 +3,7 @@
 //! A view implements [`GameView`], and a program registers it beside its game by [`Views::with`].
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use egui_macroquad::egui::{Color32, Painter, Pos2, Rect};
 use phaselock::client::{Picture, Seat};
@@ -15,6 +16,7 @@ use phaselock::time::{LocalTime, Rates};
 
 use super::camera::Camera;
 use super::controls::Controls;
+use super::palette;
 use super::play::{AnyPlay, Play};
 
 /// Picture and controls of a game; the value is the picture's memory from frame to frame.
@@ -23,22 +25,42 @@ pub trait GameView: Default + 'static {
     type Game: Game;
     /// The title in the window.
     const TITLE: &'static str;
-    /// Keys and their effects.
+    /// The game's own keys and their effects.
     const KEYS: &'static [(&'static str, &'static str)];
     /// Colour of the window where nothing is painted. It costs next to nothing, while every layer
     /// painted over it is felt without a graphics card.
-    const BACKDROP: Color32;
+    const BACKDROP: Color32 = palette::VOID;
 
     /// The input that the controls command.
     fn input(&self, controls: &Controls) -> <Self::Game as Game>::Input;
 
     /// Advances the picture by a frame, and paints it; returns the camera, for marks over the
     /// picture.
-    fn draw(&mut self, scene: &Scene<'_, Self::Game>, painter: &Painter) -> Camera;
+    fn draw(&mut self, scene: &Scene<'_, Self::Game>) -> Camera;
+}
+
+/// The window in a frame.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Painter in points of the window.
+    pub painter: &'a Painter,
+    /// The window, in points.
+    pub screen: Rect,
+    /// Position of the mouse in it.
+    pub pointer: Pos2,
+    /// Seconds since the last frame.
+    pub secs: f32,
+    /// True while the player plays; false in a menu or while waiting for the server.
+    pub active: bool,
+    /// True while the player wants to see the scores.
+    pub scores: bool,
+    /// True while something covers the place of hints.
+    pub crowded: bool,
+    /// True while developers' marks are shown.
+    pub marks: bool,
 }
 
 /// A frame's input to a view.
-#[derive(Debug)]
 pub struct Scene<'a, G: Game> {
     /// Entities as presented at this moment.
     pub picture: &'a Picture<G>,
@@ -52,20 +74,18 @@ pub struct Scene<'a, G: Game> {
     pub roster: &'a BTreeMap<PlayerId, Seat>,
     /// Own round trip in milliseconds, once known.
     pub round_trip_ms: Option<f64>,
-    /// The window, in points.
-    pub screen: Rect,
-    /// Position of the mouse in it.
-    pub pointer: Pos2,
-    /// Seconds since the last frame.
-    pub secs: f32,
     /// Seconds since the session began.
     pub age_secs: f32,
-    /// True while the player plays; false in a menu or while waiting for the server.
-    pub active: bool,
-    /// True while the player wants to see the scores.
-    pub scores: bool,
-    /// True while something covers the place of hints.
-    pub crowded: bool,
+    /// The frame to paint.
+    pub frame: Frame<'a>,
+}
+
+impl<'a, G: Game> Deref for Scene<'a, G> {
+    type Target = Frame<'a>;
+
+    fn deref(&self) -> &Frame<'a> {
+        &self.frame
+    }
 }
 
 impl<G: Game> Scene<'_, G> {
@@ -108,6 +128,10 @@ impl<G: Game> Scene<'_, G> {
     }
 }
 
+/// Keys in every game and their effects.
+pub const KEYS_OF_ALL: [(&str, &str); 3] =
+    [("Tab", "scores"), ("F3, F4, F6", "details, graph, others"), ("Esc", "pause")];
+
 /// A game's view, by the game's name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewEntry {
@@ -115,13 +139,7 @@ pub(crate) struct ViewEntry {
     pub(crate) title: &'static str,
     pub(crate) keys: &'static [(&'static str, &'static str)],
     pub(crate) backdrop: Color32,
-    begin: fn(LocalTime) -> Box<dyn AnyPlay>,
-}
-
-impl ViewEntry {
-    pub(crate) fn begin(&self, now: LocalTime) -> Box<dyn AnyPlay> {
-        (self.begin)(now)
-    }
+    pub(crate) begin: fn(LocalTime) -> Box<dyn AnyPlay>,
 }
 
 /// Games with their views, in the order of menus.

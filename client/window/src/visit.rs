@@ -22,9 +22,9 @@ use super::args::Setup;
 use super::controls::{Controls, KeyCode};
 use super::graph::{self, NetGraph};
 use super::overlay::{self, Status};
-use super::play::{AnyPlay, Frame, kinds};
+use super::play::{AnyPlay, kinds};
 use super::presentation::{Kind, Panel};
-use super::view::{ViewEntry, Views};
+use super::view::{Frame, ViewEntry, Views};
 use super::{background, developer, palette};
 
 /// Time for a notice: long enough to read a fingerprint.
@@ -57,6 +57,15 @@ pub(crate) struct Visit {
     chosen: BTreeMap<&'static str, Vec<Kind>>,
 }
 
+/// Settings of every visit.
+pub(crate) struct VisitConfig<'a> {
+    /// Name of the player.
+    pub(crate) name: String,
+    pub(crate) clock: Clock,
+    pub(crate) views: &'a Views,
+    pub(crate) setup: &'a Setup,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Stay,
@@ -66,39 +75,25 @@ pub(crate) enum Next {
 
 impl Visit {
     /// Starts a server in this program, and joins it.
-    pub(crate) fn host(
-        games: Games,
-        bots: u16,
-        name: String,
-        clock: Clock,
-        (views, setup): (&Views, &Setup),
-    ) -> Result<Self, String> {
+    pub(crate) fn host(games: Games, bots: u16, config: VisitConfig<'_>) -> Result<Self, String> {
         let server = LocalServer::start(games, bots).map_err(|error| error.to_string())?;
         let address = server.address().to_string();
         let address = address.parse().map_err(|error| format!("{error}"))?;
         let options = Options::new(address, Pins::Fixed(server.fingerprint()));
-        let title = "the server on this computer".to_owned();
-        Self::start(title, options, name, clock, Some(server), (views, setup))
+        Self::start("the server on this computer".to_owned(), options, Some(server), config)
     }
 
-    pub(crate) fn join(
-        address: Address,
-        name: String,
-        clock: Clock,
-        begin: (&Views, &Setup),
-    ) -> Result<Self, String> {
+    pub(crate) fn join(address: Address, config: VisitConfig<'_>) -> Result<Self, String> {
         let pins = KnownHosts::default_path().map_or(Pins::Memory, Pins::File);
         let title = address.to_string();
-        Self::start(title, Options::new(address, pins), name, clock, None, begin)
+        Self::start(title, Options::new(address, pins), None, config)
     }
 
     fn start(
         title: String,
         options: Options,
-        name: String,
-        clock: Clock,
         server: Option<LocalServer>,
-        (views, setup): (&Views, &Setup),
+        VisitConfig { name, clock, views, setup }: VisitConfig<'_>,
     ) -> Result<Self, String> {
         let options = Options { link: setup.link.clone(), ..options };
         let config = SessionConfig {
@@ -186,7 +181,7 @@ impl Visit {
     fn begin(&mut self, server: String, game: &'static str, now: LocalTime) {
         let Some(entry) = self.views.get(game).copied() else { return };
         self.server_name = server;
-        self.play = Some((entry, entry.begin(now)));
+        self.play = Some((entry, (entry.begin)(now)));
         let session = &mut self.driver.session;
         match (self.chosen.get(entry.title), self.presentation) {
             (Some(kinds), _) => kinds.iter().for_each(|it| session.choose(it.kind, it.choice)),
@@ -233,6 +228,7 @@ impl Visit {
             Some((_, play)) => {
                 let scores = controls.key(&[KeyCode::Tab]) && active;
                 let frame = Frame {
+                    painter: &painter,
                     screen,
                     pointer: controls.pointer,
                     secs,
@@ -241,7 +237,7 @@ impl Visit {
                     crowded: self.graph.shown || self.panel.shown,
                     marks: self.panel.marks,
                 };
-                play.draw(&mut self.driver.session, now, &frame, &painter);
+                play.draw(&mut self.driver.session, now, frame);
             }
             None => {
                 let y = screen.top() + screen.height() * 0.2;

@@ -7,13 +7,11 @@
 mod plot;
 mod samples;
 
-use egui_macroquad::egui::{Align2, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 use phaselock::clock::pll::LoopFilter;
 use phaselock::time::{LocalTime, Micros};
 
-use super::paint::{fade, text};
-use super::palette;
 use super::play::Readings;
+use crate::prelude::*;
 use plot::{Curve, Mark, Plot, nice};
 use samples::{Sample, Samples};
 
@@ -246,8 +244,8 @@ impl Lane {
                 }
                 at.x += 18.0;
             }
-            let font = FontId::proportional(LETTERS);
-            *end = painter.text(at, Align2::LEFT_CENTER, &words.text, font, palette::TEXT).right();
+            let words = &words.text;
+            *end = text(painter, at, Align2::LEFT_CENTER, words, LETTERS, palette::TEXT).right();
         }
     }
 

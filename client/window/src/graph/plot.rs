@@ -1,14 +1,10 @@
 //! Brushes of the net graph: curves, bars and marks in a frame that time moves through.
 
-use egui_macroquad::egui::epaint::{Mesh, PathStroke};
-use egui_macroquad::egui::{
-    Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2,
-};
+use egui_macroquad::egui::FontId;
 use phaselock::time::LocalTime;
 
 use super::samples::{EVERY, SHOWN};
-use crate::paint::fade;
-use crate::palette;
+use crate::prelude::*;
 
 /// Samples further apart than this are not joined by a line.
 const JOINED: i64 = EVERY.0 * 5 / 2;
@@ -81,17 +77,11 @@ impl Mark {
         let color = self.color();
         let stroke = Stroke::new(1.6, color);
         let tip = |y: f32| {
-            let points = [(-MARK, -y), (MARK, -y), (0.0, y)];
-            let points = points.map(|(x, y)| at + vec2(x, y)).to_vec();
-            Shape::convex_polygon(points, color, Stroke::NONE)
+            polygon(painter, at, &[(-MARK, -y), (MARK, -y), (0.0, y)], color, Stroke::NONE);
         };
         match self {
-            Self::Up => {
-                painter.add(tip(-MARK));
-            }
-            Self::Down | Self::Late => {
-                painter.add(tip(MARK));
-            }
+            Self::Up => tip(-MARK),
+            Self::Down | Self::Late => tip(MARK),
             Self::Hole => {
                 let square = Rect::from_center_size(at, vec2(2.0, 2.0) * (MARK - 0.5));
                 painter.rect_stroke(square, 0.0, stroke, StrokeKind::Middle);
@@ -179,41 +169,34 @@ impl<'a> Plot<'a> {
         curve: Curve,
         values: impl Iterator<Item = (LocalTime, Option<f32>)>,
     ) {
-        let mut points: Vec<Pos2> = Vec::new();
-        let mut last: Option<(LocalTime, Pos2)> = None;
+        let mut runs: Vec<Vec<(LocalTime, Pos2)>> = Vec::new();
         for (at, value) in values {
-            let here = value.map(|value| (at, pos2(self.x(at), self.y(value))));
-            let before = last.filter(|(then, _)| (at - *then).0 <= JOINED);
-            last = here;
-            match (curve, before, here) {
-                (Curve::Other, Some((then, from)), Some((_, to))) => {
-                    // Dashed by time, so that the dashes move along with the curve.
-                    if then.0.div_euclid(EVERY.0).rem_euclid(5) < 3 {
-                        self.inside.line_segment([from, to], Stroke::new(1.3, curve.color()));
-                    }
-                }
-                (Curve::Other, ..) => {}
-                _ => {
-                    if before.is_none() {
-                        self.stroke(curve, &mut points);
-                    }
-                    points.extend(here.map(|(_, point)| point));
-                }
+            let last = runs.last().and_then(|run| run.last());
+            if value.is_none() || last.is_none_or(|(then, _)| (at - *then).0 > JOINED) {
+                runs.push(Vec::new());
+            }
+            if let Some((run, value)) = runs.last_mut().zip(value) {
+                run.push((at, pos2(self.x(at), self.y(value))));
             }
         }
-        self.stroke(curve, &mut points);
-    }
-
-    fn stroke(&self, curve: Curve, points: &mut Vec<Pos2>) {
-        match points.as_slice() {
-            [] => {}
-            [lone] => {
-                self.inside.circle_filled(*lone, 1.2, curve.color());
-                points.clear();
-            }
-            _ => {
-                let stroke = PathStroke::new(1.5, curve.color());
-                self.inside.add(Shape::line(std::mem::take(points), stroke));
+        for run in runs {
+            match (curve, run.as_slice()) {
+                (_, []) => {}
+                (Curve::Other, points) => {
+                    // Dashed by time, so that the dashes move along with the curve.
+                    let drawn = |at: LocalTime| at.0.div_euclid(EVERY.0).rem_euclid(5) < 3;
+                    for ends in points.windows(2).filter(|ends| drawn(ends[0].0)) {
+                        self.inside.line_segment([ends[0].1, ends[1].1], (1.3, curve.color()));
+                    }
+                }
+                (_, [(_, lone)]) => {
+                    self.inside.circle_filled(*lone, 1.2, curve.color());
+                }
+                (_, points) => {
+                    let points = points.iter().map(|(_, point)| *point).collect();
+                    let stroke = PathStroke::new(1.5, curve.color());
+                    self.inside.add(Shape::line(points, stroke));
+                }
             }
         }
     }
@@ -277,9 +260,8 @@ impl<'a> Plot<'a> {
             let stroke = Stroke::new(1.5, palette::TEXT_SOFT);
             self.inside.extend(Shape::dashed_line(&ends, stroke, 2.0, 2.0));
             if words {
-                let (at, font) = (pos2(x - 3.0, self.rect.bottom()), FontId::proportional(10.5));
-                let side = Align2::RIGHT_BOTTOM;
-                self.inside.text(at, side, "joined again", font, palette::TEXT);
+                let (at, side) = (pos2(x - 3.0, self.rect.bottom()), Align2::RIGHT_BOTTOM);
+                text(&self.inside, at, side, "joined again", 10.5, palette::TEXT);
             }
         }
     }

@@ -1,10 +1,7 @@
 //! The laboratory's picture: where the body truly is, what is known of it, and where each method
 //! has it.
 
-use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{
-    Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2,
-};
+use egui_macroquad::egui::{FontId, Vec2};
 use phaselock::motion::Timeline;
 use phaselock_lab::strokes::{self, Marker};
 use phaselock_lab::track::{Fate, Legs};
@@ -14,8 +11,8 @@ use super::drawing::Drawing;
 use super::errors::truth;
 use super::model::{Model, Origin};
 use super::track::{Track, View};
-use crate::paint::{fade, mix, text, text_over_within};
-use crate::palette;
+use crate::background;
+use crate::prelude::*;
 
 /// Seconds of the past painted strongly. Arbitrary: three or four strokes of a zigzag.
 pub(crate) const TRAIL_SECS: f64 = 2.0;
@@ -61,7 +58,7 @@ pub(crate) struct Canvas {
 
 impl Canvas {
     fn view(&self, model: &Model, rect: Rect, zoom: f64) -> View {
-        let fits = if model.origin == Origin::Drawn {
+        let fits = if model.path.origin == Origin::Drawn {
             // What was drawn stays where it was drawn.
             let bounds = [[0.0, self.sheet.x.into()], [0.0, self.sheet.y.into()]];
             View::new(bounds, rect.center(), [rect.width(), rect.height()])
@@ -80,7 +77,7 @@ impl Canvas {
             return;
         }
         self.of = Some((model.version, view));
-        let recording = &*model.recording;
+        let recording = &*model.path.recording;
         let samples = recording.samples.iter().take_while(|sample| sample.time <= model.secs);
         let mut legs = Legs::default();
         self.truth = Track::new(samples.map(|sample| {
@@ -109,7 +106,7 @@ impl Canvas {
         let since = if options.whole { 0.0 } else { head - TRAIL_SECS };
         let from = model.carried.frames.partition_point(|frame| frame.now < since);
 
-        let samples = &model.recording.samples;
+        let samples = &model.path.recording.samples;
         let until = |time: f64| samples.partition_point(|sample| sample.time <= time);
         let pale = |strength: f32, width: f32| Stroke::new(width, fade(palette::TEXT, strength));
         lines(painter, self.truth.lines(0..until(model.secs)), pale(0.13, 7.0));
@@ -140,7 +137,7 @@ impl Canvas {
     /// Paints the moment looked at.
     fn now(&self, painter: &Painter, model: &Model, view: &View, options: Options) {
         let Some(frame) = model.frames().checked_sub(1) else {
-            if let Some(truth) = model.recording.truth(model.head) {
+            if let Some(truth) = model.path.recording.truth(model.head) {
                 body(painter, view.point(truth.position));
             }
             return;
@@ -164,7 +161,7 @@ impl Canvas {
                 was(painter, truth);
             }
         }
-        if let Some(truth) = model.recording.truth(model.head) {
+        if let Some(truth) = model.path.recording.truth(model.head) {
             body(painter, view.point(truth.position));
         }
         for (at, look, point, _) in &shown {
@@ -194,13 +191,7 @@ impl Canvas {
 
 fn ground(painter: &Painter, rect: Rect) {
     painter.rect_filled(rect, 0.0, palette::VOID);
-    let (step, stroke) = (40.0, Stroke::new(1.0, palette::VOID_GRID));
-    for n in 1..=(rect.width() / step) as u32 {
-        painter.vline(rect.left() + n as f32 * step, rect.y_range(), stroke);
-    }
-    for n in 1..=(rect.height() / step) as u32 {
-        painter.hline(rect.x_range(), rect.top() + n as f32 * step, stroke);
-    }
+    background::grid(painter, rect, 40.0);
 }
 
 fn lines(painter: &Painter, lines: Vec<Vec<Pos2>>, stroke: Stroke) {
@@ -321,7 +312,7 @@ fn words(painter: &Painter, rect: Rect, model: &Model) {
     let at = rect.left_top() + vec2(18.0, 14.0);
     let controls = &model.controls;
     let room = (rect.width() - super::CORNER_WIDTH - 40.0).max(60.0);
-    let path = model.path_words().to_owned();
+    let path = model.path.title.clone();
     let words = (17.0, palette::TEXT);
     let title = text_over_within(painter, at, Align2::LEFT_TOP, path, words, room);
     let mut below = title.left_bottom() + vec2(0.0, 1.0);

@@ -1,6 +1,6 @@
-//! How far off each method was when: curves along the laboratory's time.
+//! Error of each method over time: curves along the laboratory's time.
 
-use egui_macroquad::egui::{Align2, FontId, Painter, Rect, Shape, Stroke, pos2, vec2};
+use egui_macroquad::egui::FontId;
 use phaselock_lab::scores::quantile;
 use phaselock_lab::{OnScreen, Watched};
 
@@ -8,8 +8,7 @@ use super::canvas::{Against, color};
 use super::legend::digits;
 use super::model::Model;
 use super::track::Track;
-use crate::paint::fade;
-use crate::palette;
+use crate::prelude::*;
 
 /// Error curves, kept while nothing changes.
 #[derive(Debug, Default)]
@@ -32,7 +31,7 @@ pub(super) fn truth(frame: &Watched, against: Against) -> Option<[f64; 2]> {
 
 pub(super) fn error(model: &Model, frame: &Watched, against: Against) -> Option<f64> {
     let (position, truth) = frame.position.zip(truth(frame, against))?;
-    let [x, y] = model.recording.way(truth, position);
+    let [x, y] = model.path.recording.way(truth, position);
     Some(x.hypot(y))
 }
 

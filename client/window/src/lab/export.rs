@@ -1,4 +1,4 @@
-//! What the laboratory writes to files: the picture, the numbers of each frame, and a summary.
+//! Files of the laboratory: the picture, the numbers of each frame, and a summary.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -16,17 +16,12 @@ use super::model::{Model, Unit};
 
 /// Numbers tried for a free name.
 const NUMBER_MAX: u32 = 9999;
+/// The window's picture; the figure of the path and the methods; the frames; the summary.
+const ENDINGS: [&str; 4] = ["png", "svg", "csv", "json"];
 
-/// File names of one export.
+/// File names of one export: the same but for their endings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Names {
-    /// Picture of the window.
-    pub(super) picture: PathBuf,
-    /// Figure of the path and the methods.
-    pub(super) figure: PathBuf,
-    pub(super) frames: PathBuf,
-    pub(super) summary: PathBuf,
-}
+pub(super) struct Names(PathBuf);
 
 /// An export failed.
 #[derive(Debug, thiserror::Error)]
@@ -40,22 +35,20 @@ pub(super) enum ExportError {
 impl Names {
     /// Finds the first free names in a folder.
     pub(super) fn free(folder: &Path) -> Result<Self, ExportError> {
-        let names = |number: u32| {
-            let name = |ending: &str| folder.join(format!("phaselock-lab-{number}.{ending}"));
-            let (picture, figure) = (name("png"), name("svg"));
-            Self { picture, figure, frames: name("csv"), summary: name("json") }
-        };
-        let free = |names: &Self| !names.all().iter().any(|path| path.symlink_metadata().is_ok());
+        let names = |number: u32| Self(folder.join(format!("phaselock-lab-{number}")));
+        let taken = |ending: &&str, names: &Self| names.of(ending).symlink_metadata().is_ok();
+        let free = |names: &Self| !ENDINGS.iter().any(|ending| taken(ending, names));
         let found = (1..=NUMBER_MAX).map(names).find(free);
         found.ok_or_else(|| ExportError::Full(folder.to_owned()))
     }
 
-    fn all(&self) -> [&PathBuf; 4] {
-        [&self.picture, &self.figure, &self.frames, &self.summary]
+    /// The file with an ending.
+    pub(super) fn of(&self, ending: &str) -> PathBuf {
+        self.0.with_extension(ending)
     }
 
     pub(super) fn words(&self) -> String {
-        format!("{}, .svg, .csv and .json", self.picture.display())
+        format!("{}, .svg, .csv and .json", self.of("png").display())
     }
 }
 
@@ -69,10 +62,10 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<(), ExportError> {
 /// Draws the path and the methods shown.
 pub(super) fn figure_svg(model: &Model) -> String {
     let controls = &model.controls;
-    let setup = controls.setup(&model.recording, model.secs);
+    let setup = controls.setup(&model.path.recording, model.secs);
     let methods = model.rows.iter().filter(|row| row.on).map(|row| row.contender);
     let methods: Vec<_> = methods.collect();
-    figures::curves(model.path_words(), &model.recording, &setup, &methods)
+    figures::curves(&model.path.title, &model.path.recording, &setup, &methods)
 }
 
 /// Lists every frame of the methods shown.
@@ -138,9 +131,9 @@ pub(super) fn summary_json(model: &Model) -> String {
         scores: model.scores_of_all(row),
     });
     let summary = Summary {
-        path: model.path_words().to_owned(),
+        path: model.path.title.clone(),
         secs: model.secs,
-        network: controls.setup(&model.recording, model.secs).network.to_string(),
+        network: controls.setup(&model.path.recording, model.secs).network.to_string(),
         interval_ms: controls.interval_ms,
         history: controls.history,
         frame_hz: controls.frame_hz,
@@ -149,7 +142,7 @@ pub(super) fn summary_json(model: &Model) -> String {
         updates_sent: model.updates.len(),
         updates_lost: lost.count(),
         interpolation_delay_ms: carried.delay_mean.as_ms(),
-        unit: match model.unit() {
+        unit: match model.path.unit {
             Unit::Pixels => "pixels",
             Unit::Metres => "metres",
             Unit::Own => "that of the file",
@@ -172,11 +165,11 @@ mod tests {
     fn nothing_is_written_over() {
         let folder = tempfile::tempdir().expect("a folder");
         let first = Names::free(folder.path()).expect("it is empty");
-        assert!(first.picture.ends_with("phaselock-lab-1.png"), "{first:?}");
-        write_new(&first.summary, "{}").expect("it is free");
-        assert!(matches!(write_new(&first.summary, ""), Err(ExportError::Write { .. })));
+        assert!(first.of("png").ends_with("phaselock-lab-1.png"), "{first:?}");
+        write_new(&first.of("json"), "{}").expect("it is free");
+        assert!(matches!(write_new(&first.of("json"), ""), Err(ExportError::Write { .. })));
         let next = Names::free(folder.path()).expect("a number is free");
-        assert!(next.frames.ends_with("phaselock-lab-2.csv"), "{next:?}");
+        assert!(next.of("csv").ends_with("phaselock-lab-2.csv"), "{next:?}");
         let missing = folder.path().join("none/file");
         let error = write_new(&missing, "").expect_err("there is no such folder").to_string();
         assert!(error.contains("none") && error.contains("cannot be written"), "{error}");

@@ -2,19 +2,15 @@
 //! does, whether it is shown.
 
 use egui_macroquad::egui::text::{LayoutJob, TextWrapping};
-use egui_macroquad::egui::{
-    Align2, ComboBox, CursorIcon, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind,
-    TextFormat, Ui, pos2, vec2,
-};
+use egui_macroquad::egui::{CursorIcon, FontId, RichText, ScrollArea, Sense, TextFormat, Ui};
 use phaselock::motion::Timeline;
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 use phaselock_lab::{Contender, Scores};
 
 use super::canvas::{Against, color, marker, sample};
 use super::model::{Model, Row, Unit};
-use super::panel::{chip, heading};
-use crate::paint::fade;
-use crate::palette;
+use super::panel::{chip, choose, heading, pick};
+use crate::prelude::*;
 
 const NUMBER_WIDTH: f32 = 50.0;
 const SAMPLE_WIDTH: f32 = 46.0;
@@ -85,23 +81,17 @@ pub(super) fn draw(
         let faint = |words: &str| RichText::new(words).size(12.0).color(palette::TEXT_FAINT);
         ui.label(faint("METHODS"));
         ui.add_space(14.0);
-        let unit = match model.unit() {
+        let unit = match model.path.unit {
             Unit::Pixels => "pixels off the truth",
             Unit::Metres => "metres off the truth",
             Unit::Own => "off the truth",
         };
         ui.label(faint(unit));
-        let then = chip(ui, *against == Against::Then, "then").on_hover_text(
+        choose(ui, against, Against::Then, "then").on_hover_text(
             "Where it was at the time that is shown: smoothly late counts as right.",
         );
-        if then.clicked() {
-            *against = Against::Then;
-        }
-        let now = chip(ui, *against == Against::Now, "now")
+        choose(ui, against, Against::Now, "now")
             .on_hover_text("Where it is now: late counts as wrong.");
-        if now.clicked() {
-            *against = Against::Now;
-        }
     });
     head(ui);
     let best = best(&model.rows, *against);
@@ -147,14 +137,8 @@ fn head(ui: &mut Ui) {
     ];
     for (column, (title, what)) in titles.into_iter().enumerate() {
         let cell = cell(rect, column);
-        let font = FontId::proportional(12.0);
-        ui.painter().text(
-            cell.right_center(),
-            Align2::RIGHT_CENTER,
-            title,
-            font,
-            palette::TEXT_FAINT,
-        );
+        let at = cell.right_center();
+        text(ui.painter(), at, Align2::RIGHT_CENTER, title, 12.0, palette::TEXT_FAINT);
         ui.interact(cell, ui.id().with(title), Sense::hover()).on_hover_text(what);
     }
 }
@@ -213,12 +197,11 @@ fn row(
     if row.on {
         painter.galley(pos2(left, rect.top() + 3.0), title, ink);
         let below = pos2(left, rect.bottom() - 4.0);
-        let font = FontId::proportional(11.5);
         let words = match row.contender {
             Contender::Waypoints(_, joining) => format!("+ {}", joining.title()),
             _ => time_words(model, row),
         };
-        painter.text(below, Align2::LEFT_BOTTOM, words, font, palette::TEXT_FAINT);
+        text(painter, below, Align2::LEFT_BOTTOM, &words, 11.5, palette::TEXT_FAINT);
     } else {
         painter.galley(pos2(left, rect.center().y - title.size().y / 2.0), title, ink);
     }
@@ -250,30 +233,12 @@ fn row(
 fn combinations(ui: &mut Ui, combination: &mut Combination) -> Option<Contender> {
     heading(ui, "EXTRAPOLATOR + INTERPOLATOR");
     let row = ui.horizontal(|ui| {
-        let list = |id: &str, chosen: &str, width: f32| {
-            let chosen = RichText::new(chosen).size(13.0);
-            ComboBox::from_id_salt(id).width(width).height(320.0).truncate().selected_text(chosen)
-        };
         let room = ui.available_width() - ADD_WIDTH - 2.0 * ui.spacing().item_spacing.x;
         let Combination { extrapolator, joining } = combination;
-        // A list is cut off at the room that there is, so each is given its own.
-        let height = ui.spacing().interact_size.y;
-        ui.allocate_ui(vec2(room * 0.53, height), |ui| {
-            list("extrapolator", extrapolator.title(), room * 0.53).show_ui(ui, |ui| {
-                for one in Extrapolator::ALL {
-                    let hint = one.source();
-                    ui.selectable_value(extrapolator, *one, one.title()).on_hover_text(hint);
-                }
-            });
-        });
-        ui.allocate_ui(vec2(room * 0.47, height), |ui| {
-            list("interpolator", joining.title(), room * 0.47).show_ui(ui, |ui| {
-                for one in Joining::ALL {
-                    let hint = one.source();
-                    ui.selectable_value(joining, *one, one.title()).on_hover_text(hint);
-                }
-            });
-        });
+        let of = ("extrapolator", room * 0.53);
+        pick(ui, of, extrapolator, Extrapolator::ALL, |one| [one.title(), one.source()]);
+        let of = ("interpolator", room * 0.47);
+        pick(ui, of, joining, Joining::ALL, |one| [one.title(), one.source()]);
         let add = chip(ui, false, "Add").on_hover_text("Shows this combination with the others.");
         add.clicked().then_some(Contender::Waypoints(*extrapolator, *joining))
     });

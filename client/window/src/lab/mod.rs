@@ -27,9 +27,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use egui_macroquad::egui::{
-    Align, Align2, CentralPanel, Color32, Context, CursorIcon, Event, FontId, Frame, Key, Layout,
-    Margin, Modifiers, PointerButton, Rect, RichText, ScrollArea, Sense, SidePanel, Stroke,
-    TopBottomPanel, Ui, vec2,
+    Align, CentralPanel, Context, CursorIcon, Event, FontId, Frame, Key, Layout, Margin, Modifiers,
+    PointerButton, RichText, ScrollArea, Sense, SidePanel, TopBottomPanel, Ui,
 };
 use phaselock::games::Games;
 use phaselock::link::Conditions;
@@ -37,16 +36,16 @@ use phaselock_lab::file::Motion;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::{Contender, Recording};
 
-use self::canvas::{Against, Canvas, Options};
+use self::canvas::{Canvas, Options};
 use self::drawing::Drawing;
 use self::errors::Errors;
-use self::export::{ExportError, Names};
+use self::export::Names;
 use self::legend::Combination;
 use self::model::{Model, Origin, Unit};
 use self::settings::LabSettings;
-use super::paint::{fade, panel as board};
-use super::palette;
+use super::paint::panel as board;
 use super::screenshot::Screenshot;
+use crate::prelude::*;
 
 const SIDE_WIDTH: f32 = 404.0;
 const TRANSPORT_HEIGHT: f32 = 118.0;
@@ -82,9 +81,7 @@ pub(crate) struct Lab {
     canvas: Canvas,
     errors: Errors,
     drawing: Option<Drawing>,
-    against: Against,
-    whole: bool,
-    zoom: f64,
+    options: Options,
     combination: Combination,
     now: f64,
     /// Seconds until the numbers are updated.
@@ -125,9 +122,7 @@ impl Lab {
             canvas: Canvas::default(),
             errors: Errors::default(),
             drawing: None,
-            against: Against::default(),
-            whole: false,
-            zoom: 1.0,
+            options: Options { zoom: 1.0, ..Options::default() },
             combination: Combination::default(),
             now: 0.0,
             unread_secs: 0.0,
@@ -157,17 +152,17 @@ impl Lab {
                     leave |= panel::chip(ui, false, "Menu").on_hover_text("Esc").clicked();
                 });
             });
-            let Self { model, against, combination, .. } = self;
+            let Self { model, options, combination, .. } = self;
             // In a small window there is little room left below.
             ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
                 let bottom = ui.max_rect().bottom();
                 panel::draw(ui, model);
-                pointed = legend::draw(ui, model, against, combination, bottom);
+                pointed = legend::draw(ui, model, &mut options.against, combination, bottom);
             });
         });
         let below = TopBottomPanel::bottom("lab transport").exact_height(TRANSPORT_HEIGHT);
         below.frame(frame.inner_margin(Margin::symmetric(14, 7))).show(ctx, |ui| {
-            let how = (self.against, pointed);
+            let how = (self.options.against, pointed);
             export |= transport::draw(ui, &mut self.model, &mut self.errors, how);
         });
         CentralPanel::default().frame(Frame::NONE).show(ctx, |ui| self.picture(ui, pointed));
@@ -205,10 +200,9 @@ impl Lab {
             Canvas::sketch(&painter, rect, drawing);
             return;
         }
-        let Self { whole, against, zoom, .. } = *self;
-        let options = Options { whole, against, pointed, zoom };
+        let options = Options { pointed, ..self.options };
         self.canvas.draw(&painter, rect, &self.model, options);
-        let fresh = !self.model.has_drawn() && self.model.origin != Origin::Drawn;
+        let fresh = self.model.drawn.is_none() && self.model.path.origin != Origin::Drawn;
         if fresh && self.notice.is_none() && self.picture.is_none() {
             hint(ui, rect);
         }
@@ -233,17 +227,13 @@ impl Lab {
                 ui.spacing_mut().item_spacing.x = 5.0;
                 let label = |words: &str| RichText::new(words).size(13.0).color(palette::TEXT_SOFT);
                 for (zoom, words) in ZOOMS.into_iter().rev() {
-                    if panel::chip(ui, self.zoom == zoom, words).clicked() {
-                        self.zoom = zoom;
-                    }
+                    panel::choose(ui, &mut self.options.zoom, zoom, words);
                 }
                 ui.label(label("Zoom"));
                 ui.add_space(10.0);
                 let secs = format!("{:.0} s", canvas::TRAIL_SECS);
                 for (whole, words) in [(true, "all"), (false, &secs)] {
-                    if panel::chip(ui, self.whole == whole, words).clicked() {
-                        self.whole = whole;
-                    }
+                    panel::choose(ui, &mut self.options.whole, whole, words);
                 }
                 ui.label(label("Trail"));
             });
@@ -255,7 +245,7 @@ impl Lab {
     fn mouse(&mut self, ui: &Ui, rect: Rect) {
         let response = ui.interact(rect, ui.id().with("canvas"), Sense::drag());
         let response = response.on_hover_cursor(CursorIcon::Crosshair);
-        let position = |at: egui_macroquad::egui::Pos2| {
+        let position = |at: Pos2| {
             let at = at.clamp(rect.min, rect.max) - rect.min;
             [f64::from(at.x), f64::from(at.y)]
         };
@@ -295,7 +285,7 @@ impl Lab {
             self.drawing = None;
             match outcome {
                 Ok(recording) => {
-                    (self.canvas.sheet, self.zoom) = (rect.size(), 1.0);
+                    (self.canvas.sheet, self.options.zoom) = (rect.size(), 1.0);
                     self.model.set_drawn(recording);
                     if full {
                         let words = format!("A path is {:.0} s at most.", model::SECS_MAX);
@@ -316,25 +306,21 @@ impl Lab {
         self.model.compute(|_| true);
         while !self.model.score(true, || true) {}
         let written = Names::free(&self.folder).and_then(|names| {
-            export::write_new(&names.figure, &export::figure_svg(&self.model))?;
-            export::write_new(&names.frames, &export::frames_csv(&self.model))?;
-            export::write_new(&names.summary, &export::summary_json(&self.model))?;
+            export::write_new(&names.of("svg"), &export::figure_svg(&self.model))?;
+            export::write_new(&names.of("csv"), &export::frames_csv(&self.model))?;
+            export::write_new(&names.of("json"), &export::summary_json(&self.model))?;
             Ok(names)
         });
         match written {
             Ok(names) => self.picture = Some(names),
-            Err(error) => self.fail(&error),
+            Err(error) => self.tell(error.to_string(), palette::BAD),
         }
-    }
-
-    fn fail(&mut self, error: &ExportError) {
-        self.tell(error.to_string(), palette::BAD);
     }
 
     /// Keeps the painted frame if an export asked for it.
     pub(crate) fn painted(&mut self) {
         let Some(names) = self.picture.take() else { return };
-        let taken = Screenshot::prepare(&names.picture).and_then(|mut picture| picture.take());
+        let taken = Screenshot::prepare(&names.of("png")).and_then(|mut picture| picture.take());
         match taken {
             Ok(()) => self.tell(format!("Written: {}.", names.words()), palette::GOOD),
             Err(error) => self.tell(format!("{error}."), palette::BAD),

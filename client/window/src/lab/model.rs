@@ -1,5 +1,5 @@
-//! What the laboratory shows, but for the picture: a path, what a network makes of it, what each
-//! method makes of that, and the time up to which it is looked at.
+//! State of the laboratory behind the picture: a path, its updates over a network, the positions
+//! by each method, and the time looked at.
 
 use std::rc::Rc;
 
@@ -35,6 +35,26 @@ pub(crate) enum Unit {
     Own,
 }
 
+/// A path, with the unit of its distances.
+#[derive(Clone, Debug)]
+pub(crate) struct LabPath {
+    pub(crate) origin: Origin,
+    pub(crate) title: String,
+    pub(crate) unit: Unit,
+    pub(crate) recording: Rc<Recording>,
+}
+
+impl LabPath {
+    pub(crate) fn formula(shape: Formula) -> Self {
+        let recording = shape.record(SHAPE_SECS);
+        Self::new(Origin::Formula(shape), shape.title().to_owned(), Unit::Pixels, recording)
+    }
+
+    fn new(origin: Origin, title: String, unit: Unit, recording: Recording) -> Self {
+        Self { origin, title, unit, recording: Rc::new(recording) }
+    }
+}
+
 /// A method with its run and scores.
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -55,11 +75,9 @@ pub(crate) struct Row {
 /// A path, its network, the methods, and the time looked at.
 #[derive(Debug)]
 pub(crate) struct Model {
-    pub(crate) origin: Origin,
-    pub(crate) recording: Rc<Recording>,
-    drawn: Option<Rc<Recording>>,
-    /// Name, motion and unit.
-    file: Option<(String, Rc<Recording>, Unit)>,
+    pub(crate) path: LabPath,
+    pub(crate) drawn: Option<LabPath>,
+    pub(crate) file: Option<LabPath>,
     pub(crate) controls: LabSettings,
     pub(crate) secs: f64,
     /// The least and the greatest coordinates, across and down.
@@ -92,11 +110,11 @@ impl Model {
         controls: LabSettings,
         methods: Option<&[Contender]>,
     ) -> Self {
-        let recording = Rc::new(shape.record(SHAPE_SECS));
-        let carried = Carried::new(&recording, &controls.setup(&recording, SECS_MAX));
+        let path = LabPath::formula(shape);
+        let setup = controls.setup(&path.recording, SECS_MAX);
+        let carried = Carried::new(&path.recording, &setup);
         let mut model = Self {
-            origin: Origin::Formula(shape),
-            recording,
+            path,
             drawn: None,
             file: None,
             controls,
@@ -119,24 +137,9 @@ impl Model {
         model
     }
 
-    pub(crate) fn path_words(&self) -> &str {
-        match &self.origin {
-            Origin::Formula(shape) => shape.title(),
-            Origin::Drawn => "Yours",
-            Origin::File => self.file().unwrap_or_default(),
-        }
-    }
-
-    pub(crate) fn unit(&self) -> Unit {
-        match (&self.origin, &self.file) {
-            (Origin::File, Some((.., unit))) => *unit,
-            _ => Unit::Pixels,
-        }
-    }
-
     /// The true position at the time looked at; across a cut the one before.
     pub(crate) fn place_at_head(&self) -> Option<[f64; 2]> {
-        let recording = &self.recording;
+        let recording = &self.path.recording;
         if let Some(truth) = recording.truth(self.head) {
             return Some(truth.position);
         }
@@ -144,42 +147,20 @@ impl Model {
         Some(recording.position_of(&recording.shape.coords(&values, None)))
     }
 
-    pub(crate) fn has_drawn(&self) -> bool {
-        self.drawn.is_some()
-    }
-
-    pub(crate) fn file(&self) -> Option<&str> {
-        self.file.as_ref().map(|(name, ..)| name.as_str())
-    }
-
-    pub(crate) fn choose_shape(&mut self, shape: Formula) {
-        self.choose(Origin::Formula(shape), Rc::new(shape.record(SHAPE_SECS)));
-    }
-
     pub(crate) fn set_drawn(&mut self, recording: Recording) {
-        self.drawn = Some(Rc::new(recording));
-        self.choose_drawn();
-    }
-
-    pub(crate) fn choose_drawn(&mut self) {
-        if let Some(drawn) = self.drawn.clone() {
-            self.choose(Origin::Drawn, drawn);
-        }
+        let path = LabPath::new(Origin::Drawn, "Yours".to_owned(), Unit::Pixels, recording);
+        self.drawn = Some(path.clone());
+        self.choose(path);
     }
 
     pub(crate) fn set_file(&mut self, name: String, recording: Recording, unit: Unit) {
-        self.file = Some((name, Rc::new(recording), unit));
-        self.choose_file();
+        let path = LabPath::new(Origin::File, name, unit, recording);
+        self.file = Some(path.clone());
+        self.choose(path);
     }
 
-    pub(crate) fn choose_file(&mut self) {
-        if let Some((_, recording, _)) = self.file.clone() {
-            self.choose(Origin::File, recording);
-        }
-    }
-
-    fn choose(&mut self, origin: Origin, recording: Rc<Recording>) {
-        (self.origin, self.recording) = (origin, recording);
+    pub(crate) fn choose(&mut self, path: LabPath) {
+        self.path = path;
         (self.head, self.playing) = (0.0, true);
         self.carry();
     }
@@ -193,12 +174,12 @@ impl Model {
 
     /// Sends the path anew, and forgets the runs.
     fn carry(&mut self) {
-        let setup = self.controls.setup(&self.recording, SECS_MAX);
-        self.carried = Carried::new(&self.recording, &setup);
+        let setup = self.controls.setup(&self.path.recording, SECS_MAX);
+        self.carried = Carried::new(&self.path.recording, &setup);
         self.secs = setup.secs;
         self.head = self.head.min(self.secs);
-        self.bounds = bounds(&self.recording, self.secs);
-        self.updates = track::updates(&self.recording, &self.carried, &setup);
+        self.bounds = bounds(&self.path.recording, self.secs);
+        self.updates = track::updates(&self.path.recording, &self.carried, &setup);
         for row in &mut self.rows {
             // The numbers stay until there are others, rather than flicker while a slider is
             // moved.
@@ -246,7 +227,7 @@ impl Model {
                 if !first && !time(on) {
                     return false;
                 }
-                row.run = Some(watch(&self.recording, &self.carried, row.contender).collect());
+                row.run = Some(watch(&self.path.recording, &self.carried, row.contender).collect());
                 row.scored = None;
                 self.version += 1;
                 first = false;
@@ -276,7 +257,7 @@ impl Model {
         }
         let Some(frames) = self.scoring else { return true };
         for row in self.rows.iter_mut().filter(known).filter(|row| row.scored != Some(frames)) {
-            row.next = scores(&self.recording, &self.carried, row.run.as_deref(), frames);
+            row.next = scores(&self.path.recording, &self.carried, row.run.as_deref(), frames);
             row.scored = Some(frames);
             if !time() {
                 return false;
@@ -291,7 +272,7 @@ impl Model {
 
     /// A method's scores over the whole path.
     pub(crate) fn scores_of_all(&self, row: &Row) -> Scores {
-        scores(&self.recording, &self.carried, row.run.as_deref(), usize::MAX)
+        scores(&self.path.recording, &self.carried, row.run.as_deref(), usize::MAX)
     }
 
     pub(crate) fn advance(&mut self, secs: f64) {

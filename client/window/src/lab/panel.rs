@@ -1,18 +1,17 @@
 //! The laboratory's side: which path, which network, how often.
 
 use egui_macroquad::egui::{
-    Align, Align2, Button, Layout, Response, RichText, Sense, Slider, Stroke, Ui, vec2,
+    Align, Button, ComboBox, Layout, Response, RichText, Sense, Slider, Ui,
 };
 use phaselock::link::PROFILES;
 use phaselock_lab::formulas::Formula;
 
-use super::model::{Model, Origin};
+use super::model::{LabPath, Model, Origin};
 use super::settings::{
     FRAME_HZ, HISTORY_MAX, INTERVAL_MS, JITTER_MS_MAX, LATENCY_MS_MAX, LOSS_PERCENT_MAX,
     LabSettings, Net,
 };
-use crate::paint::{fade, text};
-use crate::palette;
+use crate::prelude::*;
 
 /// Widths of a slider's name and of its value, in points.
 const NAME_WIDTH: f32 = 80.0;
@@ -26,6 +25,36 @@ pub(super) fn heading(ui: &mut Ui, title: &str) {
 
 pub(super) fn chip(ui: &mut Ui, chosen: bool, words: &str) -> Response {
     ui.add(chip_of(chosen, words))
+}
+
+/// Draws a chip for a value, and chooses it when clicked.
+pub(super) fn choose<T: PartialEq>(ui: &mut Ui, chosen: &mut T, value: T, words: &str) -> Response {
+    let response = chip(ui, *chosen == value, words);
+    if response.clicked() {
+        *chosen = value;
+    }
+    response
+}
+
+/// Draws a list of all values with their titles and sources, in a part of the row.
+pub(super) fn pick<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    (id, width): (&str, f32),
+    chosen: &mut T,
+    all: &[T],
+    words: fn(T) -> [&'static str; 2],
+) {
+    // A list is cut off at the room that there is, so it is given its own.
+    ui.allocate_ui(vec2(width, ui.spacing().interact_size.y), |ui| {
+        let title = RichText::new(words(*chosen)[0]).size(13.0);
+        let list = ComboBox::from_id_salt(id).width(width).height(320.0).truncate();
+        list.selected_text(title).show_ui(ui, |ui| {
+            for one in all {
+                let [title, source] = words(*one);
+                ui.selectable_value(chosen, *one, title).on_hover_text(source);
+            }
+        });
+    });
 }
 
 fn chip_of(chosen: bool, words: &str) -> Button<'_> {
@@ -63,25 +92,19 @@ pub(super) fn draw(ui: &mut Ui, model: &mut Model) {
 
 fn paths(ui: &mut Ui, model: &mut Model) {
     for shape in Formula::ALL {
-        let chosen = model.origin == Origin::Formula(*shape);
+        let chosen = model.path.origin == Origin::Formula(*shape);
         if chip(ui, chosen, shape.title()).clicked() {
-            model.choose_shape(*shape);
+            model.choose(LabPath::formula(*shape));
         }
     }
-    if let Some(name) = model.file() {
-        let short = cut(name, 24);
-        let chosen = model.origin == Origin::File;
-        let name = name.to_owned();
-        if chip(ui, chosen, &short).on_hover_text(name).clicked() {
-            model.choose_file();
+    for path in [&model.file, &model.drawn].into_iter().flatten().cloned().collect::<Vec<_>>() {
+        let chosen = model.path.origin == path.origin;
+        let response = chip(ui, chosen, &cut(&path.title, 24)).on_hover_text(&path.title);
+        if response.clicked() {
+            model.choose(path);
         }
     }
-    let chosen = model.origin == Origin::Drawn;
-    if model.has_drawn() {
-        if chip(ui, chosen, "Yours").clicked() {
-            model.choose_drawn();
-        }
-    } else {
+    if model.drawn.is_none() {
         let yours = ui.add_enabled(false, chip_of(false, "Yours"));
         yours.on_disabled_hover_text("Draw one with the mouse.");
     }
@@ -97,9 +120,7 @@ fn cut(text: &str, chars: usize) -> String {
 fn networks(ui: &mut Ui, controls: &mut LabSettings) {
     for (index, (name, what)) in PROFILES.iter().enumerate() {
         let net = Net::Profile(index);
-        if chip(ui, controls.net == net, name).on_hover_text(*what).clicked() {
-            controls.net = net;
-        }
+        choose(ui, &mut controls.net, net, name).on_hover_text(*what);
     }
     if let Net::Given(conditions) = &controls.net {
         let text = conditions.to_string();

@@ -72,9 +72,9 @@ fn a_path_is_drawn_and_played() {
     }
     stage.button(at(60), false);
     let model = &stage.lab.model;
-    assert_eq!((&model.origin, stage.lab.drawing.is_some()), (&Origin::Drawn, false));
+    assert_eq!((&model.path.origin, stage.lab.drawing.is_some()), (&Origin::Drawn, false));
     assert!((model.secs - 61.0 / 60.0).abs() < 0.02, "{}", model.secs);
-    let [across, down] = model.recording.bounds();
+    let [across, down] = model.path.recording.bounds();
     for (found, right) in across.into_iter().chain(down).zip([100.0, 340.0, 200.0, 260.0]) {
         assert!((found - right).abs() < 0.01, "{found} is not {right}");
     }
@@ -86,7 +86,7 @@ fn a_path_is_drawn_and_played() {
     // A click draws nothing, and says what would.
     stage.click(at(10));
     assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("Hold")));
-    assert_eq!(stage.lab.model.origin, Origin::Drawn);
+    assert_eq!(stage.lab.model.path.origin, Origin::Drawn);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn what_is_in_the_corner_is_clicked_and_not_drawn_over() {
     for x in (610..866).step_by(8) {
         stage.click(pos2(x as f32, 26.0));
         assert!(stage.lab.drawing.is_none() && stage.lab.notice.is_none(), "at {x}");
-        seen.push((stage.lab.whole, stage.lab.zoom));
+        seen.push((stage.lab.options.whole, stage.lab.options.zoom));
     }
     assert!(seen.iter().any(|(whole, _)| *whole));
     assert!(ZOOMS.iter().all(|(zoom, _)| seen.iter().any(|(_, seen)| seen == zoom)), "{seen:?}");
@@ -160,7 +160,7 @@ fn files_begin_with_their_first_minute() {
     let begin = Begin { file, methods, ..Begin::default() };
     let mut stage = Stage::new(&begin, None);
     stage.frame(Vec::new());
-    assert_eq!((stage.lab.model.path_words(), stage.lab.model.secs), ("waves.csv", 60.0));
+    assert_eq!((stage.lab.model.path.title.as_str(), stage.lab.model.secs), ("waves.csv", 60.0));
     assert!(stage.lab.notice.as_ref().is_some_and(|notice| notice.words.contains("first minute")));
     let on = stage.lab.model.rows.iter().filter(|row| row.on);
     assert_eq!(on.map(|row| row.contender).collect::<Vec<_>>(), [Contender::Newest]);
@@ -173,8 +173,8 @@ fn numbers_are_written_and_the_picture_waits_for_the_frame() {
     let mut stage = Stage::new(&Begin { export, ..Begin::default() }, None);
     stage.key(Key::E);
     let names = stage.lab.picture.clone().expect("the picture is to follow");
-    assert!(names.frames.exists() && names.summary.exists() && !names.picture.exists());
-    let figure = std::fs::read_to_string(&names.figure).expect("a figure");
+    assert!(names.of("csv").exists() && names.of("json").exists() && !names.of("png").exists());
+    let figure = std::fs::read_to_string(names.of("svg")).expect("a figure");
     assert!(figure.starts_with("<svg") && figure.contains("fir-linear"), "{figure}");
     let export = Some(folder.path().join("missing"));
     let mut stage = Stage::new(&Begin { export, ..Begin::default() }, None);

@@ -63,29 +63,18 @@ impl Track {
         let mut lines: Vec<Vec<Pos2>> = Vec::new();
         let mut skipped = None;
         for knot in part {
-            let (true, Some(knot)) = (knot.is_some(), knot) else {
-                if let (Some(at), Some(line)) = (skipped.take(), lines.last_mut()) {
-                    line.push(at);
-                }
-                lines.push(Vec::new());
-                continue;
-            };
-            if knot.fresh || lines.is_empty() {
-                if let (Some(at), Some(line)) = (skipped.take(), lines.last_mut()) {
-                    line.push(at);
-                }
+            if lines.is_empty() || knot.is_none_or(|knot| knot.fresh) {
+                end(&mut lines, skipped.take());
                 lines.push(Vec::new());
             }
-            let Some(line) = lines.last_mut() else { continue };
+            let (Some(knot), Some(line)) = (knot, lines.last_mut()) else { continue };
             let near = line.last().is_some_and(|last| last.distance(knot.at) < apart);
             skipped = near.then_some(knot.at);
             if !near {
                 line.push(knot.at);
             }
         }
-        if let (Some(at), Some(line)) = (skipped, lines.last_mut()) {
-            line.push(at);
-        }
+        end(&mut lines, skipped);
         lines.retain(|line| line.len() > 1);
         lines
     }
@@ -111,6 +100,13 @@ impl Track {
         }
         dashes.retain(|dash| dash.len() > 1);
         dashes
+    }
+}
+
+/// Ends the last line at a point that was left out.
+fn end(lines: &mut [Vec<Pos2>], skipped: Option<Pos2>) {
+    if let Some(line) = lines.last_mut() {
+        line.extend(skipped);
     }
 }
 

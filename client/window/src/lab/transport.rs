@@ -1,16 +1,14 @@
 //! The laboratory's time: play, pause, step, slow motion, and where one is.
 
 use egui_macroquad::egui::{
-    Align, Button, Context, Key, Layout, Modifiers, Rect, Response, RichText, Sense, Shape, Stroke,
-    StrokeKind, Ui, pos2, vec2,
+    Align, Button, Context, Key, Layout, Modifiers, Response, RichText, Sense, Ui,
 };
 
 use super::canvas::Against;
 use super::errors::Errors;
 use super::model::Model;
-use super::panel::chip;
-use crate::paint::fade;
-use crate::palette;
+use super::panel::choose;
+use crate::prelude::*;
 use phaselock_lab::track::Fate;
 
 const SPEEDS: [(f64, &str); 4] = [(1.0, "1×"), (0.5, "1/2"), (0.25, "1/4"), (0.1, "1/10")];
@@ -56,28 +54,23 @@ pub(super) fn draw(
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
         let roomy = ui.available_width() >= ROOMY;
-        if roomy && icon(ui, Icon::Start).on_hover_text("To the beginning (Home)").clicked() {
+        if roomy && button(ui, "⏮", 34.0).on_hover_text("To the beginning (Home)").clicked() {
             model.seek(0.0);
         }
-        if icon(ui, Icon::Back).on_hover_text("A frame back (←)").clicked() {
+        if button(ui, "⏴", 34.0).on_hover_text("A frame back (←)").clicked() {
             model.step(-1);
         }
-        let (sign, what) = if model.playing {
-            (Icon::Pause, "Pause (Space)")
-        } else {
-            (Icon::Play, "Play (Space)")
-        };
-        if icon(ui, sign).on_hover_text(what).clicked() {
+        let (sign, what) =
+            if model.playing { ("⏸", "Pause (Space)") } else { ("▶", "Play (Space)") };
+        if button(ui, sign, 52.0).on_hover_text(what).clicked() {
             model.playing = !model.playing;
         }
-        if icon(ui, Icon::Forward).on_hover_text("A frame on (→)").clicked() {
+        if button(ui, "⏵", 34.0).on_hover_text("A frame on (→)").clicked() {
             model.step(1);
         }
         ui.add_space(10.0);
         for (speed, words) in SPEEDS {
-            if chip(ui, model.speed == speed, words).on_hover_text("How fast").clicked() {
-                model.speed = speed;
-            }
+            choose(ui, &mut model.speed, speed, words).on_hover_text("How fast");
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let hint = "Writes the picture and the numbers to files here (E)";
@@ -91,52 +84,6 @@ pub(super) fn draw(
         });
     });
     export
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Icon {
-    Start,
-    Back,
-    Play,
-    Pause,
-    Forward,
-}
-
-/// Draws a button whose sign is painted, since not every font has it.
-fn icon(ui: &mut Ui, icon: Icon) -> Response {
-    let width = if matches!(icon, Icon::Play | Icon::Pause) { 52.0 } else { 34.0 };
-    let button = ui.add(Button::new("").min_size(vec2(width, 28.0)));
-    let (painter, middle, ink) = (ui.painter(), button.rect.center(), palette::TEXT);
-    let triangle = |x: f32, way: f32| {
-        let corners = [vec2(-4.0 * way, -6.0), vec2(-4.0 * way, 6.0), vec2(5.0 * way, 0.0)];
-        let corners = corners.map(|corner| middle + vec2(x, 0.0) + corner).to_vec();
-        painter.add(Shape::convex_polygon(corners, ink, Stroke::NONE));
-    };
-    let upright = |x: f32| {
-        let rect = Rect::from_center_size(middle + vec2(x, 0.0), vec2(3.0, 12.0));
-        painter.rect_filled(rect, 0.5, ink);
-    };
-    match icon {
-        Icon::Start => {
-            upright(-7.0);
-            triangle(-1.0, -1.0);
-            triangle(6.0, -1.0);
-        }
-        Icon::Back => {
-            triangle(-3.0, -1.0);
-            upright(5.0);
-        }
-        Icon::Play => triangle(0.0, 1.3),
-        Icon::Pause => {
-            upright(-3.5);
-            upright(3.5);
-        }
-        Icon::Forward => {
-            upright(-5.0);
-            triangle(3.0, 1.0);
-        }
-    }
-    button
 }
 
 fn button(ui: &mut Ui, words: &str, width: f32) -> Response {

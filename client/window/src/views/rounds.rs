@@ -1,14 +1,11 @@
 //! A round over the picture: its clock, announcements, results.
 
-use egui_macroquad::egui::{Align2, Painter, Rect, pos2, vec2};
 use phaselock::game::Game;
 use phaselock::time::Tick;
+use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, Round};
 
-use phaselock_client::paint::{fade, panel, text, text_over, text_spaced};
-use phaselock_client::palette;
-use phaselock_client::scoreboard::{self, Board};
-use phaselock_client::view::Scene;
+use phaselock_client::scoreboard;
 
 const ANNOUNCED_SECS: f32 = 1.6;
 const HINT_SECS: f32 = 9.0;
@@ -44,27 +41,26 @@ impl Announcer {
         self.said = Some((words.to_owned(), 0.0));
     }
 
-    pub(crate) fn draw(&self, painter: &Painter, screen: Rect) {
+    pub(crate) fn draw(&self, frame: &Frame<'_>) {
         let Some((words, age)) = &self.said else { return };
         let part = age / ANNOUNCED_SECS;
         // Large at first, then at rest, then gone.
         let size = 56.0 + 30.0 * (1.0 - age / 0.18).max(0.0);
         let color = fade(palette::TEXT, ((1.0 - part) * 3.0).min(1.0));
-        let at = screen.center() - vec2(0.0, screen.height() * 0.2);
-        text_over(painter, at, Align2::CENTER_CENTER, words, size, color);
+        let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.2);
+        text_over(frame.painter, at, Align2::CENTER_CENTER, words, size, color);
     }
 }
 
 /// Paints the panel at the top: the round's clock between two figures; returns its rectangle.
 pub(crate) fn draw_clock<G: Game>(
-    painter: &Painter,
     scene: &Scene<'_, G>,
     (round, now): (&Round, Tick),
     figures: [(&str, &str); 2],
 ) -> Rect {
     let (screen, rates) = (scene.screen, scene.rates);
     let rect = Rect::from_center_size(screen.center_top() + vec2(0.0, 38.0), vec2(282.0, 48.0));
-    panel(painter, rect);
+    panel(scene.painter, rect);
     let secs = round.secs_left(now, rates).ceil() as u32;
     // A phase that was due within the last second is only late in the snapshots.
     let clock = if round.is_waiting(now.minus(u64::from(rates.tick_hz))) {
@@ -87,14 +83,14 @@ pub(crate) fn draw_clock<G: Game>(
     ];
     for (share, (value, label), color) in figures {
         let x = rect.left() + rect.width() * share;
-        text(painter, pos2(x, rect.top() + 19.0), Align2::CENTER_CENTER, value, 21.0, color);
-        let at = pos2(x, rect.bottom() - 10.0);
-        text_spaced(painter, at, Align2::CENTER_CENTER, label, (9.0, 1.2), palette::TEXT_SOFT);
+        text(scene.painter, pos2(x, rect.top() + 19.0), Align2::CENTER_CENTER, value, 21.0, color);
+        let (at, size, soft) = (pos2(x, rect.bottom() - 10.0), (9.0, 1.2), palette::TEXT_SOFT);
+        text_spaced(scene.painter, at, Align2::CENTER_CENTER, label, size, soft);
     }
     let (top, bottom) = (rect.top() + 10.0, rect.bottom() - 10.0);
     for share in [0.335, 0.665] {
         let x = rect.left() + rect.width() * share;
-        painter.vline(x, top..=bottom, (1.0, palette::EDGE));
+        scene.painter.vline(x, top..=bottom, (1.0, palette::EDGE));
     }
     rect
 }
@@ -102,7 +98,6 @@ pub(crate) fn draw_clock<G: Game>(
 /// Paints the results at a round's end: the verdict, the table, and the time until the next round;
 /// otherwise the table, while the player wants to see it.
 pub(crate) fn draw_table<G: Game>(
-    painter: &Painter,
     scene: &Scene<'_, G>,
     (round, now): (&Round, Tick),
     verdict: &str,
@@ -111,35 +106,34 @@ pub(crate) fn draw_table<G: Game>(
     let screen = scene.screen;
     if round.phase() != Phase::Results {
         if scene.scores {
-            scoreboard::draw(painter, screen, board);
+            scoreboard::draw(scene, board);
         }
         return;
     }
-    painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.45));
-    let table = scoreboard::draw(painter, screen, board);
+    scene.painter.rect_filled(screen, 0.0, fade(palette::VOID, 0.45));
+    let table = scoreboard::draw(scene, board);
     let at = table.center_top() - vec2(0.0, 18.0);
-    text_over(painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
+    text_over(scene.painter, at, Align2::CENTER_BOTTOM, verdict, 34.0, palette::TEXT);
     let words = format!("The next round in {:.0} s", round.secs_left(now, scene.rates).ceil());
     let at = table.center_bottom() + vec2(0.0, 14.0);
-    text_over(painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
+    text_over(scene.painter, at, Align2::CENTER_TOP, &words, 15.0, palette::TEXT_SOFT);
 }
 
 /// Shows the keys to a newcomer for a while, `above` points from the window's lower edge, unless
 /// something covers that place.
-pub(crate) fn draw_hint<G: Game>(
-    painter: &Painter,
+pub(crate) fn draw_hint<'k, G: Game>(
     scene: &Scene<'_, G>,
-    controls: &[(&str, &str)],
+    keys: impl Iterator<Item = &'k (&'k str, &'k str)>,
     above: f32,
 ) {
     let left = ((HINT_SECS - scene.age_secs) / 1.5).clamp(0.0, 1.0);
     if left == 0.0 || scene.crowded {
         return;
     }
-    let words: Vec<_> = controls.iter().map(|(keys, what)| format!("{keys}: {what}")).collect();
+    let words: Vec<_> = keys.map(|(keys, what)| format!("{keys}: {what}")).collect();
     let at = scene.screen.center_bottom() - vec2(0.0, above);
     let color = fade(palette::TEXT_SOFT, left);
-    text_over(painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
+    text_over(scene.painter, at, Align2::CENTER_BOTTOM, &words.join("     "), 13.0, color);
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ fn numbers_are_those_of_the_scorer_at_the_end_and_of_the_beginning_before() {
     model.seek(f64::MAX);
     assert!(model.score(true, || true));
     for row in &model.rows {
-        let all = Scores::of(&model.recording, &model.carried, row.contender);
+        let all = Scores::of(&model.path.recording, &model.carried, row.contender);
         assert_eq!(row.scores, all, "{}", row.title);
         assert_eq!(model.scores_of_all(row), all);
         assert!(row.contender == Contender::Newest || all.error_shown_p99 > 0.0);
@@ -95,7 +95,7 @@ fn updates_come_late_or_are_lost_and_the_end_leaves_it_open() {
     };
     assert_eq!(model.updates.len(), 100, "the last would be sent after the last frame");
     assert!(model.updates.iter().all(late), "{:?}", model.updates);
-    let truth = model.recording.truth(2.0).expect("it is there").position;
+    let truth = model.path.recording.truth(2.0).expect("it is there").position;
     let position = model.updates[20].position;
     assert!((truth[0] - position[0]).abs() < 0.01 && (truth[1] - position[1]).abs() < 0.01);
 
@@ -179,8 +179,8 @@ fn looks_are_kept_while_shown_and_free_ones_given_again() {
 #[test]
 fn paths_come_from_formulas_from_the_mouse_and_back() {
     let mut model = model();
-    model.choose_drawn();
-    assert_eq!(model.origin, Origin::Formula(Formula::Zigzag), "nothing was drawn yet");
+    assert!(model.drawn.is_none(), "nothing was drawn yet");
+    assert_eq!(model.path.origin, Origin::Formula(Formula::Zigzag));
     let mut drawing = Drawing::new(0.0, [0.0, 0.0]);
     for step in 1..300 {
         let at = f64::from(step);
@@ -189,20 +189,20 @@ fn paths_come_from_formulas_from_the_mouse_and_back() {
     model.seek(9.0);
     model.playing = false;
     model.set_drawn(drawing.finish().expect("a path"));
-    assert_eq!((&model.origin, model.head, model.playing), (&Origin::Drawn, 0.0, true));
+    assert_eq!((&model.path.origin, model.head, model.playing), (&Origin::Drawn, 0.0, true));
     assert!((model.secs - 2.99).abs() < 1e-9);
     assert!(model.compute(|_| true));
     let rows = model.rows.iter().filter(|row| row.on);
     assert!(rows.flat_map(|row| &row.run).all(|run| run.len() > 100));
-    model.choose_shape(Formula::Smooth);
-    assert_eq!((model.path_words(), model.secs), ("Smooth", 10.0));
-    model.choose_drawn();
-    assert_eq!(model.path_words(), "Yours");
+    model.choose(LabPath::formula(Formula::Smooth));
+    assert_eq!((model.path.title.as_str(), model.secs), ("Smooth", 10.0));
+    model.choose(model.drawn.clone().expect("a path was drawn"));
+    assert_eq!(model.path.title, "Yours");
     // A long one is shown in part, and a network of any kind will do.
     model.set_file("long.csv".into(), Formula::Accelerated.record(70.0), Unit::Own);
     let net = Net::Profile(5);
     model.set_controls(LabSettings { net, frame_hz: 5.0, ..LabSettings::default() });
-    assert_eq!((model.path_words(), model.secs), ("long.csv", SECS_MAX));
+    assert_eq!((model.path.title.as_str(), model.secs), ("long.csv", SECS_MAX));
     assert!(model.updates.iter().any(|update| update.fate == Fate::Lost));
     // What comes later than that is not made room for.
     let points =

@@ -2,48 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use glam::Vec2;
-use phaselock::game::Entities;
-use phaselock::ids::{EntityId, PlayerId};
+use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::radius;
 use phaselock_games::asteroids::{Bullet, Piece, Rock, Score, Ship};
 
-/// An event; positions are in the field.
+/// An event; positions are in the field. A lost ship may be near or far; without a killer a rock
+/// destroyed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    Fired {
-        id: EntityId,
-        at: Vec2,
-        along: Vec2,
-    },
-    Hurt {
-        id: EntityId,
-        at: Vec2,
-    },
-    Wrecked {
-        id: EntityId,
-        at: Vec2,
-        velocity: Vec2,
-    },
-    Came {
-        id: EntityId,
-        at: Vec2,
-    },
-    Broke {
-        at: Vec2,
-        velocity: Vec2,
-        radius: f32,
-    },
-    Struck {
-        at: Vec2,
-        along: Vec2,
-        owner: Option<PlayerId>,
-    },
-    /// A lost ship, near or far; without a killer a rock destroyed it.
-    Lost {
-        victim: PlayerId,
-        killer: Option<PlayerId>,
-    },
+    Fired { id: EntityId, at: Vec2, along: Vec2 },
+    Hurt { id: EntityId, at: Vec2 },
+    Wrecked { id: EntityId, at: Vec2, velocity: Vec2 },
+    Came { id: EntityId, at: Vec2 },
+    Broke { at: Vec2, velocity: Vec2, radius: f32 },
+    Struck { at: Vec2, along: Vec2, owner: Option<PlayerId> },
+    Lost { victim: PlayerId, killer: Option<PlayerId> },
 }
 
 /// Most shots between two frames; more are another life.

@@ -1,61 +1,56 @@
 //! Figures over space: hull, gun, and the radar.
 
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
-use glam::Vec2;
+use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::{FIELD, SIZE, radius};
 use phaselock_games::asteroids::flight::{RELOAD_SECS, SPEED_MAX};
 use phaselock_games::asteroids::{HULL, REACH, Rock, Ship};
 
 use super::AsteroidsScene;
 use super::space::seams;
-use phaselock_client::feed::Feed;
-use phaselock_client::paint::{bar, fade, panel, rim, text_over, text_spaced};
-use phaselock_client::palette;
 
 /// Seconds for which a wound is felt.
-const WOUND_SECS: f32 = 0.7;
+pub(super) const WOUND_SECS: f32 = 0.7;
 
 #[derive(Debug, Default)]
 pub(super) struct Hud {
     pub(super) feed: Feed<()>,
-    wound: f32,
+    /// Seconds for which the last wound is still felt.
+    pub(super) wound: f32,
 }
 
 impl Hud {
-    pub(super) fn hurt(&mut self) {
-        self.wound = WOUND_SECS;
-    }
-
     pub(super) fn advance(&mut self, secs: f32) {
         self.wound = (self.wound - secs).max(0.0);
         self.feed.advance(secs);
     }
 
-    pub(super) fn draw_wound(&self, painter: &Painter, screen: Rect, own: Option<&Ship>) {
+    pub(super) fn draw_wound(&self, frame: &Frame<'_>, own: Option<&Ship>) {
         let low = own.is_some_and(|own| own.hull == 1);
         let strength = (self.wound / WOUND_SECS * 0.34).max(if low { 0.1 } else { 0.0 });
         if strength > 0.0 {
-            rim(painter, screen, screen.height() * 0.22, fade(palette::BAD, strength));
+            let depth = frame.screen.height() * 0.22;
+            rim(frame.painter, frame.screen, depth, fade(palette::BAD, strength));
         }
     }
 
-    pub(super) fn draw_loss(&self, painter: &Painter, screen: Rect, to: Option<&str>, secs: f32) {
-        let at = screen.center() + vec2(0.0, screen.height() * 0.12);
+    pub(super) fn draw_loss(&self, frame: &Frame<'_>, to: Option<&str>, secs: f32) {
+        let at = frame.screen.center() + vec2(0.0, frame.screen.height() * 0.12);
         let words = format!("Lost to {}", to.unwrap_or("a rock"));
-        text_over(painter, at, Align2::CENTER_CENTER, &words, 30.0, palette::TEXT);
+        text_over(frame.painter, at, Align2::CENTER_CENTER, &words, 30.0, palette::TEXT);
         let words = format!("The next ship in {secs:.1} s");
         let below = at + vec2(0.0, 30.0);
-        text_over(painter, below, Align2::CENTER_CENTER, &words, 15.0, palette::TEXT_SOFT);
+        text_over(frame.painter, below, Align2::CENTER_CENTER, &words, 15.0, palette::TEXT_SOFT);
     }
 }
 
-pub(super) fn draw_state(painter: &Painter, screen: Rect, own: &Ship, step_secs: f32) {
-    let rect = Rect::from_min_size(screen.left_bottom() + vec2(18.0, -86.0), vec2(236.0, 68.0));
-    panel(painter, rect);
+pub(super) fn draw_state(frame: &Frame<'_>, own: &Ship, step_secs: f32) {
+    let rect =
+        Rect::from_min_size(frame.screen.left_bottom() + vec2(18.0, -86.0), vec2(236.0, 68.0));
+    panel(frame.painter, rect);
     let row = |n: f32| rect.top() + 16.0 + n * 18.0;
     let label = |y: f32, words: &str| {
         let at = pos2(rect.left() + 12.0, y);
-        text_spaced(painter, at, Align2::LEFT_CENTER, words, (10.0, 1.5), palette::TEXT_SOFT);
+        text_spaced(frame.painter, at, Align2::LEFT_CENTER, words, (10.0, 1.5), palette::TEXT_SOFT);
     };
     let (left, width) = (rect.left() + 74.0, 148.0);
     label(row(0.0), "HULL");
@@ -64,11 +59,11 @@ pub(super) fn draw_state(painter: &Painter, screen: Rect, own: &Ship, step_secs:
         let min = pos2(left + f32::from(n) * (cell + 3.0), row(0.0) - 5.0);
         let cell = Rect::from_min_size(min, vec2(cell, 10.0));
         let color = if own.hull == 1 { palette::BAD } else { palette::OWN };
-        bar(painter, cell, if n < own.hull { 1.0 } else { 0.0 }, color);
+        bar(frame.painter, cell, if n < own.hull { 1.0 } else { 0.0 }, color);
     }
     let gauge = |y: f32, share: f32, color: Color32| {
         let rect = Rect::from_min_size(pos2(left, y - 3.0), vec2(width, 6.0));
-        bar(painter, rect, share, color);
+        bar(frame.painter, rect, share, color);
     };
     let shielded = own.shield > 0;
     label(row(1.0), if shielded { "SHIELD" } else { "GUN" });
@@ -84,54 +79,48 @@ pub(super) fn draw_state(painter: &Painter, screen: Rect, own: &Ship, step_secs:
 }
 
 /// The radar: rocks as dots of their size, ships as arrows, the edges of the field as faint lines.
-pub(super) fn draw_radar(painter: &Painter, scene: &AsteroidsScene<'_>, own: &Ship) {
+pub(super) fn draw_radar(scene: &AsteroidsScene<'_>, own: &Ship) {
     let size = (scene.screen.height() * 0.1).clamp(58.0, 92.0);
     let middle = scene.screen.right_bottom() - vec2(size + 20.0, size + 20.0);
     let chart = Rect::from_center_size(middle, vec2(2.0 * size, 2.0 * size));
-    let edge = Stroke::new(1.0, fade(palette::EDGE, 0.9));
-    painter.circle(middle, size, fade(palette::PANEL, 0.66), edge);
+    let edge = |strength: f32| Stroke::new(1.0, fade(palette::EDGE, strength));
+    let camera = Camera { middle: Vec2::ZERO, scale: size / REACH, screen: chart };
+    let brush = Brush::new(scene.painter, camera);
+    brush.circle(Vec2::ZERO, REACH, fade(palette::PANEL, 0.66), edge(0.9));
     for share in [0.33, 0.66] {
-        painter.circle_stroke(middle, size * share, Stroke::new(1.0, fade(palette::EDGE, 0.45)));
+        brush.ring(Vec2::ZERO, REACH * share, edge(0.45));
     }
     let from = own.position();
     let line = Stroke::new(1.0, fade(palette::TEXT_FAINT, 0.5));
-    for ends in seams(chart, from, REACH, SIZE) {
-        painter.extend(Shape::dashed_line(&ends, line, 3.0, 4.0));
+    for ends in seams(from, REACH, SIZE) {
+        let ends = ends.map(|end| brush.point(end));
+        scene.painter.extend(Shape::dashed_line(&ends, line, 3.0, 4.0));
     }
-    let scale = size / REACH;
-    let spot = |position: Vec2| {
-        let way = FIELD.way(from, position);
-        (way.length() < REACH - 1.0).then(|| middle + vec2(way.x, way.y) * scale)
-    };
+    let spot =
+        |position: Vec2| Some(FIELD.way(from, position)).filter(|way| way.length() < REACH - 1.0);
     let entities = &scene.picture.entities;
     for rock in entities.records::<Rock>() {
         let Some(at) = spot(rock.entity.position()) else { continue };
-        let radius = (radius(&rock.entity) * scale * 0.8).max(1.4);
+        let radius = (radius(&rock.entity) * 0.8).max(1.4 / brush.metre);
         if rock.entity.forming > 0 && rock.entity.size == 0 {
-            painter.circle_stroke(at, radius + 1.0, Stroke::new(1.0, fade(palette::WARN, 0.7)));
+            brush.ring(at, radius + 1.0 / brush.metre, (1.0, fade(palette::WARN, 0.7)));
         } else {
-            painter.circle_filled(at, radius, fade(palette::WALL_RIM, 0.8));
+            brush.disc(at, radius, fade(palette::WALL_RIM, 0.8));
         }
     }
-    let arrow = |at: Pos2, facing: Vec2, size: f32, color: Color32, hollow: bool| {
-        let along = vec2(facing.x, facing.y);
-        let points = vec![
-            at + along * size,
-            at - along * size * 0.7 + along.rot90() * size * 0.7,
-            at - along * size * 0.7 - along.rot90() * size * 0.7,
-        ];
-        let inside = if hollow { Color32::TRANSPARENT } else { color };
-        painter.add(Shape::convex_polygon(points, inside, Stroke::new(1.2, color)));
+    let arrow = |at: Vec2, facing: Vec2, size: f32, fill: Color32, edge: Color32| {
+        let corners = [(1.0, 0.0), (-0.7, -0.7), (-0.7, 0.7)];
+        brush.local(at, facing * (size / brush.metre)).polygon(corners, fill, (1.2, edge));
     };
     for ship in entities.records::<Ship>().filter(|ship| ship.entity.is_alive()) {
-        let own = ship.owner == Some(scene.player);
-        if let Some(at) = spot(ship.entity.position()).filter(|_| !own) {
-            arrow(at, ship.entity.facing(), 5.5, palette::FOE, true);
+        let other = ship.owner != Some(scene.player);
+        if let Some(at) = spot(ship.entity.position()).filter(|_| other) {
+            arrow(at, ship.entity.facing(), 5.5, Color32::TRANSPARENT, palette::FOE);
         }
     }
     if own.is_alive() {
-        arrow(middle, own.facing(), 6.0, palette::OWN, false);
+        arrow(Vec2::ZERO, own.facing(), 6.0, palette::OWN, palette::OWN);
     }
     let at = middle - vec2(0.0, size + 8.0);
-    text_spaced(painter, at, Align2::CENTER_CENTER, "RADAR", (9.0, 1.5), palette::TEXT_FAINT);
+    text_spaced(scene.painter, at, Align2::CENTER_CENTER, "RADAR", (9.0, 1.5), palette::TEXT_FAINT);
 }

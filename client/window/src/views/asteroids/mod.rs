@@ -11,11 +11,9 @@ mod space;
 
 use std::cmp::Reverse;
 
-use egui_macroquad::egui::{Align2, Color32, Painter, vec2};
-use glam::Vec2;
 use macroquad::rand::gen_range;
-use phaselock::ids::PlayerId;
 use phaselock::physics::direction;
+use phaselock_client::prelude::*;
 use phaselock_games::asteroids::field::FIELD;
 use phaselock_games::asteroids::{
     Asteroids, Bullet, Command, REACH, Rock, SHIELD_SECS, Score, Ship,
@@ -23,19 +21,11 @@ use phaselock_games::asteroids::{
 use phaselock_games::rounds::{Phase, Round, round};
 
 use events::{Event, Watch};
-use hud::Hud;
+use hud::{Hud, WOUND_SECS};
 use ships::{Seen, Ships};
 use space::Space;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
-use phaselock_client::camera::Camera;
-use phaselock_client::controls::{Controls, KeyCode};
-use phaselock_client::paint::{fade, text, text_over};
-use phaselock_client::palette;
-use phaselock_client::particles::Particles;
-use phaselock_client::rig::{Rig, Shot, ease};
-use phaselock_client::scoreboard::Board;
-use phaselock_client::view::{GameView, Scene};
 
 /// The camera; it cuts to another life.
 const SHOT: Shot =
@@ -65,15 +55,8 @@ pub(crate) struct AsteroidsScreen {
 impl GameView for AsteroidsScreen {
     type Game = Asteroids;
     const TITLE: &'static str = "Asteroids";
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        ("A D, left, right", "turn"),
-        ("W, up", "thrust"),
-        ("Space, left button", "fire"),
-        ("Tab", "scores"),
-        ("F3, F4, F6", "details, graph, others"),
-        ("Esc", "pause"),
-    ];
-    const BACKDROP: Color32 = palette::VOID;
+    const KEYS: &'static [(&'static str, &'static str)] =
+        &[("A D, left, right", "turn"), ("W, up", "thrust"), ("Space, left button", "fire")];
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
@@ -83,7 +66,7 @@ impl GameView for AsteroidsScreen {
         }
     }
 
-    fn draw(&mut self, scene: &AsteroidsScene<'_>, painter: &Painter) -> Camera {
+    fn draw(&mut self, scene: &AsteroidsScene<'_>) -> Camera {
         let own: Option<Ship> = scene.own();
         if let Some(own) = &own {
             self.own_at = self.image(own.position());
@@ -93,8 +76,9 @@ impl GameView for AsteroidsScreen {
         self.lean = ease(self.lean, ahead, scene.secs, 0.4);
         let target = self.own_at + self.lean;
         let camera = self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT });
-        self.draw_world(scene, camera, painter);
-        self.draw_over(scene, own.as_ref(), painter);
+        let brush = Brush::new(scene.painter, camera);
+        self.draw_world(scene, &brush);
+        self.draw_over(scene, own.as_ref());
         camera
     }
 }
@@ -137,38 +121,33 @@ impl AsteroidsScreen {
 
     fn show(&mut self, scene: &AsteroidsScene<'_>, event: Event) {
         let own = scene.picture.own;
+        let color = |id| palette::side(own == Some(id));
         match event {
             Event::Fired { id, at, along } => {
                 let at = self.image(at) + along * 1.3;
-                self.particles.flash(at, along, 0.55, palette::side(own == Some(id)), 0.0);
+                self.particles.flash(at, along, 0.55, color(id), 0.0);
             }
             Event::Hurt { id, at } => {
                 self.ships.hurt(id);
                 self.particles.burst(self.image(at), 14, 9.0, palette::WARN, 0.4);
                 if own == Some(id) {
-                    self.hud.hurt();
+                    self.hud.wound = WOUND_SECS;
                     self.rig.shake(0.55);
                 }
             }
             Event::Wrecked { id, at, velocity } => {
                 let at = self.image(at);
-                self.particles.explosion(at, 3.6, palette::side(own == Some(id)));
+                self.particles.explosion(at, 3.6, color(id));
                 for n in 0..9 {
                     let out = direction(n as f32 * 0.38) * gen_range(2.0, 7.0);
-                    self.particles.splinter(
-                        at,
-                        velocity + out,
-                        0.34,
-                        palette::side(own == Some(id)),
-                        1.3,
-                    );
+                    self.particles.splinter(at, velocity + out, 0.34, color(id), 1.3);
                 }
                 let far = at.distance(self.own_at);
                 self.rig.shake(if own == Some(id) { 1.0 } else { (0.5 - far / 60.0).max(0.0) });
             }
             Event::Came { id, at } => {
                 let at = self.image(at);
-                self.particles.ring(at, (5.0, 1.0), palette::side(own == Some(id)), 0.5);
+                self.particles.ring(at, (5.0, 1.0), color(id), 0.5);
                 self.particles.ring(at, (0.5, 3.0), Color32::WHITE, 0.35);
             }
             Event::Broke { at, velocity: drift, radius } => {
@@ -195,76 +174,76 @@ impl AsteroidsScreen {
                 self.particles.spray(at, -along, 8, 10.0, color, 0.35);
             }
             Event::Lost { victim, killer } => {
-                self.hud.feed.push(scene, killer, (), victim);
+                self.hud.feed.push(scene, (killer, (), victim));
             }
         }
     }
 
-    fn draw_world(&self, scene: &AsteroidsScene<'_>, camera: Camera, painter: &Painter) {
-        self.space.draw(painter, camera, scene.age_secs);
+    fn draw_world(&self, scene: &AsteroidsScene<'_>, brush: &Brush<'_>) {
+        self.space.draw(brush, scene.age_secs);
         let ships = self.seen(scene);
-        self.ships.draw_trails(painter, camera, &ships);
-        self.particles.draw_below(painter, camera);
+        self.ships.draw_trails(brush, &ships);
+        self.particles.draw_below(brush);
         let now = scene.own_tick();
         let step = f64::from(scene.rates.step_secs());
         let secs = (now.tick.0 as f64 + f64::from(now.fraction)) * step;
         let entities = &scene.picture.entities;
         for slot in entities.records::<Rock>() {
             let at = self.image(slot.entity.position());
-            if camera.sees(at, 9.0) {
-                rocks::draw(painter, camera, &slot.entity, at, secs);
+            if brush.camera.sees(at, 9.0) {
+                rocks::draw(brush, &slot.entity, at, secs);
             }
         }
         for slot in entities.records::<Bullet>() {
             let at = self.image(slot.entity.position());
-            if camera.sees(at, 2.0) {
+            if brush.camera.sees(at, 2.0) {
                 let own = slot.owner == Some(scene.player);
-                ships::draw_bullet(painter, camera, &slot.entity, at, own);
+                ships::draw_bullet(brush, &slot.entity, at, own);
             }
         }
         // The own ship above the others.
         let alive =
-            || ships.iter().filter(|seen| seen.ship.is_alive() && camera.sees(seen.at, 4.0));
+            || ships.iter().filter(|seen| seen.ship.is_alive() && brush.camera.sees(seen.at, 4.0));
         for seen in alive().filter(|seen| !seen.own).chain(alive().filter(|seen| seen.own)) {
-            self.ships.draw(painter, camera, seen, scene.age_secs);
+            self.ships.draw(brush, seen, scene.age_secs);
         }
-        self.particles.draw_above(painter, camera);
+        self.particles.draw_above(brush);
         for seen in alive().filter(|seen| !seen.own) {
             let owner = entities.get(seen.id).and_then(|slot| slot.owner);
             if let Some(tag) = scene.owner_tag(owner) {
-                ships::draw_tag(painter, camera, seen, tag);
+                ships::draw_tag(brush, seen, tag);
             }
         }
     }
 
-    fn draw_over(&self, scene: &AsteroidsScene<'_>, own: Option<&Ship>, painter: &Painter) {
+    fn draw_over(&self, scene: &AsteroidsScene<'_>, own: Option<&Ship>) {
         let screen = scene.screen;
         let board = Self::board(scene);
         let round = round(&scene.picture.entities);
         let time = (&round, scene.own_tick().tick);
         let results = round.phase() == Phase::Results;
-        self.hud.draw_wound(painter, screen, own);
-        self.hud.feed.draw(painter, screen, "a rock", |_, right_top, strength| {
+        self.hud.draw_wound(scene, own);
+        self.hud.feed.draw(scene, "a rock", |_, right_top, strength| {
             let color = fade(palette::TEXT_FAINT, strength);
-            text_over(painter, right_top, Align2::RIGHT_TOP, "➡", 14.0, color).width()
+            text_over(scene.painter, right_top, Align2::RIGHT_TOP, "➡", 14.0, color).width()
         });
         let score: Score = scene.record_of(scene.player);
         let figures = [(&*score.points.to_string(), "POINTS"), (&*board.place(), "PLACE")];
-        let clock = draw_clock(painter, scene, time, figures);
+        let clock = draw_clock(scene, time, figures);
         if round.phase() == Phase::WarmUp {
             let (at, words) = (clock.center_bottom() + vec2(0.0, 14.0), "Nothing counts yet");
-            text(painter, at, Align2::CENTER_CENTER, words, 13.0, palette::TEXT_SOFT);
+            text(scene.painter, at, Align2::CENTER_CENTER, words, 13.0, palette::TEXT_SOFT);
         }
-        self.announcer.draw(painter, screen);
+        self.announcer.draw(scene);
         if let Some(own) = own {
-            hud::draw_state(painter, screen, own, scene.rates.step_secs());
-            hud::draw_radar(painter, scene, own);
+            hud::draw_state(scene, own, scene.rates.step_secs());
+            hud::draw_radar(scene, own);
             if !own.is_alive() && !scene.scores && !results {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = (score.deaths != self.deaths_alive).then_some(score.killer);
                 let killer = killer.and_then(|killer| killer.checked_sub(2)).map(PlayerId);
                 let killer = killer.map(|killer| scene.name_of(killer));
-                self.hud.draw_loss(painter, screen, killer, secs);
+                self.hud.draw_loss(scene, killer, secs);
             }
         }
         let verdict = match board.rows.first() {
@@ -272,21 +251,17 @@ impl AsteroidsScreen {
             Some(row) => format!("{} has won", row.name),
             None => String::new(),
         };
-        draw_table(painter, scene, time, &verdict, &board);
+        draw_table(scene, time, &verdict, &board);
         if !results {
             // Between the texts in the corners, or above them.
             let above = if screen.width() < 1500.0 { 112.0 } else { 26.0 };
-            draw_hint(painter, scene, Self::KEYS, above);
+            draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), above);
         }
     }
 
     fn board(scene: &AsteroidsScene<'_>) -> Board {
-        let key = |player| {
-            let Score { points, deaths, .. } = scene.record_of(player);
-            (Reverse(points), deaths)
-        };
-        let values = |player| {
-            let Score { points, rocks, ships, .. } = scene.record_of(player);
+        let key = |score: &Score| (Reverse(score.points), score.deaths);
+        let values = |Score { points, rocks, ships, .. }: &Score| {
             vec![points.to_string(), rocks.to_string(), ships.to_string()]
         };
         Board::new(scene, &["POINTS", "ROCKS", "SHIPS"], key, values)

@@ -1,14 +1,8 @@
 //! Rocks: shapes and spin by their seeds, and a warning before they appear.
 
-use egui_macroquad::egui::epaint::{Mesh, PathStroke};
-use egui_macroquad::egui::{Painter, Pos2, Shape, Stroke, vec2};
-use glam::Vec2;
+use phaselock_client::prelude::*;
 use phaselock_games::asteroids::Rock;
 use phaselock_games::asteroids::field::radius;
-
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, mix};
-use phaselock_client::palette;
 
 const CORNERS: usize = 12;
 /// Ticks before its end at which a split looks solid; arbitrary, longer than a split takes.
@@ -16,12 +10,7 @@ const SOON_TICKS: f32 = 30.0;
 
 /// A number from 0 up to 1 that follows from a rock's seed.
 fn number(seed: u8, which: u32) -> f32 {
-    // Multiplied by a large odd number and folded, as hashes are.
-    let mixed = (u32::from(seed) + 1)
-        .wrapping_mul(0x9e37_79b9)
-        .wrapping_add(which.wrapping_mul(0x85eb_ca6b));
-    let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0xc2b2_ae35);
-    ((mixed ^ (mixed >> 13)) & 0xffff) as f32 / 65536.0
+    chance(seed.into(), 0, which)
 }
 
 /// Corners about a rock's middle in parts of its radius, before it turns.
@@ -40,72 +29,48 @@ pub(super) fn turned(seed: u8, secs: f64) -> f32 {
 }
 
 /// Paints a rock at a point of the picture's world, `secs` into the world's time.
-pub(super) fn draw(painter: &Painter, camera: Camera, rock: &Rock, at: Vec2, secs: f64) {
-    let radius = radius(rock);
-    let turn = Vec2::from_angle(turned(rock.seed, secs));
-    let outline =
-        corners(rock.seed).map(|corner| camera.to_screen(at + turn.rotate(corner) * radius));
-    let middle = camera.to_screen(at);
-    let width = (0.11 * camera.scale).clamp(1.2, 3.0);
+pub(super) fn draw(brush: &Brush<'_>, rock: &Rock, at: Vec2, secs: f64) {
+    let turn = Vec2::from_angle(turned(rock.seed, secs)) * radius(rock);
+    let width = (0.11 * brush.metre).clamp(1.2, 3.0);
+    let brush = brush.local(at, turn);
+    let outline = corners(rock.seed).map(|corner| brush.point(corner));
     if rock.forming > 0 && rock.size == 0 {
-        draw_warning(painter, camera, rock, (at, radius), &outline);
+        draw_warning(&brush, rock, &outline, 0.35 * brush.camera.scale);
         return;
     }
     // The parts of a split rock are faint as long as they harm nobody.
     let there = 1.0 - 0.65 * (f32::from(rock.forming) / SOON_TICKS).min(1.0);
     let mut body = Mesh::default();
-    let (heart, edge) = (palette::WALL_SIDE, palette::GRID);
-    body.colored_vertex(middle, fade(heart, there));
-    for (n, corner) in outline.iter().enumerate() {
+    let middle = brush.point(Vec2::ZERO);
+    body.colored_vertex(middle, fade(palette::WALL_SIDE, there));
+    for (n, corner) in (0..).zip(outline) {
         // A light from the upper left.
-        let out = (*corner - middle).normalized();
-        let lit = (out.dot(vec2(-0.6, -0.8)) + 1.0) / 2.0;
-        let color =
-            mix(edge, palette::WALL_TOP, lit * 0.9 - 0.1 + 0.1 * number(rock.seed, 70 + n as u32));
-        body.colored_vertex(*corner, fade(color, there));
+        let lit = ((corner - middle).normalized().dot(vec2(-0.6, -0.8)) + 1.0) / 2.0;
+        let part = lit * 0.9 - 0.1 + 0.1 * number(rock.seed, 70 + n);
+        body.colored_vertex(corner, fade(mix(palette::GRID, palette::WALL_TOP, part), there));
+        body.add_triangle(0, 1 + n, 1 + (n + 1) % CORNERS as u32);
     }
-    let count = outline.len() as u32;
-    for n in 0..count {
-        body.add_triangle(0, 1 + n, 1 + (n + 1) % count);
-    }
-    painter.add(Shape::mesh(body));
+    brush.painter.add(Shape::mesh(body));
     let line = fade(palette::WALL_RIM, there);
     for n in 0..2 + 2 * u32::from(rock.size == 0) {
         // Craters.
-        let out = Vec2::from_angle(number(rock.seed, 20 + n) * 6.3)
-            * (0.2 + 0.4 * number(rock.seed, 30 + n));
-        let position = camera.to_screen(at + turn.rotate(out) * radius);
-        let size = (0.08 + 0.12 * number(rock.seed, 50 + n)) * radius * camera.scale;
-        painter.circle(
-            position,
-            size,
-            fade(palette::GRID, 0.5 * there),
-            Stroke::new(width * 0.6, fade(line, 0.45)),
-        );
+        let out = 0.2 + 0.4 * number(rock.seed, 30 + n);
+        let out = Vec2::from_angle(number(rock.seed, 20 + n) * 6.3) * out;
+        let (size, edge) = (0.08 + 0.12 * number(rock.seed, 50 + n), fade(line, 0.45));
+        brush.circle(out, size, fade(palette::GRID, 0.5 * there), (width * 0.6, edge));
     }
-    painter.add(Shape::closed_line(
-        outline.to_vec(),
-        PathStroke::new(width, mix(line, palette::STEEL, 0.5 * there)),
-    ));
+    brush.outline(corners(rock.seed), (width, mix(line, palette::STEEL, 0.5 * there)));
 }
 
 /// A rock that is yet to come: a broken outline, and a ring that closes in.
-fn draw_warning(
-    painter: &Painter,
-    camera: Camera,
-    rock: &Rock,
-    (at, radius): (Vec2, f32),
-    outline: &[Pos2],
-) {
+fn draw_warning(brush: &Brush<'_>, rock: &Rock, outline: &[Pos2], dash: f32) {
     let left = f32::from(rock.forming) / 90.0;
     let blink = 0.55 + 0.45 * (left * 40.0).sin();
     let color = fade(palette::WARN, 0.35 + 0.4 * blink * (1.0 - left).max(0.2));
     let mut points = outline.to_vec();
     points.extend(outline.first());
-    let dash = 0.35 * camera.scale;
-    painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, color), dash, dash));
-    let ring = radius * (1.1 + 1.2 * left) * camera.scale;
-    painter.circle_stroke(camera.to_screen(at), ring, Stroke::new(1.2, fade(color, 0.7)));
+    brush.painter.extend(Shape::dashed_line(&points, Stroke::new(1.5, color), dash, dash));
+    brush.ring(Vec2::ZERO, 1.1 + 1.2 * left, (1.2, fade(color, 0.7)));
 }
 
 #[cfg(test)]

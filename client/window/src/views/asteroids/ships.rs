@@ -2,17 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Shape, Stroke, vec2};
-use glam::Vec2;
-use phaselock::ids::EntityId;
+use phaselock_client::prelude::*;
 use phaselock_games::asteroids::{Bullet, HULL, Ship};
-
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{beam, dashes, fade, glow, light, mix};
-use phaselock_client::palette;
-use phaselock_client::particles::Trail;
-use phaselock_client::scoreboard::name_tag;
 
 const TRAIL_SECS: f32 = 0.9;
 /// Metres in a frame that are a jump and no flight.
@@ -71,110 +62,90 @@ impl Ships {
         self.0.retain(|_, memory| memory.seen);
     }
 
-    pub(super) fn draw_trails(&self, painter: &Painter, camera: Camera, ships: &[Seen]) {
+    pub(super) fn draw_trails(&self, brush: &Brush<'_>, ships: &[Seen]) {
         for seen in ships {
             if let Some(memory) = self.0.get(&seen.id) {
                 let color = fade(palette::side(seen.own), 0.55);
-                memory.trail.draw(painter, camera, color, 0.8, TRAIL_SECS);
+                memory.trail.draw(brush, color, 0.8, TRAIL_SECS);
             }
         }
     }
 
-    pub(super) fn draw(&self, painter: &Painter, camera: Camera, seen: &Seen, age_secs: f32) {
-        let (ship, at) = (&seen.ship, seen.at);
+    pub(super) fn draw(&self, world: &Brush<'_>, seen: &Seen, age_secs: f32) {
+        let ship = &seen.ship;
+        let brush = world.local(seen.at, ship.facing());
         let hurt = self.0.get(&seen.id).map_or(0.0, |memory| memory.hurt / HURT_SECS);
         let line = mix(palette::side(seen.own), Color32::WHITE, hurt);
         let inside = mix(palette::side_dark(seen.own), Color32::WHITE, hurt * 0.8);
-        let facing = ship.facing();
-        let point = |(x, y): (f32, f32)| camera.to_screen(at + facing * x + facing.perp() * y);
         if ship.thrust {
-            draw_flame(painter, camera, seen, age_secs);
+            draw_flame(&brush, seen.id.index, age_secs);
         }
-        let middle = camera.to_screen(at);
+        let stroke = Stroke::new((0.11 * brush.metre).clamp(1.3, 3.0), line);
+        let fill = |corners: &[(f32, f32)]| {
+            brush.polygon(corners.iter().copied(), inside, Stroke::NONE);
+        };
         if seen.own {
-            glow(painter, middle, 3.0 * camera.scale, light(palette::OWN, 0.14));
-        }
-        let stroke = PathStroke::new((0.11 * camera.scale).clamp(1.3, 3.0), line);
-        let fill =
-            |points: Vec<Pos2>| painter.add(Shape::convex_polygon(points, inside, Stroke::NONE));
-        if seen.own {
+            brush.glow(Vec2::ZERO, 3.0, light(palette::OWN, 0.14));
             // Two halves, since the notch makes the whole concave.
-            fill(vec![point(OWN_HULL[0]), point(OWN_HULL[1]), point(OWN_HULL[2])]);
-            fill(vec![point(OWN_HULL[0]), point(OWN_HULL[2]), point(OWN_HULL[3])]);
-            painter.add(Shape::closed_line(OWN_HULL.map(point).to_vec(), stroke));
+            let [bow, left, notch, right] = OWN_HULL;
+            fill(&[bow, left, notch]);
+            fill(&[bow, notch, right]);
+            brush.outline(OWN_HULL, stroke);
         } else {
-            let quad = |corners: [usize; 4]| corners.map(|n| point(FOE_HULL[n])).to_vec();
-            fill(quad([0, 1, 6, 7]));
-            fill(quad([1, 2, 3, 6]));
-            fill(quad([3, 4, 5, 6]));
-            painter.add(Shape::closed_line(FOE_HULL.map(point).to_vec(), stroke));
-            painter.circle_filled(point((0.1, 0.0)), 0.22 * camera.scale, line);
+            for corners in [[0, 1, 6, 7], [1, 2, 3, 6], [3, 4, 5, 6]] {
+                fill(&corners.map(|n: usize| FOE_HULL[n]));
+            }
+            brush.outline(FOE_HULL, stroke);
+            brush.disc((0.1, 0.0), 0.22, line);
         }
         if ship.shield > 0 {
-            draw_shield(painter, middle, 1.75 * camera.scale, (line, ship.shield), age_secs);
+            draw_shield(&world.local(seen.at, Vec2::X), (line, ship.shield), age_secs);
         }
     }
 }
 
-fn draw_flame(painter: &Painter, camera: Camera, seen: &Seen, age_secs: f32) {
-    let beat = seen.id.index as f32;
-    let flicker = 0.8 + 0.25 * (age_secs * 47.0 + beat).sin() * (age_secs * 31.0).cos();
-    let facing = seen.ship.facing();
-    let stern = seen.at - facing * 0.6;
-    let tip = stern - facing * 1.5 * flicker;
+fn draw_flame(brush: &Brush<'_>, index: u16, age_secs: f32) {
+    let flicker = 0.8 + 0.25 * (age_secs * 47.0 + index as f32).sin() * (age_secs * 31.0).cos();
     let color = mix(palette::WARN, palette::FOE, 0.4);
-    let ends = |from: f32| {
-        [
-            (camera.to_screen(stern), light(mix(color, Color32::WHITE, from), 0.95)),
-            (camera.to_screen(tip), light(color, 0.0)),
-        ]
+    let ends = |white: f32| {
+        let stern = light(mix(color, Color32::WHITE, white), 0.95);
+        [((-0.6, 0.0), stern), ((-0.6 - 1.5 * flicker, 0.0), light(color, 0.0))]
     };
-    let middle = camera.to_screen(stern - facing * 0.3);
-    glow(painter, middle, 1.3 * camera.scale, light(color, 0.35 * flicker));
-    beam(painter, ends(0.0), 0.95 * camera.scale);
-    beam(painter, ends(0.8), 0.4 * camera.scale);
+    brush.glow((-0.9, 0.0), 1.3, light(color, 0.35 * flicker));
+    brush.beam(ends(0.0), 0.95);
+    brush.beam(ends(0.8), 0.4);
 }
 
 /// A ring about a ship, broken and flickering shortly before its end.
-fn draw_shield(
-    painter: &Painter,
-    at: Pos2,
-    radius: f32,
-    (color, left): (Color32, u16),
-    age_secs: f32,
-) {
+fn draw_shield(brush: &Brush<'_>, (color, left): (Color32, u16), age_secs: f32) {
     let ending = left < 45;
     let pulse = 0.6 + 0.3 * (age_secs * if ending { 22.0 } else { 5.0 }).sin();
-    glow(painter, at, radius * 1.3, light(color, 0.16 * pulse));
-    let stroke = Stroke::new(2.0, fade(color, pulse));
+    brush.glow(Vec2::ZERO, 1.75 * 1.3, light(color, 0.16 * pulse));
     let parts: u8 = if ending { 8 } else { 3 };
-    dashes(painter, (at, radius), parts, (age_secs * 0.25, 0.72), stroke);
+    brush.dashes(Vec2::ZERO, 1.75, parts, (age_secs * 0.25, 0.72), (2.0, fade(color, pulse)));
 }
 
 /// A bullet: the own ones are bright darts, others' are rings with a short tail.
-pub(super) fn draw_bullet(painter: &Painter, camera: Camera, bullet: &Bullet, at: Vec2, own: bool) {
-    let along = bullet.velocity().normalize_or_zero();
+pub(super) fn draw_bullet(brush: &Brush<'_>, bullet: &Bullet, at: Vec2, own: bool) {
     let color = palette::side(own);
-    let tip = camera.to_screen(at);
-    let length = if own { 1.5 } else { 0.9 };
-    let tail = camera.to_screen(at - along * length);
-    glow(painter, tip, 0.9 * camera.scale, light(color, 0.5));
-    beam(painter, [(tail, light(color, 0.0)), (tip, light(color, 1.0))], 0.4 * camera.scale);
+    let tail = at - bullet.velocity().normalize_or_zero() * if own { 1.5 } else { 0.9 };
+    brush.glow(at, 0.9, light(color, 0.5));
+    brush.beam([(tail, light(color, 0.0)), (at, light(color, 1.0))], 0.4);
+    let (tip, metre) = (brush.point(at), brush.metre);
     if own {
-        painter.circle_filled(tip, (0.17 * camera.scale).max(2.0), Color32::WHITE);
+        brush.painter.circle_filled(tip, (0.17 * metre).max(2.0), Color32::WHITE);
     } else {
-        let stroke = Stroke::new((0.09 * camera.scale).max(1.3), color);
-        painter.circle(tip, (0.24 * camera.scale).max(3.0), palette::VOID, stroke);
+        let stroke = Stroke::new((0.09 * metre).max(1.3), color);
+        brush.painter.circle(tip, (0.24 * metre).max(3.0), palette::VOID, stroke);
     }
 }
 
-pub(super) fn draw_tag(painter: &Painter, camera: Camera, seen: &Seen, tag: (&str, bool)) {
-    let over = camera.to_screen(seen.at) - vec2(0.0, 1.9 * camera.scale);
+pub(super) fn draw_tag(brush: &Brush<'_>, seen: &Seen, tag: (&str, bool)) {
+    let over = brush.point(seen.at - Vec2::Y * 1.9);
     for n in 0..HULL {
         let at = over + vec2((f32::from(n) - f32::from(HULL - 1) / 2.0) * 9.0, 0.0);
-        let stroke = Stroke::new(1.0, fade(palette::FOE, 0.9));
         let inside = if n < seen.ship.hull { palette::FOE } else { Color32::TRANSPARENT };
-        painter.circle(at, 3.0, inside, stroke);
+        brush.painter.circle(at, 3.0, inside, (1.0, fade(palette::FOE, 0.9)));
     }
-    name_tag(painter, over - vec2(0.0, 5.0), Align2::CENTER_BOTTOM, tag, 13.0, 1.0);
+    name_tag(brush.painter, over - vec2(0.0, 5.0), Align2::CENTER_BOTTOM, tag, 13.0, 1.0);
 }

@@ -2,14 +2,8 @@
 //!
 //! The camera crosses the field's edges without a jump, so nothing here knows of any edge.
 
-use egui_macroquad::egui::epaint::Mesh;
-use egui_macroquad::egui::{Color32, Painter, Rect, Shape, pos2, vec2};
-use glam::Vec2;
 use macroquad::rand::RandGenerator;
-
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, glow, light, mix};
-use phaselock_client::palette;
+use phaselock_client::prelude::*;
 
 /// Layers of stars: share of the camera's motion, stars per tile, size in points.
 const LAYERS: [(f32, usize, f32); 3] = [(0.12, 130, 1.7), (0.28, 70, 2.4), (0.5, 30, 3.4)];
@@ -66,15 +60,15 @@ fn images(at: Vec2, tile: f32, half: Vec2) -> impl Iterator<Item = Vec2> {
 }
 
 impl Space {
-    pub(super) fn draw(&self, painter: &Painter, camera: Camera, age_secs: f32) {
-        let middle = camera.screen.center();
+    pub(super) fn draw(&self, brush: &Brush<'_>, age_secs: f32) {
+        let middle = brush.camera.screen.center();
         for (n, (x, y, radius)) in MIST.into_iter().enumerate() {
-            let away = Vec2::new(x, y) - camera.middle * MIST_PART;
+            let away = Vec2::new(x, y) - brush.camera.middle * MIST_PART;
             let thin = if n % 2 == 0 { palette::OWN_DARK } else { palette::MARKING };
             let color = mix(thin, palette::OWN, 0.12);
-            for at in images(away, MIST_TILE, camera.half() + radius) {
-                let at = middle + vec2(at.x, at.y) * camera.scale;
-                glow(painter, at, radius * camera.scale, light(color, 0.8));
+            for at in images(away, MIST_TILE, brush.camera.half() + radius) {
+                let at = middle + vec2(at.x, at.y) * brush.metre;
+                glow(brush.painter, at, radius * brush.metre, light(color, 0.8));
             }
         }
         let mut mesh = Mesh::default();
@@ -82,9 +76,11 @@ impl Space {
             for star in stars {
                 let twinkle = 0.8 + 0.2 * (age_secs * 1.7 + star.beat).sin();
                 let color = light(star.color, twinkle);
-                for at in images(star.at - camera.middle * part, TILE, camera.half() + 1.0) {
-                    let at = middle + vec2(at.x, at.y) * camera.scale;
-                    let half = star.size * (camera.screen.height() / 900.0).max(0.7);
+                for at in
+                    images(star.at - brush.camera.middle * part, TILE, brush.camera.half() + 1.0)
+                {
+                    let at = middle + vec2(at.x, at.y) * brush.metre;
+                    let half = star.size * (brush.camera.screen.height() / 900.0).max(0.7);
                     // A diamond, brightest in its middle.
                     let first = mesh.vertices.len() as u32;
                     mesh.colored_vertex(at, color);
@@ -97,32 +93,19 @@ impl Space {
                 }
             }
         }
-        painter.add(Shape::mesh(mesh));
+        brush.painter.add(Shape::mesh(mesh));
     }
 }
 
-/// Edges of the field on a chart of its surroundings.
-pub(super) fn seams(
-    chart: Rect,
-    from: Vec2,
-    reach: f32,
-    size: f32,
-) -> Vec<[egui_macroquad::egui::Pos2; 2]> {
-    let (middle, scale) = (chart.center(), chart.width() / (2.0 * reach));
-    let mut lines = Vec::new();
-    for (at, across) in [(from.x, true), (from.y, false)] {
-        for off in [-at, size - at].into_iter().filter(|off| off.abs() < reach) {
-            // A chord of the circle.
-            let half = (reach * reach - off * off).sqrt() * scale;
-            let off = off * scale;
-            lines.push(if across {
-                [pos2(middle.x + off, middle.y - half), pos2(middle.x + off, middle.y + half)]
-            } else {
-                [pos2(middle.x - half, middle.y + off), pos2(middle.x + half, middle.y + off)]
-            });
-        }
-    }
-    lines
+/// Edges of the field within a distance of a position, from that position.
+pub(super) fn seams(from: Vec2, reach: f32, size: f32) -> impl Iterator<Item = [Vec2; 2]> {
+    let sides = [-from.x, size - from.x].map(|x| (x, false)).into_iter();
+    let sides = sides.chain([-from.y, size - from.y].map(|y| (y, true)));
+    sides.filter(move |(off, _)| off.abs() < reach).map(move |(off, level)| {
+        // A chord of the circle.
+        let half = (reach * reach - off * off).sqrt();
+        [-half, half].map(|end| if level { Vec2::new(end, off) } else { Vec2::new(off, end) })
+    })
 }
 
 #[cfg(test)]

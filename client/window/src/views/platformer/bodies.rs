@@ -6,22 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
-use glam::Vec2;
-use phaselock::game::Slot;
-use phaselock::ids::EntityId;
 use phaselock::time::Rates;
-use phaselock_games::platformer::Player;
+use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::{Level, PLATFORMS};
 use phaselock_games::platformer::movement::{HALF_WIDTH, HEIGHT, RUN_SPEED, lands_on};
-
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, glow, light, mix};
-use phaselock_client::palette;
-use phaselock_client::particles::Trail;
-use phaselock_client::rig::ease;
-use phaselock_client::scoreboard::name_tag;
+use phaselock_games::platformer::{Platformer, Player};
 
 /// Seconds of look-ahead for a landing on a platform.
 const AHEAD_SECS: f32 = 0.45;
@@ -74,17 +63,13 @@ impl Lean {
             self.by = wanted;
         }
     }
-
-    pub(super) fn by(&self) -> Vec2 {
-        self.by
-    }
 }
 
 #[derive(Debug, Default)]
-struct Body {
+pub(super) struct Body {
     lean: Lean,
     /// Drawn position of the feet.
-    at: Vec2,
+    pub(super) at: Vec2,
     velocity: Vec2,
     /// Above 0 wider than high, 0 at rest, below 0 stretched.
     squash: f32,
@@ -115,62 +100,36 @@ pub(super) enum Event {
 pub(super) struct Bodies(BTreeMap<EntityId, Body>);
 
 impl Bodies {
-    /// Advances everybody by `secs`; `ours` is the own player's time. Calls `happened` for each
+    /// Advances everybody by a frame; `ours` is the own player's time. Calls `happened` for each
     /// event.
     pub(super) fn advance(
         &mut self,
-        (level, rates): (&Level, Rates),
+        scene: &Scene<'_, Platformer>,
         players: &[Slot<Player>],
-        own: Option<EntityId>,
         ours: f32,
-        secs: f32,
         mut happened: impl FnMut(EntityId, Event, Vec2),
     ) {
         self.0.retain(|id, _| players.iter().any(|slot| slot.id == *id));
         for slot in players {
             let player = &slot.entity;
             let body = self.0.entry(slot.id).or_default();
-            if own != Some(slot.id) {
-                let ride = ride_of(level, rates, player);
+            if !scene.is_own(slot.id) {
+                let ride = ride_of(scene.game.level, scene.rates, player);
                 if body.falls != player.falls || !body.seen {
                     body.lean = Lean::default();
                 }
-                body.lean.advance(ride, player.clock, ours, secs);
+                body.lean.advance(ride, player.clock, ours, scene.secs);
             }
-            body.step(slot, secs, &mut happened);
+            body.step(slot, scene.secs, &mut happened);
         }
     }
 
-    /// Drawn position of a player's feet.
-    pub(super) fn position(&self, id: EntityId) -> Option<Vec2> {
-        self.0.get(&id).map(|body| body.at)
-    }
-
-    pub(super) fn draw_trail(&self, painter: &Painter, camera: Camera, id: EntityId, own: bool) {
-        if let Some(body) = self.0.get(&id) {
-            let strength = if own { 0.4 } else { 0.2 };
-            body.trail.draw(painter, camera, fade(palette::side(own), strength), 0.7, TRAIL_SECS);
-        }
-    }
-
-    pub(super) fn draw(&self, painter: &Painter, camera: Camera, slot: &Slot<Player>, own: bool) {
-        if let Some(body) = self.0.get(&slot.id) {
-            body.draw(painter, camera, own);
-        }
-    }
-
-    pub(super) fn draw_tag(
-        &self,
-        painter: &Painter,
-        camera: Camera,
-        id: EntityId,
-        (name, bot): (&str, bool),
-        in_goal: bool,
-    ) {
-        let Some(body) = self.0.get(&id) else { return };
-        let over = camera.to_screen(body.at - Vec2::Y * (HEIGHT + 0.3));
-        let words = if in_goal { format!("{name} ✔") } else { name.to_owned() };
-        name_tag(painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.0, 0.85);
+    /// Shown players, each with its body.
+    pub(super) fn of<'a>(
+        &'a self,
+        players: &'a [Slot<Player>],
+    ) -> impl Iterator<Item = (&'a Slot<Player>, &'a Body)> {
+        players.iter().filter_map(|slot| Some((slot, self.0.get(&slot.id)?)))
     }
 }
 
@@ -193,7 +152,7 @@ impl Body {
     ) {
         let player = &slot.entity;
         let before = self.at;
-        self.at = player.feet() + self.lean.by();
+        self.at = player.feet() + self.lean.by;
         let mut tell = |event, at| happened(slot.id, event, at);
         if self.seen && self.falls != player.falls {
             tell(Event::Hurt, before);
@@ -235,17 +194,28 @@ impl Body {
         self.seen = true;
     }
 
-    fn draw(&self, painter: &Painter, camera: Camera, own: bool) {
-        let metre = camera.scale;
+    pub(super) fn draw_trail(&self, brush: &Brush<'_>, own: bool) {
+        let color = fade(palette::side(own), if own { 0.4 } else { 0.2 });
+        self.trail.draw(brush, color, 0.7, TRAIL_SECS);
+    }
+
+    pub(super) fn draw_tag(&self, brush: &Brush<'_>, (name, bot): (&str, bool), in_goal: bool) {
+        let over = brush.point(self.at - Vec2::Y * (HEIGHT + 0.3));
+        let words = if in_goal { format!("{name} ✔") } else { name.to_owned() };
+        name_tag(brush.painter, over, Align2::CENTER_BOTTOM, (&words, bot), 12.0, 0.85);
+    }
+
+    pub(super) fn draw(&self, brush: &Brush<'_>, own: bool) {
+        // Measured from the feet, up being negative.
+        let brush = &brush.local(self.at, Vec2::X);
         let flight = (self.velocity.y.abs() / 60.0).min(0.16);
         let squash = (self.squash - if self.stood { 0.0 } else { flight }).clamp(-0.4, 0.4);
         let wide = 2.0 * HALF_WIDTH * (1.0 + squash * 0.8);
         let high = HEIGHT * (1.0 - squash);
-        let feet = camera.to_screen(self.at);
         let lean = (self.velocity.x / RUN_SPEED).clamp(-1.0, 1.0) * 0.09;
         let (edge, inside) = (palette::side(own), palette::side_dark(own));
         if own {
-            glow(painter, feet - vec2(0.0, 0.5 * metre), 1.9 * metre, light(palette::OWN, 0.13));
+            brush.glow((0.0, -0.5), 1.9, light(palette::OWN, 0.13));
         }
         // Feet first, behind the body; in the air they hang.
         for (side, phase) in [(-1.0, 0.0), (1.0, std::f32::consts::PI)] {
@@ -256,16 +226,11 @@ impl Body {
             } else {
                 (side * 0.17 - lean, 0.06 + 0.05 * side * self.facing)
             };
-            let at = feet + vec2(dx, dy - 0.07) * metre;
-            let size = vec2(0.15, 0.09) * metre;
-            painter.add(Shape::ellipse_filled(at, size, mix(edge, palette::VOID, 0.45)));
+            brush.ellipse((dx, dy - 0.07), vec2(0.15, 0.09), mix(edge, palette::VOID, 0.45));
         }
         let stand = 0.1;
-        let corner = |x: f32, y: f32| {
-            // The head leans into the run.
-            let part = (y - stand) / (high - stand);
-            feet + vec2(x + lean * part * 1.6, -y) * metre
-        };
+        // The head leans into the run.
+        let corner = |x: f32, y: f32| Vec2::new(x + lean * (y - stand) / (high - stand) * 1.6, -y);
         // The own player has corners, the others are round.
         let round = if own { 0.16 } else { wide * 0.5 };
         let mut points = Vec::new();
@@ -283,52 +248,41 @@ impl Body {
                 points.push(corner(x + angle.cos() * rx, y + angle.sin() * ry));
             }
         }
-        let stroke = Stroke::new(0.08 * metre, edge);
         let dark = mix(inside, edge, if own { 0.35 } else { 0.25 });
-        painter.add(Shape::convex_polygon(points, dark, PathStroke::from(stroke)));
-        self.draw_face(painter, &corner, (wide, high), metre, own, edge);
+        brush.polygon(points, dark, brush.stroke(0.08, edge));
+        self.draw_face(brush, &corner, (wide, high), own);
     }
 
     fn draw_face(
         &self,
-        painter: &Painter,
-        corner: &impl Fn(f32, f32) -> Pos2,
+        brush: &Brush<'_>,
+        corner: &impl Fn(f32, f32) -> Vec2,
         (wide, high): (f32, f32),
-        metre: f32,
         own: bool,
-        edge: Color32,
     ) {
-        let look = self.facing * wide * 0.17;
+        let (look, edge) = (self.facing * wide * 0.17, palette::side(own));
         for side in [-1.0, 1.0] {
             let at = corner(look + side * wide * 0.17, high * 0.68);
-            painter.add(Shape::ellipse_filled(at, vec2(0.085, 0.12) * metre, palette::TEXT));
-            let gaze = vec2(self.facing * 0.03, (self.velocity.y / 200.0).clamp(-0.05, 0.05));
-            painter.circle_filled(at + gaze * metre, 0.05 * metre, palette::VOID);
+            brush.ellipse(at, vec2(0.085, 0.12), palette::TEXT);
+            let gaze = Vec2::new(self.facing * 0.03, self.velocity.y / 200.0);
+            brush.disc(at + gaze.clamp(Vec2::splat(-0.05), Vec2::splat(0.05)), 0.05, palette::VOID);
         }
         if own {
             // A scarf in the wind, and an arrow over the head.
             let neck = corner(-self.facing * wide * 0.42, high * 0.45);
             let wind = -(self.velocity.x * 0.045 + self.facing * 0.22).clamp(-0.55, 0.55);
             let drop = (0.16 - self.velocity.y * 0.018).clamp(-0.3, 0.45);
-            let tip = neck + vec2(wind, drop) * metre;
-            let band = [corner(-wide * 0.44, high * 0.45), corner(wide * 0.44, high * 0.45)];
-            painter.line_segment(band, Stroke::new(0.11 * metre, palette::WARN));
-            painter.line_segment([neck, tip], Stroke::new(0.1 * metre, palette::WARN));
-            let top = corner(0.0, high + 0.42);
-            let points = vec![
-                top + vec2(-0.15, -0.12) * metre,
-                top + vec2(0.15, -0.12) * metre,
-                top + vec2(0.0, 0.1) * metre,
-            ];
-            painter.add(Shape::convex_polygon(points, edge, Stroke::NONE));
+            let band = [-0.44, 0.44].map(|side| corner(side * wide, high * 0.45));
+            brush.line(band, brush.stroke(0.11, palette::WARN));
+            brush.line([neck, neck + Vec2::new(wind, drop)], brush.stroke(0.1, palette::WARN));
+            let arrow = brush.local(corner(0.0, high + 0.42), Vec2::X);
+            arrow.polygon([(-0.15, -0.12), (0.15, -0.12), (0.0, 0.1)], edge, Stroke::NONE);
         } else {
             // A visor.
-            let rect = Rect::from_center_size(
-                corner(look, high * 0.68),
-                vec2(wide * 0.72, high * 0.3) * metre,
-            );
-            let stroke = Stroke::new(0.04 * metre, fade(edge, 0.8));
-            painter.rect_stroke(rect, 0.12 * metre, stroke, StrokeKind::Middle);
+            let (middle, half) = (corner(look, high * 0.68), Vec2::new(wide * 0.36, high * 0.15));
+            let (rect, stroke) = (brush.rect(middle - half, middle + half), fade(edge, 0.8));
+            let stroke = brush.stroke(0.04, stroke);
+            brush.painter.rect_stroke(rect, 0.12 * brush.metre, stroke, StrokeKind::Middle);
         }
     }
 }
@@ -342,15 +296,15 @@ mod tests {
         let (mut lean, secs) = (Lean::default(), 1.0 / 60.0);
         let ours = |theirs: f32| theirs + 0.01;
         let mut clock = 0.05;
-        let mut last = lean.by();
+        let mut last = lean.by;
         let mut step = |lean: &mut Lean, ride| {
             clock += secs / 24.0;
             lean.advance(ride, clock, ours(clock), secs);
             let wanted = PLATFORMS[0].at(ours(clock)) - PLATFORMS[0].at(clock);
-            let moved = (lean.by() - last).length();
-            last = lean.by();
+            let moved = (lean.by - last).length();
+            last = lean.by;
             assert!(moved < 0.1, "{moved} m in a frame");
-            (wanted - lean.by()).length()
+            (wanted - lean.by).length()
         };
         for n in (0..24).rev() {
             step(&mut lean, Some((1, n as f32 * secs)));
@@ -358,10 +312,10 @@ mod tests {
         for _ in 0..60 {
             assert!(step(&mut lean, Some((1, 0.0))) < 0.005, "it stands on it");
         }
-        assert!(lean.by().length() > 0.1, "the platform has moved meanwhile");
+        assert!(lean.by.length() > 0.1, "the platform has moved meanwhile");
         for _ in 0..90 {
             step(&mut lean, None);
         }
-        assert_eq!(lean.by(), Vec2::ZERO);
+        assert_eq!(lean.by, Vec2::ZERO);
     }
 }

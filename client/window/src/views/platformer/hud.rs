@@ -1,12 +1,9 @@
 //! Figures over the level: running time, start signal, everybody's progress.
 
-use egui_macroquad::egui::{Align2, Painter, Rect, Shape, Stroke, pos2, vec2};
 use phaselock::time::Rates;
+use phaselock_client::prelude::*;
 use phaselock_games::platformer::Player;
 use phaselock_games::platformer::movement::{READY_SECS, ticks};
-
-use phaselock_client::paint::{arc, fade, glow, light, panel, text, text_over};
-use phaselock_client::palette;
 
 /// Seconds for which the counter of coins shines after one.
 const COIN_SECS: f32 = 0.4;
@@ -41,66 +38,57 @@ pub(super) fn draw_time(painter: &Painter, clock: Rect, own: &Player, rates: Rat
 }
 
 /// Time until the signal.
-pub(super) fn draw_signal(painter: &Painter, screen: Rect, own: &Player, rates: Rates) {
+pub(super) fn draw_signal(frame: &Frame<'_>, own: &Player, rates: Rates) {
     let left = ticks(rates, READY_SECS).saturating_sub(u64::from(own.ran));
     let secs = left as f32 * rates.step_secs();
-    let at = screen.center() - vec2(0.0, screen.height() * 0.06);
-    painter.circle_stroke(at, 30.0, Stroke::new(6.0, fade(palette::TEXT_FAINT, 0.35)));
-    arc(painter, at, 30.0, -0.25, secs / READY_SECS, Stroke::new(6.0, palette::OWN));
+    let at = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.06);
+    frame.painter.circle_stroke(at, 30.0, Stroke::new(6.0, fade(palette::TEXT_FAINT, 0.35)));
+    arc(frame.painter, at, 30.0, -0.25, secs / READY_SECS, Stroke::new(6.0, palette::OWN));
     let words = format!("{:.0}", secs.ceil().max(1.0));
-    text_over(painter, at, Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
+    text_over(frame.painter, at, Align2::CENTER_CENTER, &words, 26.0, palette::TEXT);
 }
 
 /// The level as a line with its checkpoints, and everybody on it.
 pub(super) fn draw_progress(
-    painter: &Painter,
-    screen: Rect,
+    frame: &Frame<'_>,
     stages: impl Iterator<Item = f32>,
     mut marks: Vec<Mark>,
 ) {
-    let width = (screen.width() * 0.62).min(900.0);
-    let middle = screen.center_bottom() - vec2(0.0, 30.0);
+    let width = (frame.screen.width() * 0.62).min(900.0);
+    let middle = frame.screen.center_bottom() - vec2(0.0, 30.0);
     let rect = Rect::from_center_size(middle, vec2(width + 44.0, 34.0));
-    panel(painter, rect);
+    panel(frame.painter, rect);
     let x = |progress: f32| middle.x + (progress - 0.5) * width;
     let y = middle.y + 2.0;
     let line = Rect::from_min_max(pos2(x(0.0), y - 2.0), pos2(x(1.0), y + 2.0));
-    painter.rect_filled(line, 2.0, palette::EDGE);
+    frame.painter.rect_filled(line, 2.0, palette::EDGE);
     let own = marks.iter().find(|mark| mark.own).copied();
     if let Some(own) = own {
         let done = Rect::from_min_max(line.min, pos2(x(own.progress), y + 2.0));
-        painter.rect_filled(done, 2.0, palette::OWN);
+        frame.painter.rect_filled(done, 2.0, palette::OWN);
     }
     for stage in stages {
-        painter.vline(x(stage), y - 6.0..=y + 6.0, (2.0, palette::TEXT_FAINT));
+        frame.painter.vline(x(stage), y - 6.0..=y + 6.0, (2.0, palette::TEXT_FAINT));
     }
     // A flag at the end of it.
     let foot = pos2(x(1.0), y - 4.0);
-    let flag = vec![foot - vec2(0.0, 13.0), foot + vec2(11.0, -9.0), foot - vec2(0.0, 5.0)];
-    painter.add(Shape::convex_polygon(flag, palette::TEXT, Stroke::NONE));
-    painter.line_segment([foot, foot - vec2(0.0, 13.0)], Stroke::new(1.5, palette::TEXT));
+    let flag = [(0.0, -13.0), (11.0, -9.0), (0.0, -5.0)];
+    polygon(frame.painter, foot, &flag, palette::TEXT, Stroke::NONE);
+    frame.painter.line_segment([foot, foot - vec2(0.0, 13.0)], Stroke::new(1.5, palette::TEXT));
     // The own mark is an arrow above all; the others are diamonds, filled in the goal.
     marks.sort_by_key(|mark| mark.own);
     for mark in marks {
         let at = pos2(x(mark.progress), y);
         if mark.own {
-            let tip = at - vec2(0.0, 3.0);
-            let points = vec![tip - vec2(7.0, 12.0), tip + vec2(7.0, -12.0), tip];
-            let edge = Stroke::new(1.5, palette::VOID);
-            painter.add(Shape::convex_polygon(points, palette::OWN, edge));
+            let arrow = [(-7.0, -15.0), (7.0, -15.0), (0.0, -3.0)];
+            polygon(frame.painter, at, &arrow, palette::OWN, (1.5, palette::VOID));
         } else {
-            let points = vec![
-                at - vec2(0.0, 5.0),
-                at + vec2(5.0, 0.0),
-                at + vec2(0.0, 5.0),
-                at - vec2(5.0, 0.0),
-            ];
+            let diamond = [(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)];
             let inside = if mark.in_goal { palette::FOE } else { palette::FOE_DARK };
-            let edge = Stroke::new(1.5, palette::FOE);
-            painter.add(Shape::convex_polygon(points, inside, edge));
+            polygon(frame.painter, at, &diamond, inside, (1.5, palette::FOE));
         }
     }
     if own.is_none() {
-        text(painter, middle, Align2::CENTER_CENTER, "watching", 12.0, palette::TEXT_SOFT);
+        text(frame.painter, middle, Align2::CENTER_CENTER, "watching", 12.0, palette::TEXT_SOFT);
     }
 }

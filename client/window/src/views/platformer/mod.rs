@@ -7,11 +7,8 @@ mod scenery;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::{Color32, Painter};
-use glam::Vec2;
 use macroquad::rand::gen_range;
-use phaselock::game::Slot;
-use phaselock::ids::{EntityId, PlayerId};
+use phaselock_client::prelude::*;
 use phaselock_games::platformer::level::clock_at;
 use phaselock_games::platformer::movement::{READY_SECS, RUN_SPEED, ticks};
 use phaselock_games::platformer::{Command, Platformer, Player, Score};
@@ -20,13 +17,6 @@ use phaselock_games::rounds::{Phase, Round, round};
 use bodies::{Bodies, Event};
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
-use phaselock_client::camera::Camera;
-use phaselock_client::controls::{Controls, KeyCode};
-use phaselock_client::palette;
-use phaselock_client::particles::Particles;
-use phaselock_client::rig::{Rig, Shot, ease};
-use phaselock_client::scoreboard::Board;
-use phaselock_client::view::{GameView, Scene};
 
 /// The camera; it cuts to another place in the level.
 const SHOT: Shot = Shot {
@@ -43,6 +33,9 @@ const DEAD_ZONE: Vec2 = Vec2::new(0.8, 1.7);
 const LOOK_AHEAD: f32 = 3.2;
 /// Half-life of the missing look-ahead, in seconds.
 const LOOK_SECS: f32 = 0.35;
+
+/// The players, the own one, and the own one's point of the platforms' cycle.
+type Cast<'a> = (&'a [Slot<Player>], Option<&'a Player>, f32);
 
 #[derive(Debug, Default)]
 pub(crate) struct PlatformerScreen {
@@ -64,14 +57,8 @@ pub(crate) struct PlatformerScreen {
 impl GameView for PlatformerScreen {
     type Game = Platformer;
     const TITLE: &'static str = "Platformer";
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        ("A, D, arrows", "run"),
-        ("Space, W, Up", "jump; hold to go higher"),
-        ("Tab", "scores"),
-        ("F3, F4, F6", "details, graph, others"),
-        ("Esc", "pause"),
-    ];
-    const BACKDROP: Color32 = palette::VOID;
+    const KEYS: &'static [(&'static str, &'static str)] =
+        &[("A, D, arrows", "run"), ("Space, W, Up", "jump; hold to go higher")];
 
     fn input(&self, controls: &Controls) -> Command {
         Command {
@@ -80,30 +67,26 @@ impl GameView for PlatformerScreen {
         }
     }
 
-    fn draw(&mut self, scene: &Scene<'_, Platformer>, painter: &Painter) -> Camera {
+    fn draw(&mut self, scene: &Scene<'_, Platformer>) -> Camera {
         let entities = &scene.picture.entities;
         let own: Option<Player> = scene.own();
         let players: Vec<_> = entities.records::<Player>().collect();
         let at = scene.own_tick();
         let ours = own.map_or(clock_at(scene.rates, at.tick, at.fraction), |own| own.clock);
         let round = round(entities);
-        self.take_note(scene, &players, own.as_ref(), ours, &round);
+        let cast = (&*players, own.as_ref(), ours);
+        self.take_note(scene, cast, &round);
         let camera = self.aim_camera(scene, own.as_ref());
-        self.draw_world(scene, camera, &players, own.as_ref(), ours, painter);
-        self.draw_over(scene, own.as_ref(), &round, painter);
+        let brush = Brush::new(scene.painter, camera);
+        self.draw_world(scene, &brush, cast);
+        self.draw_over(scene, own.as_ref(), &round);
         camera
     }
 }
 
 impl PlatformerScreen {
-    fn take_note(
-        &mut self,
-        scene: &Scene<'_, Platformer>,
-        players: &[Slot<Player>],
-        own: Option<&Player>,
-        ours: f32,
-        round: &Round,
-    ) {
+    fn take_note(&mut self, scene: &Scene<'_, Platformer>, cast: Cast<'_>, round: &Round) {
+        let (players, own, ours) = cast;
         self.coin += scene.secs;
         self.particles.advance(scene.secs);
         if self.announcer.advance(round, scene.secs) == Some(Phase::Play) {
@@ -150,8 +133,7 @@ impl PlatformerScreen {
                 }
             }
         };
-        let rules = (level, scene.rates);
-        self.bodies.advance(rules, players, own_id, ours, scene.secs, happened);
+        self.bodies.advance(scene, players, ours, happened);
     }
 
     fn aim_camera(&mut self, scene: &Scene<'_, Platformer>, own: Option<&Player>) -> Camera {
@@ -170,60 +152,44 @@ impl PlatformerScreen {
         self.rig.follow(scene.screen, scene.secs, &Shot { target: Vec2::new(x, y), ..SHOT })
     }
 
-    fn draw_world(
-        &self,
-        scene: &Scene<'_, Platformer>,
-        camera: Camera,
-        players: &[Slot<Player>],
-        own: Option<&Player>,
-        ours: f32,
-        painter: &Painter,
-    ) {
+    fn draw_world(&self, scene: &Scene<'_, Platformer>, brush: &Brush<'_>, cast: Cast<'_>) {
+        let (players, own, ours) = cast;
         let level = scene.game.level;
-        scenery::draw_sky(painter, camera, scene.age_secs);
-        scenery::draw_platforms(painter, camera, ours);
-        scenery::draw_tiles(painter, camera, level, scene.age_secs);
-        scenery::draw_things(painter, camera, level, own, scene.age_secs);
-        self.particles.draw_below(painter, camera);
-        let seen = |slot: &&Slot<Player>| {
-            camera.sees(self.bodies.position(slot.id).unwrap_or(slot.entity.feet()), 2.0)
-        };
+        scenery::draw_sky(brush, scene.age_secs);
+        scenery::draw_platforms(brush, ours);
+        scenery::draw_tiles(brush, level, scene.age_secs);
+        scenery::draw_things(brush, level, own, scene.age_secs);
+        self.particles.draw_below(brush);
         // The own player above everybody.
-        let mut shown: Vec<_> = players.iter().filter(seen).collect();
-        shown.sort_by_key(|slot| scene.is_own(slot.id));
-        for slot in &shown {
-            self.bodies.draw_trail(painter, camera, slot.id, scene.is_own(slot.id));
+        let shown = self.bodies.of(players).filter(|(_, body)| brush.camera.sees(body.at, 2.0));
+        let mut shown: Vec<_> = shown.collect();
+        shown.sort_by_key(|(slot, _)| scene.is_own(slot.id));
+        for (slot, body) in &shown {
+            body.draw_trail(brush, scene.is_own(slot.id));
         }
-        for slot in &shown {
-            self.bodies.draw(painter, camera, slot, scene.is_own(slot.id));
+        for (slot, body) in &shown {
+            body.draw(brush, scene.is_own(slot.id));
         }
-        self.particles.draw_above(painter, camera);
-        for slot in shown.into_iter().filter(|slot| !scene.is_own(slot.id)) {
+        self.particles.draw_above(brush);
+        for (slot, body) in shown.into_iter().filter(|(slot, _)| !scene.is_own(slot.id)) {
             if let Some((tag, owner)) = scene.owner_tag(slot.owner).zip(slot.owner) {
-                let in_goal = scene.record_of::<Score>(owner).place > 0;
-                self.bodies.draw_tag(painter, camera, slot.id, tag, in_goal);
+                body.draw_tag(brush, tag, scene.record_of::<Score>(owner).place > 0);
             }
         }
     }
 
-    fn draw_over(
-        &self,
-        scene: &Scene<'_, Platformer>,
-        own: Option<&Player>,
-        round: &Round,
-        painter: &Painter,
-    ) {
-        let (screen, level) = (scene.screen, scene.game.level);
+    fn draw_over(&self, scene: &Scene<'_, Platformer>, own: Option<&Player>, round: &Round) {
+        let level = scene.game.level;
         let board = Self::board(scene);
         let time = (round, scene.own_tick().tick);
         let coins = format!("{}/{}", own.map_or(0, Player::coins), level.coins.len());
         let figures = [(&*coins, "COINS"), (&*board.place(), "PLACE")];
-        let clock = draw_clock(painter, scene, time, figures);
-        hud::draw_coin(painter, clock, self.coin);
+        let clock = draw_clock(scene, time, figures);
+        hud::draw_coin(scene.painter, clock, self.coin);
         if let Some(own) = own {
-            hud::draw_time(painter, clock, own, scene.rates, own.stage == level.goal());
+            hud::draw_time(scene.painter, clock, own, scene.rates, own.stage == level.goal());
             if u64::from(own.ran) <= ticks(scene.rates, READY_SECS) && self.waited {
-                hud::draw_signal(painter, screen, own, scene.rates);
+                hud::draw_signal(scene, own, scene.rates);
             }
         }
         let marks = self.progress.iter().map(|(player, progress)| hud::Mark {
@@ -232,19 +198,15 @@ impl PlatformerScreen {
             in_goal: scene.record_of::<Score>(*player).place > 0,
         });
         let stages = level.stages.iter().map(|stage| level.progress(stage.x));
-        hud::draw_progress(painter, screen, stages, marks.collect());
-        self.announcer.draw(painter, screen);
-        draw_hint(painter, scene, Self::KEYS, 62.0);
-        draw_table(painter, scene, time, &verdict(scene), &board);
+        hud::draw_progress(scene, stages, marks.collect());
+        self.announcer.draw(scene);
+        draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), 62.0);
+        draw_table(scene, time, &verdict(scene), &board);
     }
 
     fn board(scene: &Scene<'_, Platformer>) -> Board {
-        let key = |player| {
-            let Score { points, progress, .. } = scene.record_of(player);
-            (Reverse(points), Reverse(progress))
-        };
-        let values = |player| {
-            let score: Score = scene.record_of(player);
+        let key = |score: &Score| Reverse((score.points, score.progress));
+        let values = |score: &Score| {
             let goal = match score.place {
                 0 => "·".into(),
                 place => format!("{place}. {:.1} s", f32::from(score.time) / 100.0),

@@ -2,16 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::Color32;
-use glam::Vec2;
-use phaselock::ids::EntityId;
+use phaselock_client::prelude::*;
 use phaselock_games::puck::rink::{HALF, PUCK, keep_puck};
 use phaselock_games::puck::{Board, Puck};
 
 use super::seen::Seen;
-use phaselock_client::palette;
-use phaselock_client::particles::{Particles, Trail};
-use phaselock_client::rig::Rig;
 
 pub(super) const TRAIL_SECS: f32 = 0.32;
 /// Metres in a frame that are a jump.
@@ -61,7 +56,7 @@ impl Effects {
         let now = (seen.rink, seen.right, puck, seen.board);
         let (rink, right, was, board) = self.last.replace(now)?;
         if (rink, right) != (seen.rink, seen.right) {
-            self.particles.clear();
+            self.particles = Particles::default();
             return None;
         }
         let same = was.placed == puck.placed;

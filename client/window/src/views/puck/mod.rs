@@ -8,7 +8,7 @@ mod steer;
 
 use std::cmp::Reverse;
 
-use egui_macroquad::egui::{Align2, Color32, Painter, Stroke, vec2};
+use phaselock_client::prelude::*;
 use phaselock_games::puck::seats::sides;
 use phaselock_games::puck::{Board as RinkBoard, Command, Score, ShufflePuck, rink};
 use phaselock_games::rounds::{Phase, Round, round};
@@ -19,13 +19,6 @@ use seen::Seen;
 use steer::Steer;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
-use phaselock_client::camera::Camera;
-use phaselock_client::controls::Controls;
-use phaselock_client::paint::{fade, mix, text_over};
-use phaselock_client::palette;
-use phaselock_client::rig::Rig;
-use phaselock_client::scoreboard::Board;
-use phaselock_client::view::{GameView, Scene};
 
 /// Seconds for which the scorer's name is shown.
 const SCORER_SECS: f32 = 2.2;
@@ -43,24 +36,19 @@ pub(crate) struct PuckScreen {
 impl GameView for PuckScreen {
     type Game = ShufflePuck;
     const TITLE: &'static str = "Shuffle Puck";
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        ("Mouse", "move the mallet"),
-        ("WASD, arrows", "move it by keys"),
-        ("Tab", "scores"),
-        ("F3, F4, F6", "details, graph, others"),
-        ("Esc", "pause"),
-    ];
-    const BACKDROP: Color32 = palette::VOID;
+    const KEYS: &'static [(&'static str, &'static str)] =
+        &[("Mouse", "move the mallet"), ("WASD, arrows", "move it by keys")];
 
     fn input(&self, controls: &Controls) -> Command {
         self.steer.command(controls)
     }
 
-    fn draw(&mut self, scene: &Scene<'_, ShufflePuck>, painter: &Painter) -> Camera {
+    fn draw(&mut self, scene: &Scene<'_, ShufflePuck>) -> Camera {
         let seen = Seen::new(scene);
         let camera = self.take_note(scene, &seen);
-        self.draw_world(scene, &seen, camera, painter);
-        self.draw_over(scene, &seen, painter);
+        let brush = Brush::new(scene.painter, camera);
+        self.draw_world(scene, &seen, &brush);
+        self.draw_over(scene, &seen);
         // A negative scale turns the picture back.
         let middle = scene.game.on_rink(seen.rink, camera.middle * seen.turn);
         Camera { middle, scale: camera.scale * seen.turn, ..camera }
@@ -85,20 +73,14 @@ impl PuckScreen {
         }
         let camera = seen::camera(scene.screen);
         if let Some(own) = seen.own_mallet() {
-            self.steer.shown(camera, own.position(), seen.turn);
+            self.steer.shown = Some((camera, own.position(), seen.turn));
         }
         self.rig.hold(camera, scene.secs)
     }
 
-    fn draw_world(
-        &self,
-        scene: &Scene<'_, ShufflePuck>,
-        seen: &Seen,
-        camera: Camera,
-        painter: &Painter,
-    ) {
-        ice::draw(painter, camera, self.effects.lit, seen.goals());
-        self.effects.particles.draw_below(painter, camera);
+    fn draw_world(&self, scene: &Scene<'_, ShufflePuck>, seen: &Seen, brush: &Brush<'_>) {
+        ice::draw(brush, self.effects.lit, seen.goals());
+        self.effects.particles.draw_below(brush);
         let look = |id, mallet| Look {
             mate: seen.is_mate(mallet),
             own: seen.own == Some(id),
@@ -107,38 +89,38 @@ impl PuckScreen {
         let mut mallets: Vec<_> = seen.mallets.iter().collect();
         mallets.sort_by_key(|slot| (seen.own == Some(slot.id), slot.id));
         for slot in &mallets {
-            pieces::draw_beneath(painter, camera, &slot.entity, look(slot.id, &slot.entity));
+            pieces::draw_beneath(brush, &slot.entity, look(slot.id, &slot.entity));
         }
         if let Some(puck) = &seen.puck {
             let color = mix(palette::WARN, Color32::WHITE, 0.3 + 0.5 * self.effects.heat);
             let width = 2.0 * rink::PUCK * 0.9;
-            self.effects.trail.draw(painter, camera, fade(color, 0.55), width, TRAIL_SECS);
+            self.effects.trail.draw(brush, fade(color, 0.55), width, TRAIL_SECS);
             let held = f32::from(puck.wait) * scene.rates.step_secs();
-            pieces::draw_puck(painter, camera, puck, self.effects.heat, held);
+            pieces::draw_puck(brush, puck, self.effects.heat, held);
         }
         for slot in &mallets {
-            pieces::draw_mallet(painter, camera, &slot.entity, look(slot.id, &slot.entity));
+            pieces::draw_mallet(brush, &slot.entity, look(slot.id, &slot.entity));
         }
-        self.effects.particles.draw_above(painter, camera);
+        self.effects.particles.draw_above(brush);
         for slot in mallets.into_iter().filter(|slot| seen.own != Some(slot.id)) {
             if let Some(tag) = scene.owner_tag(slot.owner) {
-                pieces::draw_name(painter, camera, &slot.entity, tag);
+                pieces::draw_name(brush, &slot.entity, tag);
             }
         }
         if scene.active && !self.steer.by_keys() {
             // The target of the mallet, which may not be there yet.
             let soft = Stroke::new(1.5, fade(palette::TEXT, 0.5));
-            painter.circle_stroke(scene.pointer, 5.0, soft);
+            brush.painter.circle_stroke(scene.pointer, 5.0, soft);
         }
     }
 
-    fn draw_over(&self, scene: &Scene<'_, ShufflePuck>, seen: &Seen, painter: &Painter) {
+    fn draw_over(&self, scene: &Scene<'_, ShufflePuck>, seen: &Seen) {
         let (screen, entities) = (scene.screen, &scene.picture.entities);
         let round = round(entities);
         let now = scene.rates.tick_at(scene.picture.server_time);
         let [ours, theirs] = seen.goals().map(|goals| goals.to_string());
         let figures = [(ours.as_str(), "YOUR SIDE"), (theirs.as_str(), "OTHERS")];
-        let clock = draw_clock(painter, scene, (&round, now), figures);
+        let clock = draw_clock(scene, (&round, now), figures);
         // Players on the rink, beside the clock.
         let count = entities.records::<RinkBoard>().count();
         let [left, right] = sides(entities, seen.rink);
@@ -149,25 +131,25 @@ impl PuckScreen {
         }
         if screen.width() > 1000.0 {
             let at = clock.right_center() + vec2(14.0, 0.0);
-            text_over(painter, at, Align2::LEFT_CENTER, &about, 13.0, palette::TEXT_SOFT);
+            text_over(scene.painter, at, Align2::LEFT_CENTER, &about, 13.0, palette::TEXT_SOFT);
         }
         if let Some(words) = self.waits_for(seen, &round, us.min(them) == 0) {
             let at = screen.center_bottom() - vec2(0.0, 16.0);
-            text_over(painter, at, Align2::CENTER_CENTER, words, 14.0, palette::TEXT_SOFT);
+            text_over(scene.painter, at, Align2::CENTER_CENTER, words, 14.0, palette::TEXT_SOFT);
         } else {
-            draw_hint(painter, scene, Self::KEYS, 8.0);
+            draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL), 8.0);
         }
         if round.phase() != Phase::Results {
-            self.announcer.draw(painter, screen);
+            self.announcer.draw(scene);
             if let Some((name, age)) = &self.scorer {
                 let left = ((SCORER_SECS - age) * 2.0).clamp(0.0, 1.0);
                 let at = screen.center() - vec2(0.0, screen.height() * 0.2 - 46.0);
                 let color = fade(palette::TEXT_SOFT, left);
-                text_over(painter, at, Align2::CENTER_CENTER, name, 20.0, color);
+                text_over(scene.painter, at, Align2::CENTER_CENTER, name, 20.0, color);
             }
         }
         let board = Self::board(scene, seen.rink);
-        draw_table(painter, scene, (&round, now), verdict(seen.goals()), &board);
+        draw_table(scene, (&round, now), verdict(seen.goals()), &board);
     }
 
     /// Reason why nothing counts.
@@ -183,12 +165,8 @@ impl PuckScreen {
     }
 
     fn board(scene: &Scene<'_, ShufflePuck>, rink: u8) -> Board {
-        let key = |player| {
-            let Score { goals, saves, rink: at, .. } = scene.record_of(player);
-            (at != rink, Reverse(goals), Reverse(saves))
-        };
-        let values = |player| {
-            let Score { goals, saves, wins, .. } = scene.record_of(player);
+        let key = |score: &Score| (score.rink != rink, Reverse((score.goals, score.saves)));
+        let values = |Score { goals, saves, wins, .. }: &Score| {
             vec![goals.to_string(), saves.to_string(), wins.to_string()]
         };
         Board::new(scene, &["GOALS", "SAVES", "WINS"], key, values)

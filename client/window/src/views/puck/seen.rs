@@ -2,16 +2,10 @@
 //!
 //! A player on the right sees everything turned by half a turn; its mouse is turned as well.
 
-use egui_macroquad::egui::{Rect, vec2};
-use glam::Vec2;
-use phaselock::game::Slot;
-use phaselock::ids::EntityId;
+use phaselock_client::prelude::*;
 use phaselock_games::puck::motion::TOUCH;
 use phaselock_games::puck::rink::{DEPTH, HALF, keep_puck};
 use phaselock_games::puck::{Board, Mallet, Puck, ShufflePuck, mallet_of};
-
-use phaselock_client::camera::Camera;
-use phaselock_client::view::Scene;
 
 /// Points above the rink for text.
 const ABOVE: f32 = 74.0;

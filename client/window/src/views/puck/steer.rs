@@ -2,12 +2,8 @@
 
 use std::cell::Cell;
 
-use egui_macroquad::egui::Pos2;
-use glam::Vec2;
+use phaselock_client::prelude::*;
 use phaselock_games::puck::Command;
-
-use phaselock_client::camera::Camera;
-use phaselock_client::controls::{Controls, KeyCode};
 
 /// Distance ahead of the mallet to which keys send it, in metres: enough for its full speed.
 const KEY_REACH: f32 = 2.2;
@@ -20,16 +16,12 @@ const MOUSE_MOVES: f32 = 3.0;
 #[derive(Debug, Default)]
 pub(super) struct Steer {
     /// The last frame's camera, own mallet, and turn of the picture.
-    shown: Option<(Camera, Vec2, f32)>,
+    pub(super) shown: Option<(Camera, Vec2, f32)>,
     /// While keys steer: position of the mouse, and of the mallet at rest.
     keys: Cell<Option<(Pos2, Vec2)>>,
 }
 
 impl Steer {
-    pub(super) fn shown(&mut self, camera: Camera, own: Vec2, turn: f32) {
-        self.shown = Some((camera, own, turn));
-    }
-
     pub(super) fn by_keys(&self) -> bool {
         self.keys.get().is_some()
     }

@@ -1,13 +1,9 @@
 //! Figures over the race: speed, lap times, start lights, signs.
 
-use egui_macroquad::egui::{
-    Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2,
-};
+use egui_macroquad::egui;
+use phaselock_client::prelude::*;
 use phaselock_games::race::drive::TOP_SPEED;
 use phaselock_games::race::{COUNTDOWN_SECS, Car, Score};
-
-use phaselock_client::paint::{arc, fade, glow, light, panel, text, text_over, text_spaced};
-use phaselock_client::palette;
 
 /// The gauge's arc: start and length, in turns.
 const GAUGE: (f32, f32) = (0.375, 0.75);
@@ -38,31 +34,38 @@ pub(super) fn ordinal(place: u16) -> String {
     format!("{place}{ending}")
 }
 
-pub(super) fn draw_speed(painter: &Painter, screen: Rect, car: &Car) {
-    let middle = screen.left_bottom() + vec2(92.0, -84.0);
-    painter.circle_filled(middle, 76.0, fade(palette::PANEL, 0.75));
-    painter.circle_stroke(middle, 76.0, Stroke::new(1.0, fade(palette::EDGE, 0.9)));
+pub(super) fn draw_speed(frame: &Frame<'_>, car: &Car) {
+    let middle = frame.screen.left_bottom() + vec2(92.0, -84.0);
+    frame.painter.circle_filled(middle, 76.0, fade(palette::PANEL, 0.75));
+    frame.painter.circle_stroke(middle, 76.0, Stroke::new(1.0, fade(palette::EDGE, 0.9)));
     let speed = car.velocity().length();
     let share = (speed / TOP_SPEED).clamp(0.0, 1.0);
     let (from, turns) = GAUGE;
-    arc(painter, middle, 62.0, from, turns, Stroke::new(7.0, fade(palette::EDGE, 0.9)));
+    arc(frame.painter, middle, 62.0, from, turns, Stroke::new(7.0, fade(palette::EDGE, 0.9)));
     if share > 0.005 {
-        arc(painter, middle, 62.0, from, turns * share, Stroke::new(7.0, palette::OWN));
+        arc(frame.painter, middle, 62.0, from, turns * share, Stroke::new(7.0, palette::OWN));
     }
     for kmh in (0..=160).step_by(20) {
         let part = kmh as f32 / KMH / TOP_SPEED;
-        let out = Vec2::angled((from + turns * part) * std::f32::consts::TAU);
+        let out = egui::Vec2::angled((from + turns * part) * std::f32::consts::TAU);
         let inner = if kmh % 40 == 0 { 47.0 } else { 51.0 };
         let tick = Stroke::new(1.5, palette::TEXT_FAINT);
-        painter.line_segment([middle + out * inner, middle + out * 56.0], tick);
+        frame.painter.line_segment([middle + out * inner, middle + out * 56.0], tick);
     }
-    let out = Vec2::angled((from + turns * share) * std::f32::consts::TAU);
+    let out = egui::Vec2::angled((from + turns * share) * std::f32::consts::TAU);
     let needle = Stroke::new(2.5, palette::TEXT);
-    painter.line_segment([middle + out * 38.0, middle + out * 66.0], needle);
+    frame.painter.line_segment([middle + out * 38.0, middle + out * 66.0], needle);
     let kmh = format!("{:.0}", speed * KMH);
-    text(painter, middle - vec2(0.0, 3.0), Align2::CENTER_CENTER, &kmh, 33.0, palette::TEXT);
+    text(frame.painter, middle - vec2(0.0, 3.0), Align2::CENTER_CENTER, &kmh, 33.0, palette::TEXT);
     let below = middle + vec2(0.0, 21.0);
-    text_spaced(painter, below, Align2::CENTER_CENTER, "KM/H", (10.0, 1.4), palette::TEXT_SOFT);
+    text_spaced(
+        frame.painter,
+        below,
+        Align2::CENTER_CENTER,
+        "KM/H",
+        (10.0, 1.4),
+        palette::TEXT_SOFT,
+    );
     let gear = if car.hold > 0 {
         "HOLD"
     } else if car.hand {
@@ -75,12 +78,12 @@ pub(super) fn draw_speed(painter: &Painter, screen: Rect, car: &Car) {
         ""
     };
     let at = middle + vec2(0.0, 52.0);
-    text_spaced(painter, at, Align2::CENTER_CENTER, gear, (9.5, 1.0), palette::WARN);
+    text_spaced(frame.painter, at, Align2::CENTER_CENTER, gear, (9.5, 1.0), palette::WARN);
 }
 
-pub(super) fn draw_times(painter: &Painter, screen: Rect, now: Option<u32>, score: &Score) {
-    let rect = Rect::from_min_size(screen.left_top() + vec2(18.0, 62.0), vec2(158.0, 84.0));
-    panel(painter, rect);
+pub(super) fn draw_times(frame: &Frame<'_>, now: Option<u32>, score: &Score) {
+    let rect = Rect::from_min_size(frame.screen.left_top() + vec2(18.0, 62.0), vec2(158.0, 84.0));
+    panel(frame.painter, rect);
     let now = now.map_or_else(|| "-:--.--".to_owned(), time);
     let rows = [
         ("LAP", now, palette::TEXT, 19.0),
@@ -90,27 +93,27 @@ pub(super) fn draw_times(painter: &Painter, screen: Rect, now: Option<u32>, scor
     let mut y = rect.top() + 19.0;
     for (label, value, color, size) in rows {
         let at = pos2(rect.left() + 14.0, y);
-        text_spaced(painter, at, Align2::LEFT_CENTER, label, (9.5, 1.2), palette::TEXT_FAINT);
+        text_spaced(frame.painter, at, Align2::LEFT_CENTER, label, (9.5, 1.2), palette::TEXT_FAINT);
         let at = pos2(rect.right() - 14.0, y);
-        text(painter, at, Align2::RIGHT_CENTER, &value, size, color);
+        text(frame.painter, at, Align2::RIGHT_CENTER, &value, size, color);
         y += 24.0;
     }
 }
 
 /// Paints the start lights, `left` seconds before green: one more for each second, and all green
 /// at once.
-pub(super) fn draw_lights(painter: &Painter, screen: Rect, left: f32) {
+pub(super) fn draw_lights(frame: &Frame<'_>, left: f32) {
     if left <= -GREEN_SECS || left > COUNTDOWN_SECS {
         return;
     }
     let strength = ((left + GREEN_SECS) / 0.4).clamp(0.0, 1.0);
     let size = vec2(292.0, 78.0);
     // Beneath the clock, where no car stands.
-    let at = screen.center_top() + vec2(0.0, 114.0);
+    let at = frame.screen.center_top() + vec2(0.0, 114.0);
     let rect = Rect::from_center_size(at, size);
-    painter.rect_filled(rect, 14.0, fade(palette::VOID, 0.92 * strength));
+    frame.painter.rect_filled(rect, 14.0, fade(palette::VOID, 0.92 * strength));
     let edge = Stroke::new(2.0, fade(palette::EDGE, strength));
-    painter.rect_stroke(rect, 14.0, edge, StrokeKind::Inside);
+    frame.painter.rect_stroke(rect, 14.0, edge, StrokeKind::Inside);
     let green = left <= 0.0;
     let lit = (COUNTDOWN_SECS - left).floor() as usize;
     for n in 0..4 {
@@ -118,54 +121,52 @@ pub(super) fn draw_lights(painter: &Painter, screen: Rect, left: f32) {
         let shines = green || n < lit;
         let color = if green { palette::GOOD } else { palette::BAD };
         if shines {
-            glow(painter, lamp, 52.0, light(color, 0.55 * strength));
-            painter.circle_filled(lamp, 23.0, fade(color, strength));
+            glow(frame.painter, lamp, 52.0, light(color, 0.55 * strength));
+            frame.painter.circle_filled(lamp, 23.0, fade(color, strength));
             // Red ones are full, green ones have a dark ring: told without colour as well.
             if green {
-                painter.circle_stroke(lamp, 14.0, Stroke::new(4.0, fade(palette::VOID, strength)));
+                frame.painter.circle_stroke(lamp, 14.0, (4.0, fade(palette::VOID, strength)));
             }
         } else {
-            painter.circle_filled(lamp, 23.0, fade(palette::FIELD, strength));
-            painter.circle_stroke(lamp, 23.0, Stroke::new(2.0, fade(palette::EDGE, strength)));
+            frame.painter.circle_filled(lamp, 23.0, fade(palette::FIELD, strength));
+            frame.painter.circle_stroke(lamp, 23.0, (2.0, fade(palette::EDGE, strength)));
         }
     }
 }
 
 /// A sign in the middle of the picture, with a triangle; it blinks.
-pub(super) fn draw_sign(painter: &Painter, screen: Rect, words: &str, more: &str, age_secs: f32) {
-    let middle = screen.center() - vec2(0.0, screen.height() * 0.26);
+pub(super) fn draw_sign(frame: &Frame<'_>, words: &str, more: &str, age_secs: f32) {
+    let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.26);
     let blink = if age_secs.fract() < 0.65 { 1.0 } else { 0.45 };
     let rect = Rect::from_center_size(middle, vec2(330.0, 64.0));
-    painter.rect_filled(rect, 8.0, fade(palette::VOID, 0.86));
+    frame.painter.rect_filled(rect, 8.0, fade(palette::VOID, 0.86));
     let edge = Stroke::new(3.0, fade(palette::BAD, blink));
-    painter.rect_stroke(rect, 8.0, edge, StrokeKind::Inside);
+    frame.painter.rect_stroke(rect, 8.0, edge, StrokeKind::Inside);
     let sign = rect.left_center() + vec2(38.0, 2.0);
-    let corner = |x: f32, y: f32| sign + vec2(x, y);
-    let points: Vec<Pos2> = vec![corner(0.0, -23.0), corner(24.0, 18.0), corner(-24.0, 18.0)];
-    painter.add(Shape::convex_polygon(points, fade(palette::WARN, blink), Stroke::NONE));
-    text(painter, sign + vec2(0.0, 4.0), Align2::CENTER_CENTER, "!", 28.0, palette::VOID);
+    let corners = [(0.0, -23.0), (24.0, 18.0), (-24.0, 18.0)];
+    polygon(frame.painter, sign, &corners, fade(palette::WARN, blink), Stroke::NONE);
+    text(frame.painter, sign + vec2(0.0, 4.0), Align2::CENTER_CENTER, "!", 28.0, palette::VOID);
     let at = rect.center() + vec2(22.0, -9.0);
-    text(painter, at, Align2::CENTER_CENTER, words, 25.0, palette::TEXT);
+    text(frame.painter, at, Align2::CENTER_CENTER, words, 25.0, palette::TEXT);
     let at = rect.center() + vec2(22.0, 17.0);
-    text(painter, at, Align2::CENTER_CENTER, more, 13.0, palette::TEXT_SOFT);
+    text(frame.painter, at, Align2::CENTER_CENTER, more, 13.0, palette::TEXT_SOFT);
 }
 
 /// Result of a driver who has finished while others race.
-pub(super) fn draw_finished(painter: &Painter, screen: Rect, score: &Score) {
-    let middle = screen.center() - vec2(0.0, screen.height() * 0.27);
+pub(super) fn draw_finished(frame: &Frame<'_>, score: &Score) {
+    let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.27);
     let words = format!("Finished {}", ordinal(score.place));
-    text_over(painter, middle, Align2::CENTER_CENTER, &words, 38.0, palette::TEXT);
+    text_over(frame.painter, middle, Align2::CENTER_CENTER, &words, 38.0, palette::TEXT);
     let words = time(u32::from(score.time));
     let at = middle + vec2(0.0, 34.0);
-    text_over(painter, at, Align2::CENTER_CENTER, &words, 20.0, palette::TEXT_SOFT);
+    text_over(frame.painter, at, Align2::CENTER_CENTER, &words, 20.0, palette::TEXT_SOFT);
 }
 
 /// Remaining share of the wait after a reset, as a ring around the car.
-pub(super) fn draw_hold(painter: &Painter, at: Pos2, share: f32) {
-    let ring =
-        |color: Color32, turns: f32| arc(painter, at, 34.0, -0.25, turns, Stroke::new(4.0, color));
-    ring(fade(palette::EDGE, 0.7), 1.0);
-    ring(palette::WARN, share);
+pub(super) fn draw_hold(brush: &Brush<'_>, at: Vec2, share: f32) {
+    let radius = 34.0 / brush.metre;
+    brush.ring(at, radius, (4.0, fade(palette::EDGE, 0.7)));
+    brush.arc(at, radius, (-0.25, share), (4.0, palette::WARN));
 }
 
 #[cfg(test)]

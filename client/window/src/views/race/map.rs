@@ -3,16 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Shape, Stroke, vec2};
-use glam::Vec2;
-use phaselock::game::Entities;
-use phaselock::ids::PlayerId;
+use phaselock_client::prelude::*;
 use phaselock_games::race::track::{GATES, Track};
 use phaselock_games::race::{Piece, Score, car_of};
-
-use phaselock_client::paint::{fade, panel, text};
-use phaselock_client::palette;
 
 /// Assumed speed of a distant car since its last gate, in metres per second.
 const USUAL: f32 = 22.0;
@@ -35,12 +28,8 @@ impl Map {
     }
 
     /// Position of a player, as far as it is known.
-    fn position(
-        &self,
-        track: &Track,
-        entities: &Entities<Piece>,
-        player: PlayerId,
-    ) -> Option<Vec2> {
+    fn position(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Vec2> {
+        let track = Track::get();
         if let Some(car) = car_of(entities, player) {
             return Some(car.position());
         }
@@ -50,36 +39,26 @@ impl Map {
         Some(track.position(station, 0.0))
     }
 
-    pub(super) fn draw(
-        &self,
-        painter: &Painter,
-        screen: Rect,
-        entities: &Entities<Piece>,
-        own: PlayerId,
-    ) {
+    pub(super) fn draw(&self, frame: &Frame<'_>, entities: &Entities<Piece>, own: PlayerId) {
         let track = Track::get();
-        let wide = (screen.width() * 0.2).clamp(180.0, 280.0);
+        let wide = (frame.screen.width() * 0.2).clamp(180.0, 280.0);
         let (low, high) = track
             .samples
             .iter()
             .fold((Vec2::MAX, Vec2::MIN), |(low, high), it| (low.min(it.at), high.max(it.at)));
         let scale = (wide - 28.0) / (high.x - low.x);
         let size = vec2(wide, (high.y - low.y) * scale + 28.0);
-        let rect = Rect::from_min_size(screen.right_bottom() - size - vec2(18.0, 18.0), size);
-        panel(painter, rect);
+        let rect = Rect::from_min_size(frame.screen.right_bottom() - size - vec2(18.0, 18.0), size);
+        panel(frame.painter, rect);
         let middle = (low + high) * 0.5;
-        let on_map = |at: Vec2| {
-            let away = (at - middle) * scale;
-            rect.center() + vec2(away.x, away.y)
-        };
-        let points: Vec<Pos2> = track.samples.iter().step_by(3).map(|it| on_map(it.at)).collect();
-        for (width, color) in [(7.0, palette::EDGE), (4.0, palette::ASPHALT_LIGHT)] {
-            painter.add(Shape::closed_line(points.clone(), PathStroke::new(width, color)));
+        let brush = Brush::new(frame.painter, Camera { middle, scale, screen: rect });
+        let points = track.samples.iter().step_by(3).map(|sample| sample.at);
+        for stroke in [(7.0, palette::EDGE), (4.0, palette::ASPHALT_LIGHT)] {
+            brush.outline(points.clone(), stroke);
         }
         let line = &track.samples[0];
         let across = line.along.perp() * 7.0;
-        let ends = [on_map(line.at - across), on_map(line.at + across)];
-        painter.line_segment(ends, Stroke::new(2.0, palette::TEXT));
+        brush.line([line.at - across, line.at + across], (2.0, palette::TEXT));
 
         // The leader above the others, and the own car above all.
         let scores = entities.records::<Score>();
@@ -87,24 +66,20 @@ impl Map {
         let mut order: Vec<_> = scores.filter(|(player, _)| *player != own).collect();
         order.sort_by_key(|(player, place)| (Reverse(*place), *player));
         for (player, place) in order {
-            let Some(at) = self.position(track, entities, player).map(on_map) else { continue };
-            painter.circle(at, 3.6, palette::FOE, Stroke::new(1.0, palette::VOID));
+            let Some(at) = self.position(entities, player) else { continue };
+            let at = brush.point(at);
+            frame.painter.circle(at, 3.6, palette::FOE, (1.0, palette::VOID));
             if place == 1 {
-                painter.circle_stroke(at, 6.2, Stroke::new(1.5, palette::TEXT));
+                frame.painter.circle_stroke(at, 6.2, (1.5, palette::TEXT));
                 let above = at - vec2(0.0, 7.0);
-                text(painter, above, Align2::CENTER_BOTTOM, "1", 11.0, palette::TEXT);
+                text(frame.painter, above, Align2::CENTER_BOTTOM, "1", 11.0, palette::TEXT);
             }
         }
         if let Some(car) = car_of(entities, own) {
-            let at = on_map(car.position());
-            let (nose, right) = (car.nose(), car.nose().perp());
-            let corner = |ahead: f32, aside: f32| {
-                let away = nose * ahead + right * aside;
-                at + vec2(away.x, away.y)
-            };
-            let points = vec![corner(9.0, 0.0), corner(-5.0, 5.5), corner(-5.0, -5.5)];
-            let edge = Stroke::new(1.5, fade(palette::VOID, 0.9));
-            painter.add(Shape::convex_polygon(points, palette::OWN, edge));
+            // In points of the window.
+            let brush = brush.local(car.position(), car.nose() / scale);
+            let edge = (1.5, fade(palette::VOID, 0.9));
+            brush.polygon([(9.0, 0.0), (-5.0, 5.5), (-5.0, -5.5)], palette::OWN, edge);
         }
     }
 }

@@ -2,18 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use egui_macroquad::egui::epaint::Mesh;
-use egui_macroquad::egui::{Color32, Painter, Shape};
-use glam::Vec2;
 use macroquad::rand::gen_range;
-use phaselock::ids::EntityId;
+use phaselock_client::prelude::*;
 use phaselock_games::race::Car;
 use phaselock_games::race::track::{Ground, Track};
-
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, quad};
-use phaselock_client::palette;
-use phaselock_client::particles::Particles;
 
 /// Most pieces of marks; the oldest go first.
 const PIECES_MAX: usize = 4000;
@@ -35,13 +27,12 @@ struct Mark {
     age: f32,
 }
 
-/// Tyre marks, and each car's rear wheels when they left the last.
+/// Tyre marks and smoke.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     pieces: VecDeque<Mark>,
-    wheels: BTreeMap<EntityId, [Vec2; 2]>,
-    /// Seconds of smoke due for each car.
-    smoke: BTreeMap<EntityId, f32>,
+    /// For each car its rear wheels when they left the last mark, and seconds of smoke due.
+    cars: BTreeMap<EntityId, ([Vec2; 2], f32)>,
 }
 
 impl Marks {
@@ -58,8 +49,7 @@ impl Marks {
         while self.pieces.front().is_some_and(|mark| mark.age > LIFE_SECS) {
             self.pieces.pop_front();
         }
-        let before = std::mem::take(&mut self.wheels);
-        let owed = std::mem::take(&mut self.smoke);
+        let before = std::mem::take(&mut self.cars);
         for (id, car) in cars {
             let back = car.position() - car.nose() * WHEELS.x;
             let right = car.nose().perp() * WHEELS.y;
@@ -78,26 +68,17 @@ impl Marks {
             } else {
                 0.0
             };
-            let was = before.get(&id).copied().unwrap_or(now);
+            let (was, owed) = before.get(&id).copied().unwrap_or((now, 0.0));
             let way = was[0].distance(now[0]).max(was[1].distance(now[1]));
-            if way < STEP {
-                self.wheels.insert(id, was);
-            } else {
-                self.wheels.insert(id, now);
-                if strength > 0.0 && way < CUT {
-                    let color = if grass { palette::EARTH } else { palette::RUBBER };
-                    for (from, to) in was.into_iter().zip(now) {
-                        let mark =
-                            Mark { ends: [from, to], color: fade(color, strength), age: 0.0 };
-                        self.pieces.push_back(mark);
-                    }
-                }
+            if (STEP..CUT).contains(&way) && strength > 0.0 {
+                let color = fade(if grass { palette::EARTH } else { palette::RUBBER }, strength);
+                let marks = was.into_iter().zip(now);
+                self.pieces.extend(marks.map(|(a, b)| Mark { ends: [a, b], color, age: 0.0 }));
             }
             // Puffs by time, so that their number does not depend on the frame rate.
             let hot = !grass && slides && slip.length() > 5.0;
             let dusty = grass && slip.length() > 5.0;
-            let mut owes = owed.get(&id).copied().unwrap_or(0.0);
-            owes = if hot || dusty { owes + secs } else { 0.0 };
+            let mut owes = if hot || dusty { owed + secs } else { 0.0 };
             while owes > 0.035 {
                 owes -= 0.035;
                 let at = now[usize::from(gen_range(0.0, 1.0) < 0.5)];
@@ -107,25 +88,25 @@ impl Marks {
                 let (size, life) = (gen_range(0.5, 0.9), gen_range(0.5, 1.0));
                 particles.puff(at, velocity, size, fade(color, 0.4), life);
             }
-            self.smoke.insert(id, owes);
+            self.cars.insert(id, (if way < STEP { was } else { now }, owes));
         }
         while self.pieces.len() > PIECES_MAX {
             self.pieces.pop_front();
         }
     }
 
-    pub(super) fn draw(&self, painter: &Painter, camera: Camera) {
+    pub(super) fn draw(&self, brush: &Brush<'_>) {
         let mut mesh = Mesh::default();
         for mark in &self.pieces {
             let [from, to] = mark.ends;
-            if !camera.sees(from, 2.0) {
+            if !brush.camera.sees(from, 2.0) {
                 continue;
             }
             let aside = (to - from).normalize_or_zero().perp() * 0.14;
             let corners = [from - aside, from + aside, to + aside, to - aside];
             let left = ((LIFE_SECS - mark.age) / (0.5 * LIFE_SECS)).min(1.0);
-            quad(&mut mesh, corners.map(|it| camera.to_screen(it)), fade(mark.color, left));
+            brush.quad(&mut mesh, corners, fade(mark.color, left));
         }
-        painter.add(Shape::mesh(mesh));
+        brush.painter.add(Shape::mesh(mesh));
     }
 }

@@ -8,10 +8,7 @@ mod marks;
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::{Color32, Painter, Stroke};
-use glam::Vec2;
-use phaselock::game::Slot;
-use phaselock::ids::EntityId;
+use phaselock_client::prelude::*;
 use phaselock_games::race::drive::{RESET_SECS, TOP_SPEED};
 use phaselock_games::race::track::{BARRIER, GATES, LAPS};
 use phaselock_games::race::{Car, Command, Race, Score, lights};
@@ -22,14 +19,6 @@ use map::Map;
 use marks::Marks;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
-use phaselock_client::camera::Camera;
-use phaselock_client::controls::{Controls, KeyCode};
-use phaselock_client::paint::fade;
-use phaselock_client::palette;
-use phaselock_client::particles::Particles;
-use phaselock_client::rig::{Rig, Shot, ease};
-use phaselock_client::scoreboard::Board;
-use phaselock_client::view::{GameView, Scene};
 
 /// Visible metres from left to right on most screens, at rest and at full speed.
 const SEEN_WIDTH: [f32; 2] = [56.0, 84.0];
@@ -79,9 +68,6 @@ impl GameView for RaceScreen {
         ("A D, left right", "steer"),
         ("Space", "hand brake"),
         ("R", "back on the track"),
-        ("Tab", "scores"),
-        ("F3, F4, F6", "details, graph, others"),
-        ("Esc", "pause"),
     ];
     const BACKDROP: Color32 = palette::GRASS;
 
@@ -94,12 +80,13 @@ impl GameView for RaceScreen {
         }
     }
 
-    fn draw(&mut self, scene: &Scene<'_, Race>, painter: &Painter) -> Camera {
+    fn draw(&mut self, scene: &Scene<'_, Race>) -> Camera {
         let own: Option<Car> = scene.own();
         self.take_note(scene, own.as_ref());
         let camera = self.aim_camera(scene, own.as_ref());
-        self.draw_world(scene, camera, own.as_ref(), painter);
-        self.draw_over(scene, camera, own.as_ref(), painter);
+        let brush = Brush::new(scene.painter, camera);
+        self.draw_world(scene, &brush, own.as_ref());
+        self.draw_over(scene, &brush, own.as_ref());
         camera
     }
 }
@@ -155,7 +142,7 @@ impl RaceScreen {
         if self.announcer.advance(&round, scene.secs) == Some(Phase::Play) {
             self.announcer.say("");
             self.marks = Marks::default();
-            self.particles.clear();
+            self.particles = Particles::default();
             self.lap = None;
         }
         if std::mem::replace(&mut self.was_red, red) && !red && round.phase() == Phase::Play {
@@ -215,37 +202,31 @@ impl RaceScreen {
         self.rig.follow(scene.screen, scene.secs, &shot)
     }
 
-    fn draw_world(
-        &self,
-        scene: &Scene<'_, Race>,
-        camera: Camera,
-        own: Option<&Car>,
-        painter: &Painter,
-    ) {
-        self.ground.draw(painter, camera);
-        self.marks.draw(painter, camera);
-        self.particles.draw_below(painter, camera);
+    fn draw_world(&self, scene: &Scene<'_, Race>, brush: &Brush<'_>, own: Option<&Car>) {
+        self.ground.draw(brush);
+        self.marks.draw(brush);
+        self.particles.draw_below(brush);
         if let Some(car) = own.filter(|_| self.lost_secs > WRONG_SECS) {
             // The missed gate.
             let ends = scene.game.track.next_gate(car.gates).ends();
-            let stroke = Stroke::new(0.5 * camera.scale, fade(palette::WARN, 0.7));
-            painter.line_segment(ends.map(|end| camera.to_screen(end)), stroke);
+            let stroke = Stroke::new(0.5 * brush.metre, fade(palette::WARN, 0.7));
+            brush.painter.line_segment(ends.map(|end| brush.point(end)), stroke);
         }
         let cars = scene.picture.entities.records::<Car>();
         let mut cars: Vec<_> =
-            cars.filter(|slot| camera.sees(slot.entity.position(), BARRIER)).collect();
+            cars.filter(|slot| brush.camera.sees(slot.entity.position(), BARRIER)).collect();
         // Cars that are not solid lie beneath the others, and the own one above all.
         cars.sort_by_key(|slot| (scene.is_own(slot.id), slot.entity.is_solid(), slot.id));
         for slot in &cars {
             let Some(player) = slot.owner else { continue };
             let own = scene.is_own(slot.id);
             let solid = slot.entity.is_solid() || (own && slot.entity.has_finished());
-            cars::draw(painter, camera, &slot.entity, cars::Look { own, player, solid });
+            cars::draw(brush, &slot.entity, cars::Look { own, player, solid });
         }
-        self.ground.draw_barriers(painter, camera);
-        self.particles.draw_above(painter, camera);
+        self.ground.draw_barriers(brush);
+        self.particles.draw_above(brush);
 
-        let here = own.map_or(camera.middle, Car::position);
+        let here = own.map_or(brush.camera.middle, Car::position);
         cars.retain(|slot| !scene.is_own(slot.id));
         cars.sort_by(|a, b| {
             let far = |car: &Car| car.position().distance_squared(here);
@@ -254,19 +235,12 @@ impl RaceScreen {
         for slot in cars.iter().take(TAGS_MAX) {
             if let Some(tag) = scene.owner_tag(slot.owner) {
                 let score: Score = slot.owner.map(|it| scene.record_of(it)).unwrap_or_default();
-                cars::draw_tag(painter, camera, &slot.entity, tag, score.place);
+                cars::draw_tag(brush, &slot.entity, tag, score.place);
             }
         }
     }
 
-    fn draw_over(
-        &self,
-        scene: &Scene<'_, Race>,
-        camera: Camera,
-        own: Option<&Car>,
-        painter: &Painter,
-    ) {
-        let screen = scene.screen;
+    fn draw_over(&self, scene: &Scene<'_, Race>, brush: &Brush<'_>, own: Option<&Car>) {
         let entities = &scene.picture.entities;
         let round = round(entities);
         let time = (&round, scene.own_tick().tick);
@@ -276,36 +250,36 @@ impl RaceScreen {
         let place = written(score.place, |place| format!("{place} / {players}"));
         let lap = own.map_or(0, |car| car.lap().clamp(1, LAPS));
         let lap = if racing { format!("{lap} / {LAPS}") } else { "-".to_owned() };
-        draw_clock(painter, scene, time, [(&place, "PLACE"), (&lap, "LAP")]);
-        self.map.draw(painter, screen, entities, scene.player);
+        draw_clock(scene, time, [(&place, "PLACE"), (&lap, "LAP")]);
+        self.map.draw(scene, entities, scene.player);
         if let Some(car) = own {
-            hud::draw_speed(painter, screen, car);
+            hud::draw_speed(scene, car);
             let race = race_secs(scene);
             let now = self.lap.filter(|_| racing && race > 0.0 && !car.has_finished());
             let now = now.map(|(_, begun)| ((race - begun).max(0.0) * 100.0) as u32);
-            hud::draw_times(painter, screen, now, &score);
+            hud::draw_times(scene, now, &score);
             if car.hold > 0 && (!racing || race > 0.0) {
                 let left = f32::from(car.hold) * scene.rates.step_secs() / RESET_SECS;
-                hud::draw_hold(painter, camera.to_screen(car.position()), left);
+                hud::draw_hold(brush, car.position(), left);
             }
         }
         if racing {
-            hud::draw_lights(painter, screen, -race_secs(scene));
+            hud::draw_lights(scene, -race_secs(scene));
         }
         if racing && score.time > 0 {
-            hud::draw_finished(painter, screen, &score);
+            hud::draw_finished(scene, &score);
         } else if round.phase() != Phase::Results {
             if self.wrong_secs > WRONG_SECS {
-                hud::draw_sign(painter, screen, "WRONG WAY", "Turn round", scene.age_secs);
+                hud::draw_sign(scene, "WRONG WAY", "Turn round", scene.age_secs);
             } else if self.lost_secs > 2.0 * WRONG_SECS {
                 let more = "Go back, or press R";
-                hud::draw_sign(painter, screen, "GATE MISSED", more, scene.age_secs);
+                hud::draw_sign(scene, "GATE MISSED", more, scene.age_secs);
             }
         }
-        self.announcer.draw(painter, screen);
+        self.announcer.draw(scene);
         let keys = [("Arrows, WASD", "drive"), ("Space", "hand brake"), ("R", "back on the track")];
-        draw_hint(painter, scene, &keys, 26.0);
-        draw_table(painter, scene, time, &verdict(scene), &board(scene));
+        draw_hint(scene, keys.iter(), 26.0);
+        draw_table(scene, time, &verdict(scene), &board(scene));
     }
 }
 
@@ -328,11 +302,9 @@ fn verdict(scene: &Scene<'_, Race>) -> String {
 fn board(scene: &Scene<'_, Race>) -> Board {
     let scores = scene.picture.entities.records::<Score>().map(|slot| slot.entity.time);
     let first = scores.filter(|time| *time > 0).min();
-    let score = |player| scene.record_of::<Score>(player);
     // Those without a place come last.
-    let key = |player| score(player).place.wrapping_sub(1);
-    let values = |player| {
-        let Score { place, time, best, gates, .. } = score(player);
+    let key = |score: &Score| score.place.wrapping_sub(1);
+    let values = |&Score { place, time, best, gates, .. }: &Score| {
         let home = match (time, first) {
             (0, _) | (_, None) => {
                 format!("lap {}", (gates.saturating_sub(1) / GATES).clamp(1, LAPS))

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use glam::Vec2;
-use phaselock::game::{Entities, Game};
-use phaselock::ids::{EntityId, PlayerId};
+use phaselock::game::Game;
 use phaselock::physics::{ray_to_circle, ray_to_walls};
+use phaselock_client::prelude::*;
 use phaselock_games::skirmish::arena::Arena;
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::{
@@ -16,57 +15,23 @@ use phaselock_games::skirmish::{
     scores,
 };
 
+/// An event in sight, but for `Killed`: that may be out of sight.
+///
+/// `Launched` is a shot of another weapon than the rifle. `Blast` has its author, if there is one.
+/// `Taken` is a pickup that was taken, or is back; `Put` is a crate or a barrel that is back in
+/// its place. `Landed`: the own player has hit somebody.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
-    Shot {
-        shooter: EntityId,
-        along: Vec2,
-        from: Vec2,
-        to: Vec2,
-        hit: bool,
-    },
-    /// A shot of another weapon than the rifle.
-    Launched {
-        shooter: EntityId,
-        along: Vec2,
-        from: Vec2,
-        weapon: Weapon,
-    },
-    /// An explosion, and its author if there is one.
-    Blast {
-        at: Vec2,
-        by: Option<PlayerId>,
-    },
-    /// A pickup that was taken, or is back.
-    Taken {
-        at: Vec2,
-        goods: Goods,
-    },
-    /// A crate or a barrel that is back in its place.
-    Put {
-        at: Vec2,
-    },
-    Hurt {
-        id: EntityId,
-        damage: u8,
-    },
-    /// The own player has hit somebody.
+    Shot { shooter: EntityId, along: Vec2, from: Vec2, to: Vec2, hit: bool },
+    Launched { shooter: EntityId, along: Vec2, from: Vec2, weapon: Weapon },
+    Blast { at: Vec2, by: Option<PlayerId> },
+    Taken { at: Vec2, goods: Goods },
+    Put { at: Vec2 },
+    Hurt { id: EntityId, damage: u8 },
     Landed,
-    /// A death in sight.
-    Died {
-        id: EntityId,
-        at: Vec2,
-    },
-    /// A death, in sight or not.
-    Killed {
-        victim: PlayerId,
-        killer: Option<PlayerId>,
-        means: Means,
-    },
-    Spawned {
-        id: EntityId,
-        at: Vec2,
-    },
+    Died { id: EntityId, at: Vec2 },
+    Killed { victim: PlayerId, killer: Option<PlayerId>, means: Means },
+    Spawned { id: EntityId, at: Vec2 },
 }
 
 /// Distance from a player's middle to the muzzle, in metres.

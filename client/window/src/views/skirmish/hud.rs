@@ -1,19 +1,13 @@
 //! Figures over the arena: health, weapons, crosshair.
 
-use egui_macroquad::egui::{Align2, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
-use phaselock::ids::PlayerId;
-use phaselock_games::skirmish::{HEALTH, Means, Player, Skirmish, Weapon};
+use egui_macroquad::egui::Vec2;
+use phaselock_client::prelude::*;
+use phaselock_games::skirmish::{HEALTH, Player, Weapon};
 
 use super::icons::{Icon, icon};
-use phaselock_client::feed::Feed;
-use phaselock_client::paint::{
-    arc, bar, dashes, fade, fill_bar, panel, rim, text, text_over, text_spaced,
-};
-use phaselock_client::palette;
-use phaselock_client::view::Scene;
 
 /// Seconds for which a hit is marked.
-const LANDED_SECS: f32 = 0.22;
+pub(super) const LANDED_SECS: f32 = 0.22;
 /// Seconds for which a wound is felt.
 const WOUND_SECS: f32 = 0.7;
 /// Segments of the health bar: hits that kill.
@@ -21,32 +15,16 @@ const SEGMENTS: u8 = 5;
 
 #[derive(Debug, Default)]
 pub(super) struct Hud {
-    feed: Feed<Icon>,
-    landed: f32,
-    killed: f32,
+    pub(super) feed: Feed<Icon>,
+    /// Seconds for which a hit and a kill are still marked.
+    pub(super) landed: f32,
+    pub(super) killed: f32,
     wound: f32,
     /// Health of a moment ago, for the bar's trail.
     trail: f32,
 }
 
 impl Hud {
-    pub(super) fn kill(
-        &mut self,
-        scene: &Scene<'_, Skirmish>,
-        killer: Option<PlayerId>,
-        means: Means,
-        victim: PlayerId,
-    ) {
-        if killer == Some(scene.player) {
-            self.killed = LANDED_SECS * 2.0;
-        }
-        self.feed.push(scene, killer, Icon::of_means(means), victim);
-    }
-
-    pub(super) fn land(&mut self) {
-        self.landed = LANDED_SECS;
-    }
-
     pub(super) fn hurt(&mut self, damage: u8) {
         let more = 0.5 + f32::from(damage) / 100.0;
         self.wound = (self.wound + more * WOUND_SECS).min(1.4 * WOUND_SECS);
@@ -62,35 +40,49 @@ impl Hud {
             if health > self.trail { health } else { (self.trail - 70.0 * secs).max(health) };
     }
 
-    pub(super) fn draw_wound(&self, painter: &Painter, screen: Rect, own: Option<&Player>) {
+    pub(super) fn draw_wound(&self, frame: &Frame<'_>, own: Option<&Player>) {
         let low = own.is_some_and(|own| (1..=HEALTH / SEGMENTS * 2).contains(&own.health));
         let strength = (self.wound / WOUND_SECS * 0.3).max(if low { 0.12 } else { 0.0 });
         if strength > 0.0 {
-            let depth = screen.height() * 0.24;
-            rim(painter, screen, depth, fade(palette::BAD, strength.min(0.36)));
+            let depth = frame.screen.height() * 0.24;
+            rim(frame.painter, frame.screen, depth, fade(palette::BAD, strength.min(0.36)));
         }
     }
 
-    pub(super) fn draw_feed(&self, painter: &Painter, screen: Rect) {
-        self.feed.draw(painter, screen, "", |sign, right_top, strength| {
+    pub(super) fn draw_feed(&self, frame: &Frame<'_>) {
+        self.feed.draw(frame, "", |sign, right_top, strength| {
             let at = right_top + vec2(-10.0, 9.0);
-            icon(painter, at + vec2(1.0, 1.0), 18.0, *sign, fade(palette::VOID, 0.7 * strength));
-            icon(painter, at, 18.0, *sign, fade(palette::TEXT_SOFT, strength));
+            icon(
+                frame.painter,
+                at + vec2(1.0, 1.0),
+                18.0,
+                *sign,
+                fade(palette::VOID, 0.7 * strength),
+            );
+            icon(frame.painter, at, 18.0, *sign, fade(palette::TEXT_SOFT, strength));
             20.0
         });
     }
 
-    pub(super) fn draw_health(&self, painter: &Painter, screen: Rect, own: &Player) {
-        let rect = Rect::from_min_size(screen.left_bottom() + vec2(18.0, -74.0), vec2(262.0, 56.0));
-        panel(painter, rect);
+    pub(super) fn draw_health(&self, frame: &Frame<'_>, own: &Player) {
+        let rect =
+            Rect::from_min_size(frame.screen.left_bottom() + vec2(18.0, -74.0), vec2(262.0, 56.0));
+        panel(frame.painter, rect);
         let share = f32::from(own.health) / f32::from(HEALTH);
         let color = if share > 0.4 { palette::OWN } else { palette::BAD };
         let number = pos2(rect.left() + 62.0, rect.center().y);
         let health = own.health.to_string();
-        text(painter, number, Align2::RIGHT_CENTER, &health, 32.0, palette::TEXT);
+        text(frame.painter, number, Align2::RIGHT_CENTER, &health, 32.0, palette::TEXT);
         let whole = Rect::from_min_size(rect.left_top() + vec2(78.0, 30.0), vec2(168.0, 10.0));
         let label = whole.left_top() - vec2(0.0, 6.0);
-        text_spaced(painter, label, Align2::LEFT_BOTTOM, "HEALTH", (10.0, 1.5), palette::TEXT_SOFT);
+        text_spaced(
+            frame.painter,
+            label,
+            Align2::LEFT_BOTTOM,
+            "HEALTH",
+            (10.0, 1.5),
+            palette::TEXT_SOFT,
+        );
         let gap = 3.0;
         let width = (whole.width() - gap * f32::from(SEGMENTS - 1)) / f32::from(SEGMENTS);
         let each = f32::from(HEALTH) / f32::from(SEGMENTS);
@@ -98,17 +90,17 @@ impl Hud {
             let x = whole.left() + f32::from(n) * (width + gap);
             let cell = Rect::from_min_size(pos2(x, whole.top()), vec2(width, whole.height()));
             let filled = |health: f32| (health - f32::from(n) * each) / each;
-            bar(painter, cell, filled(self.trail), palette::TEXT);
-            fill_bar(painter, cell, filled(f32::from(own.health)), color);
+            bar(frame.painter, cell, filled(self.trail), palette::TEXT);
+            fill_bar(frame.painter, cell, filled(f32::from(own.health)), color);
         }
     }
 
-    pub(super) fn draw_weapons(&self, painter: &Painter, screen: Rect, own: &Player) {
-        let first = screen.left_bottom() + vec2(292.0, -74.0);
+    pub(super) fn draw_weapons(&self, frame: &Frame<'_>, own: &Player) {
+        let first = frame.screen.left_bottom() + vec2(292.0, -74.0);
         for (n, weapon) in Weapon::ALL.into_iter().enumerate() {
             let at = first + vec2(n as f32 * 62.0, 0.0);
             let rect = Rect::from_min_size(at, vec2(56.0, 56.0));
-            panel(painter, rect);
+            panel(frame.painter, rect);
             let left = own.ammunition(weapon);
             let held = own.weapon() == weapon;
             let color = match left {
@@ -119,49 +111,44 @@ impl Hud {
             if held {
                 // Not by colour alone: a thick edge and a bar beneath it.
                 let edge = Stroke::new(2.0, palette::OWN);
-                painter.rect_stroke(rect, 6.0, edge, StrokeKind::Inside);
+                frame.painter.rect_stroke(rect, 6.0, edge, StrokeKind::Inside);
                 let (left, right) = (rect.left_bottom(), rect.right_bottom());
                 let bar = Rect::from_min_max(left + vec2(10.0, 3.0), right + vec2(-10.0, 6.0));
-                painter.rect_filled(bar, 1.5, palette::OWN);
+                frame.painter.rect_filled(bar, 1.5, palette::OWN);
             }
             let faint = if left == Some(0) { 0.45 } else { 1.0 };
             let sign = rect.center() - vec2(0.0, 4.0);
-            icon(painter, sign, 27.0, Icon::of_weapon(weapon), fade(color, faint));
+            icon(frame.painter, sign, 27.0, Icon::of_weapon(weapon), fade(color, faint));
             let key = rect.left_top() + vec2(6.0, 4.0);
             let number = (n + 1).to_string();
-            text(painter, key, Align2::LEFT_TOP, &number, 11.0, palette::TEXT_FAINT);
+            text(frame.painter, key, Align2::LEFT_TOP, &number, 11.0, palette::TEXT_FAINT);
             let count = left.map_or("∞".to_owned(), |left| left.to_string());
             let at = rect.right_bottom() - vec2(6.0, 3.0);
-            text(painter, at, Align2::RIGHT_BOTTOM, &count, 15.0, fade(palette::TEXT, faint));
+            text(frame.painter, at, Align2::RIGHT_BOTTOM, &count, 15.0, fade(palette::TEXT, faint));
         }
         if own.is_carrying() {
             let at = first + vec2(0.0, -10.0);
             let words = "Let go of E or the right button to throw";
-            text_over(painter, at, Align2::LEFT_BOTTOM, words, 13.0, palette::TEXT);
+            text_over(frame.painter, at, Align2::LEFT_BOTTOM, words, 13.0, palette::TEXT);
         }
     }
 
-    pub(super) fn draw_death(
-        &self,
-        painter: &Painter,
-        screen: Rect,
-        killer: Option<&str>,
-        secs: f32,
-    ) {
-        let middle = screen.center() - vec2(0.0, screen.height() * 0.16);
+    pub(super) fn draw_death(&self, frame: &Frame<'_>, killer: Option<&str>, secs: f32) {
+        let middle = frame.screen.center() - vec2(0.0, frame.screen.height() * 0.16);
         let words = killer.map_or("You are out".into(), |killer| format!("{killer} got you"));
-        text_over(painter, middle, Align2::CENTER_BOTTOM, &words, 28.0, palette::TEXT);
+        text_over(frame.painter, middle, Align2::CENTER_BOTTOM, &words, 28.0, palette::TEXT);
         let ring = middle + vec2(0.0, 40.0);
-        painter.circle_stroke(ring, 22.0, Stroke::new(4.0, fade(palette::TEXT_FAINT, 0.4)));
+        frame.painter.circle_stroke(ring, 22.0, Stroke::new(4.0, fade(palette::TEXT_FAINT, 0.4)));
         // One turn of the ring is a second.
         let left = secs.fract();
-        arc(painter, ring, 22.0, -0.25, left, Stroke::new(4.0, palette::OWN));
+        arc(frame.painter, ring, 22.0, -0.25, left, Stroke::new(4.0, palette::OWN));
         let count = format!("{secs:.1}");
-        text_over(painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
+        text_over(frame.painter, ring, Align2::CENTER_CENTER, &count, 16.0, palette::TEXT);
     }
 
     /// The crosshair, in a shape for each weapon; `wait` is the missing part of its reload.
-    pub(super) fn draw_crosshair(&self, painter: &Painter, at: Pos2, own: &Player, wait: f32) {
+    pub(super) fn draw_crosshair(&self, frame: &Frame<'_>, own: &Player, wait: f32) {
+        let (painter, at) = (frame.painter, frame.pointer);
         let strokes = [(4.0, fade(palette::VOID, 0.6)), (1.8, palette::TEXT)];
         let strokes = strokes.map(|(width, color)| Stroke::new(width, color));
         let sides = [vec2(1.0, 0.0), vec2(0.0, 1.0), vec2(-1.0, 0.0), vec2(0.0, -1.0)];

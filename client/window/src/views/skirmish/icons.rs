@@ -1,6 +1,6 @@
 //! Signs for weapons and goods, told apart by their shapes.
 
-use egui_macroquad::egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2};
+use phaselock_client::prelude::*;
 use phaselock_games::skirmish::{Goods, Means, Weapon};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +47,12 @@ impl Icon {
 
 /// Paints an icon in a square with sides of `side` points.
 pub(super) fn icon(painter: &Painter, middle: Pos2, side: f32, icon: Icon, color: Color32) {
-    let at = |x: f32, y: f32| middle + vec2(x, y) * (side / 2.0);
+    // From -1 to 1 across the square.
+    let (scale, screen) = (side / 2.0, Rect::from_center_size(middle, vec2(side, side)));
+    let brush = Brush::new(painter, Camera { middle: Vec2::ZERO, scale, screen });
     let line = Stroke::new((side * 0.1).max(1.2), color);
     let area = |points: &[(f32, f32)]| {
-        let points = points.iter().map(|(x, y)| at(*x, *y)).collect();
-        painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+        brush.polygon(points.iter().copied(), color, Stroke::NONE);
     };
     match icon {
         Icon::Rifle => {
@@ -66,31 +67,28 @@ pub(super) fn icon(painter: &Painter, middle: Pos2, side: f32, icon: Icon, color
             area(&[(-0.6, 0.24), (-0.25, 0.24), (-0.6, 0.6), (-0.95, 0.6)]);
         }
         Icon::Grenade => {
-            painter.circle_filled(at(0.0, 0.25), side * 0.31, color);
+            brush.disc((0.0, 0.25), 0.62, color);
             area(&[(-0.2, -0.75), (0.2, -0.75), (0.2, -0.3), (-0.2, -0.3)]);
-            painter.line_segment([at(0.2, -0.65), at(0.75, -0.15)], line);
+            brush.line([(0.2, -0.65), (0.75, -0.15)], line);
         }
         Icon::Mine => {
-            painter.circle_filled(middle, side * 0.25, color);
+            brush.disc(Vec2::ZERO, 0.5, color);
             for n in 0_u8..8 {
-                let out = Vec2::angled(f32::from(n) / 8.0 * std::f32::consts::TAU);
-                let ends = [middle + out * side * 0.2, middle + out * side * 0.47];
-                painter.line_segment(ends, line);
+                let out = Vec2::from_angle(f32::from(n) / 8.0 * std::f32::consts::TAU);
+                brush.line([out * 0.4, out * 0.94], line);
             }
         }
         Icon::Barrel => {
-            let rect = Rect::from_center_size(middle, vec2(side * 0.66, side * 0.92));
-            painter.rect_filled(rect, side * 0.12, color);
+            painter.rect_filled(brush.rect((-0.66, -0.92), (0.66, 0.92)), side * 0.12, color);
             let dark = Color32::from_black_alpha(150);
             for y in [-0.45, 0.05, 0.55] {
-                let band = Stroke::new(side * 0.09, dark);
-                painter.line_segment([at(-0.66, y + 0.12), at(0.66, y - 0.12)], band);
+                brush.line([(-0.66, y + 0.12), (0.66, y - 0.12)], (side * 0.09, dark));
             }
         }
         Icon::Crate => {
-            let (a, b, c, d) = (at(-0.8, -0.8), at(0.8, -0.8), at(0.8, 0.8), at(-0.8, 0.8));
+            let (a, b, c, d) = ((-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8));
             for ends in [[a, b], [b, c], [c, d], [d, a], [a, c], [b, d]] {
-                painter.line_segment(ends, line);
+                brush.line(ends, line);
             }
         }
         Icon::Health => {

@@ -1,7 +1,6 @@
 //! Skirmish in the window: picture and controls.
 
 mod arena;
-mod effects;
 mod events;
 mod hud;
 mod icons;
@@ -11,29 +10,21 @@ mod things;
 
 use std::cmp::Reverse;
 
-use egui_macroquad::egui::{Color32, Painter};
-use glam::Vec2;
-use phaselock::game::Slot;
 use phaselock::physics::turns;
+use phaselock_client::prelude::*;
 use phaselock_games::rounds::{Phase, round};
 use phaselock_games::skirmish::arena::HALF;
 use phaselock_games::skirmish::{
     BLAST_REACH, Command, Goods, Player, Score, Skirmish, Weapon, players,
 };
 
-use effects::Effects;
 use events::{Event, Watch};
-use hud::Hud;
+use hud::{Hud, LANDED_SECS};
+use icons::Icon;
 use players::Bodies;
 use things::Things;
 
 use super::rounds::{Announcer, draw_clock, draw_hint, draw_table};
-use phaselock_client::camera::Camera;
-use phaselock_client::controls::{Controls, KeyCode};
-use phaselock_client::palette;
-use phaselock_client::rig::{Rig, Shot};
-use phaselock_client::scoreboard::Board;
-use phaselock_client::view::{GameView, Scene};
 
 /// The camera stays within the arena and a margin, so that nobody by a wall stands beneath the
 /// texts along the window's edges; it cuts to another place in the world.
@@ -54,7 +45,7 @@ pub(crate) struct SkirmishScreen {
     /// Last position of the own player.
     own_at: Option<Vec2>,
     watch: Watch,
-    effects: Effects,
+    particles: Particles,
     bodies: Bodies,
     things: Things,
     hud: Hud,
@@ -75,9 +66,6 @@ impl GameView for SkirmishScreen {
         ("Left button, Space", "fire"),
         ("1-4, wheel", "weapon"),
         ("Right button, E", "lift, let go to throw"),
-        ("Tab", "scores"),
-        ("F3, F4, F6", "details, graph, others"),
-        ("Esc", "pause"),
     ];
     const BACKDROP: Color32 = palette::FLOOR;
 
@@ -95,12 +83,13 @@ impl GameView for SkirmishScreen {
         }
     }
 
-    fn draw(&mut self, scene: &Scene<'_, Skirmish>, painter: &Painter) -> Camera {
+    fn draw(&mut self, scene: &Scene<'_, Skirmish>) -> Camera {
         self.own = scene.own();
         self.take_note(scene);
         let camera = self.aim_camera(scene);
-        self.draw_world(scene, camera, painter);
-        self.draw_over(scene, painter);
+        let brush = Brush::new(scene.painter, camera);
+        self.draw_world(scene, &brush);
+        self.draw_over(scene);
         camera
     }
 }
@@ -124,9 +113,9 @@ impl SkirmishScreen {
     fn take_note(&mut self, scene: &Scene<'_, Skirmish>) {
         let (entities, own) = (&scene.picture.entities, scene.picture.own);
         self.bodies.advance(players(entities), scene.secs);
-        self.effects.advance(scene.secs);
+        self.particles.advance(scene.secs);
         self.announcer.advance(&round(entities), scene.secs);
-        self.things.advance(entities, scene.secs, &mut self.effects.particles);
+        self.things.advance(entities, scene.secs, &mut self.particles);
         self.hud.advance(scene.secs, self.own.as_ref());
         if self.own.is_some_and(|own| own.health > 0) {
             self.deaths_alive = scene.record_of::<Score>(scene.player).deaths;
@@ -135,37 +124,60 @@ impl SkirmishScreen {
         for event in self.watch.observe(&scene.game.arena, entities, own, scene.secs) {
             self.bodies.handle(&event);
             let color = |id| palette::side(own == Some(id));
+            let particles = &mut self.particles;
             match event {
                 Event::Shot { shooter, along, from, to, hit } => {
-                    self.effects.shot(from, to, along, color(shooter), hit);
+                    let color = color(shooter);
+                    particles.tracer([from, to], color);
+                    particles.flash(from, along, 0.42, color, 0.0);
+                    particles.flash(to, Vec2::ZERO, 0.3, color, 0.0);
+                    let (count, speed) = if hit { (9, 5.0) } else { (6, 4.0) };
+                    particles.spray(to, -along, count, speed, color, 0.32);
                 }
                 Event::Hurt { id, damage } if own == Some(id) => {
                     self.hud.hurt(damage);
                     self.rig.shake(0.5 + f32::from(damage) / 100.0);
                 }
                 Event::Hurt { .. } => {}
-                Event::Landed => self.hud.land(),
-                Event::Died { id, at } => self.effects.death(at, color(id)),
-                Event::Launched { shooter, along, from, weapon } => {
-                    if weapon == Weapon::Rockets {
-                        self.effects.launch(from, along, color(shooter));
+                Event::Landed => self.hud.landed = LANDED_SECS,
+                Event::Died { id, at } => {
+                    particles.ring(at, (0.35, 1.7), color(id), 0.45);
+                    particles.ring(at, (0.35, 1.0), color(id), 0.7);
+                    particles.flash(at, Vec2::ZERO, 0.9, color(id), 0.05);
+                    particles.burst(at, 22, 8.0, color(id), 0.75);
+                }
+                Event::Launched { shooter, along, from, weapon: Weapon::Rockets } => {
+                    particles.flash(from, along, 0.4, color(shooter), 0.04);
+                    for n in 0_u8..3 {
+                        let (at, back) = (from - along * 0.5, -along * (1.0 + f32::from(n)));
+                        particles.puff(at, back, 0.16, Color32::from_gray(110), 0.5);
                     }
                 }
+                Event::Launched { .. } => {}
                 Event::Blast { at, by } => {
-                    self.effects.blast(at, palette::side(by == Some(scene.player)));
+                    let color = palette::side(by == Some(scene.player));
+                    particles.explosion(at, BLAST_REACH * 0.8, color);
+                    particles.ring(at, (0.4, BLAST_REACH), color, 0.5);
+                    particles.flash(at, Vec2::ZERO, 1.5, palette::WARN, 0.1);
                     let far = self.own_at.map_or(f32::MAX, |own| own.distance(at));
                     self.rig.shake((0.75 - 0.75 * far / (BLAST_REACH * 4.0)).max(0.0));
                 }
                 Event::Taken { at, goods } => {
                     let health = goods == Goods::Health;
                     let color = if health { palette::GOOD } else { palette::STEEL };
-                    self.effects.twinkle(at, color);
+                    twinkle(particles, at, color);
                 }
-                Event::Put { at } => self.effects.twinkle(at, palette::CRATE_EDGE),
+                Event::Put { at } => twinkle(particles, at, palette::CRATE_EDGE),
                 Event::Killed { victim, killer, means } => {
-                    self.hud.kill(scene, killer, means, victim);
+                    if killer == Some(scene.player) {
+                        self.hud.killed = LANDED_SECS * 2.0;
+                    }
+                    self.hud.feed.push(scene, (killer, Icon::of_means(means), victim));
                 }
-                Event::Spawned { id, at } => self.effects.spawn(at, color(id)),
+                Event::Spawned { id, at } => {
+                    particles.ring(at, (2.0, 0.45), color(id), 0.4);
+                    particles.ring(at, (0.45, 0.9), color(id), 0.6);
+                }
             }
         }
     }
@@ -185,81 +197,82 @@ impl SkirmishScreen {
         self.rig.follow(scene.screen, scene.secs, &Shot { target, ..SHOT })
     }
 
-    fn draw_world(&self, scene: &Scene<'_, Skirmish>, camera: Camera, painter: &Painter) {
+    fn draw_world(&self, scene: &Scene<'_, Skirmish>, brush: &Brush<'_>) {
         // A dead player still sees from its last position.
         let viewpoint = scene.picture.own.and(self.own_at);
-        arena::draw(painter, camera, &scene.game.arena, viewpoint);
-        self.things.draw_floor(painter, camera, scene.player, scene.age_secs);
-        self.effects.particles.draw_below(painter, camera);
-        self.things.draw_props(painter, camera, false);
+        arena::draw(brush, &scene.game.arena, viewpoint);
+        self.things.draw_floor(brush, scene.player, scene.age_secs);
+        self.particles.draw_below(brush);
+        self.things.draw_props(brush, false);
         let is_own = |slot: &Slot<Player>| scene.is_own(slot.id);
         let is_dead = |slot: &Slot<Player>| slot.entity.health == 0;
         // The dead lie beneath the living, and the own player above everybody.
         let mut shown: Vec<_> = self.bodies.shown().collect();
         shown.sort_by_key(|(slot, _)| (is_own(slot), !is_dead(slot)));
         for (slot, _) in &shown {
-            self.bodies.draw(painter, camera, slot, is_own(slot));
+            self.bodies.draw(brush, slot, is_own(slot));
         }
-        self.things.draw_props(painter, camera, true);
-        let entities = &scene.picture.entities;
-        things::draw_shells(painter, camera, entities, scene.player, scene.rates);
-        self.effects.draw_above(painter, camera);
+        self.things.draw_props(brush, true);
+        things::draw_shells(brush, scene);
+        self.particles.draw_above(brush);
         for (slot, sight) in shown.into_iter().filter(|(slot, _)| !is_own(slot) && !is_dead(slot)) {
             if let Some(tag) = scene.owner_tag(slot.owner) {
-                players::draw_tag(painter, camera, &slot.entity, tag, sight);
+                players::draw_tag(brush, &slot.entity, tag, sight);
             }
         }
     }
 
-    fn draw_over(&self, scene: &Scene<'_, Skirmish>, painter: &Painter) {
+    fn draw_over(&self, scene: &Scene<'_, Skirmish>) {
         let (screen, own) = (scene.screen, self.own.as_ref());
         let board = Self::board(scene);
-        self.hud.draw_wound(painter, screen, own);
-        self.hud.draw_feed(painter, screen);
+        self.hud.draw_wound(scene, own);
+        self.hud.draw_feed(scene);
         let round = round(&scene.picture.entities);
         let time = (&round, scene.own_tick().tick);
         let score: Score = scene.record_of(scene.player);
         let figures = [(&*score.frags.to_string(), "FRAGS"), (&*board.place(), "PLACE")];
-        draw_clock(painter, scene, time, figures);
+        draw_clock(scene, time, figures);
         if let Some(own) = own {
-            self.hud.draw_health(painter, screen, own);
-            self.hud.draw_weapons(painter, screen, own);
+            self.hud.draw_health(scene, own);
+            self.hud.draw_weapons(scene, own);
             if own.health == 0 && !scene.scores && round.phase() != Phase::Results {
                 let secs = f32::from(own.respawn) * scene.rates.step_secs();
                 let killer = score.killed_by().filter(|_| score.deaths != self.deaths_alive);
                 let killer = killer.map(|killer| scene.name_of(killer));
-                self.hud.draw_death(painter, screen, killer, secs);
+                self.hud.draw_death(scene, killer, secs);
             }
         }
         // Beside the health, or above it where there is no room beside.
         let above = if screen.width() < 1700.0 { 96.0 } else { 26.0 };
         // In a narrow window only the most important keys.
-        let told = if screen.width() < 1200.0 { 6 } else { Self::KEYS.len() };
-        draw_hint(painter, scene, &Self::KEYS[..told], above);
+        let told = if screen.width() < 1200.0 { 6 } else { usize::MAX };
+        draw_hint(scene, Self::KEYS.iter().chain(&KEYS_OF_ALL).take(told), above);
         let verdict = match board.rows.first() {
             Some(row) if row.own => "You win the round".to_owned(),
             Some(row) => format!("{} wins the round", row.name),
             None => String::new(),
         };
-        draw_table(painter, scene, time, &verdict, &board);
-        self.announcer.draw(painter, screen);
+        draw_table(scene, time, &verdict, &board);
+        self.announcer.draw(scene);
         if let Some(own) = own.filter(|own| scene.active && own.health > 0) {
             let reload = f32::from(own.weapon().reload_ticks(scene.rates));
             let slow = own.weapon() != Weapon::Rifle && own.cooldown > 0;
             let wait = if slow { f32::from(own.cooldown) / reload.max(1.0) } else { 0.0 };
-            self.hud.draw_crosshair(painter, scene.pointer, own, wait.min(1.0));
+            self.hud.draw_crosshair(scene, own, wait.min(1.0));
         } else if scene.active {
-            self.hud.draw_crosshair(painter, scene.pointer, &Player::default(), 0.0);
+            self.hud.draw_crosshair(scene, &Player::default(), 0.0);
         }
     }
 
     fn board(scene: &Scene<'_, Skirmish>) -> Board {
-        let score = |player| scene.record_of::<Score>(player);
-        let key = |player| (Reverse(score(player).frags), score(player).deaths);
-        let values = |player| {
-            let Score { frags, deaths, .. } = score(player);
-            vec![frags.to_string(), deaths.to_string()]
-        };
+        let key = |score: &Score| (Reverse(score.frags), score.deaths);
+        let values = |score: &Score| vec![score.frags.to_string(), score.deaths.to_string()];
         Board::new(scene, &["FRAGS", "DEATHS"], key, values)
     }
+}
+
+/// A pickup was taken, or a thing put in its place.
+fn twinkle(particles: &mut Particles, at: Vec2, color: Color32) {
+    particles.ring(at, (0.3, 0.9), color, 0.35);
+    particles.burst(at, 8, 2.5, color, 0.4);
 }

@@ -2,19 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::epaint::PathStroke;
-use egui_macroquad::egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, Vec2, vec2};
-use phaselock::game::Slot;
-use phaselock::ids::EntityId;
+use phaselock_client::prelude::*;
 use phaselock_games::skirmish::movement::RADIUS;
 use phaselock_games::skirmish::{HEALTH, Player, Weapon};
 
 use super::events::{Event, MUZZLE};
 use super::icons::{Icon, icon};
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, fade, glow, light, mix};
-use phaselock_client::palette;
-use phaselock_client::scoreboard::name_tag;
 
 const HURT_SECS: f32 = 0.16;
 const RECOIL_SECS: f32 = 0.12;
@@ -47,11 +40,7 @@ impl Bodies {
             Event::Hurt { id, .. } => self.0.entry(*id).or_default().hurt = HURT_SECS,
             Event::Died { id, .. } => self.0.entry(*id).or_default().dead = 0.0,
             Event::Spawned { id, .. } => self.0.entry(*id).or_default().appear = APPEAR_SECS,
-            Event::Landed
-            | Event::Killed { .. }
-            | Event::Blast { .. }
-            | Event::Taken { .. }
-            | Event::Put { .. } => {}
+            _ => {}
         }
     }
 
@@ -88,7 +77,7 @@ impl Bodies {
         self.0.values().filter_map(|body| Some((body.last?, body.sight)))
     }
 
-    pub(super) fn draw(&self, painter: &Painter, camera: Camera, slot: &Slot<Player>, own: bool) {
+    pub(super) fn draw(&self, world: &Brush<'_>, slot: &Slot<Player>, own: bool) {
         let body = self.0.get(&slot.id).copied().unwrap_or_default();
         let player = &slot.entity;
         let alive = player.health > 0;
@@ -100,49 +89,44 @@ impl Bodies {
         }
         let size = if alive { 0.6 + 0.4 * appeared } else { 1.0 - 0.4 * gone };
         let look = Look::new(own, there, if alive { body.hurt / HURT_SECS } else { 0.6 });
-        let metre = camera.scale * size;
-        let at = camera.to_screen(player.position());
-        let facing = vec2(player.facing().x, player.facing().y);
+        let upright = world.local(player.position(), Vec2::X * size);
+        let brush = &world.local(player.position(), player.facing() * size);
 
-        let below = at + vec2(0.1, 0.16) * metre;
-        glow(painter, below, 0.66 * metre, Color32::from_black_alpha((150.0 * there) as u8));
+        upright.glow((0.1, 0.16), 0.66, Color32::from_black_alpha((150.0 * there) as u8));
         if own && alive {
-            glow(painter, at, 2.6 * metre, light(palette::OWN, 0.12 * there));
-            health_ring(painter, at, metre, f32::from(player.health) / f32::from(HEALTH), there);
+            upright.glow(Vec2::ZERO, 2.6, light(palette::OWN, 0.12 * there));
+            health_ring(&upright, f32::from(player.health) / f32::from(HEALTH), there);
         }
-        if alive {
-            let kick = 0.16 * body.recoil / RECOIL_SECS;
-            if player.is_carrying() {
-                arms(painter, at, facing, metre, &look);
-            } else {
-                weapon(painter, (at, facing, metre), player.weapon(), kick, &look);
+        if alive && player.is_carrying() {
+            // Two arms around the carried thing.
+            for side in [-0.3, 0.3] {
+                brush.line([(0.15, side), (0.62, side)], brush.stroke(0.15, look.edge));
             }
+        } else if alive {
+            weapon(brush, player.weapon(), 0.16 * body.recoil / RECOIL_SECS, &look);
         }
-        painter.circle(at, RADIUS * metre, look.inside, Stroke::new(0.08 * metre, look.edge));
+        brush.circle(Vec2::ZERO, RADIUS, look.inside, brush.stroke(0.08, look.edge));
         if own {
-            chevron(painter, at, facing, metre, look.edge);
+            // The sign of the own player: an arrow's head.
+            let corners = [(-0.1, -0.16), (0.17, 0.0), (-0.1, 0.16)];
+            brush.path(corners, brush.stroke(0.085, look.edge));
         } else {
-            painter.circle_filled(at + facing * 0.12 * metre, 0.13 * metre, look.edge);
+            brush.disc((0.12, 0.0), 0.13, look.edge);
         }
     }
 }
 
 /// Name and health above a living player.
-pub(super) fn draw_tag(
-    painter: &Painter,
-    camera: Camera,
-    player: &Player,
-    tag: (&str, bool),
-    sight: f32,
-) {
-    let over = camera.to_screen(player.position()) - vec2(0.0, 0.72 * camera.scale);
-    let bar = Rect::from_center_size(over, vec2(0.95 * camera.scale, 5.0));
-    painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * sight));
+pub(super) fn draw_tag(brush: &Brush<'_>, player: &Player, tag: (&str, bool), sight: f32) {
+    let over = brush.point(player.position() - Vec2::Y * 0.72);
+    let bar = Rect::from_center_size(over, vec2(0.95 * brush.metre, 5.0));
+    brush.painter.rect_filled(bar.expand(1.0), 2.0, fade(palette::PANEL, 0.85 * sight));
     let share = f32::from(player.health) / f32::from(HEALTH);
     let full = Rect::from_min_size(bar.min, vec2(bar.width() * share, bar.height()));
     let color = mix(palette::BAD, palette::FOE, share * 1.6 - 0.3);
-    painter.rect_filled(full, 1.5, fade(color, sight));
-    name_tag(painter, bar.center_top() - vec2(0.0, 3.0), Align2::CENTER_BOTTOM, tag, 13.0, sight);
+    brush.painter.rect_filled(full, 1.5, fade(color, sight));
+    let at = bar.center_top() - vec2(0.0, 3.0);
+    name_tag(brush.painter, at, Align2::CENTER_BOTTOM, tag, 13.0, sight);
 }
 
 struct Look {
@@ -163,63 +147,37 @@ impl Look {
 }
 
 /// The weapon in hand: a long rifle, a thick launcher, or a grenade or mine.
-fn weapon(
-    painter: &Painter,
-    (at, facing, metre): (Pos2, Vec2, f32),
-    weapon: Weapon,
-    kick: f32,
-    look: &Look,
-) {
-    let from = at + facing * (0.2 * metre);
+fn weapon(brush: &Brush<'_>, weapon: Weapon, kick: f32, look: &Look) {
+    let hand = (0.56 - kick, 0.0);
+    let arm = || brush.line([(0.2, 0.0), hand], brush.stroke(0.17, look.edge));
     let dark = fade(palette::VOID, f32::from(look.steel.a()) / 255.0);
     let (reach, width) = match weapon {
         Weapon::Rifle => (MUZZLE, 0.12),
         Weapon::Rockets => (MUZZLE * 0.86, 0.26),
         Weapon::Grenades | Weapon::Mines => {
-            let hand = at + facing * ((0.56 - kick) * metre);
-            painter.line_segment([from, hand], Stroke::new(0.17 * metre, look.edge));
+            arm();
+            brush.disc(hand, 0.17, dark);
             let sign = Icon::of_weapon(weapon);
-            painter.circle_filled(hand, 0.17 * metre, dark);
-            icon(painter, hand, 0.3 * metre, sign, look.steel);
+            icon(brush.painter, brush.point(hand), 0.3 * brush.metre, sign, look.steel);
             return;
         }
     };
-    let to = at + facing * ((reach - kick) * metre);
-    painter.line_segment([from, to + facing * 1.5], Stroke::new((width + 0.08) * metre, dark));
-    painter.line_segment([from, to], Stroke::new(width * metre, look.steel));
-    let grip = at + facing * (0.56 - kick) * metre;
-    painter.line_segment([from, grip], Stroke::new(0.17 * metre, look.edge));
+    let tip = reach - kick;
+    // Dark around the steel, and 1.5 points beyond its end.
+    let edge = brush.stroke(width + 0.08, dark);
+    brush.line([(0.2, 0.0), (tip + 1.5 / brush.metre, 0.0)], edge);
+    brush.line([(0.2, 0.0), (tip, 0.0)], brush.stroke(width, look.steel));
+    arm();
     if weapon == Weapon::Rockets {
-        let mouth = [to - facing * 0.09 * metre, to];
-        painter.line_segment(mouth, Stroke::new(0.3 * metre, dark));
+        brush.line([(tip - 0.09, 0.0), (tip, 0.0)], brush.stroke(0.3, dark));
     }
-}
-
-/// Two arms around a carried thing.
-fn arms(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, look: &Look) {
-    for side in [-1.0, 1.0] {
-        let aside = facing.rot90() * (0.3 * side * metre);
-        let ends = [at + aside + facing * 0.15 * metre, at + aside + facing * 0.62 * metre];
-        painter.line_segment(ends, Stroke::new(0.15 * metre, look.edge));
-    }
-}
-
-/// The sign of the own player: an arrow's head.
-fn chevron(painter: &Painter, at: Pos2, facing: Vec2, metre: f32, color: Color32) {
-    let aside = facing.rot90() * 0.16 * metre;
-    let back = at - facing * 0.1 * metre;
-    let tip = at + facing * 0.17 * metre;
-    let stroke = PathStroke::new(0.085 * metre, color);
-    painter.add(Shape::line(vec![back + aside, tip, back - aside], stroke));
 }
 
 /// The own health as a ring, where one looks anyway.
-fn health_ring(painter: &Painter, at: Pos2, metre: f32, share: f32, there: f32) {
-    let radius = 0.6 * metre;
+fn health_ring(brush: &Brush<'_>, share: f32, there: f32) {
     let color = mix(palette::BAD, palette::OWN, share * 1.8 - 0.4);
-    painter.circle_stroke(at, radius, Stroke::new(0.05 * metre, fade(palette::OWN, 0.22 * there)));
+    brush.ring(Vec2::ZERO, 0.6, brush.stroke(0.05, fade(palette::OWN, 0.22 * there)));
     if share > 0.0 {
-        let stroke = Stroke::new(0.07 * metre, fade(color, there));
-        arc(painter, at, radius, -0.25, share, stroke);
+        brush.arc(Vec2::ZERO, 0.6, (-0.25, share), brush.stroke(0.07, fade(color, there)));
     }
 }

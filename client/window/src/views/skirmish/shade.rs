@@ -5,15 +5,9 @@
 //! overlap, and the shade is equally dark everywhere. Its edge gets softer with the distance from
 //! the corner, as with a lamp.
 
-use egui_macroquad::egui::epaint::Mesh;
-use egui_macroquad::egui::{Color32, Painter, Shape};
-use glam::Vec2;
 use phaselock::physics::{Aabb, ray_to_walls};
+use phaselock_client::prelude::*;
 use phaselock_games::skirmish::arena::{Arena, HALF};
-
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{fade, quad, triangle};
-use phaselock_client::palette;
 
 /// Darkness of the shade, 0 to 1.
 const DARK: f32 = 0.48;
@@ -37,9 +31,9 @@ struct Look {
 }
 
 /// Paints the shade on the floor, as seen from the viewpoint.
-pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: Vec2) {
+pub(super) fn draw(brush: &Brush<'_>, arena: &Arena, viewpoint: Vec2) {
     // Only walls between the viewpoint and the visible part throw shade on that.
-    let seen = Aabb { min: camera.middle - camera.half(), max: camera.middle + camera.half() };
+    let seen = Aabb::centred(brush.camera.middle, brush.camera.half());
     let seen = Aabb { min: seen.min.min(viewpoint), max: seen.max.max(viewpoint) }.grown(0.5);
     let near = |wall: &&Aabb| wall.min.cmplt(seen.max).all() && wall.max.cmpgt(seen.min).all();
     let walls: Vec<_> = arena.walls.iter().filter(near).copied().collect();
@@ -55,14 +49,14 @@ pub(super) fn draw(painter: &Painter, camera: Camera, arena: &Arena, viewpoint: 
         // Beyond the arena there is no floor.
         if !(is_outer(a) && is_outer(b)) {
             let far = [viewpoint + next.along * FAR, viewpoint + look.along * FAR];
-            quad(&mut mesh, [a, b, far[0], far[1]].map(|at| camera.to_screen(at)), dark);
+            brush.quad(&mut mesh, [a, b, far[0], far[1]], dark);
         }
         let step = look.after - look.before;
         if step.abs() > 0.05 {
-            edge(&mut mesh, camera, &walls, viewpoint, *look, dark);
+            edge(&mut mesh, brush, &walls, viewpoint, *look);
         }
     }
-    painter.add(Shape::mesh(mesh));
+    brush.painter.add(Shape::mesh(mesh));
 }
 
 /// All directions in which something begins or ends, in order.
@@ -100,14 +94,8 @@ fn is_outer(point: Vec2) -> bool {
 }
 
 /// The soft edge that a corner throws, on the lit side of its shade.
-fn edge(
-    mesh: &mut Mesh,
-    camera: Camera,
-    walls: &[Aabb],
-    viewpoint: Vec2,
-    look: Look,
-    dark: Color32,
-) {
+fn edge(mesh: &mut Mesh, brush: &Brush<'_>, walls: &[Aabb], viewpoint: Vec2, look: Look) {
+    let dark = fade(palette::VOID, DARK);
     let near = look.before.min(look.after);
     let lit = if look.after > look.before { look.along.perp() } else { -look.along.perp() };
     let corner = viewpoint + look.along * near;
@@ -121,7 +109,7 @@ fn edge(
     let mut last = ray(0);
     for next in (1..=SLICES).map(ray) {
         let corners = [(corner, next.1), last, next];
-        triangle(mesh, corners.map(|(at, color)| (camera.to_screen(at), color)));
+        brush.fan(mesh, corners);
         last = next;
     }
 }

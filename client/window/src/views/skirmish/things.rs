@@ -2,22 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use egui_macroquad::egui::{
-    Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2 as Ui, vec2,
-};
-use glam::Vec2;
-use phaselock::game::{Entities, Slot};
-use phaselock::ids::{EntityId, PlayerId};
 use phaselock::time::Rates;
+use phaselock_client::prelude::*;
 use phaselock_games::skirmish::flight::{FUSE_SECS, SHELL_RADIUS};
 use phaselock_games::skirmish::props::{BARREL_RADIUS, CRATE_HALF};
-use phaselock_games::skirmish::{Mine, Pickup, Piece, Prop, Shell};
+use phaselock_games::skirmish::{Mine, Pickup, Piece, Prop, Shell, Skirmish};
 
 use super::icons::{Icon, icon};
-use phaselock_client::camera::Camera;
-use phaselock_client::paint::{arc, beam, dashes, fade, glow, light, mix, shadow};
-use phaselock_client::palette;
-use phaselock_client::particles::Particles;
 
 const SIGHT_SECS: f32 = 0.15;
 /// Height of crates and barrels, as a share of the camera's height.
@@ -84,18 +75,12 @@ impl Things {
         }
     }
 
-    pub(super) fn draw_floor(
-        &self,
-        painter: &Painter,
-        camera: Camera,
-        own: PlayerId,
-        age_secs: f32,
-    ) {
+    pub(super) fn draw_floor(&self, brush: &Brush<'_>, own: PlayerId, age_secs: f32) {
         for (slot, sight) in self.seen.values() {
             match &slot.entity {
-                Piece::Pickup(it) => pickup(painter, camera, it, *sight, age_secs),
+                Piece::Pickup(it) => pickup(brush, it, *sight, age_secs),
                 Piece::Mine(it) => {
-                    mine(painter, camera, it, slot.owner == Some(own), *sight, age_secs);
+                    mine(brush, it, slot.owner == Some(own), *sight, age_secs);
                 }
                 _ => {}
             }
@@ -103,167 +88,145 @@ impl Things {
     }
 
     /// Paints standing props, or carried ones.
-    pub(super) fn draw_props(&self, painter: &Painter, camera: Camera, carried: bool) {
+    pub(super) fn draw_props(&self, brush: &Brush<'_>, carried: bool) {
         for (slot, sight) in self.seen.values() {
             if let Piece::Prop(it) = &slot.entity
                 && !it.gone
                 && it.held == carried
             {
-                prop(painter, camera, it, *sight);
+                prop(brush, it, *sight);
             }
         }
     }
 }
 
-pub(super) fn draw_shells(
-    painter: &Painter,
-    camera: Camera,
-    entities: &Entities<Piece>,
-    own: PlayerId,
-    rates: Rates,
-) {
+pub(super) fn draw_shells(brush: &Brush<'_>, scene: &Scene<'_, Skirmish>) {
+    let entities = &scene.picture.entities;
     for slot in entities.records::<Shell>().filter(|slot| slot.entity.burst == 0) {
-        let color = palette::side(slot.owner == Some(own));
+        let color = palette::side(slot.owner == Some(scene.player));
         if slot.entity.grenade {
-            grenade(painter, camera, &slot.entity, color, rates);
+            grenade(brush, &slot.entity, color, scene.rates);
         } else {
-            rocket(painter, camera, &slot.entity, color);
+            rocket(brush, &slot.entity, color);
         }
     }
 }
 
-fn rocket(painter: &Painter, camera: Camera, shell: &Shell, color: Color32) {
-    let along = shell.velocity().normalize_or_zero();
-    let metre = camera.scale;
-    let at = |far: f32, aside: f32| {
-        camera.to_screen(shell.position() + along * far + along.perp() * aside)
-    };
-    glow(painter, at(-0.25, 0.0), 0.55 * metre, light(palette::WARN, 0.5));
-    let flame = [(at(-0.2, 0.0), light(Color32::WHITE, 0.95)), (at(-0.75, 0.0), light(color, 0.0))];
-    beam(painter, flame, 0.26 * metre);
-    let body =
-        vec![at(-0.25, -0.09), at(0.14, -0.09), at(0.34, 0.0), at(0.14, 0.09), at(-0.25, 0.09)];
-    let edge = Stroke::new(1.6, color);
-    painter.add(Shape::convex_polygon(body, palette::STEEL, edge));
+fn rocket(brush: &Brush<'_>, shell: &Shell, color: Color32) {
+    let brush = brush.local(shell.position(), shell.velocity().normalize_or(Vec2::X));
+    brush.glow((-0.25, 0.0), 0.55, light(palette::WARN, 0.5));
+    let tail = ((-0.75, 0.0), light(color, 0.0));
+    brush.beam([((-0.2, 0.0), light(Color32::WHITE, 0.95)), tail], 0.26);
+    let body = [(-0.25, -0.09), (0.14, -0.09), (0.34, 0.0), (0.14, 0.09), (-0.25, 0.09)];
+    brush.polygon(body, palette::STEEL, (1.6, color));
     for side in [-1.0, 1.0] {
-        let fin = [at(-0.1, 0.08 * side), at(-0.28, 0.2 * side)];
-        painter.line_segment(fin, Stroke::new(0.07 * metre, color));
+        brush.line([(-0.1, 0.08 * side), (-0.28, 0.2 * side)], brush.stroke(0.07, color));
     }
 }
 
-fn grenade(painter: &Painter, camera: Camera, shell: &Shell, color: Color32, rates: Rates) {
-    let (at, metre) = (camera.to_screen(shell.position()), camera.scale);
-    let radius = SHELL_RADIUS * 1.35 * metre;
+fn grenade(brush: &Brush<'_>, shell: &Shell, color: Color32, rates: Rates) {
+    let brush = brush.local(shell.position(), Vec2::X);
+    let (at, radius) = (Vec2::ZERO, SHELL_RADIUS * 1.35);
     let left = f32::from(shell.fuse) * rates.step_secs();
     // The less time is left, the faster it blinks.
     let part = 1.0 - left / FUSE_SECS;
     let blinks = (part * part * 16.0 + part * 4.0).fract() < 0.5;
-    glow(painter, at + vec2(0.08, 0.13) * metre, radius * 1.4, Color32::from_black_alpha(130));
-    painter.circle(at, radius, palette::OWN_DARK, Stroke::new(2.0, color));
-    painter.circle_stroke(at, radius * 0.55, Stroke::new(1.2, fade(color, 0.7)));
-    arc(painter, at, radius + 4.0, -0.25, 1.0 - part, Stroke::new(2.0, fade(palette::WARN, 0.9)));
+    brush.glow((0.08, 0.13), radius * 1.4, Color32::from_black_alpha(130));
+    brush.circle(at, radius, palette::OWN_DARK, (2.0, color));
+    brush.ring(at, radius * 0.55, (1.2, fade(color, 0.7)));
+    let around = radius + 4.0 / brush.metre;
+    brush.arc(at, around, (-0.25, 1.0 - part), (2.0, fade(palette::WARN, 0.9)));
     if blinks {
-        glow(painter, at, radius * 2.4, light(palette::BAD, 0.7));
-        painter.circle_filled(at, radius * 0.4, Color32::WHITE);
+        brush.glow(at, radius * 2.4, light(palette::BAD, 0.7));
+        brush.disc(at, radius * 0.4, Color32::WHITE);
     }
 }
 
-fn prop(painter: &Painter, camera: Camera, prop: &Prop, sight: f32) {
-    let metre = camera.scale;
+fn prop(brush: &Brush<'_>, prop: &Prop, sight: f32) {
     let rise = if prop.held { CARRIED_HEIGHT } else { 0.0 };
-    let middle = prop.position();
-    let low = |point: Vec2| camera.to_screen_at(point, rise);
-    let high = |point: Vec2| camera.to_screen_at(point, rise + HEIGHT);
+    let brush = brush.local(prop.position(), Vec2::X);
+    let (low, high) = (brush.raised(rise), brush.raised(rise + HEIGHT));
     let shade = Color32::from_black_alpha((110.0 * sight) as u8);
-    let off = vec2(0.1, 0.16) * metre * if prop.held { 2.6 } else { 1.0 };
+    let off = Vec2::new(0.1, 0.16) * if prop.held { 2.6 } else { 1.0 };
+    let dye = |color: Color32| fade(color, sight);
     if prop.barrel {
-        let radius = BARREL_RADIUS * metre;
-        glow(painter, camera.to_screen(middle) + off, radius * 1.5, shade);
-        let side = fade(mix(palette::BARREL, palette::VOID, 0.45), sight);
-        painter.circle_filled(low(middle), radius, side);
-        let burns = prop.fuse > 0;
-        let top = high(middle);
-        let color = if burns { Color32::WHITE } else { palette::BARREL };
-        painter.circle_filled(top, radius, fade(color, sight));
+        let (at, radius) = (Vec2::ZERO, BARREL_RADIUS);
+        brush.glow(off, radius * 1.5, shade);
+        low.disc(at, radius, dye(mix(palette::BARREL, palette::VOID, 0.45)));
+        high.disc(at, radius, dye(if prop.fuse > 0 { Color32::WHITE } else { palette::BARREL }));
         // Stripes of danger around the rim, and a sign in the middle.
         for n in 0_u8..8 {
             let color = if n % 2 == 0 { palette::WARN } else { palette::VOID };
-            let stroke = Stroke::new(radius * 0.3, fade(color, sight));
-            arc(painter, top, radius * 0.84, f32::from(n) / 8.0, 0.125, stroke);
+            let stroke = brush.stroke(radius * 0.3, dye(color));
+            high.arc(at, radius * 0.84, (f32::from(n) / 8.0, 0.125), stroke);
         }
-        let size = radius * 0.42;
-        let sign = [vec2(0.0, -1.0), vec2(0.95, 0.75), vec2(-0.95, 0.75)];
-        let sign = sign.iter().map(|corner| top + *corner * size).collect();
-        let line = Stroke::new(1.6, fade(palette::WARN, sight));
-        painter.add(Shape::closed_line(sign, line));
-        painter.line_segment([top - vec2(0.0, size * 0.4), top + vec2(0.0, size * 0.25)], line);
+        let line = Stroke::new(1.6, dye(palette::WARN));
+        let sign = high.local(at, Vec2::X * (radius * 0.42));
+        sign.outline([(0.0, -1.0), (0.95, 0.75), (-0.95, 0.75)], line);
+        sign.line([(0.0, -0.4), (0.0, 0.25)], line);
         return;
     }
     let half = Vec2::splat(CRATE_HALF);
-    let rect = |at: &dyn Fn(Vec2) -> Pos2| Rect::from_min_max(at(middle - half), at(middle + half));
-    let ground =
-        Rect::from_min_max(camera.to_screen(middle - half), camera.to_screen(middle + half));
-    shadow(painter, ground.translate(off), 0.2 * metre, shade);
-    let side = fade(mix(palette::CRATE, palette::VOID, 0.5), sight);
-    painter.rect_filled(rect(&low), 0.04 * metre, side);
-    let top = rect(&high);
-    painter.rect_filled(top, 0.04 * metre, fade(palette::CRATE, sight));
-    let plank = Stroke::new(1.0, fade(mix(palette::CRATE, palette::VOID, 0.35), sight));
+    let (painter, corner) = (brush.painter, 0.04 * brush.metre);
+    shadow(painter, brush.rect(off - half, off + half), 0.2 * brush.metre, shade);
+    let side = dye(mix(palette::CRATE, palette::VOID, 0.5));
+    painter.rect_filled(low.rect(-half, half), corner, side);
+    let top = high.rect(-half, half);
+    painter.rect_filled(top, corner, dye(palette::CRATE));
+    let plank = Stroke::new(1.0, dye(mix(palette::CRATE, palette::VOID, 0.35)));
     for share in [0.25, 0.5, 0.75] {
-        let y = top.top() + top.height() * share;
-        painter.hline(top.x_range(), y, plank);
+        painter.hline(top.x_range(), top.top() + top.height() * share, plank);
     }
-    let frame = Stroke::new(0.11 * metre, fade(palette::CRATE_EDGE, sight));
-    let inner = top.shrink(0.055 * metre);
+    let frame = brush.stroke(0.11, dye(palette::CRATE_EDGE));
+    let inner = top.shrink(0.055 * brush.metre);
     painter.line_segment([inner.left_top(), inner.right_bottom()], frame);
-    painter.rect_stroke(top, 0.04 * metre, frame, StrokeKind::Inside);
+    painter.rect_stroke(top, corner, frame, StrokeKind::Inside);
 }
 
-fn pickup(painter: &Painter, camera: Camera, pickup: &Pickup, sight: f32, age_secs: f32) {
-    let (at, metre) = (camera.to_screen(pickup.position()), camera.scale);
+fn pickup(brush: &Brush<'_>, pickup: &Pickup, sight: f32, age_secs: f32) {
+    let brush = brush.local(pickup.position(), Vec2::X);
+    let metre = brush.metre;
     let sign = Icon::of_goods(pickup.goods());
-    let ring = Stroke::new(1.5, fade(palette::MARKING, sight));
-    painter.circle_stroke(at, 0.5 * metre, ring);
+    brush.ring(Vec2::ZERO, 0.5, (1.5, fade(palette::MARKING, sight)));
     if pickup.taken {
-        icon(painter, at, 0.42 * metre, sign, fade(palette::MARKING, sight * 0.9));
+        let at = brush.point(Vec2::ZERO);
+        icon(brush.painter, at, 0.42 * metre, sign, fade(palette::MARKING, sight * 0.9));
         return;
     }
     let swing = (age_secs * 2.4 + pickup.x).sin() * 0.04;
     let color = if sign == Icon::Health { palette::GOOD } else { palette::STEEL };
-    glow(painter, at, 0.85 * metre, light(color, 0.22 * sight));
-    let at = at - vec2(0.0, (0.06 + swing) * metre);
+    brush.glow(Vec2::ZERO, 0.85, light(color, 0.22 * sight));
+    let brush = brush.local((0.0, -0.06 - swing), Vec2::X);
     let plate = fade(palette::PANEL, 0.9 * sight);
     let edge = Stroke::new(2.0, fade(color, sight));
     if sign == Icon::Health {
-        let rect = Rect::from_center_size(at, Ui::splat(0.7 * metre));
-        painter.rect(rect, 0.12 * metre, plate, edge, StrokeKind::Inside);
+        let rect = brush.rect(Vec2::splat(-0.35), Vec2::splat(0.35));
+        brush.painter.rect(rect, 0.12 * metre, plate, edge, StrokeKind::Inside);
     } else {
-        let corner =
-            |n: u8| at + Ui::angled(f32::from(n) / 6.0 * std::f32::consts::TAU) * 0.42 * metre;
-        let points = (0..6).map(corner).collect();
-        painter.add(Shape::convex_polygon(points, plate, edge));
+        let corner = |n: u8| Vec2::from_angle(f32::from(n) / 6.0 * std::f32::consts::TAU) * 0.42;
+        brush.polygon((0..6).map(corner), plate, edge);
     }
-    icon(painter, at, 0.44 * metre, sign, fade(color, sight));
+    icon(brush.painter, brush.point(Vec2::ZERO), 0.44 * metre, sign, fade(color, sight));
 }
 
-fn mine(painter: &Painter, camera: Camera, mine: &Mine, own: bool, sight: f32, age_secs: f32) {
+fn mine(brush: &Brush<'_>, mine: &Mine, own: bool, sight: f32, age_secs: f32) {
     if mine.burst > 0 {
         return;
     }
-    let (at, metre) = (camera.to_screen(mine.position()), camera.scale);
-    let color = palette::side(own);
-    glow(painter, at, 0.4 * metre, Color32::from_black_alpha((120.0 * sight) as u8));
-    icon(painter, at, 0.56 * metre, Icon::Mine, fade(palette::STEEL, sight));
-    painter.circle_filled(at, 0.1 * metre, fade(palette::VOID, sight));
+    let (at, color) = (mine.position(), palette::side(own));
+    brush.glow(at, 0.4, Color32::from_black_alpha((120.0 * sight) as u8));
+    let steel = fade(palette::STEEL, sight);
+    icon(brush.painter, brush.point(at), 0.56 * brush.metre, Icon::Mine, steel);
+    brush.disc(at, 0.1, fade(palette::VOID, sight));
     // A dashed ring around an own mine, a whole one around another's.
     let ring = Stroke::new(1.6, fade(color, 0.8 * sight));
     if own {
-        dashes(painter, (at, 0.36 * metre), 6, (0.0, 0.54), ring);
+        brush.dashes(at, 0.36, 6, (0.0, 0.54), ring);
     } else {
-        painter.circle_stroke(at, 0.36 * metre, ring);
+        brush.ring(at, 0.36, ring);
     }
     if (age_secs * 1.4 + mine.x).fract() < 0.3 {
-        glow(painter, at, 0.3 * metre, light(color, 0.9 * sight));
-        painter.circle_filled(at, 0.06 * metre, fade(Color32::WHITE, sight));
+        brush.glow(at, 0.3, light(color, 0.9 * sight));
+        brush.disc(at, 0.06, fade(Color32::WHITE, sight));
     }
 }
