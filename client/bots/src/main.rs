@@ -152,9 +152,9 @@ fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Re
     if arguments.json {
         return writeln!(out, "{}", serde_json::to_string(mean)?);
     }
-    writeln!(out, "client{}", Summary::HEADING)?;
+    writeln!(out, "client{}", Summary::heading())?;
     for (number, summary) in summaries.iter().enumerate() {
-        writeln!(out, "{:6}{summary}", number + 1)?;
+        writeln!(out, "{:6}{}", number + 1, summary.row())?;
     }
-    writeln!(out, "  mean{mean}")
+    writeln!(out, "  mean{}", mean.row())
 }
