@@ -12,7 +12,7 @@ use phaselock::clock::pll::LoopFilter;
 use phaselock::link::Conditions;
 use phaselock_bots::{self, Summary};
 use phaselock_lab::record::MotionFiles;
-use phaselock_lab::usage::sentence;
+use phaselock_lab::usage;
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -70,14 +70,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if !error.use_stderr() => {
-            let _ = error.print();
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("phaselock-bots: {}; see --help", sentence(&error));
-            return ExitCode::from(2);
-        }
+        Err(error) => return usage::report("phaselock-bots", &error),
     };
     let filter = std::env::var("PHASELOCK_LOG_FILTER").ok().and_then(|text| text.parse().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));

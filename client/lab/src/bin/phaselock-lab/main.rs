@@ -13,12 +13,15 @@ mod thesis;
 
 use std::process::ExitCode;
 
+use clap::Parser;
+use phaselock_lab::usage;
+
 use args::{Args, Command};
 
 fn main() -> ExitCode {
-    let args = match Args::parse(std::env::args_os()) {
+    let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return error.report(),
+        Err(error) => return usage::report("phaselock-lab", &error),
     };
     let games = phaselock_games::all();
     let done = match args.command {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 
 use anyhow::{Context, Result, bail};
 use phaselock::games::Games;
@@ -42,7 +41,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
     let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
     let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
 
-    let rows = run::measure(&plan, jobs(args.jobs), &stop, "sweep");
+    let rows = run::measure(&plan, args.common.jobs(), &stop, "sweep");
     let standard = [&csv, &json].into_iter().flatten().any(Output::is_standard);
     if let Some(csv) = csv {
         csv.write(&csv_of(&rows))?;
@@ -94,10 +93,6 @@ fn check_outputs(args: &SweepArgs) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn jobs(asked: Option<u16>) -> usize {
-    asked.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
-}
-
 fn csv_of(rows: &[Row]) -> String {
     let mut text = CSV_HEADER.to_owned() + "\n";
     for row in rows {
@@ -134,7 +129,7 @@ fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
         delay: args.delay.map_or(DelayRule::Steered, |ms| DelayRule::Fixed(micros(ms))),
         horizon: args.horizon / 1e3,
         repeats: args.repeats,
-        seed: args.seed,
+        seed: args.common.seed,
         secs: args.seconds.unwrap_or(f64::MAX),
     })
 }
