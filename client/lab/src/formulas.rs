@@ -35,30 +35,27 @@ pub const UNIT_SECS: f64 = 0.1;
 const STEP_SECS: f64 = 0.001;
 
 impl Formula {
-    /// All shapes.
+    /// All formulas.
     pub const ALL: &'static [Self] =
         &[Self::Accelerated, Self::Zigzag, Self::Smooth, Self::Sine, Self::Logarithm];
 
+    /// Names on the command line and for people.
+    const NAMES: [[&'static str; 2]; 5] = [
+        ["accelerated", "Accelerated"],
+        ["zigzag", "Zigzag"],
+        ["smooth", "Smooth"],
+        ["sine", "Sine"],
+        ["logarithm", "Logarithm"],
+    ];
+
     /// Name on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Accelerated => "accelerated",
-            Self::Zigzag => "zigzag",
-            Self::Smooth => "smooth",
-            Self::Sine => "sine",
-            Self::Logarithm => "logarithm",
-        }
+        Self::NAMES[self as usize][0]
     }
 
     /// Name for people.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Accelerated => "Accelerated",
-            Self::Zigzag => "Zigzag",
-            Self::Smooth => "Smooth",
-            Self::Sine => "Sine",
-            Self::Logarithm => "Logarithm",
-        }
+    pub const fn title(self) -> &'static str {
+        Self::NAMES[self as usize][1]
     }
 
     /// Position in pixels at a time of a path of `secs` seconds.

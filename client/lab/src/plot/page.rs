@@ -277,22 +277,18 @@ impl Page {
         self.add(format_args!(
             "<g fill=\"{fill}\" stroke=\"#fff\" stroke-width=\"1.8\" paint-order=\"stroke\">"
         ));
+        let outline = stroke.marker.outline();
         for [x, y] in positions {
             if stroke.marker == Marker::Circle {
-                self.add(format_args!(
-                    "<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
-                    Px(*x),
-                    Px(*y)
-                ));
+                let (x, y) = (Px(*x), Px(*y));
+                self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>"));
                 continue;
             }
-            let corners = stroke
-                .marker
-                .outline()
-                .iter()
-                .map(|corner| corner.map(|part| f64::from(part) * radius * 1.2));
-            let data: Vec<String> =
-                corners.map(|[dx, dy]| format!("{} {}", Px(x + dx), Px(y + dy))).collect();
+            let corner = |corner: &[f32; 2]| {
+                let [dx, dy] = corner.map(|part| f64::from(part) * radius * 1.2);
+                format!("{} {}", Px(x + dx), Px(y + dy))
+            };
+            let data: Vec<String> = outline.iter().map(corner).collect();
             self.add(format_args!("<path d=\"M{}Z\"/>", data.join("L")));
         }
         self.add(format_args!("</g>"));
