@@ -3,8 +3,9 @@
 //! Three kinds are read, told apart by their content and never by the file's name:
 //!
 //! ```text
-//! time,x,y             CSV: with a header the columns may have any order and there may be others; the
-//! 0.0,12.5,3           separator is a comma, a semicolon or a tab; lines that begin with # are skipped
+//! time,x,y         CSV: with a header the columns may have any order, and there may be others;
+//! 0.0,12.5,3       the separator is a comma, a semicolon or a tab; lines that begin with # are
+//!                  skipped
 //!
 //! [[0.0, 12.5, 3], {"t": 0.1, "x": 12.5, "y": 3}]                        JSON: arrays or objects
 //! {"t": 0.1, "x": 12.5, "y": 3}                                          either, one in each line
@@ -127,7 +128,8 @@ enum Problem {
     #[error("{what} is {quote}, beyond 1e13; use a larger unit or count from nearer by")]
     Far { what: &'static str, quote: Quote },
     #[error(
-        "the time {time:?} s does not rise above the {before:?} s of line {line}; sort the points by time"
+        "the time {time:?} s does not rise above the {before:?} s of line {line}; sort the points \
+         by time"
     )]
     NotRising { time: f64, before: f64, line: usize },
     #[error(
@@ -241,6 +243,14 @@ fn number(line: usize, what: &'static str, text: &str) -> Result<f64, FileError>
         return Err(Problem::Far { what, quote: quote() }.at(line));
     }
     Ok(number)
+}
+
+/// Names of a time in seconds, and of one in milliseconds, where seconds are not there.
+const SECONDS: &[&str] = &["time", "t", "seconds"];
+const MILLISECONDS: &[&str] = &["time_ms", "ms"];
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// A motion that is being read, point by point.

@@ -4,7 +4,10 @@ use phaselock::fields::Values;
 use phaselock::games::{Games, UnknownGame};
 use phaselock::time::Rates;
 
-use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, number};
+use super::{
+    FileError, MILLISECONDS, Motion, Point, Problem, Quote, SECONDS, Source, Taker, is_one_of,
+    kind_of, number,
+};
 
 /// Beginning of a recording of play; the number of its layout and a colon follow.
 pub(super) const MARK: &str = "# phaselock motion ";
@@ -27,12 +30,8 @@ pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
         Some(told) => {
             // The last line counts only if it is over: a number may have lost its last digits.
             let whole = if text.ends_with('\n') { lines } else { lines - 1 };
-            recording(
-                (told, games),
-                content.take_while(|(at, _)| *at <= whole),
-                lines,
-                &mut taker,
-            )?;
+            let content = content.take_while(|(at, _)| *at <= whole);
+            recording((told, games), content, lines, &mut taker)?;
         }
         None => plain(content, &mut taker)?,
     }
@@ -79,8 +78,8 @@ impl Columns {
             return Ok((columns, false));
         }
         let index = |column: &'static str, names: &[&str]| {
-            let named = |cell: &str| names.iter().any(|name| cell.eq_ignore_ascii_case(name));
-            let mut indices = (0..).zip(cells()).filter(|(_, cell)| named(cell)).map(|(at, _)| at);
+            let named = (0..).zip(cells()).filter(|(_, cell)| is_one_of(cell, names));
+            let mut indices = named.map(|(at, _)| at);
             let found = indices.next();
             match indices.next() {
                 Some(_) => Err(Problem::Twice { header: Quote::of(line), column }.at(number)),
@@ -88,9 +87,9 @@ impl Columns {
             }
         };
         let lacks = |column| Problem::NoColumn { header: Quote::of(line), column }.at(number);
-        let (time, per_second) = match index("time", &["time", "t", "seconds"])? {
+        let (time, per_second) = match index("time", SECONDS)? {
             Some(time) => (time, 1.0),
-            None => (index("time", &["time_ms", "ms"])?.ok_or_else(|| lacks("time"))?, 1000.0),
+            None => (index("time", MILLISECONDS)?.ok_or_else(|| lacks("time"))?, 1000.0),
         };
         let x = index("x", &["x"])?.ok_or_else(|| lacks("x"))?;
         let y = index("y", &["y"])?.ok_or_else(|| lacks("y"))?;
@@ -164,7 +163,7 @@ fn recording<'a>(
     let Some((at, header)) = content.next() else { return Err(Problem::Few(0).at(lines)) };
     check_header(&source, header).map_err(|problem| problem.at(at))?;
     let needs = RECORDING.len() + source.fields.len();
-    let mut course_before = 0;
+    let mut segment_before = 0;
     for (at, line) in content {
         let has = line.split(',').count();
         if has < needs {
@@ -172,8 +171,8 @@ fn recording<'a>(
         }
         let mut cells = line.split(',').map(cell);
         let time = number(at, "the time", cells.next().unwrap_or_default())?;
-        let segment = rising(cells.next().unwrap_or_default(), course_before, at)?;
-        course_before = segment;
+        let segment = rising(cells.next().unwrap_or_default(), segment_before, at)?;
+        segment_before = segment;
         let mut values = Values::default();
         for ((value, field), cell) in values.iter_mut().zip(source.fields).zip(cells) {
             number(at, field.name, cell)?;
@@ -229,12 +228,7 @@ fn check_header(source: &Source, header: &str) -> Result<(), Problem> {
             return Err(Problem::Field { column, quote, expected });
         }
     }
-    match cells.next() {
-        None => Ok(()),
-        Some(more) => {
-            let column = RECORDING.len() + source.fields.len() + 1;
-            let (quote, expected) = (Quote::of(more), Quote::of(""));
-            Err(Problem::Field { column, quote, expected })
-        }
-    }
+    let column = RECORDING.len() + source.fields.len() + 1;
+    let more = |more| Problem::Field { column, quote: Quote::of(more), expected: Quote::of("") };
+    cells.next().map_or(Ok(()), |cell| Err(more(cell)))
 }

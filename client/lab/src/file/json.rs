@@ -3,14 +3,18 @@
 //! Numbers are read from the text itself, which serde_json hands on as it stands: so that their
 //! place in the file is known, and that they are judged as those of other files are.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde_json::Deserializer;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::{FileError, Motion, Point, Problem, Quote, Taker, line_at, number};
+use super::{
+    FileError, MILLISECONDS, Motion, Point, Problem, Quote, SECONDS, Taker, is_one_of, line_at,
+    number,
+};
 
 pub(super) fn read(text: &str) -> Result<Motion, FileError> {
     let mut taker = Taker::default();
@@ -97,11 +101,11 @@ impl<'t> Points<'t, '_> {
         let line = line + line_at(between, between.len()) - 1;
         self.place = (offset, line);
 
-        let mut reader = Deserializer::from_str(element);
         let no_point = |_| Problem::NoPoint(Quote::of(element)).at(line);
-        let parts = match element.as_bytes().first() {
-            Some(b'[') => reader.deserialize_seq(Parts),
-            _ => reader.deserialize_map(Parts),
+        let parts = if element.starts_with('[') {
+            serde_json::from_str(element).map(of_array)
+        } else {
+            serde_json::from_str(element).map(of_object)
         };
         let ([time, x, y], per_second) = parts.map_err(no_point)?;
         let read = |what: &'static str, part: Option<&str>| {
@@ -119,44 +123,20 @@ impl<'t> Points<'t, '_> {
 
 /// Time, x and y of an element, as they are written, and how many of its units of time make a
 /// second.
-struct Parts;
+type Parts<'t> = ([Option<&'t str>; 3], f64);
 
-impl<'t> Visitor<'t> for Parts {
-    type Value = ([Option<&'t str>; 3], f64);
+fn of_array(all: Vec<&RawValue>) -> Parts<'_> {
+    ([0, 1, 2].map(|at: usize| all.get(at).map(|part| part.get())), 1.0)
+}
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a point")
-    }
-
-    fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
-        let mut parts = [None; 3];
-        for part in &mut parts {
-            *part = elements.next_element::<&'t RawValue>()?.map(RawValue::get);
-        }
-        while elements.next_element::<IgnoredAny>()?.is_some() {}
-        Ok((parts, 1.0))
-    }
-
-    fn visit_map<A: MapAccess<'t>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let (mut parts, mut per_second) = ([None; 3], 1.0);
-        while let Some((key, value)) = entries.next_entry::<String, &'t RawValue>()? {
-            let part = match key.to_ascii_lowercase().as_str() {
-                "time" | "t" | "seconds" => 0,
-                // Seconds are taken where there are both.
-                "time_ms" | "ms" if parts[0].is_none() => {
-                    per_second = 1000.0;
-                    parts[0] = Some(value.get());
-                    continue;
-                }
-                "x" => 1,
-                "y" => 2,
-                _ => continue,
-            };
-            if part == 0 {
-                per_second = 1.0;
-            }
-            parts[part] = Some(value.get());
-        }
-        Ok((parts, per_second))
-    }
+fn of_object(all: BTreeMap<String, &RawValue>) -> Parts<'_> {
+    let part = |names: &[&str]| {
+        let mut named = all.iter().filter(|(key, _)| is_one_of(key, names));
+        named.next().map(|(_, value)| value.get())
+    };
+    let (time, per_second) = match part(SECONDS) {
+        Some(time) => (Some(time), 1.0),
+        None => (part(MILLISECONDS), 1000.0),
+    };
+    ([time, part(&["x"]), part(&["y"])], per_second)
 }
