@@ -5,7 +5,7 @@ use std::fmt::Write;
 use phaselock::limits::INTERPOLATION_DELAY_MAX;
 
 use super::super::Recording;
-use super::super::plot::{self, Curve, Lines};
+use super::super::plot::{self, Curve, Curves, Series};
 use super::super::ranking::ALIKE;
 use super::super::report::{Columns, figure, tabulate, whole};
 use super::super::strokes::Stroke;
@@ -225,28 +225,27 @@ impl Advice {
     pub fn picture(&self) -> String {
         let curve = |number: usize, name: &str, of: &dyn Fn(&AtRate) -> Option<&Pick>| {
             let point = |it: &AtRate| of(it).map(|pick| [it.send_rate_hz, pick.visual_px]);
+            let (name, stroke, note) = (name.into(), Stroke::of(number), String::new());
             Curve {
-                name: name.into(),
-                stroke: Stroke::of(number),
+                series: Series { name, stroke, note },
                 points: vec![self.by_send_rate.iter().filter_map(point).collect()],
-                note: String::new(),
             }
         };
         let name =
             |pick: &Option<Pick>| pick.as_ref().map_or("nothing", |it| &*it.method).to_owned();
-        plot::lines(&Lines {
+        plot::curves(&Curves {
             title: format!("{} over {}: the best by send rate", self.path, self.network),
             subtitle: format!(
                 "the least visual error of all methods at each rate; advised: now {}, then {}",
                 name(&self.now),
                 name(&self.then)
             ),
-            x_label: "updates a second".into(),
-            y_label: "visual error / px".into(),
+            labels: Some(["updates a second", "visual error / px"]),
             curves: vec![
                 curve(0, "now: from where it is", &|it| it.now.as_ref()),
                 curve(1, "then: from where it was", &|it| it.then.as_ref()),
             ],
+            ..Curves::default()
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use super::Series;
 use super::axis::{Range, Scale, TICKS, drawable, ticks};
 use crate::strokes::{Marker, Stroke};
 
@@ -29,46 +30,29 @@ const LEGEND_SIZE: f64 = 12.5;
 const LEGEND_LINE: f64 = 16.0;
 
 /// A coordinate, rounded to two decimals.
-#[derive(Clone, Copy)]
-pub(super) struct Px(pub(super) f64);
-
-impl fmt::Display for Px {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not a number becomes 0, and what is too large the largest number.
-        let hundredths = (self.0 * 100.0).round() as i64;
-        let text =
-            format!("{}.{:02}", hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
-        let sign = if hundredths < 0 { "-" } else { "" };
-        write!(formatter, "{sign}{}", text.trim_end_matches('0').trim_end_matches('.'))
-    }
+pub(super) fn px(value: f64) -> String {
+    // Not a number becomes 0, and what is too large the largest number.
+    let hundredths = (value * 100.0).round() as i64;
+    let size = hundredths.unsigned_abs();
+    let text = format!("{}.{:02}", size / 100, size % 100);
+    let sign = if hundredths < 0 { "-" } else { "" };
+    sign.to_owned() + text.trim_end_matches('0').trim_end_matches('.')
 }
 
 /// Text as it may stand in XML, in an element or in an attribute.
-pub(super) struct Escaped<'a>(pub(super) &'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for letter in self.0.chars() {
-            match letter {
-                '&' => formatter.write_str("&amp;")?,
-                '<' => formatter.write_str("&lt;")?,
-                '>' => formatter.write_str("&gt;")?,
-                '"' => formatter.write_str("&quot;")?,
-                '\'' => formatter.write_str("&#39;")?,
-                // These no XML document may contain, not even escaped.
-                '\0'..='\u{8}'
-                | '\u{b}'
-                | '\u{c}'
-                | '\u{e}'..='\u{1f}'
-                | '\u{fffe}'
-                | '\u{ffff}' => {
-                    formatter.write_char('\u{fffd}')?;
-                }
-                _ => formatter.write_char(letter)?,
-            }
-        }
-        Ok(())
-    }
+fn escaped(text: &str) -> String {
+    let escape = |letter| match letter {
+        '&' => "&amp;".into(),
+        '<' => "&lt;".into(),
+        '>' => "&gt;".into(),
+        '"' => "&quot;".into(),
+        '\'' => "&#39;".into(),
+        '\t' | '\n' | '\r' => String::from(letter),
+        // These no XML document may contain, not even escaped.
+        '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => "\u{fffd}".into(),
+        _ => letter.into(),
+    };
+    text.chars().map(escape).collect()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +86,11 @@ pub(super) enum Sample<'a> {
     Lost,
 }
 
-pub(super) struct Entry<'a> {
-    pub(super) sample: Sample<'a>,
-    pub(super) name: &'a str,
-    pub(super) note: &'a str,
+/// A sample, a name, and a note that may be empty.
+pub(super) type Entry<'a> = (Sample<'a>, &'a str, &'a str);
+
+pub(super) fn entry(series: &Series) -> Entry<'_> {
+    (Sample::Stroke(&series.stroke), &series.name, &series.note)
 }
 
 #[derive(Clone, Copy)]
@@ -157,9 +142,10 @@ impl Page {
             Anchor::End => " text-anchor=\"end\"",
         };
         let gap = if style.is_empty() { "" } else { " " };
-        let (x, y, text) = (Px(x), Px(y), Escaped(text));
+        let (x, y, text) = (px(x), px(y), escaped(text));
         self.add(format_args!(
-            "<text x=\"{x}\" y=\"{y}\"{anchor} font-size=\"{size}\" fill=\"{fill}\"{gap}{style}>{text}</text>"
+            "<text x=\"{x}\" y=\"{y}\"{anchor} font-size=\"{size}\" \
+             fill=\"{fill}\"{gap}{style}>{text}</text>"
         ));
     }
 
@@ -174,7 +160,7 @@ impl Page {
         }
         if let Some(label) = label {
             let [x, y] = [MARGIN + 8.0, area.y + area.height / 2.0];
-            let turned = format!("transform=\"rotate(-90 {} {})\"", Px(x), Px(y));
+            let turned = format!("transform=\"rotate(-90 {} {})\"", px(x), px(y));
             self.text([x, y], Anchor::Middle, 12.5, INK, &turned, label);
         }
     }
@@ -198,20 +184,23 @@ impl Page {
     }
 
     fn rule(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], color: &str) {
-        let (x1, y1, x2, y2) = (Px(x1), Px(y1), Px(x2), Px(y2));
+        let (x1, y1, x2, y2) = (px(x1), px(y1), px(x2), px(y2));
         self.add(format_args!("<path d=\"M{x1} {y1}L{x2} {y2}\" stroke=\"{color}\"/>"));
     }
 
     pub(super) fn frame(&mut self, area: Area) {
-        let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
+        let Area { x, y, width, height } = area;
+        let [x, y, width, height] = [x, y, width, height].map(px);
         self.add(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"{FRAME}\"/>"
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"none\" \
+             stroke=\"{FRAME}\"/>"
         ));
     }
 
     /// Cuts off what follows, until [`Self::unclip`], outside of an area.
     pub(super) fn clip(&mut self, area: Area) {
-        let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
+        let Area { x, y, width, height } = area;
+        let [x, y, width, height] = [x, y, width, height].map(px);
         // An inner picture clips without an id, which could clash with another picture's on the
         // same web page.
         self.add(format_args!(
@@ -226,7 +215,7 @@ impl Page {
 
     /// A curve in its stroke, with markers here and there: at the points if these are few.
     pub(super) fn curve(&mut self, pieces: &[Vec<[f64; 2]>], stroke: &Stroke, phase: f64) {
-        self.path(pieces, format_args!("{}", Line(stroke)));
+        self.path(pieces, &line(stroke));
         let few = pieces.iter().map(Vec::len).sum::<usize>() <= 24;
         let (positions, radius) =
             if few { (pieces.concat(), MARKER) } else { (along(pieces, phase), MARKER_ALONG) };
@@ -235,18 +224,15 @@ impl Page {
 
     /// A line through means, with a marker for each, however many they are.
     pub(super) fn means(&mut self, points: &[[f64; 2]], stroke: &Stroke) {
-        let line = [points.to_vec()];
+        let joined = [points.to_vec()];
         // White below keeps it apart from the clouds.
-        self.path(
-            &line,
-            format_args!("stroke=\"#fff\" stroke-width=\"4.2\" stroke-opacity=\"0.75\""),
-        );
-        self.path(&line, format_args!("{}", Line(stroke)));
+        self.path(&joined, "stroke=\"#fff\" stroke-width=\"4.2\" stroke-opacity=\"0.75\"");
+        self.path(&joined, &line(stroke));
         self.markers(points, stroke, MARKER);
     }
 
     /// A line through points of the page, for each piece, in the given style.
-    pub(super) fn path(&mut self, pieces: &[Vec<[f64; 2]>], style: fmt::Arguments<'_>) {
+    pub(super) fn path(&mut self, pieces: &[Vec<[f64; 2]>], style: &str) {
         let mut data = String::new();
         for piece in pieces {
             let mut last = None;
@@ -259,7 +245,7 @@ impl Page {
                     Some(_) => 'L',
                 };
                 last = Some(*point);
-                write!(data, "{letter}{} {}", Px(point[0]), Px(point[1]))
+                write!(data, "{letter}{} {}", px(point[0]), px(point[1]))
                     .expect("a string takes any text");
             }
         }
@@ -273,20 +259,20 @@ impl Page {
         if positions.is_empty() {
             return;
         }
-        let fill = Color(stroke.color);
+        let fill = color(stroke.color);
         self.add(format_args!(
             "<g fill=\"{fill}\" stroke=\"#fff\" stroke-width=\"1.8\" paint-order=\"stroke\">"
         ));
         let outline = stroke.marker.outline();
         for [x, y] in positions {
             if stroke.marker == Marker::Circle {
-                let (x, y) = (Px(*x), Px(*y));
+                let (x, y) = (px(*x), px(*y));
                 self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>"));
                 continue;
             }
             let corner = |corner: &[f32; 2]| {
                 let [dx, dy] = corner.map(|part| f64::from(part) * radius * 1.2);
-                format!("{} {}", Px(x + dx), Px(y + dy))
+                format!("{} {}", px(x + dx), px(y + dy))
             };
             let data: Vec<String> = outline.iter().map(corner).collect();
             self.add(format_args!("<path d=\"M{}Z\"/>", data.join("L")));
@@ -301,14 +287,14 @@ impl Page {
         let apart = if came.len() > 1 { walked / (came.len() - 1) as f64 } else { f64::MAX };
         let radius = (apart * 0.3).clamp(1.6, 3.4);
         for [x, y] in came {
-            let (x, y, radius) = (Px(*x), Px(*y), Px(radius));
+            let (x, y, radius) = (px(*x), px(*y), px(radius));
             self.add(format_args!(
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" stroke=\"{INK}\"/>"
             ));
         }
         for [x, y] in lost {
-            let [left, right] = [Px(x - radius), Px(x + radius)];
-            let [top, bottom] = [Px(y - radius), Px(y + radius)];
+            let [left, right] = [px(x - radius), px(x + radius)];
+            let [top, bottom] = [px(y - radius), px(y + radius)];
             self.add(format_args!(
                 "<path d=\"M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}\" \
                  stroke=\"{LOST}\" stroke-width=\"1.6\"/>"
@@ -318,7 +304,7 @@ impl Page {
 
     pub(super) fn truth(&mut self, pieces: &[Vec<[f64; 2]>]) {
         let style = "stroke=\"#ccd1d9\" stroke-width=\"7\" stroke-linecap=\"round\"";
-        self.path(pieces, format_args!("{style}"));
+        self.path(pieces, style);
     }
 
     /// The legend in columns of this width, read down column by column; returns how high it is.
@@ -335,16 +321,14 @@ impl Page {
         for (column, entries) in entries.chunks(rows).enumerate() {
             let x = x + column as f64 * width;
             let mut y = y;
-            for entry in entries {
-                self.sample([x, y + LEGEND_LINE / 2.0], &entry.sample);
-                let names =
-                    wrapped(entry.name, room, LEGEND_SIZE).into_iter().map(|line| (line, INK));
-                let notes =
-                    wrapped(entry.note, room, LEGEND_SIZE).into_iter().map(|line| (line, SUBDUED));
-                for (line, fill) in names.chain(notes) {
-                    y += LEGEND_LINE;
-                    let at = [x + SAMPLE + SAMPLE_GAP, y - 3.6];
-                    self.text(at, Anchor::Start, LEGEND_SIZE, fill, "", &line);
+            for (sample, name, note) in entries {
+                self.sample([x, y + LEGEND_LINE / 2.0], sample);
+                for (text, fill) in [(name, INK), (note, SUBDUED)] {
+                    for line in wrapped(text, room, LEGEND_SIZE) {
+                        y += LEGEND_LINE;
+                        let at = [x + SAMPLE + SAMPLE_GAP, y - 3.6];
+                        self.text(at, Anchor::Start, LEGEND_SIZE, fill, "", &line);
+                    }
                 }
                 y += 7.0;
             }
@@ -354,14 +338,14 @@ impl Page {
     }
 
     fn sample(&mut self, [x, y]: [f64; 2], sample: &Sample<'_>) {
-        let line = [vec![[x, y], [x + SAMPLE, y]]];
+        let straight = [vec![[x, y], [x + SAMPLE, y]]];
         let middle = [x + SAMPLE / 2.0, y];
         match sample {
             Sample::Stroke(stroke) => {
-                self.path(&line, format_args!("{}", Line(stroke)));
+                self.path(&straight, &line(stroke));
                 self.markers(&[middle], stroke, MARKER);
             }
-            Sample::Truth => self.truth(&line),
+            Sample::Truth => self.truth(&straight),
             Sample::Update => self.updates(&[middle], &[]),
             Sample::Lost => self.updates(&[], &[middle]),
         }
@@ -369,8 +353,8 @@ impl Page {
 
     /// The picture, with a description for those who do not see it.
     pub(super) fn finish(self, title: &str, description: &str) -> String {
-        let (width, height, body) = (Px(self.width), Px(self.end + MARGIN / 2.0), self.body);
-        let (title, description) = (Escaped(title), Escaped(description));
+        let (width, height, body) = (px(self.width), px(self.end + MARGIN / 2.0), self.body);
+        let (title, description) = (escaped(title), escaped(description));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" \
              height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" \
@@ -380,26 +364,18 @@ impl Page {
     }
 }
 
-pub(super) struct Color(pub(super) [u8; 3]);
-
-impl fmt::Display for Color {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [red, green, blue] = self.0;
-        write!(formatter, "#{red:02x}{green:02x}{blue:02x}")
-    }
+pub(super) fn color([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-struct Line<'a>(&'a Stroke);
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "stroke=\"{}\" stroke-width=\"{STROKE_WIDTH}\"", Color(self.0.color))?;
-        if !self.0.dash.is_empty() {
-            let lengths: Vec<String> = self.0.dash.iter().map(f32::to_string).collect();
-            write!(formatter, " stroke-dasharray=\"{}\"", lengths.join(" "))?;
-        }
-        Ok(())
+/// The attributes of a line.
+fn line(stroke: &Stroke) -> String {
+    let mut style = format!("stroke=\"{}\" stroke-width=\"{STROKE_WIDTH}\"", color(stroke.color));
+    if !stroke.dash.is_empty() {
+        let lengths: Vec<String> = stroke.dash.iter().map(f32::to_string).collect();
+        style += &format!(" stroke-dasharray=\"{}\"", lengths.join(" "));
     }
+    style
 }
 
 /// The pieces of a curve on the page, broken where it cannot be drawn.
