@@ -2,8 +2,8 @@
 //!
 //! A test gives *margins*, all above 0 where the claim holds: logarithms of ratios of errors.
 
-use super::sample::{Axis, Case, Run, deviation, every, greatest, least, mean, range};
-use super::{LATENCIES_MS, PATHS, STROKES};
+use super::sample::{Axis, Case, Run, Sample, deviation, every, greatest, least, mean, range};
+use super::{LATENCIES_MS, PATHS, READINGS, Reading, STROKES};
 
 /// The answer of one seed.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +58,8 @@ pub(super) enum Test {
     /// The claim that statistics of some runs are greater by Catmull-Rom interpolation than by
     /// linear.
     Rounder(fn(&Run) -> bool, &'static [fn(&[f64]) -> f64]),
+    /// A bound on a number, with a description of the number.
+    Above(&'static str, f64, fn(Case<'_>) -> f64),
     /// Any other claim, with a description of its numbers.
     By(&'static str, fn(Case<'_>) -> Outcome),
 }
@@ -71,7 +73,7 @@ impl Test {
             Self::Along(axis, (statistic, _), _) => format!("{statistic} by {}", axis.name()),
             Self::Rounder(_, [_]) => "Catmull-Rom's errors to linear's".into(),
             Self::Rounder(..) => "Catmull-Rom's mean and standard deviation to linear's".into(),
-            Self::By(label, _) => label.into(),
+            Self::Above(label, ..) | Self::By(label, _) => label.into(),
         }
     }
 
@@ -93,39 +95,56 @@ impl Test {
                 let ratios = statistics.iter().map(|of| rounded(case, *of, which));
                 Outcome::above(1.0, ratios.collect::<Vec<_>>())
             }
+            Self::Above(_, bound, number) => Outcome::above(bound, [number(case)]),
             Self::By(_, test) => test(case),
         }
     }
 }
 
-/// Some paths, with a name for all of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Paths(pub(super) &'static str, pub(super) &'static [&'static str]);
+/// Readings, with a name for all of them.
+pub(super) type Readings = (&'static str, &'static [Reading]);
 
+/// Some paths, with a name for all of them, and the readings by which they are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paths(
+    pub(super) &'static str,
+    pub(super) &'static [&'static str],
+    pub(super) Readings,
+);
+
+const EACH: Readings = ("in each reading", &READINGS);
 const A: &str = PATHS[0].name();
 const Z: &str = PATHS[1].name();
 const S: &str = PATHS[2].name();
-pub(super) const ACCELERATED: Paths = Paths("Accelerated", &[A]);
-pub(super) const ZIGZAG: Paths = Paths("Zigzag", &[Z]);
-pub(super) const SMOOTH: Paths = Paths("Smooth", &[S]);
+pub(super) const ACCELERATED: Paths = Paths("Accelerated", &[A], EACH);
+pub(super) const ZIGZAG: Paths = Paths("Zigzag", &[Z], EACH);
+pub(super) const SMOOTH: Paths = Paths("Smooth", &[S], EACH);
 /// Paths without corners.
-pub(super) const EVEN: Paths = Paths("Accelerated and smooth", &[A, S]);
-pub(super) const ALL: Paths = Paths("Each path", &[A, Z, S]);
+pub(super) const EVEN: Paths = Paths("Accelerated and smooth", &[A, S], EACH);
+pub(super) const ALL: Paths = Paths("Each path", &[A, Z, S], EACH);
 /// Claims that compare paths.
-const OVER_ALL: Paths = Paths("All paths", &[A]);
-pub(super) const SHORT: Paths = Paths("Zigzag with strokes of 0.15 s", &[STROKES[0].0]);
-pub(super) const LONG: Paths = Paths("Zigzag with strokes of half a second", &[STROKES[2].0]);
+const OVER_ALL: Paths = Paths("All paths", &[A], EACH);
+pub(super) const SHORT: Paths = Paths("Zigzag with strokes of 0.15 s", &[STROKES[0].0], EACH);
+pub(super) const LONG: Paths = Paths("Zigzag with strokes of half a second", &[STROKES[2].0], EACH);
+
+impl Paths {
+    pub(super) const fn by(self, readings: Readings) -> Self {
+        Self(self.0, self.1, readings)
+    }
+}
 
 /// A claim, which must hold on each of its paths.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim(pub(super) Paths, pub(super) &'static str, pub(super) Test);
 
 impl Claim {
-    /// The answer on all of the claim's paths.
-    pub(super) fn ask(self, case: Case<'_>) -> Outcome {
-        let Self(Paths(_, paths), _, test) = self;
-        let answers = paths.iter().map(|path| test.ask(case.on(path)));
-        answers.reduce(Outcome::and).unwrap_or_default()
+    /// The answer of a seed on all of the claim's paths by each of some readings.
+    pub(super) fn ask(self, seed: &Sample, readings: &[Reading]) -> Outcome {
+        let Self(Paths(_, paths, _), _, test) = self;
+        let cases = paths
+            .iter()
+            .flat_map(|path| readings.iter().map(move |reading| seed.case(path, *reading)));
+        cases.map(|case| test.ask(case)).reduce(Outcome::and).unwrap_or_default()
     }
 
     pub(super) fn section(self) -> &'static str {
@@ -380,7 +399,7 @@ mod tests {
     #[test]
     fn claims_about_the_tables_hold_in_the_tables() {
         for claim in &CLAIMS[..7] {
-            let Claim(Paths(_, [path]), text, Four(_, margins)) = claim else {
+            let Claim(Paths(_, [path], _), text, Four(_, margins)) = claim else {
                 panic!("{claim:?} is of four")
             };
             let table = PATHS.iter().position(|known| known.name() == *path);

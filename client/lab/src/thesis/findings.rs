@@ -7,7 +7,7 @@ use super::super::Contender;
 use super::super::report::figures;
 use super::claims::{CLAIMS, CONTRADICTED, Claim, Outcome};
 use super::sample::Sample;
-use super::{FUNCTIONS, Measured, PATHS, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
+use super::{FUNCTIONS, Measured, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
 
 /// Standard errors from 0 beyond which a mean over the seeds is not chance: in one of eighty
 /// cases it is (Student's t for 11 degrees of freedom). There are some hundred verdicts.
@@ -82,7 +82,7 @@ pub fn findings(measured: &Measured) -> Vec<Finding> {
 }
 
 fn ask(seeds: &[Sample], reading: Reading, claim: Claim) -> Vec<Outcome> {
-    seeds.iter().map(|seed| claim.ask(seed.case(PATHS[0].name(), reading))).collect()
+    seeds.iter().map(|seed| claim.ask(seed, &[reading])).collect()
 }
 
 /// Means over the seeds, as text.
