@@ -79,7 +79,8 @@ impl Carried {
             warm_up: setup.warm_up,
             horizon: setup.horizon,
         };
-        let mut receiver = Receiver::new(setup);
+        let mut receiver =
+            Receiver { setup, steered: None, newest: None, intervals: VecDeque::new() };
         let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;
         let (mut number, mut behind, mut counted) = (0_u64, Micros::ZERO, 0_i64);
         for frame in 1_u64.. {
@@ -139,36 +140,23 @@ impl Carried {
 }
 
 /// The client's expectations of the next update.
-struct Receiver {
-    interval: f64,
-    stamps: Stamps,
-    history: usize,
-    rule: DelayRule,
+struct Receiver<'a> {
+    setup: &'a Setup,
     steered: Option<Delay>,
+    /// Departure and arrival of the newest update.
     newest: Option<(f64, f64)>,
     /// Seconds between arrivals of the newest updates, oldest first.
     intervals: VecDeque<f64>,
 }
 
-impl Receiver {
-    fn new(setup: &Setup) -> Self {
-        Self {
-            interval: setup.interval,
-            stamps: setup.stamps,
-            history: setup.history,
-            rule: setup.delay,
-            steered: None,
-            newest: None,
-            intervals: VecDeque::new(),
-        }
-    }
-
+impl Receiver<'_> {
     /// Handles an update, with or without a state.
     fn handle(&mut self, sent: f64, arrival: LocalTime) {
         let at = secs_of(arrival);
-        let known = |sent: f64, came: f64| if self.stamps == Stamps::Sent { sent } else { came };
+        let known =
+            |sent: f64, came: f64| if self.setup.stamps == Stamps::Sent { sent } else { came };
         // The delay is never longer than its bound, however seldom updates come.
-        let interval = Micros::from_f64(self.interval * 1e6).min(INTERPOLATION_DELAY_MAX);
+        let interval = Micros::from_f64(self.setup.interval * 1e6).min(INTERPOLATION_DELAY_MAX);
         // As the client does: from the round trip, then by each new newest snapshot.
         let age = Micros::from_f64((at - known(sent, at)) * 1e6);
         let steered =
@@ -182,7 +170,7 @@ impl Receiver {
             steered.handle_arrival(arrival, Micros::from_f64(age * 1e6));
             self.newest = Some((sent, at));
             self.intervals.push_back(at - came);
-            if self.intervals.len() > self.history {
+            if self.intervals.len() > self.setup.history {
                 self.intervals.pop_front();
             }
         }
@@ -196,7 +184,7 @@ impl Receiver {
     /// The interpolation delay; none before the first update.
     fn advance(&mut self, now: f64) -> Option<Micros> {
         let steered = self.steered.as_mut()?.advance(local(now));
-        Some(match self.rule {
+        Some(match self.setup.delay {
             DelayRule::Steered => steered,
             DelayRule::Fixed(delay) => delay,
         })
@@ -205,7 +193,7 @@ impl Receiver {
     fn expected(&self) -> f64 {
         let count = self.intervals.len();
         if count == 0 {
-            return self.interval;
+            return self.setup.interval;
         }
         self.intervals.iter().sum::<f64>() / count as f64
     }

@@ -184,7 +184,9 @@ pub(super) fn scattered(
 ) -> Option<String> {
     let rows: Vec<_> = rows.iter().copied().filter(|row| of(row).is_some()).collect();
     let panel = |&dimension: &Dimension| {
-        if dimension == Dimension::Network || values(&rows, dimension).len() < 2 {
+        // Networks with names have no place on an axis.
+        let named = |row: &&Row| dimension.value(row).is_some_and(|(value, _)| value.is_nan());
+        if rows.iter().any(named) || values(&rows, dimension).len() < 2 {
             return None;
         }
         let point = |row: &&Row| {
@@ -192,7 +194,7 @@ pub(super) fn scattered(
             Some(Point { series: of(row)?, value, error: row.scores.error_now_mean })
         };
         let points = rows.iter().filter(|row| row.is_measured()).filter_map(point);
-        Some(Panel { label: dimension.title().into(), points: points.collect() })
+        Some(Panel { label: dimension.title.into(), points: points.collect() })
     };
     let panels: Vec<_> = Dimension::ALL.iter().filter_map(panel).collect();
     if names.len() < 2 || panels.is_empty() {

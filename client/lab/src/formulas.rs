@@ -83,15 +83,19 @@ impl Formula {
     /// The path for 0.1 to 600 seconds.
     pub fn record(self, secs: f64) -> Recording {
         let secs = if secs.is_finite() { secs.clamp(0.1, 600.0) } else { 0.1 };
-        let steps = (secs / STEP_SECS).round() as u32;
-        let points = (0..=steps).map(|step| {
-            let time = f64::from(step) * STEP_SECS;
-            let [x, y] = self.at(time, secs);
-            Point { time, x, y, segment: 0 }
-        });
-        let points: Vec<_> = points.collect();
-        Recording::of_points(&points).expect("it has a hundred points at least, all finite")
+        drawn(secs, STEP_SECS, |time| self.at(time, secs))
     }
+}
+
+/// A recording of a path with a point every `step` seconds.
+pub(super) fn drawn(secs: f64, step: f64, at: impl Fn(f64) -> [f64; 2]) -> Recording {
+    let points = (0..=(secs / step).round() as u32).map(|number| {
+        let time = f64::from(number) * step;
+        let [x, y] = at(time);
+        Point { time, x, y, segment: 0 }
+    });
+    let points: Vec<_> = points.collect();
+    Recording::of_points(&points).expect("it has a hundred points at least, all finite")
 }
 
 /// Over a distance and back at a constant rate of one sign or the other: speeding up for half of

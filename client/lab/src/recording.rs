@@ -81,44 +81,39 @@ const PIXELS: f64 = 1000.0;
 
 impl Recording {
     /// A recording of bodies with fields `x` and `y`; none with fewer than two samples.
-    pub fn of(
+    pub fn of(fields: &'static [Field], samples: Vec<Sample>, rules: SharedRules) -> Option<Self> {
+        Self::scaled(fields, samples, rules, 1.0, [0.0; 2])
+    }
+
+    fn scaled(
         fields: &'static [Field],
         mut samples: Vec<Sample>,
         rules: SharedRules,
+        scale: f64,
+        origin: [f64; 2],
     ) -> Option<Self> {
         let at = |name| fields.iter().position(|field: &Field| field.name == name);
         let position = [at("x")?, at("y")?];
         let first = samples.first()?.time;
         samples.get(1)?;
         samples.iter_mut().for_each(|sample| sample.time -= first);
-        let points = |field: &Field| field.motion == fields::Motion::Angle;
-        let mut recording = Self {
-            shape: Shape::new(fields),
-            samples,
-            rules,
-            tolerance: Tolerance { distance: 0.0, turns: 0.02 },
-            position,
-            turn: fields.iter().position(points),
-            scale: 1.0,
-            origin: [0.0; 2],
-        };
+        let turn = fields.iter().position(|field| field.motion == fields::Motion::Angle);
+        let (shape, tolerance) = (Shape::new(fields), Tolerance { distance: 0.0, turns: 0.02 });
+        let mut recording =
+            Self { shape, samples, rules, tolerance, position, turn, scale, origin };
         // Arbitrary: what is just seen by who looks for it.
-        recording.tolerance.distance = 5.0 * recording.pixel() / recording.scale;
+        recording.tolerance.distance = 5.0 * recording.pixel() / scale;
         Some(recording)
     }
 
     /// A recording of points by rising time; none unless there are two and all are finite.
     pub fn of_points(points: &[Point]) -> Option<Self> {
-        let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
-        for point in points {
-            let values = [point.x, point.y];
-            if !point.time.is_finite() || values.iter().any(|value| !value.is_finite()) {
-                return None;
-            }
-            for (bounds, value) in bounds.iter_mut().zip(values) {
-                *bounds = [bounds[0].min(value), bounds[1].max(value)];
-            }
+        let is_finite =
+            |point: &Point| [point.time, point.x, point.y].iter().all(|part| part.is_finite());
+        if !points.iter().all(is_finite) {
+            return None;
         }
+        let bounds = bounds_of(points.iter().map(|point| [point.x, point.y]));
         let [width, height] = bounds.map(|[least, most]| most - least);
         let extent = width.max(height);
         let scale = if extent > 0.0 { extent / EXTENT } else { 1.0 };
@@ -128,10 +123,7 @@ impl Recording {
                 .map(|(value, origin)| ((value - origin) / scale) as f32);
             Sample { time: point.time, values: Dot { x, y }.values(), segment: point.segment }
         });
-        let recording = Self::of(Dot::FIELDS, samples.collect(), Box::new(NoRules))?;
-        let mut recording = Self { scale, origin, ..recording };
-        recording.tolerance.distance = 5.0 * recording.pixel() / scale;
-        Some(recording)
+        Self::scaled(Dot::FIELDS, samples.collect(), Box::new(NoRules), scale, origin)
     }
 
     /// A recording of a file; a recording of play has the game's own rules.
@@ -179,26 +171,21 @@ impl Recording {
         })
     }
 
+    fn position_at(&self, sample: &Sample) -> [f64; 2] {
+        let value = |axis: usize| f64::from(sample.values[self.position[axis]]);
+        [0, 1].map(|axis| value(axis) * self.scale + self.origin[axis])
+    }
+
     /// The least and the greatest coordinates, across and up or down.
     pub fn bounds(&self) -> [[f64; 2]; 2] {
-        let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
-        for sample in &self.samples {
-            for (axis, bounds) in bounds.iter_mut().enumerate() {
-                let value = f64::from(sample.values[self.position[axis]]) * self.scale;
-                let value = value + self.origin[axis];
-                *bounds = [bounds[0].min(value), bounds[1].max(value)];
-            }
-        }
-        bounds
+        bounds_of(self.samples.iter().map(|sample| self.position_at(sample)))
     }
 
     /// Mean distance a second, without teleports.
     pub fn speed(&self) -> f64 {
-        let position =
-            |sample: &Sample| self.position.map(|at| f64::from(sample.values[at]) * self.scale);
         let (mut way, mut secs) = (0.0, 0.0);
         for pair in self.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
-            let [x, y] = self.way(position(&pair[0]), position(&pair[1]));
+            let [x, y] = self.way(self.position_at(&pair[0]), self.position_at(&pair[1]));
             way += (x * x + y * y).sqrt();
             secs += pair[1].time - pair[0].time;
         }
@@ -262,6 +249,13 @@ impl Recording {
             segment: from.segment,
         })
     }
+}
+
+/// The least and the greatest coordinates of some positions.
+fn bounds_of(positions: impl Iterator<Item = [f64; 2]>) -> [[f64; 2]; 2] {
+    positions.fold([[f64::INFINITY, f64::NEG_INFINITY]; 2], |bounds, position| {
+        [0, 1].map(|at| [bounds[at][0].min(position[at]), bounds[at][1].max(position[at])])
+    })
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use phaselock::motion::Timeline;
 
+use super::Contender;
 use super::scores::ratio;
 use super::sweep::{Plan, Row};
-use super::{Contender, Network};
 
 /// A number with four significant digits; a dash if it is none.
 pub(super) fn figure(value: f64) -> String {
@@ -130,57 +130,30 @@ pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
 }
 
 /// A parameter that a sweep varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dimension {
-    Latency,
-    Jitter,
-    Loss,
-    /// Networks that are not made of the three before.
-    Network,
-    Interval,
-    History,
-    FrameRate,
+#[derive(Clone, Copy)]
+pub(super) struct Dimension {
+    /// Name, with the unit.
+    pub(super) title: &'static str,
+    /// Value for a row; not a number for a network that has a name.
+    number: fn(&Row) -> Option<f64>,
 }
 
 impl Dimension {
-    pub(super) const ALL: &'static [Self] = &[
-        Self::Latency,
-        Self::Jitter,
-        Self::Loss,
-        Self::Network,
-        Self::Interval,
-        Self::History,
-        Self::FrameRate,
+    pub(super) const ALL: [Self; 7] = [
+        Self { title: "latency in ms", number: |row| row.latency_ms },
+        Self { title: "jitter in ms", number: |row| row.jitter_ms },
+        Self { title: "loss in percent", number: |row| row.loss.map(|share| share * 100.0) },
+        Self { title: "network", number: |row| row.loss.is_none().then_some(f64::NAN) },
+        Self { title: "update interval in ms", number: |row| Some(row.interval_ms) },
+        Self { title: "time history in updates", number: |row| Some(row.history as f64) },
+        Self { title: "frames a second", number: |row| Some(row.frame_hz) },
     ];
-
-    /// Its name, with its unit.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Latency => "latency in ms",
-            Self::Jitter => "jitter in ms",
-            Self::Loss => "loss in percent",
-            Self::Network => "network",
-            Self::Interval => "update interval in ms",
-            Self::History => "time history in updates",
-            Self::FrameRate => "frames a second",
-        }
-    }
 
     /// Its value for a row, to sort by and to show.
     pub(super) fn value(self, row: &Row) -> Option<(f64, String)> {
-        let value = match self {
-            Self::Latency => row.latency_ms?,
-            Self::Jitter => row.jitter_ms?,
-            Self::Loss => row.loss? * 100.0,
-            Self::Network => {
-                let named = matches!(row.network, Network::Link(_));
-                return named.then(|| (0.0, row.network.to_string()));
-            }
-            Self::Interval => row.interval_ms,
-            Self::History => row.history as f64,
-            Self::FrameRate => row.frame_hz,
-        };
-        Some((value, rounded(value).to_string()))
+        let value = (self.number)(row)?;
+        let named = || row.network.to_string();
+        Some((value, if value.is_nan() { named() } else { rounded(value).to_string() }))
     }
 }
 
@@ -246,7 +219,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         let mut all = means(rows.iter().copied());
         all.sort_by(|a, b| a.now.total_cmp(&b.now));
         let _ = write!(text, "\n## {}\n\n{}{}", rows[0].path, methods(&all), alike(&all));
-        for &dimension in Dimension::ALL {
+        for dimension in Dimension::ALL {
             let values = values(rows, dimension);
             if values.len() < 2 {
                 continue;
@@ -254,7 +227,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
             let _ = writeln!(
                 text,
                 "\nMean error by {}: now, and in brackets then of what shows the past:\n",
-                dimension.title()
+                dimension.title
             );
             text.push_str(&by(rows, &all, dimension, &values));
         }
