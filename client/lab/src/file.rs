@@ -121,12 +121,8 @@ enum Problem {
          and ms are needed, with commas, semicolons or tabs between"
     )]
     NoColumn { header: Quote, column: &'static str },
-    #[error("{what} is {quote}, which is no number; write one as in -12.5, with a point")]
-    NoNumber { what: &'static str, quote: Quote },
-    #[error("{what} is {quote}; only finite numbers can be used")]
-    NotFinite { what: &'static str, quote: Quote },
-    #[error("{what} is {quote}, beyond 1e13; use a larger unit or count from nearer by")]
-    Far { what: &'static str, quote: Quote },
+    #[error("{what} is {quote}{fault}")]
+    Number { what: &'static str, quote: Quote, fault: &'static str },
     #[error(
         "the time {time:?} s does not rise above the {before:?} s of line {line}; sort the points \
          by time"
@@ -231,18 +227,15 @@ fn line_at(bytes: &[u8], offset: usize) -> usize {
 
 /// Reads a number that may stand in a motion.
 fn number(line: usize, what: &'static str, text: &str) -> Result<f64, FileError> {
-    let text = text.trim();
-    let quote = || Quote::of(text);
-    let Ok(number) = text.parse::<f64>() else {
-        return Err(Problem::NoNumber { what, quote: quote() }.at(line));
+    let fault = match text.trim().parse::<f64>() {
+        Ok(number) if number.abs() <= VALUE_MAX => return Ok(number),
+        Ok(number) if number.is_finite() => {
+            ", beyond 1e13; use a larger unit or count from nearer by"
+        }
+        Ok(_) => "; only finite numbers can be used",
+        Err(_) => ", which is no number; write one as in -12.5, with a point",
     };
-    if !number.is_finite() {
-        return Err(Problem::NotFinite { what, quote: quote() }.at(line));
-    }
-    if number.abs() > VALUE_MAX {
-        return Err(Problem::Far { what, quote: quote() }.at(line));
-    }
-    Ok(number)
+    Err(Problem::Number { what, quote: Quote::of(text), fault }.at(line))
 }
 
 /// Names of a time in seconds, and of one in milliseconds, where seconds are not there.

@@ -171,25 +171,12 @@ impl Recording {
         })
     }
 
-    fn position_at(&self, sample: &Sample) -> [f64; 2] {
-        let value = |axis: usize| f64::from(sample.values[self.position[axis]]);
-        [0, 1].map(|axis| value(axis) * self.scale + self.origin[axis])
-    }
-
     /// The least and the greatest coordinates, across and up or down.
     pub fn bounds(&self) -> [[f64; 2]; 2] {
-        bounds_of(self.samples.iter().map(|sample| self.position_at(sample)))
-    }
-
-    /// Mean distance a second, without teleports.
-    pub fn speed(&self) -> f64 {
-        let (mut way, mut secs) = (0.0, 0.0);
-        for pair in self.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
-            let [x, y] = self.way(self.position_at(&pair[0]), self.position_at(&pair[1]));
-            way += (x * x + y * y).sqrt();
-            secs += pair[1].time - pair[0].time;
-        }
-        if secs > 0.0 { way / secs } else { 0.0 }
+        bounds_of(self.samples.iter().map(|sample| {
+            let value = |axis: usize| f64::from(sample.values[self.position[axis]]);
+            [0, 1].map(|axis| value(axis) * self.scale + self.origin[axis])
+        }))
     }
 
     /// Size of a pixel: a thousandth of the path's longer side.
@@ -199,28 +186,17 @@ impl Recording {
         if extent > 0.0 { extent / PIXELS } else { 1.0 }
     }
 
-    fn until(&self, time: f64) -> usize {
-        self.samples.partition_point(|sample| sample.time <= time + SAME_SECS)
-    }
-
-    /// The samples around a time; the same twice at one, or across a cut.
-    fn around(&self, time: f64) -> Option<(&Sample, &Sample)> {
+    /// The state and segment at a time within the recording, blended between samples.
+    pub fn state(&self, time: f64) -> Option<(Values, u32)> {
         if !(-SAME_SECS..=self.secs() + SAME_SECS).contains(&time) {
             return None;
         }
-        let next = self.until(time);
+        let next = self.samples.partition_point(|sample| sample.time <= time + SAME_SECS);
         let from = self.samples.get(next.checked_sub(1)?)?;
-        let same = time - from.time <= SAME_SECS;
-        let to = self.samples.get(next).filter(|to| !same && to.segment == from.segment);
-        Some((from, to.unwrap_or(from)))
-    }
-
-    /// The state and segment at a time within the recording, blended between samples.
-    pub fn state(&self, time: f64) -> Option<(Values, u32)> {
-        let (from, to) = self.around(time)?;
-        if from.time == to.time {
+        let to = self.samples.get(next).filter(|to| to.segment == from.segment);
+        let Some(to) = to.filter(|_| time - from.time > SAME_SECS) else {
             return Some((from.values, from.segment));
-        }
+        };
         let part = (time - from.time) / (to.time - from.time);
         let values = blend_values(self.shape.fields(), &from.values, &to.values, part as f32);
         Some((values, from.segment))
@@ -278,7 +254,6 @@ mod tests {
         assert_eq!(recording.secs(), 1.0);
         assert_eq!((recording.truth(-0.1), recording.truth(1.1)), (None, None));
         assert!((recording.pixel() - 0.004).abs() < 1e-9);
-        assert!((recording.speed() - 20.0_f64.sqrt()).abs() < 1e-6);
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub(super) fn figures(values: &[f64]) -> String {
     values.iter().map(|value| figure(*value)).collect::<Vec<_>>().join(", ")
 }
 
-fn rounded(value: f64) -> f64 {
+/// A parameter's value, to three decimals.
+pub(super) fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 

@@ -145,15 +145,15 @@ pub struct Measured {
 }
 
 impl Measured {
-    fn all(&self) -> Sample {
+    fn all(&self) -> Sample<'_> {
         let mut all = Sample::default();
         self.rows().for_each(|row| all.push(row));
         all
     }
 
     /// The runs of each seed.
-    fn seeds(&self) -> Vec<Sample> {
-        let mut seeds: BTreeMap<u64, Sample> = BTreeMap::new();
+    fn seeds(&self) -> Vec<Sample<'_>> {
+        let mut seeds: BTreeMap<u64, Sample<'_>> = BTreeMap::new();
         self.rows().for_each(|row| seeds.entry(row.seed).or_default().push(row));
         seeds.into_values().collect()
     }

@@ -108,38 +108,27 @@ fn plain<'a>(
     let mut content = content.peekable();
     let Some((first, line)) = content.peek().copied() else { return Ok(()) };
     let (columns, is_header) = Columns::of(first, line)?;
-    let wanted = columns.indices.into_iter().map(Some).chain([columns.segment]);
-    let wanted: Vec<_> = wanted.collect();
-    let needs = wanted.iter().flatten().max().map_or(0, |last| last + 1);
+    let needs = columns.indices.into_iter().chain(columns.segment).max().map_or(0, |last| last + 1);
     let mut segment = 0;
     for (at, line) in content.skip(usize::from(is_header)) {
-        let mut cells = [None; 4];
-        let (mut has, mut filled) = (0, 0);
-        for text in split(line, columns.separator) {
-            for (cell, _) in cells.iter_mut().zip(&wanted).filter(|(_, it)| **it == Some(has)) {
-                *cell = Some(text);
-            }
-            has += 1;
-            // Spreadsheets end lines with empty cells.
-            if !cell(text).is_empty() {
-                filled = has;
-            }
-        }
+        let cells = || split(line, columns.separator).map(cell);
+        let has = cells().count();
+        // Spreadsheets end lines with empty cells.
+        let filled = (1..).zip(cells()).filter(|(_, cell)| !cell.is_empty()).last();
+        let filled = filled.map_or(0, |(number, _)| number);
         if filled > columns.known {
             return Err(Problem::More { has: filled, known: columns.known }.at(at));
         }
-        let [Some(time), Some(x), Some(y), said] = cells else {
+        if has < needs {
             return Err(Problem::Columns { has, needs }.at(at));
-        };
-        match said {
-            Some(said) => segment = rising(cell(said), segment, at)?,
-            None if columns.segment.is_some() => {
-                return Err(Problem::Columns { has, needs }.at(at));
-            }
-            None => {}
         }
-        let time = number(at, "the time", cell(time))? / columns.per_second;
-        let (x, y) = (number(at, "x", cell(x))?, number(at, "y", cell(y))?);
+        let cell = |index| cells().nth(index).unwrap_or_default();
+        if let Some(index) = columns.segment {
+            segment = rising(cell(index), segment, at)?;
+        }
+        let [time, x, y] = columns.indices.map(cell);
+        let time = number(at, "the time", time)? / columns.per_second;
+        let (x, y) = (number(at, "x", x)?, number(at, "y", y)?);
         taker.take(at, Point { time, x, y, segment })?;
     }
     Ok(())

@@ -93,12 +93,10 @@ pub(super) fn entry(series: &Series) -> Entry<'_> {
     (Sample::Stroke(&series.stroke), &series.name, &series.note)
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
+/// Ends of a text that stand at its position.
+pub(super) const START: &str = "";
+pub(super) const MIDDLE: &str = " text-anchor=\"middle\"";
+pub(super) const END: &str = " text-anchor=\"end\"";
 
 /// A page that is being written, from the top.
 pub(super) struct Page {
@@ -115,7 +113,7 @@ impl Page {
             let fill = if style.is_empty() { SUBDUED } else { INK };
             for line in wrapped(text, width - 2.0 * MARGIN, size) {
                 page.end += size * 1.32;
-                page.text([MARGIN, page.end], Anchor::Start, size, fill, style, &line);
+                page.text([MARGIN, page.end], START, size, fill, style, &line);
             }
         }
         page.end += 18.0;
@@ -130,17 +128,12 @@ impl Page {
     pub(super) fn text(
         &mut self,
         [x, y]: [f64; 2],
-        anchor: Anchor,
+        anchor: &str,
         size: f64,
         fill: &str,
         style: &str,
         text: &str,
     ) {
-        let anchor = match anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
-        };
         let gap = if style.is_empty() { "" } else { " " };
         let (x, y, text) = (px(x), px(y), escaped(text));
         self.add(format_args!(
@@ -155,13 +148,13 @@ impl Page {
             let y = scale.at(value);
             self.rule([area.x, y], [area.x + area.width, y], GRID);
             if label.is_some() {
-                self.text([area.x - 7.0, y + 4.0], Anchor::End, 11.5, SUBDUED, "", &number);
+                self.text([area.x - 7.0, y + 4.0], END, 11.5, SUBDUED, "", &number);
             }
         }
         if let Some(label) = label {
             let [x, y] = [MARGIN + 8.0, area.y + area.height / 2.0];
             let turned = format!("transform=\"rotate(-90 {} {})\"", px(x), px(y));
-            self.text([x, y], Anchor::Middle, 12.5, INK, &turned, label);
+            self.text([x, y], MIDDLE, 12.5, INK, &turned, label);
         }
     }
 
@@ -175,12 +168,12 @@ impl Page {
     pub(super) fn tick_across(&mut self, area: Area, x: f64, number: &str) {
         let bottom = area.y + area.height;
         self.rule([x, area.y], [x, bottom], GRID);
-        self.text([x, bottom + 16.0], Anchor::Middle, 11.5, SUBDUED, "", number);
+        self.text([x, bottom + 16.0], MIDDLE, 11.5, SUBDUED, "", number);
     }
 
     pub(super) fn label_across(&mut self, area: Area, label: &str) {
         let at = [area.x + area.width / 2.0, area.y + area.height + 36.0];
-        self.text(at, Anchor::Middle, 12.5, INK, "", label);
+        self.text(at, MIDDLE, 12.5, INK, "", label);
     }
 
     fn rule(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], color: &str) {
@@ -327,7 +320,7 @@ impl Page {
                     for line in wrapped(text, room, LEGEND_SIZE) {
                         y += LEGEND_LINE;
                         let at = [x + SAMPLE + SAMPLE_GAP, y - 3.6];
-                        self.text(at, Anchor::Start, LEGEND_SIZE, fill, "", &line);
+                        self.text(at, START, LEGEND_SIZE, fill, "", &line);
                     }
                 }
                 y += 7.0;
@@ -424,29 +417,16 @@ fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
 /// wide as the text is high, which is about the mean of Helvetica's.
 pub(super) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let letters = ((width / (size * 0.5)) as usize).max(4);
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut filled = 0;
-    for word in text.split_whitespace() {
-        let mut length = word.chars().count();
-        if filled > 0 && filled + 1 + length > letters {
-            lines.push(std::mem::take(&mut line));
-            filled = 0;
+    let words = text.split_whitespace().map(|word| word.chars().collect::<Vec<_>>());
+    let mut lines: Vec<Vec<char>> = Vec::new();
+    for word in words {
+        // A word that is too long is broken.
+        for part in word.chunks(letters) {
+            match lines.last_mut().filter(|line| line.len() + 1 + part.len() <= letters) {
+                Some(line) => line.extend([' '].iter().chain(part)),
+                None => lines.push(part.to_vec()),
+            }
         }
-        if filled > 0 {
-            line.push(' ');
-            filled += 1;
-        }
-        let mut rest = word.chars();
-        while length > letters {
-            lines.push(rest.by_ref().take(letters).collect());
-            length -= letters;
-        }
-        line.extend(rest);
-        filled += length;
     }
-    if !line.is_empty() {
-        lines.push(line);
-    }
-    lines
+    lines.into_iter().map(String::from_iter).collect()
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::axis::{Range, drawable, value};
+use super::axis::{Range, drawable};
 use super::page::{Area, MARGIN, Page, WIDTH, color, entry, px};
 use super::{CLOUD_POINTS_MAX, Panel, Scatter};
+use crate::report::rounded;
 
 const NUMBERS: f64 = 60.0;
 const HEIGHT: f64 = 330.0;
@@ -174,7 +175,8 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
         middle(group.position) + off_centre * lane
     };
     // Of labels that would run into each other the later one is left out.
-    let labels: Vec<String> = panel.values.iter().map(|each| value(*each)).collect();
+    let labels: Vec<String> =
+        panel.values.iter().map(|value| rounded(*value).to_string()).collect();
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let (room, mut last) = (longest as f64 * 6.6 + 6.0, f64::NEG_INFINITY);
     for (position, label) in labels.iter().enumerate() {

@@ -2,8 +2,12 @@
 //!
 //! A test gives *margins*, all above 0 where the claim holds: logarithms of ratios of errors.
 
-use super::sample::{Axis, Case, Run, Sample, deviation, every, greatest, least, mean, range};
-use super::{LATENCIES_MS, PATHS, READINGS, Reading, STROKES};
+use super::super::sweep::Row;
+use super::sample::{
+    Axis, Case, HISTORY, JITTER, LATENCY, Sample, deviation, every, greatest, is_of, is_still,
+    least, mean, range,
+};
+use super::{PATHS, READINGS, Reading, STROKES};
 
 /// The answer of one seed.
 #[derive(Clone, Debug, Default)]
@@ -50,14 +54,14 @@ type Margins = fn(&[f64]) -> Vec<f64>;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
     /// A claim about the four extrapolators' errors over some runs.
-    Four(fn(&Run) -> bool, Margins),
+    Four(fn(&Row) -> bool, Margins),
     /// A bound on one extrapolator's error as a multiple of another's.
     Ratio(usize, usize, f64),
     /// A claim about a statistic at each value of a parameter.
     Along(Axis, Statistic, Margins),
     /// The claim that statistics of some runs are greater by Catmull-Rom interpolation than by
     /// linear.
-    Rounder(fn(&Run) -> bool, &'static [fn(&[f64]) -> f64]),
+    Rounder(fn(&Row) -> bool, &'static [fn(&[f64]) -> f64]),
     /// A bound on a number, with a description of the number.
     Above(&'static str, f64, fn(Case<'_>) -> f64),
     /// Any other claim, with a description of its numbers.
@@ -70,7 +74,7 @@ impl Test {
         match self {
             Self::Four(..) => "quadratic, Richardson and Catmull-Rom to linear".into(),
             Self::Ratio(of, to, _) => format!("{} to {}", super::NAMES[of], super::NAMES[to]),
-            Self::Along(axis, (statistic, _), _) => format!("{statistic} by {}", axis.name()),
+            Self::Along(Axis(axis, ..), (statistic, _), _) => format!("{statistic} by {axis}"),
             Self::Rounder(_, [_]) => "Catmull-Rom's errors to linear's".into(),
             Self::Rounder(..) => "Catmull-Rom's mean and standard deviation to linear's".into(),
             Self::Above(label, ..) | Self::By(label, _) => label.into(),
@@ -139,7 +143,7 @@ pub(super) struct Claim(pub(super) Paths, pub(super) &'static str, pub(super) Te
 
 impl Claim {
     /// The answer of a seed on all of the claim's paths by each of some readings.
-    pub(super) fn ask(self, seed: &Sample, readings: &[Reading]) -> Outcome {
+    pub(super) fn ask<'a>(self, seed: &'a Sample<'a>, readings: &[Reading]) -> Outcome {
         let Self(Paths(_, paths, _), _, test) = self;
         let cases = paths
             .iter()
@@ -228,20 +232,19 @@ fn longest_is_better(errors: &[f64]) -> Vec<f64> {
 }
 
 /// Errors of Catmull-Rom interpolation as a multiple of those of linear.
-pub(super) fn rounded(case: Case<'_>, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> f64 {
+pub(super) fn rounded(case: Case<'_>, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> f64 {
     let [straight, rounded] = case.two(of, which);
     rounded / straight
 }
 
-fn at_least_latency(run: &Run) -> bool {
-    run.is_at(Latency, 0)
+fn at_least_latency(run: &Row) -> bool {
+    LATENCY.2(run, 0)
 }
 
-fn at_most_latency(run: &Run) -> bool {
-    run.is_at(Latency, LATENCIES_MS.len() - 1)
+fn at_most_latency(run: &Row) -> bool {
+    LATENCY.2(run, LATENCY.1 - 1)
 }
 
-use Axis::{History, Jitter, Latency};
 use Test::{Along, By, Four, Rounder};
 
 /// Claims of section 4.3 that can be counted. The first seven are about the thesis's tables, and
@@ -276,12 +279,12 @@ pub(super) const CLAIMS: [Claim; 25] = [
             Outcome { margins: linear_is_least(&means), numbers: means[1..].to_vec() }
         }),
     ),
-    Claim(ACCELERATED, "the error rises with the latency", Along(Latency, MEANS, rise)),
-    Claim(EVEN, "the error rises with the jitter", Along(Jitter, MEANS, rise)),
+    Claim(ACCELERATED, "the error rises with the latency", Along(LATENCY, MEANS, rise)),
+    Claim(EVEN, "the error rises with the jitter", Along(JITTER, MEANS, rise)),
     Claim(
         ACCELERATED,
         "errors are spread most widely without jitter",
-        Along(Jitter, DEVIATIONS, |spreads| is_greatest(spreads, 0)),
+        Along(JITTER, DEVIATIONS, |spreads| is_greatest(spreads, 0)),
     ),
     Claim(
         ZIGZAG,
@@ -291,12 +294,12 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         ZIGZAG,
         "the greater the latency, the wider errors are spread",
-        Along(Latency, DEVIATIONS, rise),
+        Along(LATENCY, DEVIATIONS, rise),
     ),
     Claim(
         ZIGZAG,
         "at each jitter errors are spread widely (the greatest is three times the least)",
-        Along(Jitter, RANGES, are_wide),
+        Along(JITTER, RANGES, are_wide),
     ),
     Claim(
         SMOOTH,
@@ -324,9 +327,11 @@ pub(super) const CLAIMS: [Claim; 25] = [
         SMOOTH,
         "linear interpolation is nearer at each latency, each jitter and each history",
         By("Catmull-Rom's errors to linear's", |case| {
-            let values = |axis: Axis| (0..axis.values()).map(move |value| (axis, value));
-            let cells = [Latency, Jitter, History].into_iter().flat_map(values);
-            let ratio = |(axis, value)| rounded(case, mean, |run| run.is_at(axis, value));
+            let values = |Axis(_, count, is_at)| (0..count).map(move |value| (is_at, value));
+            let cells = [LATENCY, JITTER, HISTORY].into_iter().flat_map(values);
+            let ratio = |(is_at, value): (fn(&Row, _) -> _, _)| {
+                rounded(case, mean, |run| is_at(run, value))
+            };
             Outcome::above(1.0, cells.map(ratio).collect::<Vec<_>>())
         }),
     ),
@@ -334,15 +339,15 @@ pub(super) const CLAIMS: [Claim; 25] = [
         EVEN,
         "without jitter Catmull-Rom interpolation does badly, and worse than with it",
         By("Catmull-Rom's errors to linear's without jitter and with it", |case| {
-            let still = rounded(case, mean, Run::is_still);
-            let other = rounded(case, mean, |run| !run.is_still());
+            let still = rounded(case, mean, is_still);
+            let other = rounded(case, mean, |run| !is_still(run));
             Outcome::above(1.0, [still, still / other]).by([still, other])
         }),
     ),
     Claim(
         SMOOTH,
         "without jitter the errors of linear interpolation are lower and less widespread",
-        Rounder(Run::is_still, &[mean, deviation]),
+        Rounder(is_still, &[mean, deviation]),
     ),
     Claim(
         ZIGZAG,
@@ -354,7 +359,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
             |case| {
                 let [linear, catmull_rom] = [LINEAR, CATMULL_ROM].map(|of| {
                     let filter = case.reading.filters[of];
-                    case.two(mean, |run| run.extrapolator == filter)
+                    case.two(mean, |run| is_of(run, filter))
                 });
                 let compared = [0, 1].map(|joining| catmull_rom[joining] / linear[joining]);
                 Rounder(every, &[mean, deviation])
@@ -366,18 +371,18 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         ZIGZAG,
         "the error is small with no history, greater with some, less again with more",
-        Along(History, MEANS, some_is_worse),
+        Along(HISTORY, MEANS, some_is_worse),
     ),
     Claim(
         SMOOTH,
         "averaging more than the last interval helps by less than 5 %",
-        Along(History, MEANS, more_hardly_helps),
+        Along(HISTORY, MEANS, more_hardly_helps),
     ),
     Claim(
         OVER_ALL,
         "the time history matters less on the smooth path than on the accelerated",
         By("greatest to least by history, accelerated and smooth", |case| {
-            let ranges = [A, S].map(|path| range(&case.on(path).along(History, mean)));
+            let ranges = [A, S].map(|path| range(&case.on(path).along(HISTORY, mean)));
             Outcome::above(1.0, [(ranges[0] - 1.0) / (ranges[1] - 1.0)]).by(ranges)
         }),
     ),
@@ -385,8 +390,8 @@ pub(super) const CLAIMS: [Claim; 25] = [
 
 /// Two claims that contradict each other: of figure 17, and of the three paths.
 pub(super) const CONTRADICTED: [(Claim, &str); 2] = [
-    (Claim(ACCELERATED, QUESTION, Along(History, MEANS, last_is_best)), "the last alone"),
-    (Claim(ACCELERATED, QUESTION, Along(History, MEANS, longest_is_better)), "longer"),
+    (Claim(ACCELERATED, QUESTION, Along(HISTORY, MEANS, last_is_best)), "the last alone"),
+    (Claim(ACCELERATED, QUESTION, Along(HISTORY, MEANS, longest_is_better)), "longer"),
 ];
 const QUESTION: &str = "which time history is best? The thesis says the last interval alone (of \
                         figure 17), and a longer one (of the three paths)";

@@ -81,7 +81,7 @@ pub fn findings(measured: &Measured) -> Vec<Finding> {
     of_schemes().into_iter().chain(networked).collect()
 }
 
-fn ask(seeds: &[Sample], reading: Reading, claim: Claim) -> Vec<Outcome> {
+fn ask(seeds: &[Sample<'_>], reading: Reading, claim: Claim) -> Vec<Outcome> {
     seeds.iter().map(|seed| claim.ask(seed, &[reading])).collect()
 }
 
@@ -93,7 +93,7 @@ pub(super) fn numbers_of(outcomes: &[Outcome]) -> String {
     figures(&means.collect::<Vec<_>>())
 }
 
-fn of_claim(claim: Claim, seeds: &[Sample]) -> Finding {
+fn of_claim(claim: Claim, seeds: &[Sample<'_>]) -> Finding {
     let outcomes = READINGS.map(|reading| ask(seeds, reading, claim));
     let numbers = outcomes.each_ref().map(|outcomes| numbers_of(outcomes));
     Finding {

@@ -11,7 +11,7 @@ use super::claims::{
     SHORT, SMOOTH, ZIGZAG, linear_is_greatest, linear_is_least, rounded,
 };
 use super::findings::{Verdict, numbers_of};
-use super::sample::{Axis, Case, Run, Sample, every, greatest, least, mean, range};
+use super::sample::{Case, HISTORY, Sample, every, greatest, is_of, is_still, least, mean, range};
 use super::{FUNCTIONS, MENDED, Measured, PATHS, PRINTED, READINGS, Reading, scheme, waypoints};
 
 /// A reason with its grounds.
@@ -41,7 +41,7 @@ const NO_CLOCK_PRINTED: Readings = ("without a clock", &[READINGS[0]]);
 const CLOCK_PRINTED: Readings = ("with a clock", &[READINGS[2]]);
 
 /// Tests a claim by several readings, of which each must agree.
-fn ground(claim: &Claim, seeds: &[Sample]) -> Ground {
+fn ground(claim: &Claim, seeds: &[Sample<'_>]) -> Ground {
     let Claim(Paths(paths, _, (readings, all)), text, test) = claim;
     let outcomes: Vec<_> = seeds.iter().map(|seed| claim.ask(seed, all)).collect();
     let text = format!("{paths}, {readings}: {text} ({})", test.label());
@@ -83,8 +83,7 @@ fn last_to_none(case: Case<'_>, extrapolator: Extrapolator) -> f64 {
     let filters = if PRINTED.contains(&extrapolator) { PRINTED } else { MENDED };
     let case = case.by_reading(Reading { filters, ..case.reading });
     let [none, last] = [0, 1].map(|history| {
-        let at = |run: &Run| run.is_at(Axis::History, history);
-        case.errors(mean, |run| run.extrapolator == extrapolator && at(run))
+        case.errors(mean, |run| is_of(run, extrapolator) && HISTORY.2(run, history))
     });
     last / none
 }
@@ -186,8 +185,8 @@ const REASONS: [(&str, &[Claim]); 6] = [
                 EVEN,
                 "less so without jitter",
                 Above("with jitter to without", 1.0, |case| {
-                    let still = rounded(case, mean, Run::is_still);
-                    rounded(case, mean, |run| !run.is_still()) / still
+                    let still = rounded(case, mean, is_still);
+                    rounded(case, mean, |run| !is_still(run)) / still
                 }),
             ),
         ],

@@ -144,7 +144,6 @@ pub(crate) struct AdviseArgs {
     pub(crate) path: OsString,
     #[arg(
         long, value_name = "NETWORK", default_value = "cable", help = link_help(),
-        value_parser = network
     )]
     pub(crate) link: Network,
     /// Updates a second to choose from
@@ -261,10 +260,6 @@ fn history(text: &str) -> Result<usize, String> {
 fn sending(text: &str) -> Result<Sending, String> {
     let found = Sending::ALL.iter().copied().find(|sending| sending.name() == text);
     found.ok_or_else(|| format!("one of {}", list(Sending::ALL.iter().map(|it| it.name()))))
-}
-
-fn network(text: &str) -> Result<Network, String> {
-    text.parse().map_err(|error| format!("{error}"))
 }
 
 #[cfg(test)]
