@@ -44,24 +44,21 @@ pub(super) fn table(head: &[String], lines: &[Vec<String>]) -> String {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(3)
         })
         .collect();
+    let rule = |(at, width): (usize, &usize)| match at {
+        0 => "-".repeat(*width),
+        _ => "-".repeat(width - 1) + ":",
+    };
+    let rule: Vec<_> = widths.iter().enumerate().map(rule).collect();
     let mut text = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = String>| {
-        for (at, (cell, width)) in cells.zip(&widths).enumerate() {
+    for cells in [head, &rule].into_iter().chain(lines.iter().map(Vec::as_slice)) {
+        for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
             let cell = cell.replace('|', "\\|");
-            let room = " ".repeat(width.saturating_sub(cell.chars().count()));
-            let (before, after) = if at == 0 { ("", &*room) } else { (&*room, "") };
-            let _ = write!(text, "| {before}{cell}{after} ");
+            let _ = match at {
+                0 => write!(text, "| {cell:<width$} "),
+                _ => write!(text, "| {cell:>width$} "),
+            };
         }
         text.push_str("|\n");
-    };
-    line(&mut head.iter().cloned());
-    line(
-        &mut widths.iter().enumerate().map(|(at, width)| {
-            if at == 0 { "-".repeat(*width) } else { "-".repeat(width - 1) + ":" }
-        }),
-    );
-    for cells in lines {
-        line(&mut cells.iter().cloned());
     }
     text
 }
@@ -107,24 +104,24 @@ pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
         }
     }
     let of = |(method, all): &(Contender, Vec<&Row>)| {
-        let mean = |rows: &[&Row], of: fn(&Row) -> f64| {
-            ratio(rows.iter().map(|row| of(row)).sum(), rows.len())
+        let mean = |which: fn(&Row) -> bool, of: fn(&Row) -> f64| {
+            let values: Vec<_> = all.iter().filter(|row| which(row)).map(|row| of(row)).collect();
+            ratio(values.iter().sum(), values.len())
         };
-        let only = |which: fn(&Row) -> bool| {
-            all.iter().copied().filter(|row| which(row)).collect::<Vec<_>>()
-        };
-        let seen = only(Row::is_measured);
-        let jerked = only(|row| row.is_measured() && row.scores.jerk.is_finite());
+        let seen = |of| mean(Row::is_measured, of);
         Means {
             method: *method,
-            now: mean(&seen, |row| row.scores.error_now_mean),
-            now_p99: mean(&seen, |row| row.scores.error_now_p99),
-            shown: mean(&seen, |row| row.scores.error_shown_mean),
-            shown_p99: mean(&seen, |row| row.scores.error_shown_p99),
-            jerk: mean(&jerked, |row| row.scores.jerk),
-            behind_ms: mean(&seen, |row| if row.timeline == "past" { row.delay_ms } else { 0.0 }),
-            missing: mean(all, |row| row.scores.missing_per_million),
-            absent: mean(all, |row| row.scores.absent_per_million),
+            now: seen(|row| row.scores.error_now_mean),
+            now_p99: seen(|row| row.scores.error_now_p99),
+            shown: seen(|row| row.scores.error_shown_mean),
+            shown_p99: seen(|row| row.scores.error_shown_p99),
+            jerk: mean(
+                |row| row.is_measured() && row.scores.jerk.is_finite(),
+                |row| row.scores.jerk,
+            ),
+            behind_ms: seen(|row| if row.timeline == "past" { row.delay_ms } else { 0.0 }),
+            missing: mean(|_| true, |row| row.scores.missing_per_million),
+            absent: mean(|_| true, |row| row.scores.absent_per_million),
         }
     };
     methods.iter().map(of).collect()
@@ -361,7 +358,8 @@ mod tests {
     #[test]
     fn tables_line_up() {
         let head = ["what", "n"].map(String::from);
-        let text = table(&head, &[vec!["a|b".into(), "1.5".into()], vec!["ä".into(), "10".into()]]);
+        let lines = [vec!["a|b".into(), "1.5".into()], vec!["ä".into(), "10".into()]];
+        let text = table(&head, &lines);
         assert_eq!(text, "| what |   n |\n| ---- | --: |\n| a\\|b | 1.5 |\n| ä    |  10 |\n");
     }
 }

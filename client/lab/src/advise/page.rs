@@ -32,16 +32,26 @@ impl Pick {
         } else {
             String::new()
         };
-        format!(
-            "(99th percentile {}, jerk {}; {:.0} frames of a million absent): a visual error of {}{spread}. {}{}{}",
-            figure(self.error_px_p99),
-            figure(self.jerk_px),
-            self.absent_per_million,
-            figure(self.visual_px),
-            self.against_next(),
-            self.against_absent(),
-            self.warning(),
-        )
+        let [p99, jerk, visual] = [self.error_px_p99, self.jerk_px, self.visual_px].map(figure);
+        let figures = format!(
+            "(99th percentile {p99}, jerk {jerk}; {:.0} frames of a million absent): a visual \
+             error of {visual}{spread}. ",
+            self.absent_per_million
+        );
+        let does = if self.as_good.len() == 1 { "does" } else { "do" };
+        let difference = if self.by_chance.len() == 1 { "difference" } else { "differences" };
+        let as_good = about(&self.as_good, |names| format!("{names} {does} exactly as well. "));
+        let by_chance = about(&self.by_chance, |names| {
+            format!(" Chance alone could make the {difference} to {names}.")
+        });
+        let absent = about(&self.too_often_absent, |names| {
+            format!(
+                " Better where it is shown, but absent in over one frame of a hundred more than \
+                 the one that is least: {names}."
+            )
+        });
+        let worse = self.against_worse();
+        [figures, as_good, worse, by_chance, absent, self.warning()].concat()
     }
 
     fn warning(&self) -> String {
@@ -69,34 +79,6 @@ impl Pick {
         text
     }
 
-    fn against_absent(&self) -> String {
-        let better = &self.too_often_absent;
-        if better.is_empty() {
-            return String::new();
-        }
-        format!(
-            " Better where it is shown, but absent in over one frame of a hundred more than the \
-             one that is least: {}.",
-            better.join(", ")
-        )
-    }
-
-    fn against_next(&self) -> String {
-        let as_good = match &*self.as_good {
-            [] => String::new(),
-            [one] => format!("{one} does exactly as well. "),
-            several => format!("{} do exactly as well. ", several.join(", ")),
-        };
-        let by_chance = match &*self.by_chance {
-            [] => String::new(),
-            [one] => format!(" Chance alone could make the difference to {one}."),
-            several => {
-                format!(" Chance alone could make the differences to {}.", several.join(", "))
-            }
-        };
-        as_good + &self.against_worse() + &by_chance
-    }
-
     fn against_worse(&self) -> String {
         let Some(next) = &self.next else {
             return if self.as_good.is_empty() { "There is no other." } else { "None is worse." }
@@ -116,6 +98,11 @@ impl Pick {
         };
         format!("The next is {of_next}{times}{alike}.")
     }
+}
+
+/// A sentence about some names; none without names.
+fn about(names: &[String], sentence: impl Fn(String) -> String) -> String {
+    if names.is_empty() { String::new() } else { sentence(names.join(", ")) }
 }
 
 /// A cell about a pick, if there is one.
@@ -166,7 +153,8 @@ impl Advice {
             ),
             None => writeln!(
                 text,
-                "Nothing was seen of the past: the motion is over before the client shows that. Take a longer one."
+                "Nothing was seen of the past: the motion is over before the client shows that. \
+                 Take a longer one."
             ),
         };
         if let Some(enough) = self.delay_enough_ms {

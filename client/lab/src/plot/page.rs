@@ -69,6 +69,11 @@ impl Area {
         Self { x: self.x - more, y: self.y - more, width, height }
     }
 
+    fn attributes(self) -> String {
+        let [x, y, width, height] = [self.x, self.y, self.width, self.height].map(px);
+        format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
+    }
+
     pub(super) fn across(self, range: Range) -> Scale {
         Scale { range, from: self.x, to: self.x + self.width }
     }
@@ -182,24 +187,17 @@ impl Page {
     }
 
     pub(super) fn frame(&mut self, area: Area) {
-        let Area { x, y, width, height } = area;
-        let [x, y, width, height] = [x, y, width, height].map(px);
-        self.add(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"none\" \
-             stroke=\"{FRAME}\"/>"
-        ));
+        let area = area.attributes();
+        self.add(format_args!("<rect {area} fill=\"none\" stroke=\"{FRAME}\"/>"));
     }
 
     /// Cuts off what follows, until [`Self::unclip`], outside of an area.
     pub(super) fn clip(&mut self, area: Area) {
-        let Area { x, y, width, height } = area;
-        let [x, y, width, height] = [x, y, width, height].map(px);
+        let view = [area.x, area.y, area.width, area.height].map(px).join(" ");
         // An inner picture clips without an id, which could clash with another picture's on the
         // same web page.
-        self.add(format_args!(
-            "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"{x} {y} {width} {height}\" overflow=\"hidden\">"
-        ));
+        let area = area.attributes();
+        self.add(format_args!("<svg {area} viewBox=\"{view}\" overflow=\"hidden\">"));
     }
 
     pub(super) fn unclip(&mut self) {
@@ -373,14 +371,11 @@ fn line(stroke: &Stroke) -> String {
 
 /// The pieces of a curve on the page, broken where it cannot be drawn.
 pub(super) fn placed(pieces: &[Vec<[f64; 2]>], x: Scale, y: Scale) -> Vec<Vec<[f64; 2]>> {
-    let pieces = pieces.iter().flat_map(|piece| {
-        piece
-            .split(|point| !drawable(point[0]) || !drawable(point[1]))
-            .filter(|piece| !piece.is_empty())
-    });
-    pieces
-        .map(|piece| piece.iter().map(|point| [x.at(point[0]), y.at(point[1])]).collect())
-        .collect()
+    let broken = |point: &[f64; 2]| !drawable(point[0]) || !drawable(point[1]);
+    let pieces = pieces.iter().flat_map(|piece| piece.split(broken));
+    let pieces = pieces.filter(|piece| !piece.is_empty());
+    let at = |point: &[f64; 2]| [x.at(point[0]), y.at(point[1])];
+    pieces.map(|piece| piece.iter().map(at).collect()).collect()
 }
 
 fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
