@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use clap::Parser;
 use phaselock::client::SessionConfig;
 use phaselock::clock::pll::LoopFilter;
@@ -76,24 +77,19 @@ fn main() -> ExitCode {
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
     let log = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(filter);
     tracing_subscriber::registry().with(log).init();
-    let files = match arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose() {
-        Ok(files) => files,
-        Err(error) => {
-            eprintln!("phaselock-bots: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("phaselock-bots: cannot start the network runtime: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
+    start(arguments).unwrap_or_else(|error| {
+        eprintln!("phaselock-bots: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn start(arguments: Arguments) -> Result<ExitCode> {
+    let files = arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose()?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
     runtime.block_on(play(arguments, files))
 }
 
-async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode {
+async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> Result<ExitCode> {
     let clock = Clock::start();
     let duration = Duration::from_secs_f64(arguments.seconds);
     let games = phaselock_games::all();
@@ -115,20 +111,11 @@ async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode 
     }
     let mut reports = Vec::new();
     for bot in running {
-        match bot.await {
-            Ok(report) => reports.push(report),
-            Err(error) => {
-                eprintln!("phaselock-bots: a bot failed: {error}");
-                return ExitCode::FAILURE;
-            }
-        }
+        reports.push(bot.await.context("a bot failed")?);
     }
     let summaries: Vec<_> = reports.iter().map(phaselock_bots::Report::summary).collect();
     let mean = Summary::mean(&summaries);
-    if let Err(error) = print(&arguments, &summaries, &mean) {
-        eprintln!("phaselock-bots: cannot write the figures: {error}");
-        return ExitCode::FAILURE;
-    }
+    print(&arguments, &summaries, &mean).context("cannot write the figures")?;
     let mut reasons = BTreeMap::<_, u32>::new();
     for report in reports.iter().filter(|report| !report.connected) {
         let reason = report.last_reason.as_deref().unwrap_or("no answer came in that time");
@@ -137,7 +124,7 @@ async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode 
     for (reason, count) in reasons {
         eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
     }
-    if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    Ok(if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Result<()> {

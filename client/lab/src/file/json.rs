@@ -4,11 +4,7 @@
 //! place in the file is known, and that they are judged as those of other files are.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
-use serde_json::Deserializer;
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::{
@@ -17,22 +13,15 @@ use super::{
 };
 
 pub(super) fn read(text: &str) -> Result<Motion, FileError> {
-    let mut taker = Taker::default();
-    let mut problem = None;
-    let mut reader = Deserializer::from_str(text);
-    let points = Points { text, place: (0, 1), taker: &mut taker, problem: &mut problem };
-    let read = reader.deserialize_seq(points).and_then(|()| reader.end());
-    if let Some(problem) = problem {
-        return Err(problem);
-    }
-    read.map_err(|error| {
-        let problem = match error.classify() {
-            Category::Eof => Problem::JsonEnds,
-            Category::Io | Category::Syntax | Category::Data => Problem::Json(error.column()),
-        };
-        problem.at(error.line().max(1))
-    })?;
-    taker.finish(text.lines().count())
+    let elements: Vec<&RawValue> =
+        serde_json::from_str(text).map_err(|error| mistake(&error).at(error.line().max(1)))?;
+    let mut points = Points::of(text);
+    elements.into_iter().try_for_each(|element| points.take(element.get()))?;
+    points.taker.finish(text.lines().count())
+}
+
+fn mistake(error: &serde_json::Error) -> Problem {
+    if error.is_eof() { Problem::JsonEnds } else { Problem::Json(error.column()) }
 }
 
 /// True for an array of numbers in each line, rather than one of points.
@@ -43,18 +32,14 @@ pub(super) fn is_lines(text: &str) -> bool {
 
 /// Reads a text that is an object or an array in each line.
 pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
-    let (mut taker, mut problem) = (Taker::default(), None);
-    let mut points = Points { text, place: (0, 1), taker: &mut taker, problem: &mut problem };
+    let mut points = Points::of(text);
     let mut first = true;
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
             continue;
         }
-        let taken = match serde_json::from_str::<&RawValue>(line) {
-            Ok(element) => points.take(element.get()),
-            Err(error) if error.is_eof() => Err(Problem::JsonEnds.at(number)),
-            Err(error) => Err(Problem::Json(error.column()).at(number)),
-        };
+        let element = serde_json::from_str(line).map_err(|error| mistake(&error).at(number));
+        let taken = element.and_then(|element: &RawValue| points.take(element.get()));
         taken.map_err(|error| match error.problem {
             // It is one object, and no points by themselves.
             Problem::JsonEnds | Problem::Lacks { .. } if first => Problem::JsonObject.at(number),
@@ -62,44 +47,28 @@ pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
         })?;
         first = false;
     }
-    taker.finish(text.lines().count())
+    points.taker.finish(text.lines().count())
 }
 
-struct Points<'t, 'a> {
+struct Points<'t> {
     text: &'t str,
     /// Offset in bytes and line of the last element.
-    place: (usize, usize),
-    taker: &'a mut Taker,
-    /// The mistake, if it is not in the JSON itself.
-    problem: &'a mut Option<FileError>,
+    position: (usize, usize),
+    taker: Taker,
 }
 
-impl<'t> Visitor<'t> for Points<'t, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of points")
+impl<'t> Points<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text, position: (0, 1), taker: Taker::default() }
     }
 
-    fn visit_seq<A: SeqAccess<'t>>(mut self, mut elements: A) -> Result<(), A::Error> {
-        while let Some(element) = elements.next_element::<&'t RawValue>()? {
-            if let Err(problem) = self.take(element.get()) {
-                *self.problem = Some(problem);
-                return Err(A::Error::custom("no point"));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<'t> Points<'t, '_> {
     fn take(&mut self, element: &'t str) -> Result<(), FileError> {
-        let (before, line) = self.place;
+        let (before, line) = self.position;
         // It is a part of the text.
         let offset = element.as_ptr().addr() - self.text.as_ptr().addr();
         let between = self.text.as_bytes().get(before..offset).unwrap_or_default();
         let line = line + line_at(between, between.len()) - 1;
-        self.place = (offset, line);
+        self.position = (offset, line);
 
         let no_point = |_| Problem::NoPoint(Quote::of(element)).at(line);
         let parts = if element.starts_with('[') {
