@@ -30,7 +30,7 @@ pub fn watch<'a>(
     carried: &'a Carried,
     contender: Contender,
 ) -> impl Iterator<Item = Watched> + 'a {
-    let mut screen = Screen::new(recording.shape, contender).until(carried.horizon);
+    let mut screen = Screen::new(recording.shape, contender, carried.horizon);
     let mut arrivals = carried.arrivals.iter().peekable();
     carried.frames.iter().map(move |&at| {
         while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {

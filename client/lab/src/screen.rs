@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use phaselock::fields::Values;
-use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shape, Shown, Timeline, Track};
+use phaselock::motion::{Method, Moment, Rules, Shape, Shown, Timeline, Track};
 
 use super::Contender;
 
@@ -37,15 +37,10 @@ struct Segment {
 }
 
 impl Screen {
-    /// An empty screen for a kind of body.
-    pub fn new(shape: Shape, contender: Contender) -> Self {
+    /// An empty screen for a kind of body; for the horizon see [`Setup::horizon`](super::Setup).
+    pub fn new(shape: Shape, contender: Contender, horizon: f64) -> Self {
         let timeline = contender.timeline();
-        Self { shape, contender, horizon: HORIZON_SECS, timeline, segments: VecDeque::new() }
-    }
-
-    /// Sets the horizon of combinations; see [`Setup::horizon`](super::Setup).
-    pub fn until(self, horizon: f64) -> Self {
-        Self { horizon, ..self }
+        Self { shape, contender, horizon, timeline, segments: VecDeque::new() }
     }
 
     /// Handles a state.
@@ -105,8 +100,8 @@ impl Screen {
 mod tests {
     use super::*;
     use phaselock::fields::Record;
-    use phaselock::motion::NoRules;
     use phaselock::motion::choice::Choice;
+    use phaselock::motion::{HORIZON_SECS, NoRules};
 
     use crate::recording::Dot;
 
@@ -115,7 +110,7 @@ mod tests {
     }
 
     fn screen(contender: Contender) -> Screen {
-        Screen::new(Shape::new(Dot::FIELDS), contender)
+        Screen::new(Shape::new(Dot::FIELDS), contender, HORIZON_SECS)
     }
 
     #[test]

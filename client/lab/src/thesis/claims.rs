@@ -174,25 +174,13 @@ pub(super) fn to_linear(errors: [f64; 4]) -> Vec<f64> {
     errors[1..].iter().map(|error| error / errors[LINEAR]).collect()
 }
 
-fn is_least(errors: &[f64], at: usize) -> Vec<f64> {
+pub(super) fn is_least(errors: &[f64], at: usize) -> Vec<f64> {
     let others = errors.iter().enumerate().filter(|(other, _)| *other != at);
     logs(others.map(|(_, error)| error / errors[at]))
 }
 
-fn is_greatest(errors: &[f64], at: usize) -> Vec<f64> {
+pub(super) fn is_greatest(errors: &[f64], at: usize) -> Vec<f64> {
     is_least(errors, at).into_iter().map(|margin| -margin).collect()
-}
-
-pub(super) fn linear_is_least(errors: &[f64]) -> Vec<f64> {
-    is_least(errors, LINEAR)
-}
-
-pub(super) fn linear_is_greatest(errors: &[f64]) -> Vec<f64> {
-    is_greatest(errors, LINEAR)
-}
-
-fn catmull_rom_is_greatest(errors: &[f64]) -> Vec<f64> {
-    is_greatest(errors, CATMULL_ROM)
 }
 
 /// Within 20 %: the thesis calls 15 % not much. Arbitrary.
@@ -202,11 +190,6 @@ fn are_alike(errors: &[f64]) -> Vec<f64> {
 
 fn rise(values: &[f64]) -> Vec<f64> {
     logs(values.windows(2).map(|pair| pair[1] / pair[0]))
-}
-
-/// Three times at least: the thesis says so of 50 to 250 pixels. Arbitrary.
-fn are_wide(ranges: &[f64]) -> Vec<f64> {
-    logs(ranges.iter().map(|range| range / 3.0))
 }
 
 /// Errors that differ by less than 1 % neither rise nor fall. Arbitrary.
@@ -219,18 +202,6 @@ fn some_is_worse(errors: &[f64]) -> Vec<f64> {
     logs([most / none, most / longest])
 }
 
-fn more_hardly_helps(errors: &[f64]) -> Vec<f64> {
-    logs([least(&errors[2..]) / (0.95 * errors[1])])
-}
-
-fn last_is_best(errors: &[f64]) -> Vec<f64> {
-    logs(errors[2..].iter().map(|error| error / (errors[1] * SAME)))
-}
-
-fn longest_is_better(errors: &[f64]) -> Vec<f64> {
-    logs([errors[1] / (errors[errors.len() - 1] * SAME)])
-}
-
 /// Errors of Catmull-Rom interpolation as a multiple of those of linear.
 pub(super) fn rounded(case: Case<'_>, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> f64 {
     let [straight, rounded] = case.two(of, which);
@@ -241,19 +212,27 @@ fn at_least_latency(run: &Row) -> bool {
     LATENCY.2(run, 0)
 }
 
-fn at_most_latency(run: &Row) -> bool {
-    LATENCY.2(run, LATENCY.1 - 1)
-}
-
 use Test::{Along, By, Four, Rounder};
 
 /// Claims of section 4.3 that can be counted. The first seven are about the thesis's tables, and
 /// hold of the thesis's own numbers.
 pub(super) const CLAIMS: [Claim; 25] = [
-    Claim(ACCELERATED, "linear extrapolation has the least error", Four(every, linear_is_least)),
+    Claim(
+        ACCELERATED,
+        "linear extrapolation has the least error",
+        Four(every, |errors| is_least(errors, LINEAR)),
+    ),
     Claim(ACCELERATED, "the four are about alike (within 20 %)", Four(every, are_alike)),
-    Claim(ZIGZAG, "linear extrapolation has the least error", Four(every, linear_is_least)),
-    Claim(ZIGZAG, "Catmull-Rom has the greatest", Four(every, catmull_rom_is_greatest)),
+    Claim(
+        ZIGZAG,
+        "linear extrapolation has the least error",
+        Four(every, |errors| is_least(errors, LINEAR)),
+    ),
+    Claim(
+        ZIGZAG,
+        "Catmull-Rom has the greatest",
+        Four(every, |errors| is_greatest(errors, CATMULL_ROM)),
+    ),
     Claim(
         ZIGZAG,
         "Catmull-Rom's is about twice that of linear (1.5 times at least)",
@@ -276,7 +255,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
                     *mean *= (error / errors[LINEAR]).cbrt();
                 }
             }
-            Outcome { margins: linear_is_least(&means), numbers: means[1..].to_vec() }
+            Outcome { margins: is_least(&means, LINEAR), numbers: means[1..].to_vec() }
         }),
     ),
     Claim(ACCELERATED, "the error rises with the latency", Along(LATENCY, MEANS, rise)),
@@ -299,7 +278,8 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         ZIGZAG,
         "at each jitter errors are spread widely (the greatest is three times the least)",
-        Along(JITTER, RANGES, are_wide),
+        // The thesis says so of 50 to 250 pixels. Arbitrary.
+        Along(JITTER, RANGES, |ranges| logs(ranges.iter().map(|range| range / 3.0))),
     ),
     Claim(
         SMOOTH,
@@ -312,7 +292,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         SMOOTH,
         "at great latencies Catmull-Rom extrapolation has the greatest error",
-        Four(at_most_latency, catmull_rom_is_greatest),
+        Four(|run| LATENCY.2(run, LATENCY.1 - 1), |errors| is_greatest(errors, CATMULL_ROM)),
     ),
     Claim(
         ALL,
@@ -376,7 +356,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         SMOOTH,
         "averaging more than the last interval helps by less than 5 %",
-        Along(HISTORY, MEANS, more_hardly_helps),
+        Along(HISTORY, MEANS, |errors| logs([least(&errors[2..]) / (0.95 * errors[1])])),
     ),
     Claim(
         OVER_ALL,
@@ -390,8 +370,24 @@ pub(super) const CLAIMS: [Claim; 25] = [
 
 /// Two claims that contradict each other: of figure 17, and of the three paths.
 pub(super) const CONTRADICTED: [(Claim, &str); 2] = [
-    (Claim(ACCELERATED, QUESTION, Along(HISTORY, MEANS, last_is_best)), "the last alone"),
-    (Claim(ACCELERATED, QUESTION, Along(HISTORY, MEANS, longest_is_better)), "longer"),
+    (
+        Claim(
+            ACCELERATED,
+            QUESTION,
+            Along(HISTORY, MEANS, |errors| {
+                logs(errors[2..].iter().map(|error| error / (errors[1] * SAME)))
+            }),
+        ),
+        "the last alone",
+    ),
+    (
+        Claim(
+            ACCELERATED,
+            QUESTION,
+            Along(HISTORY, MEANS, |errors| logs([errors[1] / (errors[errors.len() - 1] * SAME)])),
+        ),
+        "longer",
+    ),
 ];
 const QUESTION: &str = "which time history is best? The thesis says the last interval alone (of \
                         figure 17), and a longer one (of the three paths)";

@@ -8,7 +8,7 @@ use super::super::{Contender, Stamps};
 use super::claims::Test::{Above, By, Four, Ratio, Rounder};
 use super::claims::{
     ALL, CATMULL_ROM, Claim, EVEN, LINEAR, LONG, Outcome, Paths, QUADRATIC, RICHARDSON, Readings,
-    SHORT, SMOOTH, ZIGZAG, linear_is_greatest, linear_is_least, rounded,
+    SHORT, SMOOTH, ZIGZAG, is_greatest, is_least, rounded,
 };
 use super::findings::{Verdict, numbers_of};
 use super::sample::{Case, HISTORY, Sample, every, greatest, is_of, is_still, least, mean, range};
@@ -129,7 +129,7 @@ const REASONS: [(&str, &[Claim]); 6] = [
          drawn fast for its rate of updates; but then too its order of quadratic and Catmull-Rom \
          is not found.",
         &[
-            Claim(SHORT, "linear is the best", Four(every, linear_is_least)),
+            Claim(SHORT, "linear is the best", Four(every, |errors| is_least(errors, LINEAR))),
             Claim(
                 SHORT,
                 "Catmull-Rom is farther by 1.2 times at least, as in Table 3 by 1.9",
@@ -140,7 +140,11 @@ const REASONS: [(&str, &[Claim]); 6] = [
                 "the quadratic is farther, and not nearer as in that table",
                 Ratio(QUADRATIC, CATMULL_ROM, 1.0),
             ),
-            Claim(LONG.by(NO_CLOCK), "linear is the farthest", Four(every, linear_is_greatest)),
+            Claim(
+                LONG.by(NO_CLOCK),
+                "linear is the farthest",
+                Four(every, |errors| is_greatest(errors, LINEAR)),
+            ),
         ],
     ),
     (
