@@ -28,19 +28,19 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 struct Arguments {
     /// Server to join: a name or an IP address, and a port if it is not 4433
     address: Address,
-    /// How many clients, 1 to 512
+    /// Number of clients, 1 to 512
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=512))]
     count: u32,
-    /// For how long, in seconds; what they measure begins 2 s after joining
+    /// Seconds of play; measuring begins 2 s after joining
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
-    /// What keeps the clocks in phase: pll, or leaky, the loop of a published platformer
+    /// Loop that keeps the clocks in phase: pll, or leaky, the loop of a published platformer
     #[arg(long, default_value = "pll", value_name = "LOOP")]
     clock: LoopFilter,
     /// Print one JSON object with the means over the clients instead of a table
     #[arg(long)]
     json: bool,
-    /// What the bots call themselves, followed by a number
+    /// Name of the bots, followed by a number
     #[arg(long, default_value = "Bot")]
     name: String,
     /// Put a bad network between the bots and the real one: a profile (lan, cable, wifi, mobile,

@@ -1,4 +1,4 @@
-//! What the bots measured.
+//! Measurements of the bots, and figures of them.
 
 use phaselock::client::Stats;
 use phaselock::time::{LocalTime, Micros, Rates};

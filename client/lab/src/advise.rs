@@ -131,15 +131,15 @@ const JERK_WEIGHT: f64 = 2.0;
 const AS_GOOD: f64 = 1.1;
 /// Frames without a later state that a delay may leave, per million: one in a hundred. Arbitrary.
 const MISSING_MAX: f64 = 10_000.0;
-/// Frames in which a method may be absent more often than the one that is least, per million.
-/// What is absent has no error, so that a method that shows nothing would often win; an absence
-/// of more than half a second in each minute is seen. Arbitrary.
+/// Frames in which a method may be absent more often than the one that is least absent, per
+/// million: half a second in each minute. Arbitrary. Absent frames have no error, so without this
+/// bound a method that shows nothing would often win.
 const ABSENT_MAX: f64 = 10_000.0;
 /// Standard deviations beyond which winning on most seeds is no chance: once in fifty it is.
 const CHANCE: f64 = 2.0;
-/// Seeds below which nothing is said of chance: five fall the same way once in thirty-two times.
+/// Least seeds for a sign test: five fall the same way once in thirty-two times.
 const SEEDS_MIN: f64 = 6.0;
-/// Pixels that are no difference.
+/// Difference of visual errors that counts as none, in pixels.
 const SAME_PX: f64 = 1e-6;
 /// Least seconds of play over all seeds. Arbitrary: with less, chance often picks another method.
 const MEASURED_SECS: f64 = 1200.0;
@@ -282,8 +282,7 @@ impl Question {
         let of_it = others.iter().filter(|it| it.method.timeline() == shown);
         let mut all: Vec<_> = of_it.map(|means| self.judge(means, rows, shown)).collect();
         all.retain(|one| one.visual_px.is_finite());
-        // Of what is as good the one with the least delay, and of these the first in the list of
-        // methods.
+        // Of equally good methods the one with the least delay, then the first in the list.
         let grade = |one: &Pick| (one.visual_px / SAME_PX).round();
         all.sort_by(|a, b| grade(a).total_cmp(&grade(b)).then(a.delay_ms.total_cmp(&b.delay_ms)));
         let absent = all.iter().map(|one| one.absent_per_million).fold(f64::INFINITY, f64::min);

@@ -1,5 +1,5 @@
-//! What a network makes of a recording: what comes when, and the moments at which a client shows
-//! it.
+//! A recording after the network: the states that arrive, and the moments at which a client
+//! shows them.
 
 use std::collections::VecDeque;
 
@@ -59,7 +59,7 @@ impl Carried {
         Self::while_told(recording, setup, &|| true)
     }
 
-    /// The same while `go_on` agrees; it is asked every few thousand frames. What was stopped is
+    /// The same while `go_on` agrees; it is asked every few thousand frames. A stopped result is
     /// worthless.
     pub fn while_told(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
         let setup = &setup.bounded();
@@ -68,7 +68,6 @@ impl Carried {
         let seed = (seed.wrapping_add(setup.seed) << 1) | 1;
         let mut down: Link<(f64, Option<(Values, u32)>)> =
             Link::starting(LocalTime(0), schedule, seed);
-        // What is no number is left to the recording.
         let secs = setup.secs.min(recording.secs());
         let mut carried = Self {
             arrivals: Vec::new(),
@@ -106,8 +105,7 @@ impl Carried {
             }
             while let Some(arrival) = down.next_arrival().filter(|at| *at <= local(now)) {
                 let Some((sent, state)) = down.poll(arrival) else { break };
-                // Whose state is of the time of its arrival must be the newest, and come for the
-                // first time.
+                // Without a common clock, only an update that is newer than all before counts.
                 if setup.stamps == Stamps::Arrived && !receiver.is_news(sent) {
                     continue;
                 }
@@ -119,8 +117,7 @@ impl Carried {
                     Arrival { at, sent, time, segment, values, interval }
                 }));
             }
-            // Before anything has come there is nothing to be behind, and frames miss all that
-            // they need.
+            // Before the first update there is no delay, and frames miss all that they need.
             let delay = receiver.advance(now);
             let past = now - delay.unwrap_or(Micros::ZERO).as_secs();
             carried.frames.push(Moment { now, past, interval: receiver.expected() });

@@ -1,4 +1,4 @@
-//! A sweep's results as pictures: paths with what was shown, and errors against what was varied,
+//! A sweep's results as pictures: true and shown paths, and errors against each parameter,
 //! as in the thesis's figures 14 to 22.
 
 use phaselock::motion::waypoints::{Extrapolator, Joining};

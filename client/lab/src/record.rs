@@ -38,8 +38,8 @@ pub enum RecordError {
 }
 
 /// A file for recorded motion, and its successors. The first one is opened beforehand, so that a
-/// path that cannot be written is known before anything else happens; what is in a file is lost
-/// only when the first line is recorded.
+/// path that cannot be written is known before anything else happens; the file keeps its old
+/// content until the first line is recorded.
 #[derive(Debug)]
 pub struct MotionFiles {
     path: PathBuf,
@@ -56,11 +56,11 @@ pub struct MotionFiles {
 /// The state of recording.
 #[derive(Debug)]
 enum Current {
-    /// It goes into the next file.
+    /// The next line begins a file.
     Next,
-    /// It goes into this one.
+    /// Lines go into this file.
     Open(Open),
-    /// It is lost: the motion of this game ended early.
+    /// Lines are dropped: the recording of this game ended early.
     Over,
 }
 
@@ -211,10 +211,10 @@ impl MotionFiles {
 
 impl Drop for MotionFiles {
     fn drop(&mut self) {
-        // Who wants to know calls `begin` before.
+        // For the error, call `begin` before.
         let _ = self.begin();
         if let Some((_, true)) = self.first {
-            // Nobody wants an empty file; whether it can be removed changes nothing.
+            // An empty file is useless; failing to remove it does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }

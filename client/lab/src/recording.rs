@@ -101,7 +101,7 @@ impl Recording {
         let (shape, tolerance) = (Shape::new(fields), Tolerance { distance: 0.0, turns: 0.02 });
         let mut recording =
             Self { shape, samples, rules, tolerance, position, turn, scale, origin };
-        // Arbitrary: what is just seen by who looks for it.
+        // Arbitrary: an error that is just visible.
         recording.tolerance.distance = 5.0 * recording.pixel() / scale;
         Some(recording)
     }

@@ -53,7 +53,7 @@ impl Screen {
     ) {
         let at = self.segments.partition_point(|other| other.number < segment);
         if self.segments.get(at).is_none_or(|other| other.number != segment) {
-            // What is over is not shown again.
+            // A segment that is over is not shown again.
             if at == 0 && !self.segments.is_empty() {
                 return;
             }
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(x(1.05), Some((1, 200.0)));
         assert_eq!(x(1.2), None, "it is nowhere between two places");
         assert_eq!(x(1.35), Some((2, 1050.0)));
-        // What was overtaken by a teleport is over.
+        // A segment before a teleport is over.
         screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
         let OnScreen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else {
             panic!("it is there")

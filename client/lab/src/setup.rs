@@ -1,5 +1,5 @@
-//! What is between the motion and the screen: when states are sent, what the network does to
-//! them, and how often a frame is drawn.
+//! Settings between the motion and the screen: when states are sent, over which network, and how
+//! often a frame is drawn.
 
 use std::fmt;
 use std::str::FromStr;

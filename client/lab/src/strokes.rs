@@ -46,8 +46,8 @@ const COLORS: [[u8; 3]; 8] = [
     [0xCC, 0x79, 0xA7],
 ];
 
-/// Each repeats within 42 points, so that a legend's sample shows all of it. The lengths are
-/// arbitrary.
+/// Dashes in points. Each repeats within 42 points, so that a legend's sample shows all of it.
+/// Arbitrary.
 const DASHES: [&[f32]; 9] = [
     &[],
     &[8.0, 4.0],

@@ -6,7 +6,6 @@ use phaselock::limits::INTERPOLATION_DELAY_MAX;
 
 use super::super::Recording;
 use super::super::plot::{self, Curve, Curves, Series};
-use super::super::ranking::ALIKE;
 use super::super::report::{Columns, figure, tabulate, whole};
 use super::super::strokes::Stroke;
 use super::{Advice, AtDelay, AtRate, Next, Pick};
@@ -14,6 +13,8 @@ use super::{Advice, AtDelay, AtRate, Next, Pick};
 /// Frames without what a method needs, per million, from which on it is said. Arbitrary: one in
 /// ten.
 const MISSING_MUCH: f64 = 100_000.0;
+/// Ratio of visual errors below which two methods are about as good. Arbitrary.
+const ALIKE: f64 = 1.05;
 
 impl Pick {
     fn delay(&self) -> String {

@@ -19,7 +19,7 @@ pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
     let lines = text.lines().count();
     let first = text.lines().next().unwrap_or_default();
     let told = first.strip_prefix(MARK).and_then(|told| told.split_once(':'));
-    // What is no number is a comment like any other.
+    // Without a number it is a comment like any other.
     let told = told.filter(|(layout, _)| layout.bytes().all(|byte| byte.is_ascii_digit()));
     let content = (1..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim();

@@ -1,7 +1,7 @@
 //! Motion files of JSON.
 //!
-//! Numbers are read from the text itself, which serde_json hands on as it stands: so that their
-//! place in the file is known, and that they are judged as those of other files are.
+//! serde_json hands on the text of each number. So an error names the number's line, and the same
+//! rules apply as in other files.
 
 use std::collections::BTreeMap;
 

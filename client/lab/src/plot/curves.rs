@@ -12,8 +12,8 @@ const HEIGHT: f64 = 380.0;
 /// Bounds of the height of paths in the plane.
 const HEIGHT_MIN: f64 = 240.0;
 const HEIGHT_MAX: f64 = 640.0;
-/// How much of the true path's extent is shown around it at most: a curve that runs away is cut
-/// off rather than making everything else small.
+/// Greatest margin around the true path, as a share of its extent: a curve that runs away is cut
+/// off, so that everything else stays large.
 const ASTRAY: f64 = 0.4;
 
 /// The plot of curves. In the plane, curves are cut off where they go far astray of the true path.

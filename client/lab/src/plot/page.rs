@@ -1,4 +1,4 @@
-//! The page: what is written on it, as SVG elements, and what all plots have in common.
+//! The page that a plot writes SVG elements on, and the parts that all plots share.
 
 use std::fmt::{self, Write};
 
@@ -31,7 +31,7 @@ const LEGEND_LINE: f64 = 16.0;
 
 /// A coordinate, rounded to two decimals.
 pub(super) fn px(value: f64) -> String {
-    // Not a number becomes 0, and what is too large the largest number.
+    // Not a number becomes 0, and too large a number the largest.
     let hundredths = (value * 100.0).round() as i64;
     let size = hundredths.unsigned_abs();
     let text = format!("{}.{:02}", size / 100, size % 100);
@@ -48,7 +48,7 @@ fn escaped(text: &str) -> String {
         '"' => "&quot;".into(),
         '\'' => "&#39;".into(),
         '\t' | '\n' | '\r' => String::from(letter),
-        // These no XML document may contain, not even escaped.
+        // XML allows no other control characters, not even escaped.
         '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => "\u{fffd}".into(),
         _ => letter.into(),
     };
@@ -382,7 +382,7 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about
+/// Positions along the part of a curve that is on the page, at even distances of 60 to 200 and about
 /// twelve; the phase, of 0 to 1, shifts them, so that the markers of curves that run together do
 /// not cover each other.
 fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {

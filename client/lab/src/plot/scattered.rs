@@ -45,8 +45,8 @@ struct Grouped {
 }
 
 /// The plot of clouds. Each series has its own lane beside each value; points are drawn half
-/// transparent, means are joined in the series' stroke. What is not drawn is counted in the
-/// subtitle.
+/// transparent, means are joined in the series' stroke. The subtitle counts the points that
+/// are not drawn.
 pub(crate) fn scatter(plot: &Scatter) -> String {
     let panels: Vec<Grouped> =
         plot.panels.iter().map(|panel| grouped(panel, plot.series.len())).collect();

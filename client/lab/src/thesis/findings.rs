@@ -104,7 +104,7 @@ fn of_claim(claim: Claim, seeds: &[Sample<'_>]) -> Finding {
     }
 }
 
-/// The finding where the thesis contradicts itself: what is found instead.
+/// The finding here where the thesis contradicts itself.
 pub(super) fn contradicted(measured: &Measured) -> Finding {
     let seeds = measured.seeds();
     let says = |reading: Reading| {

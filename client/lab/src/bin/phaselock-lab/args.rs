@@ -9,7 +9,7 @@ use phaselock::link::PROFILES;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 use phaselock_lab::{Contender, Network, Sending, Setup};
 
-/// Which method shows a motion best over a network: every method of Phaselock, measured.
+/// Measures which method of Phaselock shows a motion best over a network.
 #[derive(Debug, Parser)]
 #[command(name = "phaselock-lab", version, arg_required_else_help = false)]
 pub(crate) struct Args {
@@ -43,23 +43,22 @@ pub(crate) struct SweepArgs {
         value_parser = within(INTERVAL, MILLISECONDS), allow_negative_numbers = true
     )]
     pub(crate) interval: Vec<f64>,
-    /// Milliseconds that each update takes at least [default: 0,50,100,200, unless there is a
-    /// --link]
+    /// Least latency of an update in milliseconds [default: 0,50,100,200, unless there is a --link]
     #[arg(
         long, value_name = "MS,..",
         value_delimiter = ',', value_parser = within(LATENCY, MILLISECONDS),
         allow_negative_numbers = true
     )]
     pub(crate) latency: Vec<f64>,
-    /// Milliseconds that it takes more at most, evenly spread and never less; the jitter of a
-    /// --link is as much either way [default: 0,50,100, unless there is a --link]
+    /// Greatest further latency in milliseconds, evenly spread; the jitter of a --link is as much
+    /// either way [default: 0,50,100, unless there is a --link]
     #[arg(
         long, value_name = "MS,..",
         value_delimiter = ',', value_parser = within(LATENCY, MILLISECONDS),
         allow_negative_numbers = true
     )]
     pub(crate) jitter: Vec<f64>,
-    /// Percent of the updates that do not come, with --latency and --jitter [default: 0]
+    /// Percent of the updates that are lost, with --latency and --jitter [default: 0]
     #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', value_parser = percent)]
     pub(crate) loss: Vec<f32>,
     #[arg(long, value_name = "NETWORK", help = link_help() + "; all: each that has a name")]
@@ -83,29 +82,29 @@ pub(crate) struct SweepArgs {
     pub(crate) extrapolator: Vec<Extrapolator>,
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = interpolator_help())]
     pub(crate) interpolator: Vec<Joining>,
-    /// When a state is in an update: every, threshold (when who reckons from the states sent is
-    /// off by more than five thousandths of the path's extent), or predictable (the more seldom
-    /// the better)
+    /// Rule for putting a state into an update: every, threshold (when extrapolation from the
+    /// states sent is off by more than five thousandths of the path's extent), or predictable
+    /// (less often the better the motion can be predicted)
     #[arg(long, value_name = "RULE", default_value = "every", value_parser = sending)]
     pub(crate) sending: Sending,
-    /// Take states to be of the time at which they come, as without a common clock
+    /// Date states by their arrival, as without a common clock
     #[arg(long)]
     pub(crate) no_clock: bool,
-    /// Show the past so many milliseconds behind [default: as the client steers it]
+    /// Fixed interpolation delay in milliseconds [default: as the client steers it]
     #[arg(
         long, value_name = "MS", value_parser = within(LATENCY, MILLISECONDS),
         allow_negative_numbers = true
     )]
     pub(crate) delay: Option<f64>,
-    /// How far beyond the newest state an extrapolator with an interpolator extrapolates, in
-    /// milliseconds; over the last 50 of them it comes to a stop. All that a game may choose have
-    /// 250 (dead reckoning 1250), whatever is asked for here
+    /// Milliseconds that an extrapolator with an interpolator extrapolates beyond the newest
+    /// state; over the last 50 of them the motion comes to a stop. Methods that a game may choose
+    /// always have 250 (dead reckoning 1250)
     #[arg(
         long, value_name = "MS", default_value = "250",
         value_parser = within(HORIZON, MILLISECONDS), allow_negative_numbers = true
     )]
     pub(crate) horizon: f64,
-    /// How often each combination is measured, on other dice
+    /// Number of seeds on which each combination is measured
     #[arg(
         long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u64).range(1..=1000)
@@ -158,14 +157,14 @@ pub(crate) struct AdviseArgs {
         value_parser = within(Setup::FRAME_HZ, "a number of frames a second")
     )]
     pub(crate) frame_rate: f64,
-    /// What counts as a pixel, in the motion's own unit [default: a thousandth of its extent]
+    /// Size of a pixel in the motion's own unit [default: a thousandth of its extent]
     #[arg(
         long, value_name = "SIZE", value_parser = within((1e-9, 1e9), "a size"),
         allow_negative_numbers = true
     )]
     pub(crate) pixel: Option<f64>,
-    /// How often each is measured, on other dice [default: for twenty minutes of play, 16 times at
-    /// least]
+    /// Number of seeds on which each method is measured [default: enough for twenty minutes of
+    /// play, 16 at least]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) repeats: Option<u64>,
     #[command(flatten)]
@@ -211,7 +210,7 @@ fn link_help() -> String {
 
 fn method_help() -> String {
     format!(
-        "What is measured: playable (all that a game may choose), combined (every extrapolator \
+        "Methods to measure: playable (all that a game may choose), combined (every extrapolator \
          with every interpolator), all, or some of {}, or EXTRAPOLATOR+INTERPOLATOR [default: \
          playable, unless there are extrapolators]",
         list(Contender::playable())
@@ -220,14 +219,14 @@ fn method_help() -> String {
 
 fn extrapolator_help() -> String {
     format!(
-        "What says where the next update will have it, each joined with every --interpolator: \
+        "Extrapolators of the next update's position, each joined with every --interpolator: \
          some of {}",
         list(Extrapolator::ALL.iter())
     )
 }
 
 fn interpolator_help() -> String {
-    format!("What leads there: some of {} [default: all]", list(Joining::ALL.iter()))
+    format!("Interpolators that lead there: some of {} [default: all]", list(Joining::ALL.iter()))
 }
 
 const MILLISECONDS: &str = "a number of milliseconds";

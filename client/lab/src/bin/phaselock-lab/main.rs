@@ -1,7 +1,8 @@
 //! The laboratory on the command line: which method shows a motion best over a network.
 //!
 //! ```text
-//! args -> files (motions in) -> run (threads, progress, Ctrl-C) -> lab (no I/O) -> files (tables, plots out)
+//! args -> files (motions in) -> run (threads, progress, Ctrl-C) -> lab (no I/O)
+//!      -> files (tables, plots out)
 //! ```
 
 mod advise;

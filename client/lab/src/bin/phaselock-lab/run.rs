@@ -96,7 +96,7 @@ fn tell_progress(what: &str, begun: Instant, done: usize, all: usize) {
     let percent = 100 * done / all.max(1);
     let line = format!("{what}: {done} of {all} ({percent} %), about {left:.0} s left");
     let mut err = io::stderr().lock();
-    // Nobody is there to be told that it cannot be told.
+    // A closed standard error is no reason to stop.
     let _ = if err.is_terminal() { write!(err, "\r{line}\x1b[K") } else { writeln!(err, "{line}") };
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
         json.write(&(text + "\n"))?;
     }
     if let Some(plots) = plots {
-        // As in the tables: who was not measured everywhere would have it easier.
+        // As in the tables: a method that was not measured everywhere would have it easier.
         let whole = match rows.len() == plan.rows() {
             true => Cow::Borrowed(&*rows),
             false => plan.whole(&rows).flatten().cloned().collect(),
@@ -68,27 +68,24 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
         }
         files::print(&text)?;
     }
-    // As a shell has it for who was interrupted.
+    // As a shell reports an interrupted program.
     Ok(if stop.is_told() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// Rejects two results in one file, and a result in a motion's file.
 fn check_outputs(args: &SweepArgs) -> Result<()> {
-    let outputs: Vec<&Path> =
-        [&args.csv, &args.json].into_iter().flatten().map(AsRef::as_ref).collect();
+    let outputs: Vec<_> = args.csv.iter().chain(&args.json).collect();
     if let [csv, json] = outputs[..]
         && files::is_same(csv, json)
     {
         bail!("--csv and --json both write {}; give each a file of its own", csv.display());
     }
-    for output in outputs {
-        if args
-            .paths
-            .iter()
-            .any(|path| Path::new(path).exists() && files::is_same(Path::new(path), output))
-        {
-            bail!("{} is a motion that is read; write the results elsewhere", output.display());
-        }
+    let is_motion = |output: &Path| {
+        let mut motions = args.paths.iter().map(Path::new).filter(|path| path.exists());
+        motions.any(|motion| files::is_same(motion, output))
+    };
+    if let Some(output) = outputs.into_iter().find(|output| is_motion(output)) {
+        bail!("{} is a motion that is read; write the results elsewhere", output.display());
     }
     Ok(())
 }
@@ -216,7 +213,7 @@ fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
     }
     let joinings = if args.interpolator.is_empty() { Joining::ALL } else { &args.interpolator[..] };
     if args.extrapolator.is_empty() && !args.interpolator.is_empty() {
-        bail!("--interpolator needs --extrapolator: what says where the next update will have it");
+        bail!("--interpolator needs --extrapolator, which says where the next update will be");
     }
     for &extrapolator in &args.extrapolator {
         all.extend(joinings.iter().map(|&joining| Contender::Waypoints(extrapolator, joining)));
