@@ -1,7 +1,6 @@
 //! Printed tables of the figures.
 
 use phaselock::motion::Timeline;
-use phaselock::motion::choice::Choice;
 use phaselock_lab::Sending;
 use phaselock_tests::bench::{self, Column, number};
 use phaselock_tests::showing::ranking::{BEARABLE, Standing, rank, ranking};
