@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use clap::Parser;
 use phaselock::client::SessionConfig;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::link::Conditions;
 use phaselock_bots::{self, Summary};
 use phaselock_lab::record::MotionFiles;
-use phaselock_lab::usage::sentence;
+use phaselock_lab::usage;
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -27,19 +28,19 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 struct Arguments {
     /// Server to join: a name or an IP address, and a port if it is not 4433
     address: Address,
-    /// How many clients, 1 to 512
+    /// Number of clients, 1 to 512
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=512))]
     count: u32,
-    /// For how long, in seconds; what they measure begins 2 s after joining
+    /// Seconds of play; measuring begins 2 s after joining
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
-    /// What keeps the clocks in phase: pll, or leaky, the loop of a published platformer
+    /// Loop that keeps the clocks in phase: pll, or leaky, the loop of a published platformer
     #[arg(long, default_value = "pll", value_name = "LOOP")]
     clock: LoopFilter,
     /// Print one JSON object with the means over the clients instead of a table
     #[arg(long)]
     json: bool,
-    /// What the bots call themselves, followed by a number
+    /// Name of the bots, followed by a number
     #[arg(long, default_value = "Bot")]
     name: String,
     /// Put a bad network between the bots and the real one: a profile (lan, cable, wifi, mobile,
@@ -70,37 +71,25 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if !error.use_stderr() => {
-            let _ = error.print();
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("phaselock-bots: {}; see --help", sentence(&error));
-            return ExitCode::from(2);
-        }
+        Err(error) => return usage::report("phaselock-bots", &error),
     };
     let filter = std::env::var("PHASELOCK_LOG_FILTER").ok().and_then(|text| text.parse().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
     let log = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(filter);
     tracing_subscriber::registry().with(log).init();
-    let files = match arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose() {
-        Ok(files) => files,
-        Err(error) => {
-            eprintln!("phaselock-bots: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("phaselock-bots: cannot start the network runtime: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
+    start(arguments).unwrap_or_else(|error| {
+        eprintln!("phaselock-bots: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn start(arguments: Arguments) -> Result<ExitCode> {
+    let files = arguments.record_motion.as_deref().map(MotionFiles::prepare).transpose()?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
     runtime.block_on(play(arguments, files))
 }
 
-async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode {
+async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> Result<ExitCode> {
     let clock = Clock::start();
     let duration = Duration::from_secs_f64(arguments.seconds);
     let games = phaselock_games::all();
@@ -122,20 +111,11 @@ async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode 
     }
     let mut reports = Vec::new();
     for bot in running {
-        match bot.await {
-            Ok(report) => reports.push(report),
-            Err(error) => {
-                eprintln!("phaselock-bots: a bot failed: {error}");
-                return ExitCode::FAILURE;
-            }
-        }
+        reports.push(bot.await.context("a bot failed")?);
     }
     let summaries: Vec<_> = reports.iter().map(phaselock_bots::Report::summary).collect();
     let mean = Summary::mean(&summaries);
-    if let Err(error) = print(&arguments, &summaries, &mean) {
-        eprintln!("phaselock-bots: cannot write the figures: {error}");
-        return ExitCode::FAILURE;
-    }
+    print(&arguments, &summaries, &mean).context("cannot write the figures")?;
     let mut reasons = BTreeMap::<_, u32>::new();
     for report in reports.iter().filter(|report| !report.connected) {
         let reason = report.last_reason.as_deref().unwrap_or("no answer came in that time");
@@ -144,7 +124,7 @@ async fn play(arguments: Arguments, mut files: Option<MotionFiles>) -> ExitCode 
     for (reason, count) in reasons {
         eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
     }
-    if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    Ok(if mean.connected == mean.clients { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Result<()> {
@@ -152,9 +132,9 @@ fn print(arguments: &Arguments, summaries: &[Summary], mean: &Summary) -> io::Re
     if arguments.json {
         return writeln!(out, "{}", serde_json::to_string(mean)?);
     }
-    writeln!(out, "client{}", Summary::HEADING)?;
+    writeln!(out, "client{}", Summary::heading())?;
     for (number, summary) in summaries.iter().enumerate() {
-        writeln!(out, "{:6}{summary}", number + 1)?;
+        writeln!(out, "{:6}{}", number + 1, summary.row())?;
     }
-    writeln!(out, "  mean{mean}")
+    writeln!(out, "  mean{}", mean.row())
 }

@@ -1,11 +1,8 @@
-//! What the bots measured.
-
-use std::fmt;
-
-use phaselock::time::{LocalTime, Micros, Rates};
-use serde::Serialize;
+//! Measurements of the bots, and figures of them.
 
 use phaselock::client::Stats;
+use phaselock::time::{LocalTime, Micros, Rates};
+use serde::Serialize;
 
 /// Greatest number of measurements of a kind: two hours at 128 a second.
 const SAMPLES_MAX: usize = 1 << 20;
@@ -76,21 +73,8 @@ pub struct Report {
     pub(super) clock_error: Samples,
     /// Seconds from the first try to join until the clock was locked.
     pub(super) lock_secs: Option<f64>,
-    seconds: f64,
-    step: Micros,
-    snapshots: u64,
-    entity_updates: u64,
-    rx_bytes: u64,
-    tx_bytes: u64,
-    rx_packets: u64,
-    tx_packets: u64,
-    late_inputs: u64,
-    mispredictions: u64,
-    ticks: u64,
-    lead_sum: Micros,
-    frames: u64,
-    delay_sum: Micros,
-    underruns: u64,
+    /// The counts of each game played, the game's rates, and the time that they span.
+    stays: Vec<(Stats, Rates, Micros)>,
 }
 
 impl Report {
@@ -102,57 +86,51 @@ impl Report {
     }
 
     pub(super) fn add(&mut self, stats: &Stats, rates: Rates, time: Micros) {
-        self.seconds += time.as_secs();
-        self.step = rates.step();
-        self.lead_sum += stats.lead_sum;
-        self.frames += stats.frames;
-        self.delay_sum += stats.delay_sum;
-        self.underruns += stats.underruns;
-        self.snapshots += stats.snapshots;
-        self.entity_updates += stats.entity_updates;
-        self.rx_bytes += stats.rx_bytes;
-        self.tx_bytes += stats.tx_bytes;
-        self.rx_packets += stats.rx_packets;
-        self.tx_packets += stats.tx_packets;
-        self.late_inputs += stats.late_inputs;
-        self.mispredictions += stats.mispredictions;
-        self.ticks += stats.ticks;
+        self.stays.push((stats.clone(), rates, time));
     }
 
     /// The figures of this bot alone.
     pub fn summary(&self) -> Summary {
-        let per_second = |count: u64| count as f64 / self.seconds.max(1e-9);
-        let per_million = |count: u64| count as f64 * 1e6 / self.ticks.max(1) as f64;
+        let sum = |of: fn(&Stats) -> u64| {
+            self.stays.iter().map(|(stats, ..)| of(stats)).sum::<u64>() as f64
+        };
+        let seconds: f64 = self.stays.iter().map(|(_, _, time)| time.as_secs()).sum();
+        let [ticks, frames] =
+            [sum(|stats| stats.ticks), sum(|stats| stats.frames)].map(|count| count.max(1.0));
+        let leads = self
+            .stays
+            .iter()
+            .map(|(stats, rates, _)| stats.lead_sum.as_ms() / rates.step().as_ms());
+        let delays = self.stays.iter().map(|(stats, ..)| stats.delay_sum.as_ms());
+        let per_second = |of| sum(of) / seconds.max(1e-9);
         Summary {
             clients: 1,
             connected: u32::from(self.connected),
-            seconds: self.seconds,
-            snapshots_per_s: per_second(self.snapshots),
-            entity_updates_per_s: per_second(self.entity_updates),
-            rx_bytes_per_s: per_second(self.rx_bytes),
-            tx_bytes_per_s: per_second(self.tx_bytes),
-            rx_packets_per_s: per_second(self.rx_packets),
-            tx_packets_per_s: per_second(self.tx_packets),
+            seconds,
+            snapshots_per_s: per_second(|stats| stats.snapshots),
+            entity_updates_per_s: per_second(|stats| stats.entity_updates),
+            rx_bytes_per_s: per_second(|stats| stats.rx_bytes),
+            tx_bytes_per_s: per_second(|stats| stats.tx_bytes),
+            rx_packets_per_s: per_second(|stats| stats.rx_packets),
+            tx_packets_per_s: per_second(|stats| stats.tx_packets),
             rtt_ms_p50: self.round_trip.quantile_ms(0.5),
             rtt_ms_p99: self.round_trip.quantile_ms(0.99),
             clock_error_ms_p50: self.clock_error.quantile_ms(0.5),
             clock_error_ms_p99: self.clock_error.quantile_ms(0.99),
             clock_error_ms_max: self.clock_error.quantile_ms(1.0),
-            late_inputs_per_million: per_million(self.late_inputs),
-            mispredictions_per_million: per_million(self.mispredictions),
+            late_inputs_per_million: sum(|stats| stats.late_inputs) * 1e6 / ticks,
+            mispredictions_per_million: sum(|stats| stats.mispredictions) * 1e6 / ticks,
             lock_s: self.lock_secs,
-            lead_ticks_mean: self.lead_sum.as_ms()
-                / self.step.as_ms().max(1e-9)
-                / self.ticks.max(1) as f64,
-            delay_ms_mean: self.delay_sum.as_ms() / self.frames.max(1) as f64,
-            underruns_per_million: self.underruns as f64 * 1e6 / self.frames.max(1) as f64,
+            lead_ticks_mean: leads.sum::<f64>() / ticks,
+            delay_ms_mean: delays.sum::<f64>() / frames,
+            underruns_per_million: sum(|stats| stats.underruns) * 1e6 / frames,
             disconnects: self.disconnects,
         }
     }
 }
 
 /// Figures: of one bot, or the means over several (counts are summed).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// Bots that were started.
     pub clients: u32,
@@ -199,64 +177,61 @@ pub struct Summary {
     pub disconnects: u32,
 }
 
+/// A column of the table: title, width, decimals and figure.
+type Column = (&'static str, usize, usize, fn(&mut Summary) -> &mut f64);
+
+const COLUMNS: [Column; 14] = [
+    ("snap/s", 8, 1, |it| &mut it.snapshots_per_s),
+    ("upd/s", 6, 0, |it| &mut it.entity_updates_per_s),
+    ("rx B/s", 8, 0, |it| &mut it.rx_bytes_per_s),
+    ("tx B/s", 8, 0, |it| &mut it.tx_bytes_per_s),
+    ("rtt p50", 9, 2, |it| &mut it.rtt_ms_p50),
+    ("p99 ms", 9, 2, |it| &mut it.rtt_ms_p99),
+    ("clock p50", 11, 3, |it| &mut it.clock_error_ms_p50),
+    ("p99", 6, 3, |it| &mut it.clock_error_ms_p99),
+    ("max ms", 9, 3, |it| &mut it.clock_error_ms_max),
+    ("late/M", 8, 0, |it| &mut it.late_inputs_per_million),
+    ("mispred/M", 10, 0, |it| &mut it.mispredictions_per_million),
+    ("lead", 6, 2, |it| &mut it.lead_ticks_mean),
+    ("delay ms", 9, 1, |it| &mut it.delay_ms_mean),
+    ("underr./M", 10, 0, |it| &mut it.underruns_per_million),
+];
+
 impl Summary {
     /// The means over several bots' figures.
     pub fn mean(all: &[Self]) -> Self {
-        let mean = |figure: fn(&Self) -> f64| {
-            all.iter().map(figure).sum::<f64>() / all.len().max(1) as f64
+        let mean = |figure: fn(&mut Self) -> &mut f64| {
+            let sum: f64 = all.iter().map(|one| *figure(&mut { *one })).sum();
+            sum / all.len().max(1) as f64
         };
-        Self {
+        let mut means = Self {
             clients: all.iter().map(|one| one.clients).sum(),
             connected: all.iter().map(|one| one.connected).sum(),
-            seconds: mean(|one| one.seconds),
-            snapshots_per_s: mean(|one| one.snapshots_per_s),
-            entity_updates_per_s: mean(|one| one.entity_updates_per_s),
-            rx_bytes_per_s: mean(|one| one.rx_bytes_per_s),
-            tx_bytes_per_s: mean(|one| one.tx_bytes_per_s),
-            rx_packets_per_s: mean(|one| one.rx_packets_per_s),
-            tx_packets_per_s: mean(|one| one.tx_packets_per_s),
-            rtt_ms_p50: mean(|one| one.rtt_ms_p50),
-            rtt_ms_p99: mean(|one| one.rtt_ms_p99),
-            clock_error_ms_p50: mean(|one| one.clock_error_ms_p50),
-            clock_error_ms_p99: mean(|one| one.clock_error_ms_p99),
-            clock_error_ms_max: all.iter().map(|one| one.clock_error_ms_max).fold(0.0, f64::max),
-            late_inputs_per_million: mean(|one| one.late_inputs_per_million),
-            mispredictions_per_million: mean(|one| one.mispredictions_per_million),
+            seconds: mean(|one| &mut one.seconds),
+            rx_packets_per_s: mean(|one| &mut one.rx_packets_per_s),
+            tx_packets_per_s: mean(|one| &mut one.tx_packets_per_s),
             lock_s: all.iter().try_fold(0.0_f64, |most, one| Some(most.max(one.lock_s?))),
-            lead_ticks_mean: mean(|one| one.lead_ticks_mean),
-            delay_ms_mean: mean(|one| one.delay_ms_mean),
-            underruns_per_million: mean(|one| one.underruns_per_million),
             disconnects: all.iter().map(|one| one.disconnects).sum(),
+            ..Self::default()
+        };
+        for (.., figure) in COLUMNS {
+            *figure(&mut means) = mean(figure);
         }
+        means.clock_error_ms_max = all.iter().map(|one| one.clock_error_ms_max).fold(0.0, f64::max);
+        means
     }
 
-    /// The heading of a table of which [`Display`](fmt::Display) makes the rows.
-    pub const HEADING: &'static str = "  snap/s  upd/s   rx B/s   tx B/s   rtt p50    p99 ms   \
-         clock p50    p99    max ms   late/M  mispred/M   lead  delay ms  underr./M  disconnects";
-}
+    /// The heading of a table of [`row`](Self::row)s.
+    pub fn heading() -> String {
+        let titles = COLUMNS.map(|(title, width, ..)| format!("{title:>width$} "));
+        titles.concat() + " disconnects"
+    }
 
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:8.1} {:6.0} {:8.0} {:8.0} {:9.2} {:9.2} {:11.3} {:6.3} {:9.3} {:8.0} {:10.0} \
-             {:6.2} {:9.1} {:10.0} {:12}",
-            self.snapshots_per_s,
-            self.entity_updates_per_s,
-            self.rx_bytes_per_s,
-            self.tx_bytes_per_s,
-            self.rtt_ms_p50,
-            self.rtt_ms_p99,
-            self.clock_error_ms_p50,
-            self.clock_error_ms_p99,
-            self.clock_error_ms_max,
-            self.late_inputs_per_million,
-            self.mispredictions_per_million,
-            self.lead_ticks_mean,
-            self.delay_ms_mean,
-            self.underruns_per_million,
-            self.disconnects,
-        )
+    /// The figures as a row of a table.
+    pub fn row(mut self) -> String {
+        let cells = COLUMNS
+            .map(|(_, width, decimals, figure)| format!("{:width$.decimals$} ", figure(&mut self)));
+        cells.concat() + &format!("{:12}", self.disconnects)
     }
 }
 

@@ -44,8 +44,9 @@ pub struct Question {
     pub seed: u64,
 }
 
-/// The best method for a time and a send rate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A method for a time and a send rate, with medians over the seeds in pixels; the best one is
+/// also compared with the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Pick {
     method: String,
     send_rate_hz: f64,
@@ -68,6 +69,9 @@ struct Pick {
     /// Better methods that are absent too often; see [`ABSENT_MAX`].
     too_often_absent: Vec<String>,
     next: Option<Next>,
+    /// The visual error of each repeat, by its seed.
+    #[serde(skip)]
+    by_seed: BTreeMap<u64, f64>,
 }
 
 /// The second best method.
@@ -127,15 +131,15 @@ const JERK_WEIGHT: f64 = 2.0;
 const AS_GOOD: f64 = 1.1;
 /// Frames without a later state that a delay may leave, per million: one in a hundred. Arbitrary.
 const MISSING_MAX: f64 = 10_000.0;
-/// Frames in which a method may be absent more often than the one that is least, per million.
-/// What is absent has no error, so that a method that shows nothing would often win; an absence
-/// of more than half a second in each minute is seen. Arbitrary.
+/// Frames in which a method may be absent more often than the one that is least absent, per
+/// million: half a second in each minute. Arbitrary. Absent frames have no error, so without this
+/// bound a method that shows nothing would often win.
 const ABSENT_MAX: f64 = 10_000.0;
 /// Standard deviations beyond which winning on most seeds is no chance: once in fifty it is.
 const CHANCE: f64 = 2.0;
-/// Seeds below which nothing is said of chance: five fall the same way once in thirty-two times.
+/// Least seeds for a sign test: five fall the same way once in thirty-two times.
 const SEEDS_MIN: f64 = 6.0;
-/// Pixels that are no difference.
+/// Difference of visual errors that counts as none, in pixels.
 const SAME_PX: f64 = 1e-6;
 /// Least seconds of play over all seeds. Arbitrary: with less, chance often picks another method.
 const MEASURED_SECS: f64 = 1200.0;
@@ -188,7 +192,7 @@ impl Question {
         let Some(then) = best(&self.by_rate(rows), |it| it.then.as_ref()) else {
             return Vec::new();
         };
-        let Ok(method) = then.method.parse::<Contender>() else { return Vec::new() };
+        let Ok(method) = then.method.parse() else { return Vec::new() };
         let interval = 1.0 / then.send_rate_hz;
         // What the client steers to is the way and about an interval and a half.
         let way = (then.delay_ms / 1e3 - 1.5 * interval).max(0.0);
@@ -211,41 +215,39 @@ impl Question {
             let seen = rows.iter().any(Row::is_measured);
             return Err(if seen { NoAdvice::TooShort } else { NoAdvice::NothingSeen });
         }
-        let delays = self.delay_plans(rows);
-        let at_delay = |(plan, rows): (&Plan, &Vec<Row>)| {
+        let at_delay = |(plan, rows): (Plan, &Vec<Row>)| {
             let DelayRule::Fixed(delay) = plan.delay else { return None };
             let rows: Vec<_> = rows.iter().collect();
             let means = means(rows.iter().copied()).into_iter().next()?;
-            let judged = self.judge(&means, &rows, Timeline::Past);
+            let pick = self.judge(&means, &rows, Timeline::Past);
             Some(AtDelay {
                 delay_ms: delay.as_ms(),
-                error_px: judged.error,
-                jerk_px: judged.jerk,
-                visual_px: judged.visual,
-                missing_per_million: judged.missing,
+                error_px: pick.error_px,
+                jerk_px: pick.jerk_px,
+                visual_px: pick.visual_px,
+                missing_per_million: pick.missing_per_million,
             })
         };
-        let by_delay: Vec<_> = delays.iter().zip(by_delay).filter_map(at_delay).collect();
+        let by_delay = self.delay_plans(rows).into_iter().zip(by_delay).filter_map(at_delay);
+        let by_delay: Vec<_> = by_delay.collect();
+        let first = |which: fn(&AtDelay, &Pick) -> bool| {
+            let then = then.as_ref()?;
+            by_delay.iter().find(|it| which(it, then)).map(|it| it.delay_ms)
+        };
         // The shortest that is as good as what the client would steer to.
-        let enough = |it: &&AtDelay| {
-            then.as_ref().is_some_and(|then| {
-                it.delay_ms < 0.9 * then.delay_ms
-                    && it.missing_per_million <= MISSING_MAX
-                    && it.error_px + 1.0 <= AS_GOOD * (then.error_px + 1.0)
-                    && it.jerk_px + 1.0 <= AS_GOOD * (then.jerk_px + 1.0)
-            })
-        };
-        let delay_enough_ms = by_delay.iter().find(enough).map(|shorter| shorter.delay_ms);
+        let delay_enough_ms = first(|it, then| {
+            it.delay_ms < 0.9 * then.delay_ms
+                && it.missing_per_million <= MISSING_MAX
+                && it.error_px + 1.0 <= AS_GOOD * (then.error_px + 1.0)
+                && it.jerk_px + 1.0 <= AS_GOOD * (then.jerk_px + 1.0)
+        });
         // The shortest that is clearly better, where that is seen.
-        let better = |it: &&AtDelay| {
-            then.as_ref().is_some_and(|then| {
-                it.delay_ms > 1.1 * then.delay_ms
-                    && then.visual_px > 1.0
-                    && (it.visual_px + 1.0) * AS_GOOD < then.visual_px + 1.0
-            })
-        };
-        let longer = by_delay.iter().find(better).map(|longer| longer.delay_ms);
-        let delay_better_ms = longer.filter(|_| delay_enough_ms.is_none());
+        let delay_better_ms = first(|it, then| {
+            it.delay_ms > 1.1 * then.delay_ms
+                && then.visual_px > 1.0
+                && (it.visual_px + 1.0) * AS_GOOD < then.visual_px + 1.0
+        });
+        let delay_better_ms = delay_better_ms.filter(|_| delay_enough_ms.is_none());
         Ok(Advice {
             path: self.subject.name.clone(),
             network: self.network.to_string(),
@@ -261,80 +263,60 @@ impl Question {
     }
 
     fn by_rate(&self, rows: &[Row]) -> Vec<AtRate> {
-        let mut all = Vec::new();
-        for &rate in &self.rates {
+        let at_rate = |&rate: &f64| {
             let here = |row: &&Row| (row.interval_ms * rate / 1e3 - 1.0).abs() < 1e-6;
             let rows: Vec<_> = rows.iter().filter(here).collect();
-            let (now, then) =
-                (self.pick(&rows, rate, Timeline::Present), self.pick(&rows, rate, Timeline::Past));
-            all.push(AtRate { send_rate_hz: rate, now, then });
-        }
-        all
+            let pick = |shown| Some(Pick { send_rate_hz: rate, ..self.pick(&rows, shown)? });
+            let (now, then) = (pick(Timeline::Present), pick(Timeline::Past));
+            AtRate { send_rate_hz: rate, now, then }
+        };
+        self.rates.iter().map(at_rate).collect()
     }
 
     /// The best method of a timeline. Methods of the past are not asked for *now*: after a
     /// teleport they are elsewhere for longer, where they have no error.
-    fn pick(&self, rows: &[&Row], rate: f64, shown: Timeline) -> Option<Pick> {
-        let all = means(rows.iter().copied());
-        let all = all.iter().map(|means| self.judge(means, rows, shown)).collect::<Vec<_>>();
-        let newest = all.iter().find(|one| one.method == Contender::Newest);
-        let of_it =
-            |one: &&Judged| one.method != Contender::Newest && one.method.timeline() == shown;
-        let mut ranked: Vec<_> =
-            all.iter().filter(of_it).filter(|it| it.visual.is_finite()).collect();
-        // Of what is as good the one with the least delay, and of these the first in the list of
-        // methods.
-        let grade = |one: &Judged| (one.visual / SAME_PX).round();
-        ranked.sort_by(|a, b| {
-            grade(a).total_cmp(&grade(b)).then(a.behind_ms.total_cmp(&b.behind_ms))
-        });
-        let absent = ranked.iter().map(|one| one.absent).fold(f64::INFINITY, f64::min);
-        let (ranked, missed): (Vec<&Judged>, Vec<&Judged>) =
-            ranked.into_iter().partition(|one| one.absent <= absent + ABSENT_MAX);
-        let (&best, others) = ranked.split_first()?;
+    fn pick(&self, rows: &[&Row], shown: Timeline) -> Option<Pick> {
+        let (newest, others): (Vec<_>, Vec<_>) =
+            means(rows.iter().copied()).into_iter().partition(|it| it.method == Contender::Newest);
+        let newest = newest.first().map(|means| self.judge(means, rows, shown));
+        let of_it = others.iter().filter(|it| it.method.timeline() == shown);
+        let mut all: Vec<_> = of_it.map(|means| self.judge(means, rows, shown)).collect();
+        all.retain(|one| one.visual_px.is_finite());
+        // Of equally good methods the one with the least delay, then the first in the list.
+        let grade = |one: &Pick| (one.visual_px / SAME_PX).round();
+        all.sort_by(|a, b| grade(a).total_cmp(&grade(b)).then(a.delay_ms.total_cmp(&b.delay_ms)));
+        let absent = all.iter().map(|one| one.absent_per_million).fold(f64::INFINITY, f64::min);
+        let often = |one: &Pick| one.absent_per_million > absent + ABSENT_MAX;
+        let (missed, ranked): (Vec<_>, Vec<_>) = all.into_iter().partition(often);
+        let (best, others) = ranked.split_first()?;
         // The same under another name is no other: the adaptive one is whichever it has chosen.
-        let same = |one: &Judged| {
-            one.method == Contender::Method(Choice::Adaptive) && one.by_seed == best.by_seed
-        };
-        let others: Vec<_> = others.iter().copied().filter(|other| !same(other)).collect();
+        let same =
+            |one: &Pick| one.method == Choice::Adaptive.name() && one.by_seed == best.by_seed;
+        let others: Vec<_> = others.iter().filter(|other| !same(other)).collect();
         let alike = others.iter().take_while(|other| grade(other) == grade(best)).count();
         let (as_good, others) = others.split_at(alike);
         let next = others.first().map(|next| Next {
-            method: next.method.to_string(),
-            error_px: next.error,
-            jerk_px: next.jerk,
-            visual_px: next.visual,
-            margin: (best.visual > 0.0).then(|| next.visual / best.visual),
+            method: next.method.clone(),
+            error_px: next.error_px,
+            jerk_px: next.jerk_px,
+            visual_px: next.visual_px,
+            margin: (best.visual_px > 0.0).then(|| next.visual_px / best.visual_px),
         });
-        let names = |all: &mut dyn Iterator<Item = &&Judged>| -> Vec<String> {
-            all.map(|one| one.method.to_string()).collect()
-        };
+        let better = missed.iter().filter(|one| grade(one) < grade(best));
+        let by_chance = others.iter().filter(|other| !best.is_told_apart(other));
         Some(Pick {
-            method: best.method.to_string(),
-            send_rate_hz: rate,
-            delay_ms: best.behind_ms,
-            error_px: best.error,
-            error_px_p99: best.p99,
-            jerk_px: best.jerk,
-            visual_px: best.visual,
-            visual_px_quartiles: [0.25, 0.75].map(|part| {
-                quantile(&mut best.by_seed.values().copied().collect::<Vec<_>>(), part)
-            }),
-            missing_per_million: best.missing,
-            helps: best.visual < SAME_PX
-                || newest.is_none_or(|newest| {
-                    newest.absent > absent + ABSENT_MAX || newest.visual > best.visual
-                }),
-            by_chance: names(&mut others.iter().filter(|other| !best.is_told_apart(other))),
-            absent_per_million: best.absent,
-            as_good: names(&mut as_good.iter()),
-            too_often_absent: names(&mut missed.iter().filter(|one| grade(one) < grade(best))),
+            helps: best.visual_px < SAME_PX
+                || newest.is_none_or(|it| often(&it) || it.visual_px > best.visual_px),
+            by_chance: by_chance.map(|one| one.method.clone()).collect(),
+            as_good: as_good.iter().map(|one| one.method.clone()).collect(),
+            too_often_absent: better.map(|one| one.method.clone()).collect(),
             next,
+            ..best.clone()
         })
     }
 
     /// Medians of a method's rows at a rate.
-    fn judge(&self, means: &Means, rows: &[&Row], shown: Timeline) -> Judged {
+    fn judge(&self, means: &Means, rows: &[&Row], shown: Timeline) -> Pick {
         let of = || rows.iter().filter(|row| row.method == means.method);
         let errors = |row: &Row| match shown {
             Timeline::Present => [row.scores.error_now_mean, row.scores.error_now_p99],
@@ -345,39 +327,27 @@ impl Question {
         let by_seed =
             of().map(|row| (row.seed, (error(row) + JERK_WEIGHT * jerk(row)) / self.pixel));
         let by_seed: BTreeMap<_, _> = by_seed.filter(|(_, visual)| visual.is_finite()).collect();
-        let visual = median(by_seed.values().copied());
-        let median =
-            |of_row: &dyn Fn(&Row) -> f64| median(of().map(|row| of_row(row))) / self.pixel;
-        Judged {
-            method: means.method,
-            error: median(&error),
-            p99: median(&|row| errors(row)[1]),
-            jerk: median(&jerk),
-            visual,
+        let visual = |part| quantile_of(by_seed.values().copied(), part);
+        let median = |of_row: &dyn Fn(&Row) -> f64| {
+            quantile_of(of().map(|row| of_row(row)), 0.5) / self.pixel
+        };
+        Pick {
+            method: means.method.to_string(),
+            delay_ms: means.behind_ms,
+            error_px: median(&error),
+            error_px_p99: median(&|row| errors(row)[1]),
+            jerk_px: median(&jerk),
+            visual_px: visual(0.5),
+            visual_px_quartiles: [0.25, 0.75].map(visual),
+            missing_per_million: means.missing,
+            absent_per_million: means.absent,
             by_seed,
-            behind_ms: means.behind_ms,
-            missing: means.missing,
-            absent: means.absent,
+            ..Pick::default()
         }
     }
 }
 
-/// A method at a rate, with medians over the seeds in pixels.
-#[derive(Debug)]
-struct Judged {
-    method: Contender,
-    error: f64,
-    p99: f64,
-    jerk: f64,
-    visual: f64,
-    /// The visual error of each repeat, by its seed.
-    by_seed: BTreeMap<u64, f64>,
-    behind_ms: f64,
-    missing: f64,
-    absent: f64,
-}
-
-impl Judged {
+impl Pick {
     /// True unless the other is within the noise of this one (sign test), or the seeds are too
     /// few.
     fn is_told_apart(&self, other: &Self) -> bool {
@@ -397,10 +367,10 @@ impl Judged {
     }
 }
 
-/// The median of the finite values; not a number if there are none.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+/// A quantile of the finite values; not a number if there are none.
+fn quantile_of(values: impl Iterator<Item = f64>, part: f64) -> f64 {
     let mut values: Vec<_> = values.filter(|value| value.is_finite()).collect();
-    if values.is_empty() { f64::NAN } else { quantile(&mut values, 0.5) }
+    if values.is_empty() { f64::NAN } else { quantile(&mut values, part) }
 }
 
 /// The pick at the lowest rate that is about as good as the best of all, among those that are not

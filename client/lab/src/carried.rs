@@ -1,5 +1,5 @@
-//! What a network makes of a recording: what comes when, and the moments at which a client shows
-//! it.
+//! A recording after the network: the states that arrive, and the moments at which a client
+//! shows them.
 
 use std::collections::VecDeque;
 
@@ -59,7 +59,7 @@ impl Carried {
         Self::while_told(recording, setup, &|| true)
     }
 
-    /// The same while `go_on` agrees; it is asked every few thousand frames. What was stopped is
+    /// The same while `go_on` agrees; it is asked every few thousand frames. A stopped result is
     /// worthless.
     pub fn while_told(recording: &Recording, setup: &Setup, go_on: &dyn Fn() -> bool) -> Self {
         let setup = &setup.bounded();
@@ -68,7 +68,6 @@ impl Carried {
         let seed = (seed.wrapping_add(setup.seed) << 1) | 1;
         let mut down: Link<(f64, Option<(Values, u32)>)> =
             Link::starting(LocalTime(0), schedule, seed);
-        // What is no number is left to the recording.
         let secs = setup.secs.min(recording.secs());
         let mut carried = Self {
             arrivals: Vec::new(),
@@ -79,7 +78,8 @@ impl Carried {
             warm_up: setup.warm_up,
             horizon: setup.horizon,
         };
-        let mut receiver = Receiver::new(setup);
+        let mut receiver =
+            Receiver { setup, steered: None, newest: None, intervals: VecDeque::new() };
         let mut sender: Option<(u32, Box<dyn sending::Sending>)> = None;
         let (mut number, mut behind, mut counted) = (0_u64, Micros::ZERO, 0_i64);
         for frame in 1_u64.. {
@@ -105,8 +105,7 @@ impl Carried {
             }
             while let Some(arrival) = down.next_arrival().filter(|at| *at <= local(now)) {
                 let Some((sent, state)) = down.poll(arrival) else { break };
-                // Whose state is of the time of its arrival must be the newest, and come for the
-                // first time.
+                // Without a common clock, only an update that is newer than all before counts.
                 if setup.stamps == Stamps::Arrived && !receiver.is_news(sent) {
                     continue;
                 }
@@ -118,8 +117,7 @@ impl Carried {
                     Arrival { at, sent, time, segment, values, interval }
                 }));
             }
-            // Before anything has come there is nothing to be behind, and frames miss all that
-            // they need.
+            // Before the first update there is no delay, and frames miss all that they need.
             let delay = receiver.advance(now);
             let past = now - delay.unwrap_or(Micros::ZERO).as_secs();
             carried.frames.push(Moment { now, past, interval: receiver.expected() });
@@ -139,36 +137,23 @@ impl Carried {
 }
 
 /// The client's expectations of the next update.
-struct Receiver {
-    interval: f64,
-    stamps: Stamps,
-    history: usize,
-    rule: DelayRule,
+struct Receiver<'a> {
+    setup: &'a Setup,
     steered: Option<Delay>,
+    /// Departure and arrival of the newest update.
     newest: Option<(f64, f64)>,
     /// Seconds between arrivals of the newest updates, oldest first.
     intervals: VecDeque<f64>,
 }
 
-impl Receiver {
-    fn new(setup: &Setup) -> Self {
-        Self {
-            interval: setup.interval,
-            stamps: setup.stamps,
-            history: setup.history,
-            rule: setup.delay,
-            steered: None,
-            newest: None,
-            intervals: VecDeque::new(),
-        }
-    }
-
+impl Receiver<'_> {
     /// Handles an update, with or without a state.
     fn handle(&mut self, sent: f64, arrival: LocalTime) {
         let at = secs_of(arrival);
-        let known = |sent: f64, came: f64| if self.stamps == Stamps::Sent { sent } else { came };
+        let known =
+            |sent: f64, came: f64| if self.setup.stamps == Stamps::Sent { sent } else { came };
         // The delay is never longer than its bound, however seldom updates come.
-        let interval = Micros::from_f64(self.interval * 1e6).min(INTERPOLATION_DELAY_MAX);
+        let interval = Micros::from_f64(self.setup.interval * 1e6).min(INTERPOLATION_DELAY_MAX);
         // As the client does: from the round trip, then by each new newest snapshot.
         let age = Micros::from_f64((at - known(sent, at)) * 1e6);
         let steered =
@@ -182,7 +167,7 @@ impl Receiver {
             steered.handle_arrival(arrival, Micros::from_f64(age * 1e6));
             self.newest = Some((sent, at));
             self.intervals.push_back(at - came);
-            if self.intervals.len() > self.history {
+            if self.intervals.len() > self.setup.history {
                 self.intervals.pop_front();
             }
         }
@@ -196,7 +181,7 @@ impl Receiver {
     /// The interpolation delay; none before the first update.
     fn advance(&mut self, now: f64) -> Option<Micros> {
         let steered = self.steered.as_mut()?.advance(local(now));
-        Some(match self.rule {
+        Some(match self.setup.delay {
             DelayRule::Steered => steered,
             DelayRule::Fixed(delay) => delay,
         })
@@ -205,7 +190,7 @@ impl Receiver {
     fn expected(&self) -> f64 {
         let count = self.intervals.len();
         if count == 0 {
-            return self.interval;
+            return self.setup.interval;
         }
         self.intervals.iter().sum::<f64>() / count as f64
     }

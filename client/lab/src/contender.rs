@@ -1,5 +1,5 @@
-//! What is measured against each other: the product's methods, what they are made of in all
-//! combinations, and no method at all.
+//! Contenders of a measurement: the product's methods, every extrapolator with every interpolator,
+//! and no method at all.
 
 use std::fmt;
 use std::str::FromStr;

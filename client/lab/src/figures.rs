@@ -1,11 +1,9 @@
-//! A sweep's results as pictures: paths with what was shown, and errors against what was varied,
+//! A sweep's results as pictures: true and shown paths, and errors against each parameter,
 //! as in the thesis's figures 14 to 22.
-
-use std::collections::BTreeMap;
 
 use phaselock::motion::waypoints::{Extrapolator, Joining};
 
-use super::plot::{self, Cloud, Curve, Panel, Paths, Scatter, Series};
+use super::plot::{self, Curve, Curves, Panel, Point, Scatter, Series};
 use super::report::{Dimension, Means, figure, means, values};
 use super::strokes::Stroke;
 use super::sweep::{Cell, Plan, Row, Subject};
@@ -118,14 +116,13 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
         let scores = Scores::of(recording, &carried, method);
         let frames = watch(recording, &carried, method);
         let frames = frames.filter(|frame| (begin..=end).contains(&frame.at.now));
+        let note = format!("mean {}", figure(scores.error_now_mean));
         Curve {
-            name: method.to_string(),
-            stroke: Stroke::of(number),
+            series: Series { name: method.to_string(), stroke: Stroke::of(number), note },
             points: Legs::pieces(recording, frames.map(|frame| shown(&frame))),
-            note: format!("mean {}", figure(scores.error_now_mean)),
         }
     };
-    plot::paths(&Paths {
+    plot::curves(&Curves {
         title: format!("{name}: what was shown"),
         subtitle: format!(
             "{}{}, an update every {} ms, history {}, {} frames a second",
@@ -135,6 +132,7 @@ pub fn curves(name: &str, recording: &Recording, setup: &Setup, methods: &[Conte
             setup.history,
             figure(1.0 / setup.frame),
         ),
+        labels: None,
         truth: Legs::pieces(recording, truth),
         updates: positions(|fate| matches!(fate, Fate::Arrives(_))),
         lost: positions(|fate| fate == Fate::Lost),
@@ -186,19 +184,17 @@ pub(super) fn scattered(
 ) -> Option<String> {
     let rows: Vec<_> = rows.iter().copied().filter(|row| of(row).is_some()).collect();
     let panel = |&dimension: &Dimension| {
-        if dimension == Dimension::Network || values(&rows, dimension).len() < 2 {
+        // Networks with names have no place on an axis.
+        let named = |row: &&Row| dimension.value(row).is_some_and(|(value, _)| value.is_nan());
+        if rows.iter().any(named) || values(&rows, dimension).len() < 2 {
             return None;
         }
-        let mut clouds: BTreeMap<(usize, u64), Cloud> = BTreeMap::new();
-        for row in rows.iter().filter(|row| row.is_measured()) {
-            if let (Some(series), Some((value, _))) = (of(row), dimension.value(row)) {
-                let new = || Cloud { series, value, errors: Vec::new() };
-                // Parameters are never negative: their bits are in their order.
-                let cloud = clouds.entry((series, value.to_bits())).or_insert_with(new);
-                cloud.errors.push(row.scores.error_now_mean);
-            }
-        }
-        Some(Panel { label: dimension.title().into(), clouds: clouds.into_values().collect() })
+        let point = |row: &&Row| {
+            let (value, _) = dimension.value(row)?;
+            Some(Point { series: of(row)?, value, error: row.scores.error_now_mean })
+        };
+        let points = rows.iter().filter(|row| row.is_measured()).filter_map(point);
+        Some(Panel { label: dimension.title.into(), points: points.collect() })
     };
     let panels: Vec<_> = Dimension::ALL.iter().filter_map(panel).collect();
     if names.len() < 2 || panels.is_empty() {

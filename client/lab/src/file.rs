@@ -3,8 +3,9 @@
 //! Three kinds are read, told apart by their content and never by the file's name:
 //!
 //! ```text
-//! time,x,y             CSV: with a header the columns may have any order and there may be others; the
-//! 0.0,12.5,3           separator is a comma, a semicolon or a tab; lines that begin with # are skipped
+//! time,x,y         CSV: with a header the columns may have any order, and there may be others;
+//! 0.0,12.5,3       the separator is a comma, a semicolon or a tab; lines that begin with # are
+//!                  skipped
 //!
 //! [[0.0, 12.5, 3], {"t": 0.1, "x": 12.5, "y": 3}]                        JSON: arrays or objects
 //! {"t": 0.1, "x": 12.5, "y": 3}                                          either, one in each line
@@ -120,14 +121,11 @@ enum Problem {
          and ms are needed, with commas, semicolons or tabs between"
     )]
     NoColumn { header: Quote, column: &'static str },
-    #[error("{what} is {quote}, which is no number; write one as in -12.5, with a point")]
-    NoNumber { what: &'static str, quote: Quote },
-    #[error("{what} is {quote}; only finite numbers can be used")]
-    NotFinite { what: &'static str, quote: Quote },
-    #[error("{what} is {quote}, beyond 1e13; use a larger unit or count from nearer by")]
-    Far { what: &'static str, quote: Quote },
+    #[error("{what} is {quote}{fault}")]
+    Number { what: &'static str, quote: Quote, fault: &'static str },
     #[error(
-        "the time {time:?} s does not rise above the {before:?} s of line {line}; sort the points by time"
+        "the time {time:?} s does not rise above the {before:?} s of line {line}; sort the points \
+         by time"
     )]
     NotRising { time: f64, before: f64, line: usize },
     #[error(
@@ -229,18 +227,23 @@ fn line_at(bytes: &[u8], offset: usize) -> usize {
 
 /// Reads a number that may stand in a motion.
 fn number(line: usize, what: &'static str, text: &str) -> Result<f64, FileError> {
-    let text = text.trim();
-    let quote = || Quote::of(text);
-    let Ok(number) = text.parse::<f64>() else {
-        return Err(Problem::NoNumber { what, quote: quote() }.at(line));
+    let fault = match text.trim().parse::<f64>() {
+        Ok(number) if number.abs() <= VALUE_MAX => return Ok(number),
+        Ok(number) if number.is_finite() => {
+            ", beyond 1e13; use a larger unit or count from nearer by"
+        }
+        Ok(_) => "; only finite numbers can be used",
+        Err(_) => ", which is no number; write one as in -12.5, with a point",
     };
-    if !number.is_finite() {
-        return Err(Problem::NotFinite { what, quote: quote() }.at(line));
-    }
-    if number.abs() > VALUE_MAX {
-        return Err(Problem::Far { what, quote: quote() }.at(line));
-    }
-    Ok(number)
+    Err(Problem::Number { what, quote: Quote::of(text), fault }.at(line))
+}
+
+/// Names of a time in seconds, and of one in milliseconds, where seconds are not there.
+const SECONDS: &[&str] = &["time", "t", "seconds"];
+const MILLISECONDS: &[&str] = &["time_ms", "ms"];
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// A motion that is being read, point by point.

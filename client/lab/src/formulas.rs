@@ -35,30 +35,27 @@ pub const UNIT_SECS: f64 = 0.1;
 const STEP_SECS: f64 = 0.001;
 
 impl Formula {
-    /// All shapes.
+    /// All formulas.
     pub const ALL: &'static [Self] =
         &[Self::Accelerated, Self::Zigzag, Self::Smooth, Self::Sine, Self::Logarithm];
 
+    /// Names on the command line and for people.
+    const NAMES: [[&'static str; 2]; 5] = [
+        ["accelerated", "Accelerated"],
+        ["zigzag", "Zigzag"],
+        ["smooth", "Smooth"],
+        ["sine", "Sine"],
+        ["logarithm", "Logarithm"],
+    ];
+
     /// Name on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Accelerated => "accelerated",
-            Self::Zigzag => "zigzag",
-            Self::Smooth => "smooth",
-            Self::Sine => "sine",
-            Self::Logarithm => "logarithm",
-        }
+        Self::NAMES[self as usize][0]
     }
 
     /// Name for people.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Accelerated => "Accelerated",
-            Self::Zigzag => "Zigzag",
-            Self::Smooth => "Smooth",
-            Self::Sine => "Sine",
-            Self::Logarithm => "Logarithm",
-        }
+    pub const fn title(self) -> &'static str {
+        Self::NAMES[self as usize][1]
     }
 
     /// Position in pixels at a time of a path of `secs` seconds.
@@ -86,15 +83,19 @@ impl Formula {
     /// The path for 0.1 to 600 seconds.
     pub fn record(self, secs: f64) -> Recording {
         let secs = if secs.is_finite() { secs.clamp(0.1, 600.0) } else { 0.1 };
-        let steps = (secs / STEP_SECS).round() as u32;
-        let points = (0..=steps).map(|step| {
-            let time = f64::from(step) * STEP_SECS;
-            let [x, y] = self.at(time, secs);
-            Point { time, x, y, segment: 0 }
-        });
-        let points: Vec<_> = points.collect();
-        Recording::of_points(&points).expect("it has a hundred points at least, all finite")
+        drawn(secs, STEP_SECS, |time| self.at(time, secs))
     }
+}
+
+/// A recording of a path with a point every `step` seconds.
+pub(super) fn drawn(secs: f64, step: f64, at: impl Fn(f64) -> [f64; 2]) -> Recording {
+    let points = (0..=(secs / step).round() as u32).map(|number| {
+        let time = f64::from(number) * step;
+        let [x, y] = at(time);
+        Point { time, x, y, segment: 0 }
+    });
+    let points: Vec<_> = points.collect();
+    Recording::of_points(&points).expect("it has a hundred points at least, all finite")
 }
 
 /// Over a distance and back at a constant rate of one sign or the other: speeding up for half of

@@ -1,17 +1,17 @@
 //! The laboratory: motion is sent over a bad network and shown by every method, against the truth.
 //!
 //! ```text
-//! file, shapes -> Recording -> Sending -> Link -> Screen (Path -> Method) -> watch -> Scores
-//!                                          `----> Delay, time history ---^          -> ranking
+//! file, formula -> Recording -> Sending -> Link -> Screen (Track -> Method) -> watch -> Scores
+//!                                           `----> Delay, time history ---^
 //! ```
 //!
 //! Motion comes from a file, a formula, the mouse or a game; the methods, the network and the
-//! interpolation delay are the product's own. The client's clock is perfect: clock errors are another
-//! measurement.
+//! interpolation delay are the product's own. The client's clock is perfect: clock errors are
+//! another measurement.
 //!
 //! *Invariants:*
-//! - Measuring does no I/O and reads no clock: text and numbers in, text and numbers out. All chance
-//!   is drawn from seeds.
+//! - Measuring does no I/O and reads no clock: text and numbers in, text and numbers out. All
+//!   chance is drawn from seeds.
 //! - Nothing of the methods is rebuilt here: the measured code is the played code.
 //!
 //! Two modules serve programs and are outside of that: `record` writes the motion of a session to
@@ -24,7 +24,6 @@ pub mod figures;
 pub mod file;
 pub mod formulas;
 mod plot;
-pub mod ranking;
 pub mod record;
 pub mod recording;
 pub mod report;

@@ -1,4 +1,4 @@
-//! Plots as SVG text: paths in the plane, errors against parameters, and curves.
+//! Plots as SVG text: curves over an axis, paths in the plane, and errors against parameters.
 //!
 //! The same data gives the same bytes, and valid XML whatever the numbers: a number that is not
 //! finite, or beyond [`MAGNITUDE_MAX`], breaks a curve and is left out of a cloud.
@@ -6,13 +6,11 @@
 mod axis;
 mod curves;
 mod page;
-mod plane;
 mod scattered;
 #[cfg(test)]
 mod tests;
 
-pub(super) use curves::lines;
-pub(super) use plane::paths;
+pub(super) use curves::curves;
 pub(super) use scattered::scatter;
 
 use super::strokes::Stroke;
@@ -22,28 +20,36 @@ const MAGNITUDE_MAX: f64 = 1e12;
 /// Points drawn of a series at one value, evenly chosen from the sorted ones.
 const CLOUD_POINTS_MAX: usize = 400;
 
-/// A curve in pieces that are not joined, in the unit of its axes.
+/// One of the things that a plot compares: one extrapolator, say.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Curve {
+pub(super) struct Series {
     pub(super) name: String,
     pub(super) stroke: Stroke,
-    pub(super) points: Vec<Vec<[f64; 2]>>,
     /// Text below the name in the legend, such as the mean error; may be empty.
     pub(super) note: String,
 }
 
-/// Paths in the plane beside the true one. Y grows downwards.
+/// A curve in pieces that are not joined, in the unit of its axes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve {
+    pub(super) series: Series,
+    pub(super) points: Vec<Vec<[f64; 2]>>,
+}
+
+/// Curves, over a common axis or in the plane.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Paths {
+pub(super) struct Curves {
     pub(super) title: String,
     pub(super) subtitle: String,
+    /// Labels of the axes x and y; none for paths in the plane, where both axes have the same
+    /// scale and y grows downwards.
+    pub(super) labels: Option<[&'static str; 2]>,
     /// The true path in pieces that are not joined.
     pub(super) truth: Vec<Vec<[f64; 2]>>,
     /// True positions at the updates that came.
     pub(super) updates: Vec<[f64; 2]>,
     /// True positions at the updates that were lost.
     pub(super) lost: Vec<[f64; 2]>,
-    /// The paths as they were shown.
     pub(super) curves: Vec<Curve>,
 }
 
@@ -58,39 +64,19 @@ pub(super) struct Scatter {
     pub(super) panels: Vec<Panel>,
 }
 
-/// One of the things compared by a scatter plot: one extrapolator, say.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Series {
-    pub(super) name: String,
-    pub(super) stroke: Stroke,
-    /// Text below the name in the legend; may be empty.
-    pub(super) note: String,
-}
-
 /// Errors against one parameter. Its values stand to scale, or at even distances where the
 /// nearest two would be too close.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Panel {
     pub(super) label: String,
-    /// Clouds; those of one series and value count as one.
-    pub(super) clouds: Vec<Cloud>,
+    pub(super) points: Vec<Point>,
 }
 
-/// The errors of one series at one value of a panel's parameter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cloud {
-    /// Index into [`Scatter::series`]; a cloud of an unknown series is left out.
+/// The error of one series at one value of a panel's parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Point {
+    /// Index into [`Scatter::series`]; a point of an unknown series is left out.
     pub(super) series: usize,
     pub(super) value: f64,
-    pub(super) errors: Vec<f64>,
-}
-
-/// Curves of y over x.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Lines {
-    pub(super) title: String,
-    pub(super) subtitle: String,
-    pub(super) x_label: String,
-    pub(super) y_label: String,
-    pub(super) curves: Vec<Curve>,
+    pub(super) error: f64,
 }

@@ -24,38 +24,22 @@ const FLUSH_AFTER: Micros = Micros::from_ms(1000);
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// The file cannot be opened.
-    #[error("cannot write the motion to {}: {error}", path.display())]
-    Open {
-        /// Path of the file.
-        path: PathBuf,
-        /// Error of the system.
-        error: io::Error,
-    },
+    #[error("cannot write the motion to {path}: {1}", path = .0.display())]
+    Open(PathBuf, io::Error),
     /// The file cannot be written any longer; whole lines are in it.
-    #[error("the motion in {} ends here, it cannot be written: {error}", path.display())]
-    Write {
-        /// Path of the file.
-        path: PathBuf,
-        /// Error of the system.
-        error: io::Error,
-    },
+    #[error("the motion in {path} ends here, it cannot be written: {1}", path = .0.display())]
+    Write(PathBuf, io::Error),
     /// The file is as long as any that is read.
-    #[error("the motion in {} ends here, it is as long as one may be", path.display())]
-    Full {
-        /// Path of the file.
-        path: PathBuf,
-    },
-    /// The player's entity has no position.
-    #[error("the motion in {game} cannot be recorded: what one steers there has no fields x and y")]
-    NoPosition {
-        /// Name of the game.
-        game: &'static str,
-    },
+    #[error("the motion in {} ends here, it is as long as one may be", .0.display())]
+    Full(PathBuf),
+    /// The player's entity has no position in this game.
+    #[error("the motion in {0} cannot be recorded: what one steers there has no fields x and y")]
+    NoPosition(&'static str),
 }
 
 /// A file for recorded motion, and its successors. The first one is opened beforehand, so that a
-/// path that cannot be written is known before anything else happens; what is in a file is lost
-/// only when the first line is recorded.
+/// path that cannot be written is known before anything else happens; the file keeps its old
+/// content until the first line is recorded.
 #[derive(Debug)]
 pub struct MotionFiles {
     path: PathBuf,
@@ -72,11 +56,11 @@ pub struct MotionFiles {
 /// The state of recording.
 #[derive(Debug)]
 enum Current {
-    /// It goes into the next file.
+    /// The next line begins a file.
     Next,
-    /// It goes into this one.
+    /// Lines go into this file.
     Open(Open),
-    /// It is lost: the motion of this game ended early.
+    /// Lines are dropped: the recording of this game ended early.
     Over,
 }
 
@@ -100,7 +84,7 @@ impl Open {
             // Half a line could not be read. If it stays all the same, its reader says so.
             let _ = self.file.set_len(self.written as u64);
             self.waiting.clear();
-            return Err(RecordError::Write { path: self.path.clone(), error });
+            return Err(RecordError::Write(self.path.clone(), error));
         }
         self.written += self.waiting.len();
         self.waiting.clear();
@@ -113,7 +97,7 @@ impl MotionFiles {
     pub fn prepare(path: &Path) -> Result<Self, RecordError> {
         let fresh = !path.exists();
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| RecordError::Open { path: path.to_owned(), error })?;
+        let file = file.map_err(|error| RecordError::Open(path.to_owned(), error))?;
         Ok(Self {
             path: path.to_owned(),
             first: Some((file, fresh)),
@@ -142,7 +126,7 @@ impl MotionFiles {
             let Motion { game, kinds, rates, seed, recorded, .. } = motion;
             let source = || {
                 let source = Source::of(game, kinds, recorded.kind, rates, seed);
-                source.ok_or(RecordError::NoPosition { game })
+                source.ok_or(RecordError::NoPosition(game))
             };
             self.take(now, source, rates.time_of(recorded.tick).0 as f64 / 1e6, &recorded)?;
         }
@@ -188,7 +172,7 @@ impl MotionFiles {
             let flushed = self.begin();
             self.current = Current::Over;
             flushed?;
-            return Err(RecordError::Full { path });
+            return Err(RecordError::Full(path));
         }
         open.waiting.push_str(&line);
         open.points += 1;
@@ -207,7 +191,7 @@ impl MotionFiles {
         };
         match file {
             Ok(file) => Ok((path, file)),
-            Err(error) => Err(RecordError::Open { path, error }),
+            Err(error) => Err(RecordError::Open(path, error)),
         }
     }
 
@@ -227,10 +211,10 @@ impl MotionFiles {
 
 impl Drop for MotionFiles {
     fn drop(&mut self) {
-        // Who wants to know calls `begin` before.
+        // For the error, call `begin` before.
         let _ = self.begin();
         if let Some((_, true)) = self.first {
-            // Nobody wants an empty file; whether it can be removed changes nothing.
+            // An empty file is useless; failing to remove it does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }

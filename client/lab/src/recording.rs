@@ -81,44 +81,39 @@ const PIXELS: f64 = 1000.0;
 
 impl Recording {
     /// A recording of bodies with fields `x` and `y`; none with fewer than two samples.
-    pub fn of(
+    pub fn of(fields: &'static [Field], samples: Vec<Sample>, rules: SharedRules) -> Option<Self> {
+        Self::scaled(fields, samples, rules, 1.0, [0.0; 2])
+    }
+
+    fn scaled(
         fields: &'static [Field],
         mut samples: Vec<Sample>,
         rules: SharedRules,
+        scale: f64,
+        origin: [f64; 2],
     ) -> Option<Self> {
         let at = |name| fields.iter().position(|field: &Field| field.name == name);
         let position = [at("x")?, at("y")?];
         let first = samples.first()?.time;
         samples.get(1)?;
         samples.iter_mut().for_each(|sample| sample.time -= first);
-        let points = |field: &Field| field.motion == fields::Motion::Angle;
-        let mut recording = Self {
-            shape: Shape::new(fields),
-            samples,
-            rules,
-            tolerance: Tolerance { distance: 0.0, turns: 0.02 },
-            position,
-            turn: fields.iter().position(points),
-            scale: 1.0,
-            origin: [0.0; 2],
-        };
-        // Arbitrary: what is just seen by who looks for it.
-        recording.tolerance.distance = 5.0 * recording.pixel() / recording.scale;
+        let turn = fields.iter().position(|field| field.motion == fields::Motion::Angle);
+        let (shape, tolerance) = (Shape::new(fields), Tolerance { distance: 0.0, turns: 0.02 });
+        let mut recording =
+            Self { shape, samples, rules, tolerance, position, turn, scale, origin };
+        // Arbitrary: an error that is just visible.
+        recording.tolerance.distance = 5.0 * recording.pixel() / scale;
         Some(recording)
     }
 
     /// A recording of points by rising time; none unless there are two and all are finite.
     pub fn of_points(points: &[Point]) -> Option<Self> {
-        let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
-        for point in points {
-            let values = [point.x, point.y];
-            if !point.time.is_finite() || values.iter().any(|value| !value.is_finite()) {
-                return None;
-            }
-            for (bounds, value) in bounds.iter_mut().zip(values) {
-                *bounds = [bounds[0].min(value), bounds[1].max(value)];
-            }
+        let is_finite =
+            |point: &Point| [point.time, point.x, point.y].iter().all(|part| part.is_finite());
+        if !points.iter().all(is_finite) {
+            return None;
         }
+        let bounds = bounds_of(points.iter().map(|point| [point.x, point.y]));
         let [width, height] = bounds.map(|[least, most]| most - least);
         let extent = width.max(height);
         let scale = if extent > 0.0 { extent / EXTENT } else { 1.0 };
@@ -128,10 +123,7 @@ impl Recording {
                 .map(|(value, origin)| ((value - origin) / scale) as f32);
             Sample { time: point.time, values: Dot { x, y }.values(), segment: point.segment }
         });
-        let recording = Self::of(Dot::FIELDS, samples.collect(), Box::new(NoRules))?;
-        let mut recording = Self { scale, origin, ..recording };
-        recording.tolerance.distance = 5.0 * recording.pixel() / scale;
-        Some(recording)
+        Self::scaled(Dot::FIELDS, samples.collect(), Box::new(NoRules), scale, origin)
     }
 
     /// A recording of a file; a recording of play has the game's own rules.
@@ -181,28 +173,10 @@ impl Recording {
 
     /// The least and the greatest coordinates, across and up or down.
     pub fn bounds(&self) -> [[f64; 2]; 2] {
-        let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
-        for sample in &self.samples {
-            for (axis, bounds) in bounds.iter_mut().enumerate() {
-                let value = f64::from(sample.values[self.position[axis]]) * self.scale;
-                let value = value + self.origin[axis];
-                *bounds = [bounds[0].min(value), bounds[1].max(value)];
-            }
-        }
-        bounds
-    }
-
-    /// Mean distance a second, without teleports.
-    pub fn speed(&self) -> f64 {
-        let position =
-            |sample: &Sample| self.position.map(|at| f64::from(sample.values[at]) * self.scale);
-        let (mut way, mut secs) = (0.0, 0.0);
-        for pair in self.samples.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
-            let [x, y] = self.way(position(&pair[0]), position(&pair[1]));
-            way += (x * x + y * y).sqrt();
-            secs += pair[1].time - pair[0].time;
-        }
-        if secs > 0.0 { way / secs } else { 0.0 }
+        bounds_of(self.samples.iter().map(|sample| {
+            let value = |axis: usize| f64::from(sample.values[self.position[axis]]);
+            [0, 1].map(|axis| value(axis) * self.scale + self.origin[axis])
+        }))
     }
 
     /// Size of a pixel: a thousandth of the path's longer side.
@@ -212,28 +186,17 @@ impl Recording {
         if extent > 0.0 { extent / PIXELS } else { 1.0 }
     }
 
-    fn until(&self, time: f64) -> usize {
-        self.samples.partition_point(|sample| sample.time <= time + SAME_SECS)
-    }
-
-    /// The samples around a time; the same twice at one, or across a cut.
-    fn around(&self, time: f64) -> Option<(&Sample, &Sample)> {
+    /// The state and segment at a time within the recording, blended between samples.
+    pub fn state(&self, time: f64) -> Option<(Values, u32)> {
         if !(-SAME_SECS..=self.secs() + SAME_SECS).contains(&time) {
             return None;
         }
-        let next = self.until(time);
+        let next = self.samples.partition_point(|sample| sample.time <= time + SAME_SECS);
         let from = self.samples.get(next.checked_sub(1)?)?;
-        let same = time - from.time <= SAME_SECS;
-        let to = self.samples.get(next).filter(|to| !same && to.segment == from.segment);
-        Some((from, to.unwrap_or(from)))
-    }
-
-    /// The state and segment at a time within the recording, blended between samples.
-    pub fn state(&self, time: f64) -> Option<(Values, u32)> {
-        let (from, to) = self.around(time)?;
-        if from.time == to.time {
+        let to = self.samples.get(next).filter(|to| to.segment == from.segment);
+        let Some(to) = to.filter(|_| time - from.time > SAME_SECS) else {
             return Some((from.values, from.segment));
-        }
+        };
         let part = (time - from.time) / (to.time - from.time);
         let values = blend_values(self.shape.fields(), &from.values, &to.values, part as f32);
         Some((values, from.segment))
@@ -264,6 +227,13 @@ impl Recording {
     }
 }
 
+/// The least and the greatest coordinates of some positions.
+fn bounds_of(positions: impl Iterator<Item = [f64; 2]>) -> [[f64; 2]; 2] {
+    positions.fold([[f64::INFINITY, f64::NEG_INFINITY]; 2], |bounds, position| {
+        [0, 1].map(|at| [bounds[at][0].min(position[at]), bounds[at][1].max(position[at])])
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,7 +254,6 @@ mod tests {
         assert_eq!(recording.secs(), 1.0);
         assert_eq!((recording.truth(-0.1), recording.truth(1.1)), (None, None));
         assert!((recording.pixel() - 0.004).abs() < 1e-9);
-        assert!((recording.speed() - 20.0_f64.sqrt()).abs() < 1e-6);
     }
 
     #[test]

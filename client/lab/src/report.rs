@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use phaselock::motion::Timeline;
 
+use super::Contender;
 use super::scores::ratio;
 use super::sweep::{Plan, Row};
-use super::{Contender, Network};
 
 /// A number with four significant digits; a dash if it is none.
 pub(super) fn figure(value: f64) -> String {
@@ -31,7 +31,8 @@ pub(super) fn figures(values: &[f64]) -> String {
     values.iter().map(|value| figure(*value)).collect::<Vec<_>>().join(", ")
 }
 
-fn rounded(value: f64) -> f64 {
+/// A parameter's value, to three decimals.
+pub(super) fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
@@ -43,24 +44,21 @@ pub(super) fn table(head: &[String], lines: &[Vec<String>]) -> String {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(3)
         })
         .collect();
+    let rule = |(at, width): (usize, &usize)| match at {
+        0 => "-".repeat(*width),
+        _ => "-".repeat(width - 1) + ":",
+    };
+    let rule: Vec<_> = widths.iter().enumerate().map(rule).collect();
     let mut text = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = String>| {
-        for (at, (cell, width)) in cells.zip(&widths).enumerate() {
+    for cells in [head, &rule].into_iter().chain(lines.iter().map(Vec::as_slice)) {
+        for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
             let cell = cell.replace('|', "\\|");
-            let room = " ".repeat(width.saturating_sub(cell.chars().count()));
-            let (before, after) = if at == 0 { ("", &*room) } else { (&*room, "") };
-            let _ = write!(text, "| {before}{cell}{after} ");
+            let _ = match at {
+                0 => write!(text, "| {cell:<width$} "),
+                _ => write!(text, "| {cell:>width$} "),
+            };
         }
         text.push_str("|\n");
-    };
-    line(&mut head.iter().cloned());
-    line(
-        &mut widths.iter().enumerate().map(|(at, width)| {
-            if at == 0 { "-".repeat(*width) } else { "-".repeat(width - 1) + ":" }
-        }),
-    );
-    for cells in lines {
-        line(&mut cells.iter().cloned());
     }
     text
 }
@@ -106,81 +104,54 @@ pub(super) fn means<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Means> {
         }
     }
     let of = |(method, all): &(Contender, Vec<&Row>)| {
-        let mean = |rows: &[&Row], of: fn(&Row) -> f64| {
-            ratio(rows.iter().map(|row| of(row)).sum(), rows.len())
+        let mean = |which: fn(&Row) -> bool, of: fn(&Row) -> f64| {
+            let values: Vec<_> = all.iter().filter(|row| which(row)).map(|row| of(row)).collect();
+            ratio(values.iter().sum(), values.len())
         };
-        let only = |which: fn(&Row) -> bool| {
-            all.iter().copied().filter(|row| which(row)).collect::<Vec<_>>()
-        };
-        let seen = only(Row::is_measured);
-        let jerked = only(|row| row.is_measured() && row.scores.jerk.is_finite());
+        let seen = |of| mean(Row::is_measured, of);
         Means {
             method: *method,
-            now: mean(&seen, |row| row.scores.error_now_mean),
-            now_p99: mean(&seen, |row| row.scores.error_now_p99),
-            shown: mean(&seen, |row| row.scores.error_shown_mean),
-            shown_p99: mean(&seen, |row| row.scores.error_shown_p99),
-            jerk: mean(&jerked, |row| row.scores.jerk),
-            behind_ms: mean(&seen, |row| if row.timeline == "past" { row.delay_ms } else { 0.0 }),
-            missing: mean(all, |row| row.scores.missing_per_million),
-            absent: mean(all, |row| row.scores.absent_per_million),
+            now: seen(|row| row.scores.error_now_mean),
+            now_p99: seen(|row| row.scores.error_now_p99),
+            shown: seen(|row| row.scores.error_shown_mean),
+            shown_p99: seen(|row| row.scores.error_shown_p99),
+            jerk: mean(
+                |row| row.is_measured() && row.scores.jerk.is_finite(),
+                |row| row.scores.jerk,
+            ),
+            behind_ms: seen(|row| if row.timeline == "past" { row.delay_ms } else { 0.0 }),
+            missing: mean(|_| true, |row| row.scores.missing_per_million),
+            absent: mean(|_| true, |row| row.scores.absent_per_million),
         }
     };
     methods.iter().map(of).collect()
 }
 
 /// A parameter that a sweep varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dimension {
-    Latency,
-    Jitter,
-    Loss,
-    /// Networks that are not made of the three before.
-    Network,
-    Interval,
-    History,
-    FrameRate,
+#[derive(Clone, Copy)]
+pub(super) struct Dimension {
+    /// Name, with the unit.
+    pub(super) title: &'static str,
+    /// Value for a row; not a number for a network that has a name.
+    number: fn(&Row) -> Option<f64>,
 }
 
 impl Dimension {
-    pub(super) const ALL: &'static [Self] = &[
-        Self::Latency,
-        Self::Jitter,
-        Self::Loss,
-        Self::Network,
-        Self::Interval,
-        Self::History,
-        Self::FrameRate,
+    pub(super) const ALL: [Self; 7] = [
+        Self { title: "latency in ms", number: |row| row.latency_ms },
+        Self { title: "jitter in ms", number: |row| row.jitter_ms },
+        Self { title: "loss in percent", number: |row| row.loss.map(|share| share * 100.0) },
+        Self { title: "network", number: |row| row.loss.is_none().then_some(f64::NAN) },
+        Self { title: "update interval in ms", number: |row| Some(row.interval_ms) },
+        Self { title: "time history in updates", number: |row| Some(row.history as f64) },
+        Self { title: "frames a second", number: |row| Some(row.frame_hz) },
     ];
-
-    /// Its name, with its unit.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Latency => "latency in ms",
-            Self::Jitter => "jitter in ms",
-            Self::Loss => "loss in percent",
-            Self::Network => "network",
-            Self::Interval => "update interval in ms",
-            Self::History => "time history in updates",
-            Self::FrameRate => "frames a second",
-        }
-    }
 
     /// Its value for a row, to sort by and to show.
     pub(super) fn value(self, row: &Row) -> Option<(f64, String)> {
-        let value = match self {
-            Self::Latency => row.latency_ms?,
-            Self::Jitter => row.jitter_ms?,
-            Self::Loss => row.loss? * 100.0,
-            Self::Network => {
-                let named = matches!(row.network, Network::Link(_));
-                return named.then(|| (0.0, row.network.to_string()));
-            }
-            Self::Interval => row.interval_ms,
-            Self::History => row.history as f64,
-            Self::FrameRate => row.frame_hz,
-        };
-        Some((value, rounded(value).to_string()))
+        let value = (self.number)(row)?;
+        let named = || row.network.to_string();
+        Some((value, if value.is_nan() { named() } else { rounded(value).to_string() }))
     }
 }
 
@@ -246,7 +217,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
         let mut all = means(rows.iter().copied());
         all.sort_by(|a, b| a.now.total_cmp(&b.now));
         let _ = write!(text, "\n## {}\n\n{}{}", rows[0].path, methods(&all), alike(&all));
-        for &dimension in Dimension::ALL {
+        for dimension in Dimension::ALL {
             let values = values(rows, dimension);
             if values.len() < 2 {
                 continue;
@@ -254,7 +225,7 @@ pub fn markdown(plan: &Plan, rows: &[Row]) -> String {
             let _ = writeln!(
                 text,
                 "\nMean error by {}: now, and in brackets then of what shows the past:\n",
-                dimension.title()
+                dimension.title
             );
             text.push_str(&by(rows, &all, dimension, &values));
         }
@@ -387,7 +358,8 @@ mod tests {
     #[test]
     fn tables_line_up() {
         let head = ["what", "n"].map(String::from);
-        let text = table(&head, &[vec!["a|b".into(), "1.5".into()], vec!["ä".into(), "10".into()]]);
+        let lines = [vec!["a|b".into(), "1.5".into()], vec!["ä".into(), "10".into()]];
+        let text = table(&head, &lines);
         assert_eq!(text, "| what |   n |\n| ---- | --: |\n| a\\|b | 1.5 |\n| ä    |  10 |\n");
     }
 }

@@ -1,5 +1,4 @@
-//! How far what is shown is from the truth, how smoothly, and how often for want of anything
-//! better.
+//! Scores of a method: its distance from the truth, its jerk, and the frames that lack data.
 
 use phaselock::motion::{Moment, Timeline};
 use serde::Serialize;
@@ -30,7 +29,7 @@ pub fn watch<'a>(
     carried: &'a Carried,
     contender: Contender,
 ) -> impl Iterator<Item = Watched> + 'a {
-    let mut screen = Screen::new(recording.shape, contender).until(carried.horizon);
+    let mut screen = Screen::new(recording.shape, contender, carried.horizon);
     let mut arrivals = carried.arrivals.iter().peekable();
     carried.frames.iter().map(move |&at| {
         while let Some(state) = arrivals.next_if(|state| state.at <= at.now) {
@@ -50,14 +49,13 @@ pub fn watch<'a>(
     })
 }
 
-/// What was measured; distances in the recording's own unit. What was never shown has no errors:
-/// they are no numbers.
+/// Scores of a method, with distances in the recording's own unit. Without a shown frame, errors
+/// are not numbers.
 ///
-/// *Jerk* is what the eye sees as stutter: the root mean square, over frames, of the change from
-/// frame to frame of the error's own step, the error being what is shown less the truth at the
-/// time shown. What moves as the truth does, however wildly, has none, and neither has what is
-/// off by the same all the time or drifts off evenly; a jump by a metre counts a metre in two
-/// frames. Squares, because one jump is seen and a hundred parts of it are not.
+/// *Jerk* is visible stutter: the root mean square, over frames, of the second difference of the
+/// error, which is the shown position less the true one at the time shown. A constant or evenly
+/// growing error has no jerk; a jump by a metre counts a metre in two frames. Squares, because the
+/// eye sees one jump, and not a hundred small ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Scores {
     /// Mean distance from the true position at the time shown.
@@ -137,7 +135,7 @@ impl<'a> Tally<'a> {
     /// Counts the next frame.
     pub fn push(&mut self, frame: &Watched) {
         let (Some(then), Some(present)) = (frame.then, frame.present) else {
-            // A teleport is nobody's error.
+            // A teleport is no method's error.
             self.jerks.cut();
             return;
         };
@@ -153,8 +151,7 @@ impl<'a> Tally<'a> {
             self.now.push(length(off(present.position)));
         }
         if of != then.segment {
-            // It is somewhere else altogether: how far off says nothing, and it is not to be seen
-            // where it is.
+            // On another segment the distance means nothing: the body is absent where it truly is.
             self.absent += 1;
             self.jerks.cut();
             return;
@@ -210,8 +207,8 @@ pub fn quantile(samples: &mut [f64], part: f64) -> f64 {
     *samples.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
-/// A mean; of none it is the positive one of what is no number, which comes last where values are
-/// sorted. What a processor makes of 0 / 0 may be negative, and come first.
+/// A mean; without values the positive NaN, which sorts last. A processor's 0 / 0 may be the
+/// negative NaN, which sorts first.
 pub(super) fn ratio(sum: f64, count: usize) -> f64 {
     if count == 0 { f64::NAN } else { sum / count as f64 }
 }

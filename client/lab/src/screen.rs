@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use phaselock::fields::Values;
-use phaselock::motion::{HORIZON_SECS, Method, Moment, Rules, Shape, Shown, Timeline, Track};
+use phaselock::motion::{Method, Moment, Rules, Shape, Shown, Timeline, Track};
 
 use super::Contender;
 
@@ -37,15 +37,10 @@ struct Segment {
 }
 
 impl Screen {
-    /// An empty screen for a kind of body.
-    pub fn new(shape: Shape, contender: Contender) -> Self {
+    /// An empty screen for a kind of body; for the horizon see [`Setup::horizon`](super::Setup).
+    pub fn new(shape: Shape, contender: Contender, horizon: f64) -> Self {
         let timeline = contender.timeline();
-        Self { shape, contender, horizon: HORIZON_SECS, timeline, segments: VecDeque::new() }
-    }
-
-    /// Sets the horizon of combinations; see [`Setup::horizon`](super::Setup).
-    pub fn until(self, horizon: f64) -> Self {
-        Self { horizon, ..self }
+        Self { shape, contender, horizon, timeline, segments: VecDeque::new() }
     }
 
     /// Handles a state.
@@ -58,7 +53,7 @@ impl Screen {
     ) {
         let at = self.segments.partition_point(|other| other.number < segment);
         if self.segments.get(at).is_none_or(|other| other.number != segment) {
-            // What is over is not shown again.
+            // A segment that is over is not shown again.
             if at == 0 && !self.segments.is_empty() {
                 return;
             }
@@ -105,8 +100,8 @@ impl Screen {
 mod tests {
     use super::*;
     use phaselock::fields::Record;
-    use phaselock::motion::NoRules;
     use phaselock::motion::choice::Choice;
+    use phaselock::motion::{HORIZON_SECS, NoRules};
 
     use crate::recording::Dot;
 
@@ -115,7 +110,7 @@ mod tests {
     }
 
     fn screen(contender: Contender) -> Screen {
-        Screen::new(Shape::new(Dot::FIELDS), contender)
+        Screen::new(Shape::new(Dot::FIELDS), contender, HORIZON_SECS)
     }
 
     #[test]
@@ -134,7 +129,7 @@ mod tests {
         assert_eq!(x(1.05), Some((1, 200.0)));
         assert_eq!(x(1.2), None, "it is nowhere between two places");
         assert_eq!(x(1.35), Some((2, 1050.0)));
-        // What was overtaken by a teleport is over.
+        // A segment before a teleport is over.
         screen.receive(1, (1.15, 1.36), &values(0.4), &NoRules);
         let OnScreen::Shown(shown, 2) = screen.show(at(1.5), &NoRules) else {
             panic!("it is there")

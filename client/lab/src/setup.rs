@@ -1,5 +1,5 @@
-//! What is between the motion and the screen: when states are sent, what the network does to
-//! them, and how often a frame is drawn.
+//! Settings between the motion and the screen: when states are sent, over which network, and how
+//! often a frame is drawn.
 
 use std::fmt;
 use std::str::FromStr;
@@ -238,13 +238,9 @@ impl Setup {
             frame: 1.0 / 60.0,
             phase: 0.0,
             secs,
-            warm_up: Self::warm_up_of(secs),
+            warm_up: (secs / 4.0).min(5.0),
             seed: 1,
         }
-    }
-
-    fn warm_up_of(secs: f64) -> f64 {
-        (secs / 4.0).min(5.0)
     }
 
     /// The [`phase`](Self::phase) by a seed: the fraction of a half and the seed times the golden
@@ -268,29 +264,26 @@ impl Setup {
         let delay = |delay: Micros| delay.clamp(Micros::ZERO, Self::DELAY_MAX);
         Self {
             interval,
-            sending: self.sending,
-            network: match self.network {
-                Network::Latency { latency, jitter, loss } => Network::Latency {
+            network: match &self.network {
+                &Network::Latency { latency, jitter, loss } => Network::Latency {
                     latency: delay(latency),
                     jitter: delay(jitter),
                     loss: if loss.is_nan() { 0.0 } else { loss.clamp(0.0, 1.0) },
                 },
                 // It was checked when it was read.
-                Network::Link(ref conditions) => Network::Link(conditions.clone()),
+                link => link.clone(),
             },
-            stamps: self.stamps,
             history: self.history.min(Self::HISTORY_MAX),
             delay: match self.delay {
-                DelayRule::Steered => DelayRule::Steered,
                 DelayRule::Fixed(fixed) => DelayRule::Fixed(delay(fixed)),
+                steered => steered,
             },
-            // Whoever makes the method keeps it within its bounds.
-            horizon: self.horizon,
             frame,
             phase: if self.phase.is_nan() { 0.0 } else { self.phase.clamp(0.0, 1.0) },
             secs: Self::longest(interval, frame).min(self.secs),
             warm_up: self.warm_up.max(0.0),
-            seed: self.seed,
+            // The method keeps the horizon within its bounds.
+            ..self.clone()
         }
     }
 

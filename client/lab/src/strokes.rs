@@ -46,8 +46,8 @@ const COLORS: [[u8; 3]; 8] = [
     [0xCC, 0x79, 0xA7],
 ];
 
-/// Each repeats within 42 points, so that a legend's sample shows all of it. The lengths are
-/// arbitrary.
+/// Dashes in points. Each repeats within 42 points, so that a legend's sample shows all of it.
+/// Arbitrary.
 const DASHES: [&[f32]; 9] = [
     &[],
     &[8.0, 4.0],
@@ -90,61 +90,28 @@ impl Marker {
     /// The corners of the marker's outline, which is to be filled, in a circle of radius 1 around
     /// the origin; y points down. A circle is given by twelve corners.
     #[must_use]
-    pub const fn outline(self) -> &'static [[f32; 2]] {
-        /// The height of a triangle's base, and half its width: a regular one.
-        const BASE: [f32; 2] = [0.866, 0.5];
-        /// Arms with 0.3 for half their width.
-        const PLUS: [[f32; 2]; 12] = [
-            [-0.3, -1.0],
-            [0.3, -1.0],
-            [0.3, -0.3],
-            [1.0, -0.3],
-            [1.0, 0.3],
-            [0.3, 0.3],
-            [0.3, 1.0],
-            [-0.3, 1.0],
-            [-0.3, 0.3],
-            [-1.0, 0.3],
-            [-1.0, -0.3],
-            [-0.3, -0.3],
-        ];
+    pub fn outline(self) -> Vec<[f32; 2]> {
         match self {
-            Self::Circle => &[
-                [1.0, 0.0],
-                [0.866, 0.5],
-                [0.5, 0.866],
-                [0.0, 1.0],
-                [-0.5, 0.866],
-                [-0.866, 0.5],
-                [-1.0, 0.0],
-                [-0.866, -0.5],
-                [-0.5, -0.866],
-                [0.0, -1.0],
-                [0.5, -0.866],
-                [0.866, -0.5],
-            ],
-            Self::Square => &[[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]],
-            Self::Triangle => &[[0.0, -1.0], [BASE[0], BASE[1]], [-BASE[0], BASE[1]]],
-            Self::Diamond => &[[0.0, -1.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]],
+            Self::Circle => turned(&[[1.0, 0.0], [0.866, 0.5], [0.5, 0.866]]),
+            Self::Square => turned(&[[-0.8, -0.8]]),
+            Self::Triangle => vec![[0.0, -1.0], [0.866, 0.5], [-0.866, 0.5]],
+            Self::Diamond => turned(&[[0.0, -1.0]]),
             // The plus sign, turned by an eighth and drawn in a little.
-            Self::Cross => &[
-                [-0.9, -0.5],
-                [-0.5, -0.9],
-                [0.0, -0.4],
-                [0.5, -0.9],
-                [0.9, -0.5],
-                [0.4, 0.0],
-                [0.9, 0.5],
-                [0.5, 0.9],
-                [0.0, 0.4],
-                [-0.5, 0.9],
-                [-0.9, 0.5],
-                [-0.4, 0.0],
-            ],
-            Self::TriangleDown => &[[0.0, 1.0], [-BASE[0], -BASE[1]], [BASE[0], -BASE[1]]],
-            Self::Plus => &PLUS,
+            Self::Cross => turned(&[[-0.9, -0.5], [-0.5, -0.9], [0.0, -0.4]]),
+            Self::TriangleDown => vec![[0.0, 1.0], [-0.866, -0.5], [0.866, -0.5]],
+            // Arms with 0.3 for half their width.
+            Self::Plus => turned(&[[-0.3, -1.0], [0.3, -1.0], [0.3, -0.3]]),
         }
     }
+}
+
+/// The corners of a quarter of an outline, and these turned by one, two and three quarters.
+fn turned(corners: &[[f32; 2]]) -> Vec<[f32; 2]> {
+    let quarters = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
+    let turn = |[cos, sin]: [f32; 2]| {
+        corners.iter().map(move |[x, y]| [x * cos - y * sin, x * sin + y * cos])
+    };
+    quarters.into_iter().flat_map(turn).collect()
 }
 
 #[cfg(test)]
@@ -229,7 +196,7 @@ mod tests {
             let outline = stroke.marker.outline();
             assert!(outline.len() >= 3);
             for [x, y] in outline {
-                assert!(x.hypot(*y) < 1.14, "{:?} is too large", stroke.marker);
+                assert!(x.hypot(y) < 1.14, "{:?} is too large", stroke.marker);
             }
         }
     }

@@ -156,7 +156,7 @@ impl Plan {
 
     /// The cells of which every method was measured, of rows in the plan's order.
     pub fn whole<'a>(&'a self, rows: &'a [Row]) -> impl Iterator<Item = &'a [Row]> {
-        // No method is in a plan twice, and who stops has measured those at the beginning.
+        // No method is in a plan twice, and a stop leaves out the last methods of a cell.
         let first = self.contenders.first();
         let cells = rows.chunk_by(move |_, next| Some(&next.method) != first);
         cells.filter(|cell| cell.len() == self.contenders.len())

@@ -23,12 +23,9 @@ use phaselock::motion::fir::Filter;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
 use phaselock::time::Micros;
 
-use super::file::Point;
 use super::formulas::{self, Formula, UNIT_PIXELS, UNIT_SECS};
 use super::sweep::{Plan, Row, Subject};
-use super::{
-    Carried, Contender, DelayRule, Network, Recording, Scores, Sending, Setup, Stamps, figures,
-};
+use super::{Carried, Contender, DelayRule, Network, Scores, Sending, Setup, Stamps, figures};
 
 use sample::Sample;
 
@@ -118,7 +115,7 @@ pub fn plan(stamps: Stamps, seed: u64) -> Plan {
     });
     let subject = |shape: &Formula| Subject {
         name: shape.name().into(),
-        recording: drawn(|time| shape.at(time, SECS)),
+        recording: Arc::new(formulas::drawn(SECS, POINT_SECS, |time| shape.at(time, SECS))),
     };
     Plan {
         subjects: PATHS.iter().map(subject).collect(),
@@ -148,15 +145,15 @@ pub struct Measured {
 }
 
 impl Measured {
-    fn all(&self) -> Sample {
+    fn all(&self) -> Sample<'_> {
         let mut all = Sample::default();
         self.rows().for_each(|row| all.push(row));
         all
     }
 
     /// The runs of each seed.
-    fn seeds(&self) -> Vec<Sample> {
-        let mut seeds: BTreeMap<u64, Sample> = BTreeMap::new();
+    fn seeds(&self) -> Vec<Sample<'_>> {
+        let mut seeds: BTreeMap<u64, Sample<'_>> = BTreeMap::new();
         self.rows().for_each(|row| seeds.entry(row.seed).or_default().push(row));
         seeds.into_values().collect()
     }
@@ -191,13 +188,9 @@ const SPACINGS: [f64; 3] = [0.5, 1.0, 1.5];
 /// point on.
 fn scheme(function: Formula, spacing: f64, contender: Contender) -> Scores {
     let secs = 3.0 * PI * UNIT_SECS;
-    let points = (0..=(secs * 1e3) as u32).map(|step| {
-        let time = f64::from(step) / 1e3;
-        // Only the function's value counts, not its argument.
-        Point { time, x: 0.0, y: function.at(time, secs)[1] / UNIT_PIXELS, segment: 0 }
-    });
-    let points: Vec<_> = points.collect();
-    let recording = Recording::of_points(&points).expect("there are hundreds, all finite");
+    // Only the function's value counts, not its argument.
+    let value = |time| [0.0, function.at(time, secs)[1] / UNIT_PIXELS];
+    let recording = formulas::drawn(secs, 1e-3, value);
     let setup = Setup {
         interval: spacing * UNIT_SECS,
         frame: 0.01 * UNIT_SECS,
@@ -212,22 +205,11 @@ fn scheme(function: Formula, spacing: f64, contender: Contender) -> Scores {
 const STROKES: [(&str, f64); 4] =
     [("0.15 s", 0.15), ("0.25 s", 0.25), ("0.5 s", 0.5), ("1 s", 1.0)];
 
-/// A path of [`SECS`] as a mouse reports it.
-fn drawn(at: impl Fn(f64) -> [f64; 2]) -> Arc<Recording> {
-    let points = (0..=(SECS / POINT_SECS).round() as u32).map(|step| {
-        let time = f64::from(step) * POINT_SECS;
-        let [x, y] = at(time);
-        Point { time, x, y, segment: 0 }
-    });
-    let recording = Recording::of_points(&points.collect::<Vec<_>>());
-    Arc::new(recording.expect("there are hundreds, all finite"))
-}
-
 /// Section 4.3 on the zigzags of `STROKES`, at the middle jitter and with the last interval.
 pub fn strokes_plan(stamps: Stamps, seed: u64) -> Plan {
-    let subject = |&(name, stroke): &(&str, f64)| Subject {
-        name: name.into(),
-        recording: drawn(|time| formulas::zigzag(time, stroke)),
+    let subject = |&(name, stroke): &(&str, f64)| {
+        let recording = formulas::drawn(SECS, POINT_SECS, |time| formulas::zigzag(time, stroke));
+        Subject { name: name.into(), recording: Arc::new(recording) }
     };
     let mut plan = plan(stamps, seed);
     let middle = |network: &Network| {

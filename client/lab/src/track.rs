@@ -1,5 +1,4 @@
-//! What a picture of a path needs to know: through what a line can be drawn, and what became of
-//! the updates.
+//! Data for a picture of a path: the pieces that a line joins, and the fates of the updates.
 
 use super::{Carried, Recording, Setup};
 
@@ -73,10 +72,10 @@ pub enum Fate {
 
 /// The fate of all updates, in the order of departure, as far as the last frame tells.
 pub fn updates(recording: &Recording, carried: &Carried, setup: &Setup) -> Vec<Update> {
-    // What comes after the last frame is seen by nobody.
+    // An update that comes after the last frame is not seen.
     let end = carried.frames.last().map_or(0.0, |frame| frame.now);
     let longest = setup.network.latency_jitter_ms();
-    // Where nothing came, nobody knows what is only late.
+    // Where nothing came, late updates cannot be told from lost ones.
     let unknown = if carried.arrivals.is_empty() { f64::INFINITY } else { 0.0 };
     let mut slowest = longest.map_or(unknown, |(latency, jitter)| (latency + jitter) / 1e3);
     let mut came = vec![f64::INFINITY; carried.sent.len()];

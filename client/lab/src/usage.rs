@@ -1,5 +1,19 @@
 //! Mistakes on the command line, in one sentence.
 
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Prints help, or a mistake as a sentence, and returns the exit code.
+pub fn report(program: &str, error: &clap::Error) -> ExitCode {
+    // A closed pipe is the reader's choice.
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let _ = writeln!(io::stderr(), "{program}: {}; see --help", sentence(error));
+    ExitCode::from(2)
+}
+
 /// clap's first paragraph on one line.
 pub fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();

@@ -57,7 +57,7 @@ pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
 fn show(recording: &Recording, carried: &Carried, contender: Contender) -> f64 {
     let rules = &*recording.rules;
     let mut screens: Vec<_> =
-        (0..BODIES).map(|_| Screen::new(recording.shape, contender)).collect();
+        (0..BODIES).map(|_| Screen::new(recording.shape, contender, carried.horizon)).collect();
     let mut arrivals = carried.arrivals.iter().peekable();
     let mut sum = 0.0;
     for &at in &carried.frames {

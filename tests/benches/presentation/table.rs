@@ -1,11 +1,9 @@
 //! Printed tables of the figures.
 
 use phaselock::motion::Timeline;
-use phaselock::motion::choice::Choice;
 use phaselock_lab::Sending;
-use phaselock_lab::ranking::{BEARABLE, Standing};
 use phaselock_tests::bench::{self, Column, number};
-use phaselock_tests::showing::ranking::{rank, ranking};
+use phaselock_tests::showing::ranking::{BEARABLE, Standing, rank, ranking};
 use phaselock_tests::showing::{Plan, Row};
 use serde_json::json;
 
@@ -84,7 +82,7 @@ pub(crate) fn replay_json(replay: &Replay) {
 }
 
 /// The first few of a ranking, with what they are ranked by.
-fn leaders(standings: &[Standing<Choice>]) -> String {
+fn leaders(standings: &[Standing]) -> String {
     let three = standings.iter().take(3).map(|standing| {
         let mark = if standing.bearable { "" } else { "!" };
         format!("{}{mark} {:.1}/{:.2}", standing.of, standing.error, standing.jerk)

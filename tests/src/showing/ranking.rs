@@ -1,15 +1,36 @@
 //! Rankings of the methods by the table. Defaults are chosen by them, and a test holds them to it.
+//!
+//! There are two goals. *The past*, shown as it was: the least error against the true position at
+//! the time shown, and of those about alike the least jerk. *The present*, shown as it is: the
+//! least error against the true position now, among those whose jerk is bearable.
 
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
-use phaselock_lab::ranking::{BEARABLE, Standing, order};
 use phaselock_lab::{Contender, Sending};
 
 use super::Row;
 use crate::motions::Motion;
 
+/// Ratio of errors below which jerk decides. Arbitrary.
+const ALIKE: f64 = 1.05;
+/// Bearable jerk, as a share of that of the newest state. Arbitrary.
+pub const BEARABLE: f64 = 0.5;
+
+/// The figures of a method in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// The method.
+    pub of: Choice,
+    /// Error by the goal.
+    pub error: f64,
+    /// Jerk.
+    pub jerk: f64,
+    /// True for bearable jerk, and always for the past.
+    pub bearable: bool,
+}
+
 /// The methods for a goal, best first, by all rows of a motion: over all its networks.
-pub fn ranking(rows: &[Row], motion: Motion, timeline: Timeline) -> Vec<Standing<Choice>> {
+pub fn ranking(rows: &[Row], motion: Motion, timeline: Timeline) -> Vec<Standing> {
     rank(rows.iter().filter(|row| row.motion == motion), timeline)
 }
 
@@ -20,10 +41,7 @@ pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> 
 
 /// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of
 /// the figures in pixels; a pixel is added to each, since nobody sees what is below that.
-pub fn rank<'a>(
-    rows: impl Iterator<Item = &'a Row> + Clone,
-    timeline: Timeline,
-) -> Vec<Standing<Choice>> {
+pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline) -> Vec<Standing> {
     let of = |contender: Contender| {
         let rows = rows.clone();
         rows.filter(move |row| row.method == contender && row.sending == Sending::Every.name())
@@ -48,7 +66,13 @@ pub fn rank<'a>(
             Some(Standing { of: choice, error, jerk, bearable })
         })
         .collect();
-    order(&mut all);
+    all.sort_by(|a, b| b.bearable.cmp(&a.bearable).then(a.error.total_cmp(&b.error)));
+    // Those about as good as the best, by their jerk.
+    let alike = all.first().map_or(0, |best| {
+        let (most, bearable) = ((best.error + 1.0) * ALIKE - 1.0, best.bearable);
+        all.iter().take_while(|it| it.bearable == bearable && it.error <= most).count()
+    });
+    all[..alike].sort_by(|a, b| a.jerk.total_cmp(&b.jerk));
     all
 }
 

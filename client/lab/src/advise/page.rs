@@ -5,8 +5,7 @@ use std::fmt::Write;
 use phaselock::limits::INTERPOLATION_DELAY_MAX;
 
 use super::super::Recording;
-use super::super::plot::{self, Curve, Lines};
-use super::super::ranking::ALIKE;
+use super::super::plot::{self, Curve, Curves, Series};
 use super::super::report::{Columns, figure, tabulate, whole};
 use super::super::strokes::Stroke;
 use super::{Advice, AtDelay, AtRate, Next, Pick};
@@ -14,6 +13,8 @@ use super::{Advice, AtDelay, AtRate, Next, Pick};
 /// Frames without what a method needs, per million, from which on it is said. Arbitrary: one in
 /// ten.
 const MISSING_MUCH: f64 = 100_000.0;
+/// Ratio of visual errors below which two methods are about as good. Arbitrary.
+const ALIKE: f64 = 1.05;
 
 impl Pick {
     fn delay(&self) -> String {
@@ -32,16 +33,26 @@ impl Pick {
         } else {
             String::new()
         };
-        format!(
-            "(99th percentile {}, jerk {}; {:.0} frames of a million absent): a visual error of {}{spread}. {}{}{}",
-            figure(self.error_px_p99),
-            figure(self.jerk_px),
-            self.absent_per_million,
-            figure(self.visual_px),
-            self.against_next(),
-            self.against_absent(),
-            self.warning(),
-        )
+        let [p99, jerk, visual] = [self.error_px_p99, self.jerk_px, self.visual_px].map(figure);
+        let figures = format!(
+            "(99th percentile {p99}, jerk {jerk}; {:.0} frames of a million absent): a visual \
+             error of {visual}{spread}. ",
+            self.absent_per_million
+        );
+        let does = if self.as_good.len() == 1 { "does" } else { "do" };
+        let difference = if self.by_chance.len() == 1 { "difference" } else { "differences" };
+        let as_good = about(&self.as_good, |names| format!("{names} {does} exactly as well. "));
+        let by_chance = about(&self.by_chance, |names| {
+            format!(" Chance alone could make the {difference} to {names}.")
+        });
+        let absent = about(&self.too_often_absent, |names| {
+            format!(
+                " Better where it is shown, but absent in over one frame of a hundred more than \
+                 the one that is least: {names}."
+            )
+        });
+        let worse = self.against_worse();
+        [figures, as_good, worse, by_chance, absent, self.warning()].concat()
     }
 
     fn warning(&self) -> String {
@@ -69,34 +80,6 @@ impl Pick {
         text
     }
 
-    fn against_absent(&self) -> String {
-        let better = &self.too_often_absent;
-        if better.is_empty() {
-            return String::new();
-        }
-        format!(
-            " Better where it is shown, but absent in over one frame of a hundred more than the \
-             one that is least: {}.",
-            better.join(", ")
-        )
-    }
-
-    fn against_next(&self) -> String {
-        let as_good = match &*self.as_good {
-            [] => String::new(),
-            [one] => format!("{one} does exactly as well. "),
-            several => format!("{} do exactly as well. ", several.join(", ")),
-        };
-        let by_chance = match &*self.by_chance {
-            [] => String::new(),
-            [one] => format!(" Chance alone could make the difference to {one}."),
-            several => {
-                format!(" Chance alone could make the differences to {}.", several.join(", "))
-            }
-        };
-        as_good + &self.against_worse() + &by_chance
-    }
-
     fn against_worse(&self) -> String {
         let Some(next) = &self.next else {
             return if self.as_good.is_empty() { "There is no other." } else { "None is worse." }
@@ -116,6 +99,11 @@ impl Pick {
         };
         format!("The next is {of_next}{times}{alike}.")
     }
+}
+
+/// A sentence about some names; none without names.
+fn about(names: &[String], sentence: impl Fn(String) -> String) -> String {
+    if names.is_empty() { String::new() } else { sentence(names.join(", ")) }
 }
 
 /// A cell about a pick, if there is one.
@@ -166,7 +154,8 @@ impl Advice {
             ),
             None => writeln!(
                 text,
-                "Nothing was seen of the past: the motion is over before the client shows that. Take a longer one."
+                "Nothing was seen of the past: the motion is over before the client shows that. \
+                 Take a longer one."
             ),
         };
         if let Some(enough) = self.delay_enough_ms {
@@ -225,28 +214,27 @@ impl Advice {
     pub fn picture(&self) -> String {
         let curve = |number: usize, name: &str, of: &dyn Fn(&AtRate) -> Option<&Pick>| {
             let point = |it: &AtRate| of(it).map(|pick| [it.send_rate_hz, pick.visual_px]);
+            let (name, stroke, note) = (name.into(), Stroke::of(number), String::new());
             Curve {
-                name: name.into(),
-                stroke: Stroke::of(number),
+                series: Series { name, stroke, note },
                 points: vec![self.by_send_rate.iter().filter_map(point).collect()],
-                note: String::new(),
             }
         };
         let name =
             |pick: &Option<Pick>| pick.as_ref().map_or("nothing", |it| &*it.method).to_owned();
-        plot::lines(&Lines {
+        plot::curves(&Curves {
             title: format!("{} over {}: the best by send rate", self.path, self.network),
             subtitle: format!(
                 "the least visual error of all methods at each rate; advised: now {}, then {}",
                 name(&self.now),
                 name(&self.then)
             ),
-            x_label: "updates a second".into(),
-            y_label: "visual error / px".into(),
+            labels: Some(["updates a second", "visual error / px"]),
             curves: vec![
                 curve(0, "now: from where it is", &|it| it.now.as_ref()),
                 curve(1, "then: from where it was", &|it| it.then.as_ref()),
             ],
+            ..Curves::default()
         })
     }
 }

@@ -4,7 +4,10 @@ use phaselock::fields::Values;
 use phaselock::games::{Games, UnknownGame};
 use phaselock::time::Rates;
 
-use super::{FileError, Motion, Point, Problem, Quote, Source, Taker, kind_of, number};
+use super::{
+    FileError, MILLISECONDS, Motion, Point, Problem, Quote, SECONDS, Source, Taker, is_one_of,
+    kind_of, number,
+};
 
 /// Beginning of a recording of play; the number of its layout and a colon follow.
 pub(super) const MARK: &str = "# phaselock motion ";
@@ -16,7 +19,7 @@ pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
     let lines = text.lines().count();
     let first = text.lines().next().unwrap_or_default();
     let told = first.strip_prefix(MARK).and_then(|told| told.split_once(':'));
-    // What is no number is a comment like any other.
+    // Without a number it is a comment like any other.
     let told = told.filter(|(layout, _)| layout.bytes().all(|byte| byte.is_ascii_digit()));
     let content = (1..).zip(text.lines()).filter(|(_, line)| {
         let line = line.trim();
@@ -27,12 +30,8 @@ pub(super) fn read(text: &str, games: &Games) -> Result<Motion, FileError> {
         Some(told) => {
             // The last line counts only if it is over: a number may have lost its last digits.
             let whole = if text.ends_with('\n') { lines } else { lines - 1 };
-            recording(
-                (told, games),
-                content.take_while(|(at, _)| *at <= whole),
-                lines,
-                &mut taker,
-            )?;
+            let content = content.take_while(|(at, _)| *at <= whole);
+            recording((told, games), content, lines, &mut taker)?;
         }
         None => plain(content, &mut taker)?,
     }
@@ -79,8 +78,8 @@ impl Columns {
             return Ok((columns, false));
         }
         let index = |column: &'static str, names: &[&str]| {
-            let named = |cell: &str| names.iter().any(|name| cell.eq_ignore_ascii_case(name));
-            let mut indices = (0..).zip(cells()).filter(|(_, cell)| named(cell)).map(|(at, _)| at);
+            let named = (0..).zip(cells()).filter(|(_, cell)| is_one_of(cell, names));
+            let mut indices = named.map(|(at, _)| at);
             let found = indices.next();
             match indices.next() {
                 Some(_) => Err(Problem::Twice { header: Quote::of(line), column }.at(number)),
@@ -88,9 +87,9 @@ impl Columns {
             }
         };
         let lacks = |column| Problem::NoColumn { header: Quote::of(line), column }.at(number);
-        let (time, per_second) = match index("time", &["time", "t", "seconds"])? {
+        let (time, per_second) = match index("time", SECONDS)? {
             Some(time) => (time, 1.0),
-            None => (index("time", &["time_ms", "ms"])?.ok_or_else(|| lacks("time"))?, 1000.0),
+            None => (index("time", MILLISECONDS)?.ok_or_else(|| lacks("time"))?, 1000.0),
         };
         let x = index("x", &["x"])?.ok_or_else(|| lacks("x"))?;
         let y = index("y", &["y"])?.ok_or_else(|| lacks("y"))?;
@@ -109,38 +108,27 @@ fn plain<'a>(
     let mut content = content.peekable();
     let Some((first, line)) = content.peek().copied() else { return Ok(()) };
     let (columns, is_header) = Columns::of(first, line)?;
-    let wanted = columns.indices.into_iter().map(Some).chain([columns.segment]);
-    let wanted: Vec<_> = wanted.collect();
-    let needs = wanted.iter().flatten().max().map_or(0, |last| last + 1);
+    let needs = columns.indices.into_iter().chain(columns.segment).max().map_or(0, |last| last + 1);
     let mut segment = 0;
     for (at, line) in content.skip(usize::from(is_header)) {
-        let mut cells = [None; 4];
-        let (mut has, mut filled) = (0, 0);
-        for text in split(line, columns.separator) {
-            for (cell, _) in cells.iter_mut().zip(&wanted).filter(|(_, it)| **it == Some(has)) {
-                *cell = Some(text);
-            }
-            has += 1;
-            // Spreadsheets end lines with empty cells.
-            if !cell(text).is_empty() {
-                filled = has;
-            }
-        }
+        let cells = || split(line, columns.separator).map(cell);
+        let has = cells().count();
+        // Spreadsheets end lines with empty cells.
+        let filled = (1..).zip(cells()).filter(|(_, cell)| !cell.is_empty()).last();
+        let filled = filled.map_or(0, |(number, _)| number);
         if filled > columns.known {
             return Err(Problem::More { has: filled, known: columns.known }.at(at));
         }
-        let [Some(time), Some(x), Some(y), said] = cells else {
+        if has < needs {
             return Err(Problem::Columns { has, needs }.at(at));
-        };
-        match said {
-            Some(said) => segment = rising(cell(said), segment, at)?,
-            None if columns.segment.is_some() => {
-                return Err(Problem::Columns { has, needs }.at(at));
-            }
-            None => {}
         }
-        let time = number(at, "the time", cell(time))? / columns.per_second;
-        let (x, y) = (number(at, "x", cell(x))?, number(at, "y", cell(y))?);
+        let cell = |index| cells().nth(index).unwrap_or_default();
+        if let Some(index) = columns.segment {
+            segment = rising(cell(index), segment, at)?;
+        }
+        let [time, x, y] = columns.indices.map(cell);
+        let time = number(at, "the time", time)? / columns.per_second;
+        let (x, y) = (number(at, "x", x)?, number(at, "y", y)?);
         taker.take(at, Point { time, x, y, segment })?;
     }
     Ok(())
@@ -164,7 +152,7 @@ fn recording<'a>(
     let Some((at, header)) = content.next() else { return Err(Problem::Few(0).at(lines)) };
     check_header(&source, header).map_err(|problem| problem.at(at))?;
     let needs = RECORDING.len() + source.fields.len();
-    let mut course_before = 0;
+    let mut segment_before = 0;
     for (at, line) in content {
         let has = line.split(',').count();
         if has < needs {
@@ -172,8 +160,8 @@ fn recording<'a>(
         }
         let mut cells = line.split(',').map(cell);
         let time = number(at, "the time", cells.next().unwrap_or_default())?;
-        let segment = rising(cells.next().unwrap_or_default(), course_before, at)?;
-        course_before = segment;
+        let segment = rising(cells.next().unwrap_or_default(), segment_before, at)?;
+        segment_before = segment;
         let mut values = Values::default();
         for ((value, field), cell) in values.iter_mut().zip(source.fields).zip(cells) {
             number(at, field.name, cell)?;
@@ -229,12 +217,7 @@ fn check_header(source: &Source, header: &str) -> Result<(), Problem> {
             return Err(Problem::Field { column, quote, expected });
         }
     }
-    match cells.next() {
-        None => Ok(()),
-        Some(more) => {
-            let column = RECORDING.len() + source.fields.len() + 1;
-            let (quote, expected) = (Quote::of(more), Quote::of(""));
-            Err(Problem::Field { column, quote, expected })
-        }
-    }
+    let column = RECORDING.len() + source.fields.len() + 1;
+    let more = |more| Problem::Field { column, quote: Quote::of(more), expected: Quote::of("") };
+    cells.next().map_or(Ok(()), |cell| Err(more(cell)))
 }

@@ -1,34 +1,27 @@
 //! Motion files of JSON.
 //!
-//! Numbers are read from the text itself, which serde_json hands on as it stands: so that their
-//! place in the file is known, and that they are judged as those of other files are.
+//! serde_json hands on the text of each number. So an error names the number's line, and the same
+//! rules apply as in other files.
 
-use std::fmt;
+use std::collections::BTreeMap;
 
-use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Deserializer;
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::{FileError, Motion, Point, Problem, Quote, Taker, line_at, number};
+use super::{
+    FileError, MILLISECONDS, Motion, Point, Problem, Quote, SECONDS, Taker, is_one_of, line_at,
+    number,
+};
 
 pub(super) fn read(text: &str) -> Result<Motion, FileError> {
-    let mut taker = Taker::default();
-    let mut problem = None;
-    let mut reader = Deserializer::from_str(text);
-    let points = Points { text, place: (0, 1), taker: &mut taker, problem: &mut problem };
-    let read = reader.deserialize_seq(points).and_then(|()| reader.end());
-    if let Some(problem) = problem {
-        return Err(problem);
-    }
-    read.map_err(|error| {
-        let problem = match error.classify() {
-            Category::Eof => Problem::JsonEnds,
-            Category::Io | Category::Syntax | Category::Data => Problem::Json(error.column()),
-        };
-        problem.at(error.line().max(1))
-    })?;
-    taker.finish(text.lines().count())
+    let elements: Vec<&RawValue> =
+        serde_json::from_str(text).map_err(|error| mistake(&error).at(error.line().max(1)))?;
+    let mut points = Points::of(text);
+    elements.into_iter().try_for_each(|element| points.take(element.get()))?;
+    points.taker.finish(text.lines().count())
+}
+
+fn mistake(error: &serde_json::Error) -> Problem {
+    if error.is_eof() { Problem::JsonEnds } else { Problem::Json(error.column()) }
 }
 
 /// True for an array of numbers in each line, rather than one of points.
@@ -39,18 +32,14 @@ pub(super) fn is_lines(text: &str) -> bool {
 
 /// Reads a text that is an object or an array in each line.
 pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
-    let (mut taker, mut problem) = (Taker::default(), None);
-    let mut points = Points { text, place: (0, 1), taker: &mut taker, problem: &mut problem };
+    let mut points = Points::of(text);
     let mut first = true;
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
             continue;
         }
-        let taken = match serde_json::from_str::<&RawValue>(line) {
-            Ok(element) => points.take(element.get()),
-            Err(error) if error.is_eof() => Err(Problem::JsonEnds.at(number)),
-            Err(error) => Err(Problem::Json(error.column()).at(number)),
-        };
+        let element = serde_json::from_str(line).map_err(|error| mistake(&error).at(number));
+        let taken = element.and_then(|element: &RawValue| points.take(element.get()));
         taken.map_err(|error| match error.problem {
             // It is one object, and no points by themselves.
             Problem::JsonEnds | Problem::Lacks { .. } if first => Problem::JsonObject.at(number),
@@ -58,50 +47,34 @@ pub(super) fn read_lines(text: &str) -> Result<Motion, FileError> {
         })?;
         first = false;
     }
-    taker.finish(text.lines().count())
+    points.taker.finish(text.lines().count())
 }
 
-struct Points<'t, 'a> {
+struct Points<'t> {
     text: &'t str,
     /// Offset in bytes and line of the last element.
-    place: (usize, usize),
-    taker: &'a mut Taker,
-    /// The mistake, if it is not in the JSON itself.
-    problem: &'a mut Option<FileError>,
+    position: (usize, usize),
+    taker: Taker,
 }
 
-impl<'t> Visitor<'t> for Points<'t, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of points")
+impl<'t> Points<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text, position: (0, 1), taker: Taker::default() }
     }
 
-    fn visit_seq<A: SeqAccess<'t>>(mut self, mut elements: A) -> Result<(), A::Error> {
-        while let Some(element) = elements.next_element::<&'t RawValue>()? {
-            if let Err(problem) = self.take(element.get()) {
-                *self.problem = Some(problem);
-                return Err(A::Error::custom("no point"));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<'t> Points<'t, '_> {
     fn take(&mut self, element: &'t str) -> Result<(), FileError> {
-        let (before, line) = self.place;
+        let (before, line) = self.position;
         // It is a part of the text.
         let offset = element.as_ptr().addr() - self.text.as_ptr().addr();
         let between = self.text.as_bytes().get(before..offset).unwrap_or_default();
         let line = line + line_at(between, between.len()) - 1;
-        self.place = (offset, line);
+        self.position = (offset, line);
 
-        let mut reader = Deserializer::from_str(element);
         let no_point = |_| Problem::NoPoint(Quote::of(element)).at(line);
-        let parts = match element.as_bytes().first() {
-            Some(b'[') => reader.deserialize_seq(Parts),
-            _ => reader.deserialize_map(Parts),
+        let parts = if element.starts_with('[') {
+            serde_json::from_str(element).map(of_array)
+        } else {
+            serde_json::from_str(element).map(of_object)
         };
         let ([time, x, y], per_second) = parts.map_err(no_point)?;
         let read = |what: &'static str, part: Option<&str>| {
@@ -119,44 +92,20 @@ impl<'t> Points<'t, '_> {
 
 /// Time, x and y of an element, as they are written, and how many of its units of time make a
 /// second.
-struct Parts;
+type Parts<'t> = ([Option<&'t str>; 3], f64);
 
-impl<'t> Visitor<'t> for Parts {
-    type Value = ([Option<&'t str>; 3], f64);
+fn of_array(all: Vec<&RawValue>) -> Parts<'_> {
+    ([0, 1, 2].map(|at: usize| all.get(at).map(|part| part.get())), 1.0)
+}
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a point")
-    }
-
-    fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
-        let mut parts = [None; 3];
-        for part in &mut parts {
-            *part = elements.next_element::<&'t RawValue>()?.map(RawValue::get);
-        }
-        while elements.next_element::<IgnoredAny>()?.is_some() {}
-        Ok((parts, 1.0))
-    }
-
-    fn visit_map<A: MapAccess<'t>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let (mut parts, mut per_second) = ([None; 3], 1.0);
-        while let Some((key, value)) = entries.next_entry::<String, &'t RawValue>()? {
-            let part = match key.to_ascii_lowercase().as_str() {
-                "time" | "t" | "seconds" => 0,
-                // Seconds are taken where there are both.
-                "time_ms" | "ms" if parts[0].is_none() => {
-                    per_second = 1000.0;
-                    parts[0] = Some(value.get());
-                    continue;
-                }
-                "x" => 1,
-                "y" => 2,
-                _ => continue,
-            };
-            if part == 0 {
-                per_second = 1.0;
-            }
-            parts[part] = Some(value.get());
-        }
-        Ok((parts, per_second))
-    }
+fn of_object(all: BTreeMap<String, &RawValue>) -> Parts<'_> {
+    let part = |names: &[&str]| {
+        let mut named = all.iter().filter(|(key, _)| is_one_of(key, names));
+        named.next().map(|(_, value)| value.get())
+    };
+    let (time, per_second) = match part(SECONDS) {
+        Some(time) => (Some(time), 1.0),
+        None => (part(MILLISECONDS), 1000.0),
+    };
+    ([time, part(&["x"]), part(&["y"])], per_second)
 }

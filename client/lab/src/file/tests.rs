@@ -36,7 +36,8 @@ fn tables_are_read_as_people_write_them() {
         "x,y,ms\n1,-2.5,0\n1000,0,500\n",
         "time_ms,x,y,time\n99,1,-2.5,0\n100,1000,0,0.5\n",
         "[[0,1,-2.5],[0.5,1e3,0]]",
-        " \n[ {\"t\": 0, \"x\": 1, \"y\": -2.5, \"z\": [{}]},\n{\"Y\":0,\"Time\":0.5,\"x\":1000.0}]\n",
+        " \n[ {\"t\": 0, \"x\": 1, \"y\": -2.5, \"z\": [{}]},\n\
+         {\"Y\":0,\"Time\":0.5,\"x\":1000.0}]\n",
         "\u{feff}[[0, 1, -2.5, \"left\", null], [0.5, 1000, 0]]",
         "\n{\"t\":0,\"x\":1,\"y\":-2.5}\r\n\n {\"time_ms\":500,\"x\":1e3,\"y\":0,\"z\":[1]}\n",
         "[0,1,-2.5]\n[0.5,1e3,0,\"left\"]\n",
@@ -120,7 +121,8 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "# phaselock motion 1: game=chess record=King ticks=60\n",
-            "line 1: this is a recording of 'chess', a game that is not known here; the games are skirmish",
+            "line 1: this is a recording of 'chess', a game that is not known here; the games are \
+             skirmish",
         ),
         ("# phaselock motion 1: game=race record=King ticks=60\n", "line 1: 'King' is no record"),
         (
@@ -215,7 +217,8 @@ fn a_recording_reads_as_it_was_written() {
     let motion = recorded();
     let text = motion.to_text();
     assert!(text.starts_with(
-        "# phaselock motion 1: game=race record=Car ticks=60 seed=7\ntime,segment,pedal,turn,hand,held,"
+        "# phaselock motion 1: game=race record=Car ticks=60 seed=7\n\
+         time,segment,pedal,turn,hand,held,"
     ));
     assert_eq!(read(text.as_bytes()), Ok(motion.clone()));
     // Spreadsheets, and people who comment.

@@ -124,22 +124,6 @@ fn number(value: f64, step: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// A parameter's value in few characters.
-pub(super) fn value(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    let digits = (3.0 - value.abs().log10().floor()).clamp(0.0, 6.0);
-    let text = if (1e-4..1e7).contains(&value.abs()) {
-        format!("{value:.*}", digits as usize)
-    } else {
-        return format!("{value:.2e}").replace('-', "\u{2212}");
-    };
-    let text =
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    text.replace('-', "\u{2212}")
-}
-
 /// Bound of page coordinates: viewers calculate with fewer digits than we do.
 const OFF_PAGE: f64 = 20_000.0;
 
@@ -200,11 +184,5 @@ mod tests {
             Range::around([3.0, 97.0].into_iter()).rounded(),
             Range { low: 0.0, high: 100.0 }
         );
-    }
-
-    #[test]
-    fn values_are_told_shortly() {
-        let told = [0.0, 50.0, 0.25, 1e9, 12.5, -3.0, 1200.0].map(value).join(" ");
-        assert_eq!(told, "0 50 0.25 1.00e9 12.5 \u{2212}3 1200");
     }
 }

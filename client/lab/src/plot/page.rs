@@ -1,7 +1,8 @@
-//! The page: what is written on it, as SVG elements, and what all plots have in common.
+//! The page that a plot writes SVG elements on, and the parts that all plots share.
 
 use std::fmt::{self, Write};
 
+use super::Series;
 use super::axis::{Range, Scale, TICKS, drawable, ticks};
 use crate::strokes::{Marker, Stroke};
 
@@ -29,46 +30,29 @@ const LEGEND_SIZE: f64 = 12.5;
 const LEGEND_LINE: f64 = 16.0;
 
 /// A coordinate, rounded to two decimals.
-#[derive(Clone, Copy)]
-pub(super) struct Px(pub(super) f64);
-
-impl fmt::Display for Px {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not a number becomes 0, and what is too large the largest number.
-        let hundredths = (self.0 * 100.0).round() as i64;
-        let text =
-            format!("{}.{:02}", hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
-        let sign = if hundredths < 0 { "-" } else { "" };
-        write!(formatter, "{sign}{}", text.trim_end_matches('0').trim_end_matches('.'))
-    }
+pub(super) fn px(value: f64) -> String {
+    // Not a number becomes 0, and too large a number the largest.
+    let hundredths = (value * 100.0).round() as i64;
+    let size = hundredths.unsigned_abs();
+    let text = format!("{}.{:02}", size / 100, size % 100);
+    let sign = if hundredths < 0 { "-" } else { "" };
+    sign.to_owned() + text.trim_end_matches('0').trim_end_matches('.')
 }
 
 /// Text as it may stand in XML, in an element or in an attribute.
-pub(super) struct Escaped<'a>(pub(super) &'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for letter in self.0.chars() {
-            match letter {
-                '&' => formatter.write_str("&amp;")?,
-                '<' => formatter.write_str("&lt;")?,
-                '>' => formatter.write_str("&gt;")?,
-                '"' => formatter.write_str("&quot;")?,
-                '\'' => formatter.write_str("&#39;")?,
-                // These no XML document may contain, not even escaped.
-                '\0'..='\u{8}'
-                | '\u{b}'
-                | '\u{c}'
-                | '\u{e}'..='\u{1f}'
-                | '\u{fffe}'
-                | '\u{ffff}' => {
-                    formatter.write_char('\u{fffd}')?;
-                }
-                _ => formatter.write_char(letter)?,
-            }
-        }
-        Ok(())
-    }
+fn escaped(text: &str) -> String {
+    let escape = |letter| match letter {
+        '&' => "&amp;".into(),
+        '<' => "&lt;".into(),
+        '>' => "&gt;".into(),
+        '"' => "&quot;".into(),
+        '\'' => "&#39;".into(),
+        '\t' | '\n' | '\r' => String::from(letter),
+        // XML allows no other control characters, not even escaped.
+        '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => "\u{fffd}".into(),
+        _ => letter.into(),
+    };
+    text.chars().map(escape).collect()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +67,11 @@ impl Area {
     pub(super) fn grown(self, more: f64) -> Self {
         let (width, height) = (self.width + 2.0 * more, self.height + 2.0 * more);
         Self { x: self.x - more, y: self.y - more, width, height }
+    }
+
+    fn attributes(self) -> String {
+        let [x, y, width, height] = [self.x, self.y, self.width, self.height].map(px);
+        format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
     }
 
     pub(super) fn across(self, range: Range) -> Scale {
@@ -102,18 +91,17 @@ pub(super) enum Sample<'a> {
     Lost,
 }
 
-pub(super) struct Entry<'a> {
-    pub(super) sample: Sample<'a>,
-    pub(super) name: &'a str,
-    pub(super) note: &'a str,
+/// A sample, a name, and a note that may be empty.
+pub(super) type Entry<'a> = (Sample<'a>, &'a str, &'a str);
+
+pub(super) fn entry(series: &Series) -> Entry<'_> {
+    (Sample::Stroke(&series.stroke), &series.name, &series.note)
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
+/// Ends of a text that stand at its position.
+pub(super) const START: &str = "";
+pub(super) const MIDDLE: &str = " text-anchor=\"middle\"";
+pub(super) const END: &str = " text-anchor=\"end\"";
 
 /// A page that is being written, from the top.
 pub(super) struct Page {
@@ -130,7 +118,7 @@ impl Page {
             let fill = if style.is_empty() { SUBDUED } else { INK };
             for line in wrapped(text, width - 2.0 * MARGIN, size) {
                 page.end += size * 1.32;
-                page.text([MARGIN, page.end], Anchor::Start, size, fill, style, &line);
+                page.text([MARGIN, page.end], START, size, fill, style, &line);
             }
         }
         page.end += 18.0;
@@ -145,21 +133,17 @@ impl Page {
     pub(super) fn text(
         &mut self,
         [x, y]: [f64; 2],
-        anchor: Anchor,
+        anchor: &str,
         size: f64,
         fill: &str,
         style: &str,
         text: &str,
     ) {
-        let anchor = match anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
-        };
         let gap = if style.is_empty() { "" } else { " " };
-        let (x, y, text) = (Px(x), Px(y), Escaped(text));
+        let (x, y, text) = (px(x), px(y), escaped(text));
         self.add(format_args!(
-            "<text x=\"{x}\" y=\"{y}\"{anchor} font-size=\"{size}\" fill=\"{fill}\"{gap}{style}>{text}</text>"
+            "<text x=\"{x}\" y=\"{y}\"{anchor} font-size=\"{size}\" \
+             fill=\"{fill}\"{gap}{style}>{text}</text>"
         ));
     }
 
@@ -169,13 +153,13 @@ impl Page {
             let y = scale.at(value);
             self.rule([area.x, y], [area.x + area.width, y], GRID);
             if label.is_some() {
-                self.text([area.x - 7.0, y + 4.0], Anchor::End, 11.5, SUBDUED, "", &number);
+                self.text([area.x - 7.0, y + 4.0], END, 11.5, SUBDUED, "", &number);
             }
         }
         if let Some(label) = label {
             let [x, y] = [MARGIN + 8.0, area.y + area.height / 2.0];
-            let turned = format!("transform=\"rotate(-90 {} {})\"", Px(x), Px(y));
-            self.text([x, y], Anchor::Middle, 12.5, INK, &turned, label);
+            let turned = format!("transform=\"rotate(-90 {} {})\"", px(x), px(y));
+            self.text([x, y], MIDDLE, 12.5, INK, &turned, label);
         }
     }
 
@@ -189,35 +173,31 @@ impl Page {
     pub(super) fn tick_across(&mut self, area: Area, x: f64, number: &str) {
         let bottom = area.y + area.height;
         self.rule([x, area.y], [x, bottom], GRID);
-        self.text([x, bottom + 16.0], Anchor::Middle, 11.5, SUBDUED, "", number);
+        self.text([x, bottom + 16.0], MIDDLE, 11.5, SUBDUED, "", number);
     }
 
     pub(super) fn label_across(&mut self, area: Area, label: &str) {
         let at = [area.x + area.width / 2.0, area.y + area.height + 36.0];
-        self.text(at, Anchor::Middle, 12.5, INK, "", label);
+        self.text(at, MIDDLE, 12.5, INK, "", label);
     }
 
     fn rule(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], color: &str) {
-        let (x1, y1, x2, y2) = (Px(x1), Px(y1), Px(x2), Px(y2));
+        let (x1, y1, x2, y2) = (px(x1), px(y1), px(x2), px(y2));
         self.add(format_args!("<path d=\"M{x1} {y1}L{x2} {y2}\" stroke=\"{color}\"/>"));
     }
 
     pub(super) fn frame(&mut self, area: Area) {
-        let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
-        self.add(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"{FRAME}\"/>"
-        ));
+        let area = area.attributes();
+        self.add(format_args!("<rect {area} fill=\"none\" stroke=\"{FRAME}\"/>"));
     }
 
     /// Cuts off what follows, until [`Self::unclip`], outside of an area.
     pub(super) fn clip(&mut self, area: Area) {
-        let (x, y, width, height) = (Px(area.x), Px(area.y), Px(area.width), Px(area.height));
+        let view = [area.x, area.y, area.width, area.height].map(px).join(" ");
         // An inner picture clips without an id, which could clash with another picture's on the
         // same web page.
-        self.add(format_args!(
-            "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"{x} {y} {width} {height}\" overflow=\"hidden\">"
-        ));
+        let area = area.attributes();
+        self.add(format_args!("<svg {area} viewBox=\"{view}\" overflow=\"hidden\">"));
     }
 
     pub(super) fn unclip(&mut self) {
@@ -226,7 +206,7 @@ impl Page {
 
     /// A curve in its stroke, with markers here and there: at the points if these are few.
     pub(super) fn curve(&mut self, pieces: &[Vec<[f64; 2]>], stroke: &Stroke, phase: f64) {
-        self.path(pieces, format_args!("{}", Line(stroke)));
+        self.path(pieces, &line(stroke));
         let few = pieces.iter().map(Vec::len).sum::<usize>() <= 24;
         let (positions, radius) =
             if few { (pieces.concat(), MARKER) } else { (along(pieces, phase), MARKER_ALONG) };
@@ -235,18 +215,15 @@ impl Page {
 
     /// A line through means, with a marker for each, however many they are.
     pub(super) fn means(&mut self, points: &[[f64; 2]], stroke: &Stroke) {
-        let line = [points.to_vec()];
+        let joined = [points.to_vec()];
         // White below keeps it apart from the clouds.
-        self.path(
-            &line,
-            format_args!("stroke=\"#fff\" stroke-width=\"4.2\" stroke-opacity=\"0.75\""),
-        );
-        self.path(&line, format_args!("{}", Line(stroke)));
+        self.path(&joined, "stroke=\"#fff\" stroke-width=\"4.2\" stroke-opacity=\"0.75\"");
+        self.path(&joined, &line(stroke));
         self.markers(points, stroke, MARKER);
     }
 
     /// A line through points of the page, for each piece, in the given style.
-    pub(super) fn path(&mut self, pieces: &[Vec<[f64; 2]>], style: fmt::Arguments<'_>) {
+    pub(super) fn path(&mut self, pieces: &[Vec<[f64; 2]>], style: &str) {
         let mut data = String::new();
         for piece in pieces {
             let mut last = None;
@@ -259,7 +236,7 @@ impl Page {
                     Some(_) => 'L',
                 };
                 last = Some(*point);
-                write!(data, "{letter}{} {}", Px(point[0]), Px(point[1]))
+                write!(data, "{letter}{} {}", px(point[0]), px(point[1]))
                     .expect("a string takes any text");
             }
         }
@@ -273,26 +250,22 @@ impl Page {
         if positions.is_empty() {
             return;
         }
-        let fill = Color(stroke.color);
+        let fill = color(stroke.color);
         self.add(format_args!(
             "<g fill=\"{fill}\" stroke=\"#fff\" stroke-width=\"1.8\" paint-order=\"stroke\">"
         ));
+        let outline = stroke.marker.outline();
         for [x, y] in positions {
             if stroke.marker == Marker::Circle {
-                self.add(format_args!(
-                    "<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
-                    Px(*x),
-                    Px(*y)
-                ));
+                let (x, y) = (px(*x), px(*y));
+                self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>"));
                 continue;
             }
-            let corners = stroke
-                .marker
-                .outline()
-                .iter()
-                .map(|corner| corner.map(|part| f64::from(part) * radius * 1.2));
-            let data: Vec<String> =
-                corners.map(|[dx, dy]| format!("{} {}", Px(x + dx), Px(y + dy))).collect();
+            let corner = |corner: &[f32; 2]| {
+                let [dx, dy] = corner.map(|part| f64::from(part) * radius * 1.2);
+                format!("{} {}", px(x + dx), px(y + dy))
+            };
+            let data: Vec<String> = outline.iter().map(corner).collect();
             self.add(format_args!("<path d=\"M{}Z\"/>", data.join("L")));
         }
         self.add(format_args!("</g>"));
@@ -305,14 +278,14 @@ impl Page {
         let apart = if came.len() > 1 { walked / (came.len() - 1) as f64 } else { f64::MAX };
         let radius = (apart * 0.3).clamp(1.6, 3.4);
         for [x, y] in came {
-            let (x, y, radius) = (Px(*x), Px(*y), Px(radius));
+            let (x, y, radius) = (px(*x), px(*y), px(radius));
             self.add(format_args!(
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" stroke=\"{INK}\"/>"
             ));
         }
         for [x, y] in lost {
-            let [left, right] = [Px(x - radius), Px(x + radius)];
-            let [top, bottom] = [Px(y - radius), Px(y + radius)];
+            let [left, right] = [px(x - radius), px(x + radius)];
+            let [top, bottom] = [px(y - radius), px(y + radius)];
             self.add(format_args!(
                 "<path d=\"M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}\" \
                  stroke=\"{LOST}\" stroke-width=\"1.6\"/>"
@@ -322,7 +295,7 @@ impl Page {
 
     pub(super) fn truth(&mut self, pieces: &[Vec<[f64; 2]>]) {
         let style = "stroke=\"#ccd1d9\" stroke-width=\"7\" stroke-linecap=\"round\"";
-        self.path(pieces, format_args!("{style}"));
+        self.path(pieces, style);
     }
 
     /// The legend in columns of this width, read down column by column; returns how high it is.
@@ -339,16 +312,14 @@ impl Page {
         for (column, entries) in entries.chunks(rows).enumerate() {
             let x = x + column as f64 * width;
             let mut y = y;
-            for entry in entries {
-                self.sample([x, y + LEGEND_LINE / 2.0], &entry.sample);
-                let names =
-                    wrapped(entry.name, room, LEGEND_SIZE).into_iter().map(|line| (line, INK));
-                let notes =
-                    wrapped(entry.note, room, LEGEND_SIZE).into_iter().map(|line| (line, SUBDUED));
-                for (line, fill) in names.chain(notes) {
-                    y += LEGEND_LINE;
-                    let at = [x + SAMPLE + SAMPLE_GAP, y - 3.6];
-                    self.text(at, Anchor::Start, LEGEND_SIZE, fill, "", &line);
+            for (sample, name, note) in entries {
+                self.sample([x, y + LEGEND_LINE / 2.0], sample);
+                for (text, fill) in [(name, INK), (note, SUBDUED)] {
+                    for line in wrapped(text, room, LEGEND_SIZE) {
+                        y += LEGEND_LINE;
+                        let at = [x + SAMPLE + SAMPLE_GAP, y - 3.6];
+                        self.text(at, START, LEGEND_SIZE, fill, "", &line);
+                    }
                 }
                 y += 7.0;
             }
@@ -358,14 +329,14 @@ impl Page {
     }
 
     fn sample(&mut self, [x, y]: [f64; 2], sample: &Sample<'_>) {
-        let line = [vec![[x, y], [x + SAMPLE, y]]];
+        let straight = [vec![[x, y], [x + SAMPLE, y]]];
         let middle = [x + SAMPLE / 2.0, y];
         match sample {
             Sample::Stroke(stroke) => {
-                self.path(&line, format_args!("{}", Line(stroke)));
+                self.path(&straight, &line(stroke));
                 self.markers(&[middle], stroke, MARKER);
             }
-            Sample::Truth => self.truth(&line),
+            Sample::Truth => self.truth(&straight),
             Sample::Update => self.updates(&[middle], &[]),
             Sample::Lost => self.updates(&[], &[middle]),
         }
@@ -373,8 +344,8 @@ impl Page {
 
     /// The picture, with a description for those who do not see it.
     pub(super) fn finish(self, title: &str, description: &str) -> String {
-        let (width, height, body) = (Px(self.width), Px(self.end + MARGIN / 2.0), self.body);
-        let (title, description) = (Escaped(title), Escaped(description));
+        let (width, height, body) = (px(self.width), px(self.end + MARGIN / 2.0), self.body);
+        let (title, description) = (escaped(title), escaped(description));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" \
              height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" \
@@ -384,45 +355,34 @@ impl Page {
     }
 }
 
-pub(super) struct Color(pub(super) [u8; 3]);
-
-impl fmt::Display for Color {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [red, green, blue] = self.0;
-        write!(formatter, "#{red:02x}{green:02x}{blue:02x}")
-    }
+pub(super) fn color([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-struct Line<'a>(&'a Stroke);
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "stroke=\"{}\" stroke-width=\"{STROKE_WIDTH}\"", Color(self.0.color))?;
-        if !self.0.dash.is_empty() {
-            let lengths: Vec<String> = self.0.dash.iter().map(f32::to_string).collect();
-            write!(formatter, " stroke-dasharray=\"{}\"", lengths.join(" "))?;
-        }
-        Ok(())
+/// The attributes of a line.
+fn line(stroke: &Stroke) -> String {
+    let mut style = format!("stroke=\"{}\" stroke-width=\"{STROKE_WIDTH}\"", color(stroke.color));
+    if !stroke.dash.is_empty() {
+        let lengths: Vec<String> = stroke.dash.iter().map(f32::to_string).collect();
+        style += &format!(" stroke-dasharray=\"{}\"", lengths.join(" "));
     }
+    style
 }
 
 /// The pieces of a curve on the page, broken where it cannot be drawn.
 pub(super) fn placed(pieces: &[Vec<[f64; 2]>], x: Scale, y: Scale) -> Vec<Vec<[f64; 2]>> {
-    let pieces = pieces.iter().flat_map(|piece| {
-        piece
-            .split(|point| !drawable(point[0]) || !drawable(point[1]))
-            .filter(|piece| !piece.is_empty())
-    });
-    pieces
-        .map(|piece| piece.iter().map(|point| [x.at(point[0]), y.at(point[1])]).collect())
-        .collect()
+    let broken = |point: &[f64; 2]| !drawable(point[0]) || !drawable(point[1]);
+    let pieces = pieces.iter().flat_map(|piece| piece.split(broken));
+    let pieces = pieces.filter(|piece| !piece.is_empty());
+    let at = |point: &[f64; 2]| [x.at(point[0]), y.at(point[1])];
+    pieces.map(|piece| piece.iter().map(at).collect()).collect()
 }
 
 fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Places along the part of a curve that is on the page, at even distances of 60 to 200 and about
+/// Positions along the part of a curve that is on the page, at even distances of 60 to 200 and about
 /// twelve; the phase, of 0 to 1, shifts them, so that the markers of curves that run together do
 /// not cover each other.
 fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
@@ -452,29 +412,16 @@ fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
 /// wide as the text is high, which is about the mean of Helvetica's.
 pub(super) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let letters = ((width / (size * 0.5)) as usize).max(4);
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut filled = 0;
-    for word in text.split_whitespace() {
-        let mut length = word.chars().count();
-        if filled > 0 && filled + 1 + length > letters {
-            lines.push(std::mem::take(&mut line));
-            filled = 0;
+    let words = text.split_whitespace().map(|word| word.chars().collect::<Vec<_>>());
+    let mut lines: Vec<Vec<char>> = Vec::new();
+    for word in words {
+        // A word that is too long is broken.
+        for part in word.chunks(letters) {
+            match lines.last_mut().filter(|line| line.len() + 1 + part.len() <= letters) {
+                Some(line) => line.extend([' '].iter().chain(part)),
+                None => lines.push(part.to_vec()),
+            }
         }
-        if filled > 0 {
-            line.push(' ');
-            filled += 1;
-        }
-        let mut rest = word.chars();
-        while length > letters {
-            lines.push(rest.by_ref().take(letters).collect());
-            length -= letters;
-        }
-        line.extend(rest);
-        filled += length;
     }
-    if !line.is_empty() {
-        lines.push(line);
-    }
-    lines
+    lines.into_iter().map(String::from_iter).collect()
 }

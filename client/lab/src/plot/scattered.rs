@@ -1,10 +1,12 @@
 //! Clouds of errors against parameters, a panel for each parameter, with lines through the means.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::axis::{Range, drawable, value};
-use super::page::{Area, Color, Entry, MARGIN, Page, Px, Sample, WIDTH};
+use super::axis::{Range, drawable};
+use super::page::{Area, MARGIN, Page, WIDTH, color, entry, px};
 use super::{CLOUD_POINTS_MAX, Panel, Scatter};
+use crate::report::rounded;
 
 const NUMBERS: f64 = 60.0;
 const HEIGHT: f64 = 330.0;
@@ -43,8 +45,8 @@ struct Grouped {
 }
 
 /// The plot of clouds. Each series has its own lane beside each value; points are drawn half
-/// transparent, means are joined in the series' stroke. What is not drawn is counted in the
-/// subtitle.
+/// transparent, means are joined in the series' stroke. The subtitle counts the points that
+/// are not drawn.
 pub(crate) fn scatter(plot: &Scatter) -> String {
     let panels: Vec<Grouped> =
         plot.panels.iter().map(|panel| grouped(panel, plot.series.len())).collect();
@@ -70,15 +72,7 @@ pub(crate) fn scatter(plot: &Scatter) -> String {
         page.frame(area);
     }
 
-    let entries: Vec<Entry<'_>> = plot
-        .series
-        .iter()
-        .map(|series| Entry {
-            sample: Sample::Stroke(&series.stroke),
-            name: &series.name,
-            note: &series.note,
-        })
-        .collect();
+    let entries: Vec<_> = plot.series.iter().map(entry).collect();
     let columns = ((width - left) / 205.0).floor();
     let below = [left, area.y + area.height + 54.0];
     page.end = below[1] + page.legend(below, (width - left) / columns, columns as usize, &entries);
@@ -94,29 +88,25 @@ pub(crate) fn scatter(plot: &Scatter) -> String {
     page.finish(&plot.title, description.trim())
 }
 
-/// The panel's clouds by value and series.
+/// The panel's points by series and value.
 fn grouped(panel: &Panel, series: usize) -> Grouped {
     let known =
-        || panel.clouds.iter().filter(|cloud| cloud.series < series && drawable(cloud.value));
+        || panel.points.iter().filter(|point| point.series < series && drawable(point.value));
     // Adding 0 makes the negative zero the same as the other.
-    let mut values: Vec<f64> = known().map(|cloud| cloud.value + 0.0).collect();
+    let mut values: Vec<f64> = known().map(|point| point.value + 0.0).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let mut groups = Vec::new();
-    for series in 0..series {
-        for (position, value) in values.iter().enumerate() {
-            let clouds = known().filter(|cloud| cloud.series == series && cloud.value == *value);
-            let errors = clouds.flat_map(|cloud| cloud.errors.iter().copied());
-            let mut errors: Vec<f64> = errors.filter(|error| drawable(*error)).collect();
-            if errors.is_empty() {
-                continue;
-            }
-            errors.sort_by(f64::total_cmp);
-            let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-            groups.push(Group { series, position, errors, mean });
-        }
+    let mut errors: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for point in known().filter(|point| drawable(point.error)) {
+        let position = values.partition_point(|value| *value < point.value);
+        errors.entry((point.series, position)).or_default().push(point.error);
     }
-    Grouped { values, groups }
+    let group = |((series, position), mut errors): (_, Vec<f64>)| {
+        errors.sort_by(f64::total_cmp);
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        Group { series, position, errors, mean }
+    };
+    Grouped { values, groups: errors.into_iter().map(group).collect() }
 }
 
 /// The range of the vertical axis.
@@ -153,13 +143,10 @@ fn subtitle(plot: &Scatter, panels: &[Grouped], range: Range) -> String {
         let of = groups().count();
         add(format!("Above the axis: {above} of {counted} points, {means} of {of} means."));
     }
-    let given: usize =
-        plot.panels.iter().flat_map(|panel| &panel.clouds).map(|cloud| cloud.errors.len()).sum();
+    let given: usize = plot.panels.iter().map(|panel| panel.points.len()).sum();
     if given > counted {
-        add(format!(
-            "Left out, for want of a finite number: {} of {given} points.",
-            given - counted
-        ));
+        let left_out = given - counted;
+        add(format!("Left out, for want of a finite number: {left_out} of {given} points."));
     }
     text
 }
@@ -188,7 +175,8 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
         middle(group.position) + off_centre * lane
     };
     // Of labels that would run into each other the later one is left out.
-    let labels: Vec<String> = panel.values.iter().map(|each| value(*each)).collect();
+    let labels: Vec<String> =
+        panel.values.iter().map(|value| rounded(*value).to_string()).collect();
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let (room, mut last) = (longest as f64 * 6.6 + 6.0, f64::NEG_INFINITY);
     for (position, label) in labels.iter().enumerate() {
@@ -201,21 +189,22 @@ fn draw(page: &mut Page, area: Area, range: Range, panel: &Grouped, plot: &Scatt
 
     page.clip(area);
     for group in &panel.groups {
-        let color = Color(plot.series[group.series].stroke.color);
+        let color = color(plot.series[group.series].stroke.color);
         let drawn = group.errors.len().min(CLOUD_POINTS_MAX);
         let mut layers = vec![String::new(); LAYERS.min(drawn)];
         for (index, error) in thinned(&group.errors).enumerate() {
             // The golden ratio's multiples fill the lane evenly, however many there are.
             let aside = (0.5 + index as f64 * 0.618_034) % 1.0 - 0.5;
             let [x, y] = [lane_of(group) + aside * lane * LANE, y.at(error)];
-            write!(layers[index % LAYERS], "M{} {}h0", Px(x), Px(y))
+            write!(layers[index % LAYERS], "M{} {}h0", px(x), px(y))
                 .expect("a string takes any text");
         }
         // The narrower the lane the smaller the points, and the more there are the fainter.
-        let size = Px((lane * LANE * 0.45).clamp(1.8, 2.8));
-        let opacity = Px((0.27 + 5.0 / drawn as f64).min(0.6));
+        let size = px((lane * LANE * 0.45).clamp(1.8, 2.8));
+        let opacity = px((0.27 + 5.0 / drawn as f64).min(0.6));
         page.add(format_args!(
-            "<g stroke=\"{color}\" stroke-width=\"{size}\" stroke-linecap=\"round\" stroke-opacity=\"{opacity}\">"
+            "<g stroke=\"{color}\" stroke-width=\"{size}\" stroke-linecap=\"round\" \
+             stroke-opacity=\"{opacity}\">"
         ));
         for layer in layers {
             page.add(format_args!("<path d=\"{layer}\"/>"));

@@ -5,7 +5,7 @@ use phaselock::random::Random;
 use super::*;
 
 /// A zigzag of 8 corners, told 10 times a second, and what simple extrapolators make of it.
-fn zigzag() -> Paths {
+fn zigzag() -> Curves {
     let at = |t: f64| [60.0 + 90.0 * t, 150.0 + 120.0 * ((t % 2.0) - 1.0).abs()];
     let truth = (0..=800).map(|i| at(f64::from(i) * 0.01)).collect();
     let updates = (0..=80).map(|i| at(f64::from(i) * 0.1)).collect();
@@ -26,20 +26,15 @@ fn zigzag() -> Paths {
             "Catmull-Rom",
             "Kalman, then projective blending",
         ];
-        Curve {
-            name: names[index as usize % 5].into(),
-            stroke: Stroke::of(index as usize),
-            points,
-            note: format!(
-                "mean {:.1} px, worst {:.0} px",
-                4.2 + 3.1 * f64::from(index),
-                60 + index
-            ),
-        }
+        let note =
+            format!("mean {:.1} px, worst {:.0} px", 4.2 + 3.1 * f64::from(index), 60 + index);
+        let (name, stroke) = (names[index as usize % 5].into(), Stroke::of(index as usize));
+        Curve { series: Series { name, stroke, note }, points }
     };
-    Paths {
+    Curves {
         title: "Zigzag: extrapolators".into(),
         subtitle: "10 updates a second, 50 ms latency, up to 50 ms jitter, no loss; seed 7".into(),
+        labels: None,
         truth: vec![truth],
         updates,
         lost: Vec::new(),
@@ -57,20 +52,19 @@ fn clouds(count: usize, values: usize, runs: usize) -> Scatter {
         note: format!("mean {:.1} px", 56.5 + 11.3 * index as f64),
     });
     let mut panel = |label: &str, step: f64| {
-        let mut clouds = Vec::new();
+        let mut points = Vec::new();
         for series in 0..count {
             for position in 0..values {
                 let middle = 20.0 + 12.0 * series as f64 + 9.0 * position as f64;
-                let mut error = || {
+                for _ in 0..runs {
                     let spread: f64 =
                         (0..4).map(|_| f64::from(random.below(1000)) / 1000.0).product();
-                    middle * (0.6 + 4.0 * spread)
-                };
-                let errors = (0..runs).map(|_| error()).collect();
-                clouds.push(Cloud { series, value: position as f64 * step, errors });
+                    let error = middle * (0.6 + 4.0 * spread);
+                    points.push(Point { series, value: position as f64 * step, error });
+                }
             }
         }
-        Panel { label: label.into(), clouds }
+        Panel { label: label.into(), points }
     };
     let panels = vec![
         panel("latency / ms", 40.0),
@@ -86,25 +80,27 @@ fn clouds(count: usize, values: usize, runs: usize) -> Scatter {
     }
 }
 
-fn over_rate() -> Lines {
+fn over_rate() -> Curves {
     let curve = |index: u32| {
         let point = |i: u32| {
             let rate = 5.0 * f64::from(i);
             [rate, 240.0 / (rate + 3.0 * f64::from(index)) + 1.5 * f64::from(index)]
         };
         Curve {
-            name: format!("method {index}"),
-            stroke: Stroke::of(index as usize),
+            series: Series {
+                name: format!("method {index}"),
+                stroke: Stroke::of(index as usize),
+                note: String::new(),
+            },
             points: vec![(1..=12).map(point).collect()],
-            note: String::new(),
         }
     };
-    Lines {
+    Curves {
         title: "Error over the rate of updates".into(),
         subtitle: "smooth path, 100 ms latency".into(),
-        x_label: "updates / s".into(),
-        y_label: "mean error / px".into(),
+        labels: Some(["updates / s", "mean error / px"]),
         curves: (0..7).map(curve).collect(),
+        ..Curves::default()
     }
 }
 
@@ -168,12 +164,12 @@ fn count(text: &str, part: &str) -> usize {
 #[test]
 fn plots_are_valid_and_the_same_each_time() {
     for draw in [
-        || paths(&zigzag()),
+        || curves(&zigzag()),
         || scatter(&clouds(4, 6, 40)),
         || scatter(&Scatter::default()),
-        || lines(&over_rate()),
-        || lines(&Lines::default()),
-        || paths(&Paths::default()),
+        || curves(&over_rate()),
+        || curves(&Curves { labels: Some(["x", "y"]), ..Curves::default() }),
+        || curves(&Curves::default()),
     ] {
         let svg = draw();
         assert_valid(&svg);
@@ -186,7 +182,7 @@ fn plots_are_valid_and_the_same_each_time() {
 fn names_that_look_like_markup_are_text() {
     let evil = "a<b> & \"c\" 'd' ]]> \u{1}\u{b}é";
     let (mut plane, mut cloud, mut plain) = (zigzag(), clouds(2, 2, 3), over_rate());
-    for text in [&mut plane.title, &mut plane.subtitle, &mut plane.curves[0].name] {
+    for text in [&mut plane.title, &mut plane.subtitle, &mut plane.curves[0].series.name] {
         *text = evil.into();
     }
     for text in [
@@ -197,12 +193,11 @@ fn names_that_look_like_markup_are_text() {
     ] {
         *text = evil.into();
     }
-    for text in
-        [&mut plain.title, &mut plain.x_label, &mut plain.y_label, &mut plain.curves[1].note]
-    {
+    plain.labels = Some([evil; 2]);
+    for text in [&mut plain.title, &mut plain.curves[1].series.note] {
         *text = evil.into();
     }
-    for svg in [paths(&plane), scatter(&cloud), lines(&plain)] {
+    for svg in [curves(&plane), scatter(&cloud), curves(&plain)] {
         assert_valid(&svg);
         assert!(svg.contains(
             "<title>a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39; ]]&gt; \u{fffd}\u{fffd}é</title>"
@@ -226,21 +221,18 @@ fn odd_numbers_draw_what_can_be_drawn() {
     ];
     for points in odd {
         let curve = |index| Curve {
-            name: String::new(),
-            stroke: Stroke::of(index),
+            series: Series { name: String::new(), stroke: Stroke::of(index), note: String::new() },
             points: vec![points.to_vec(), Vec::new()],
-            note: String::new(),
         };
-        let curves: Vec<Curve> = (0..3).map(curve).collect();
-        assert_valid(&lines(&Lines { curves: curves.clone(), ..Lines::default() }));
+        let plane = Curves { curves: (0..3).map(curve).collect(), ..Curves::default() };
+        assert_valid(&curves(&Curves { labels: Some(["x", "y"]), ..plane.clone() }));
+        assert_valid(&curves(&plane));
         let (truth, updates) = (vec![points.to_vec()], points.to_vec());
-        assert_valid(&paths(&Paths { curves: curves.clone(), ..Paths::default() }));
-        assert_valid(&paths(&Paths { truth, updates, curves, ..Paths::default() }));
-        let cloud =
-            |point: &[f64; 2]| Cloud { series: 0, value: point[0], errors: vec![point[1]; 3] };
+        assert_valid(&curves(&Curves { truth, updates, ..plane }));
+        let cloud = |point: &[f64; 2]| [Point { series: 0, value: point[0], error: point[1] }; 3];
         let mut plot = clouds(1, 0, 0);
-        plot.panels[0].clouds = points.iter().map(cloud).collect();
-        plot.panels[0].clouds.push(Cloud { series: 9, value: 1.0, errors: vec![1.0] });
+        plot.panels[0].points = points.iter().flat_map(cloud).collect();
+        plot.panels[0].points.push(Point { series: 9, value: 1.0, error: 1.0 });
         assert_valid(&scatter(&plot));
     }
 }
@@ -248,18 +240,18 @@ fn odd_numbers_draw_what_can_be_drawn() {
 #[test]
 fn a_straight_path_fills_the_picture_and_a_runaway_does_not_shrink_it() {
     let truth: Vec<[f64; 2]> = (0..100).map(|i| [f64::from(i), 1e5]).collect();
-    let mut plot = Paths { truth: vec![truth], ..Paths::default() };
+    let mut plot = Curves { truth: vec![truth], ..Curves::default() };
     // The numbers at the axis tell the scale.
-    assert!(paths(&plot).contains(">80</text>"));
-    let stroke = Stroke::of(0);
+    assert!(curves(&plot).contains(">80</text>"));
+    let series = Series { name: "astray".into(), stroke: Stroke::of(0), note: String::new() };
     let points = vec![vec![[0.0, 1e5], [50.0, -1e9], [99.0, 1e5]]];
-    plot.curves.push(Curve { name: "astray".into(), stroke, points, note: String::new() });
-    assert!(paths(&plot).contains(">80</text>"));
+    plot.curves.push(Curve { series, points });
+    assert!(curves(&plot).contains(">80</text>"));
 }
 
 #[test]
 fn y_grows_downwards() {
-    let svg = paths(&zigzag());
+    let svg = curves(&zigzag());
     let heights = svg.split("<circle").skip(1).map(|ring| {
         let at = ring.split("cy=\"").nth(1).and_then(|rest| rest.split('"').next());
         at.expect("a height").parse::<f64>().expect("a number")
@@ -271,7 +263,7 @@ fn y_grows_downwards() {
 
 #[test]
 fn strokes_are_drawn_with_their_dashes_and_curves_broken_where_they_are_cut() {
-    let svg = paths(&zigzag());
+    let svg = curves(&zigzag());
     // In the plot and in the legend.
     assert_eq!(count(&svg, "stroke-dasharray=\"8 4\""), 2);
     assert_eq!(count(&svg, "stroke=\"#d55e00\""), 2);
@@ -301,20 +293,18 @@ fn large_clouds_are_thinned_evenly_and_that_is_said() {
 #[test]
 fn what_a_scatter_plot_leaves_out_it_counts() {
     let mut plot = clouds(4, 6, 40);
-    let errors = &mut plot.panels[0].clouds[0].errors;
-    (errors[0], errors[1], errors[2]) = (f64::NAN, f64::INFINITY, 1e9);
+    for (at, error) in [f64::NAN, f64::INFINITY, 1e9].into_iter().enumerate() {
+        plot.panels[0].points[at].error = error;
+    }
     let svg = scatter(&plot);
     assert!(svg.contains("1 of 72 means"), "the mean that one run took along");
     assert!(svg.contains("2 of 2880 points"));
 }
 
 #[test]
-fn clouds_of_one_series_and_value_count_as_one() {
-    let whole = clouds(1, 1, 20);
-    let mut halves = whole.clone();
-    for panel in &mut halves.panels {
-        let half = panel.clouds[0].errors.split_off(10);
-        panel.clouds.insert(0, Cloud { errors: half, ..panel.clouds[0].clone() });
-    }
-    assert_eq!(scatter(&whole), scatter(&halves));
+fn points_of_one_series_and_value_are_one_cloud_in_whatever_order() {
+    let ordered = clouds(2, 3, 20);
+    let mut reversed = ordered.clone();
+    reversed.panels.iter_mut().for_each(|panel| panel.points.reverse());
+    assert_eq!(scatter(&ordered), scatter(&reversed));
 }

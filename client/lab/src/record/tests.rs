@@ -78,7 +78,7 @@ fn a_file_ends_where_it_could_not_be_read_any_longer() {
         files.room = room;
         let path = numbered(&path, number);
         let error = take(&mut files, 0..500).expect_err("it is full");
-        assert!(matches!(&error, RecordError::Full { path: full } if *full == path), "{error}");
+        assert!(matches!(&error, RecordError::Full(full) if *full == path), "{error}");
         let bytes = fs::metadata(&path).expect("it is there").len();
         assert!(has == 0 || points(&path) == has);
         assert!(bytes <= 4096 || number == 1, "{bytes} bytes");
@@ -89,7 +89,7 @@ fn a_file_ends_where_it_could_not_be_read_any_longer() {
     }
     // A day and a second.
     let error = take(&mut files, 0..1).and_then(|()| take(&mut files, 86_401 * 60..86_402 * 60));
-    assert!(matches!(error, Err(RecordError::Full { .. })));
+    assert!(matches!(error, Err(RecordError::Full(_))));
 }
 
 #[cfg(target_os = "linux")]

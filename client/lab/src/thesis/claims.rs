@@ -2,8 +2,12 @@
 //!
 //! A test gives *margins*, all above 0 where the claim holds: logarithms of ratios of errors.
 
-use super::sample::{Axis, Case, Run, deviation, every, greatest, least, mean, range};
-use super::{LATENCIES_MS, PATHS, STROKES};
+use super::super::sweep::Row;
+use super::sample::{
+    Axis, Case, HISTORY, JITTER, LATENCY, Sample, deviation, every, greatest, is_of, is_still,
+    least, mean, range,
+};
+use super::{PATHS, READINGS, Reading, STROKES};
 
 /// The answer of one seed.
 #[derive(Clone, Debug, Default)]
@@ -50,14 +54,16 @@ type Margins = fn(&[f64]) -> Vec<f64>;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
     /// A claim about the four extrapolators' errors over some runs.
-    Four(fn(&Run) -> bool, Margins),
+    Four(fn(&Row) -> bool, Margins),
     /// A bound on one extrapolator's error as a multiple of another's.
     Ratio(usize, usize, f64),
     /// A claim about a statistic at each value of a parameter.
     Along(Axis, Statistic, Margins),
     /// The claim that statistics of some runs are greater by Catmull-Rom interpolation than by
     /// linear.
-    Rounder(fn(&Run) -> bool, &'static [fn(&[f64]) -> f64]),
+    Rounder(fn(&Row) -> bool, &'static [fn(&[f64]) -> f64]),
+    /// A bound on a number, with a description of the number.
+    Above(&'static str, f64, fn(Case<'_>) -> f64),
     /// Any other claim, with a description of its numbers.
     By(&'static str, fn(Case<'_>) -> Outcome),
 }
@@ -68,10 +74,10 @@ impl Test {
         match self {
             Self::Four(..) => "quadratic, Richardson and Catmull-Rom to linear".into(),
             Self::Ratio(of, to, _) => format!("{} to {}", super::NAMES[of], super::NAMES[to]),
-            Self::Along(axis, (statistic, _), _) => format!("{statistic} by {}", axis.name()),
+            Self::Along(Axis(axis, ..), (statistic, _), _) => format!("{statistic} by {axis}"),
             Self::Rounder(_, [_]) => "Catmull-Rom's errors to linear's".into(),
             Self::Rounder(..) => "Catmull-Rom's mean and standard deviation to linear's".into(),
-            Self::By(label, _) => label.into(),
+            Self::Above(label, ..) | Self::By(label, _) => label.into(),
         }
     }
 
@@ -93,39 +99,56 @@ impl Test {
                 let ratios = statistics.iter().map(|of| rounded(case, *of, which));
                 Outcome::above(1.0, ratios.collect::<Vec<_>>())
             }
+            Self::Above(_, bound, number) => Outcome::above(bound, [number(case)]),
             Self::By(_, test) => test(case),
         }
     }
 }
 
-/// Some paths, with a name for all of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Paths(pub(super) &'static str, pub(super) &'static [&'static str]);
+/// Readings, with a name for all of them.
+pub(super) type Readings = (&'static str, &'static [Reading]);
 
+/// Some paths, with a name for all of them, and the readings by which they are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paths(
+    pub(super) &'static str,
+    pub(super) &'static [&'static str],
+    pub(super) Readings,
+);
+
+const EACH: Readings = ("in each reading", &READINGS);
 const A: &str = PATHS[0].name();
 const Z: &str = PATHS[1].name();
 const S: &str = PATHS[2].name();
-pub(super) const ACCELERATED: Paths = Paths("Accelerated", &[A]);
-pub(super) const ZIGZAG: Paths = Paths("Zigzag", &[Z]);
-pub(super) const SMOOTH: Paths = Paths("Smooth", &[S]);
+pub(super) const ACCELERATED: Paths = Paths("Accelerated", &[A], EACH);
+pub(super) const ZIGZAG: Paths = Paths("Zigzag", &[Z], EACH);
+pub(super) const SMOOTH: Paths = Paths("Smooth", &[S], EACH);
 /// Paths without corners.
-pub(super) const EVEN: Paths = Paths("Accelerated and smooth", &[A, S]);
-pub(super) const ALL: Paths = Paths("Each path", &[A, Z, S]);
+pub(super) const EVEN: Paths = Paths("Accelerated and smooth", &[A, S], EACH);
+pub(super) const ALL: Paths = Paths("Each path", &[A, Z, S], EACH);
 /// Claims that compare paths.
-const OVER_ALL: Paths = Paths("All paths", &[A]);
-pub(super) const SHORT: Paths = Paths("Zigzag with strokes of 0.15 s", &[STROKES[0].0]);
-pub(super) const LONG: Paths = Paths("Zigzag with strokes of half a second", &[STROKES[2].0]);
+const OVER_ALL: Paths = Paths("All paths", &[A], EACH);
+pub(super) const SHORT: Paths = Paths("Zigzag with strokes of 0.15 s", &[STROKES[0].0], EACH);
+pub(super) const LONG: Paths = Paths("Zigzag with strokes of half a second", &[STROKES[2].0], EACH);
+
+impl Paths {
+    pub(super) const fn by(self, readings: Readings) -> Self {
+        Self(self.0, self.1, readings)
+    }
+}
 
 /// A claim, which must hold on each of its paths.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim(pub(super) Paths, pub(super) &'static str, pub(super) Test);
 
 impl Claim {
-    /// The answer on all of the claim's paths.
-    pub(super) fn ask(self, case: Case<'_>) -> Outcome {
-        let Self(Paths(_, paths), _, test) = self;
-        let answers = paths.iter().map(|path| test.ask(case.on(path)));
-        answers.reduce(Outcome::and).unwrap_or_default()
+    /// The answer of a seed on all of the claim's paths by each of some readings.
+    pub(super) fn ask<'a>(self, seed: &'a Sample<'a>, readings: &[Reading]) -> Outcome {
+        let Self(Paths(_, paths, _), _, test) = self;
+        let cases = paths
+            .iter()
+            .flat_map(|path| readings.iter().map(move |reading| seed.case(path, *reading)));
+        cases.map(|case| test.ask(case)).reduce(Outcome::and).unwrap_or_default()
     }
 
     pub(super) fn section(self) -> &'static str {
@@ -151,25 +174,13 @@ pub(super) fn to_linear(errors: [f64; 4]) -> Vec<f64> {
     errors[1..].iter().map(|error| error / errors[LINEAR]).collect()
 }
 
-fn is_least(errors: &[f64], at: usize) -> Vec<f64> {
+pub(super) fn is_least(errors: &[f64], at: usize) -> Vec<f64> {
     let others = errors.iter().enumerate().filter(|(other, _)| *other != at);
     logs(others.map(|(_, error)| error / errors[at]))
 }
 
-fn is_greatest(errors: &[f64], at: usize) -> Vec<f64> {
+pub(super) fn is_greatest(errors: &[f64], at: usize) -> Vec<f64> {
     is_least(errors, at).into_iter().map(|margin| -margin).collect()
-}
-
-pub(super) fn linear_is_least(errors: &[f64]) -> Vec<f64> {
-    is_least(errors, LINEAR)
-}
-
-pub(super) fn linear_is_greatest(errors: &[f64]) -> Vec<f64> {
-    is_greatest(errors, LINEAR)
-}
-
-fn catmull_rom_is_greatest(errors: &[f64]) -> Vec<f64> {
-    is_greatest(errors, CATMULL_ROM)
 }
 
 /// Within 20 %: the thesis calls 15 % not much. Arbitrary.
@@ -179,11 +190,6 @@ fn are_alike(errors: &[f64]) -> Vec<f64> {
 
 fn rise(values: &[f64]) -> Vec<f64> {
     logs(values.windows(2).map(|pair| pair[1] / pair[0]))
-}
-
-/// Three times at least: the thesis says so of 50 to 250 pixels. Arbitrary.
-fn are_wide(ranges: &[f64]) -> Vec<f64> {
-    logs(ranges.iter().map(|range| range / 3.0))
 }
 
 /// Errors that differ by less than 1 % neither rise nor fall. Arbitrary.
@@ -196,42 +202,37 @@ fn some_is_worse(errors: &[f64]) -> Vec<f64> {
     logs([most / none, most / longest])
 }
 
-fn more_hardly_helps(errors: &[f64]) -> Vec<f64> {
-    logs([least(&errors[2..]) / (0.95 * errors[1])])
-}
-
-fn last_is_best(errors: &[f64]) -> Vec<f64> {
-    logs(errors[2..].iter().map(|error| error / (errors[1] * SAME)))
-}
-
-fn longest_is_better(errors: &[f64]) -> Vec<f64> {
-    logs([errors[1] / (errors[errors.len() - 1] * SAME)])
-}
-
 /// Errors of Catmull-Rom interpolation as a multiple of those of linear.
-pub(super) fn rounded(case: Case<'_>, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> f64 {
+pub(super) fn rounded(case: Case<'_>, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> f64 {
     let [straight, rounded] = case.two(of, which);
     rounded / straight
 }
 
-fn at_least_latency(run: &Run) -> bool {
-    run.is_at(Latency, 0)
+fn at_least_latency(run: &Row) -> bool {
+    LATENCY.2(run, 0)
 }
 
-fn at_most_latency(run: &Run) -> bool {
-    run.is_at(Latency, LATENCIES_MS.len() - 1)
-}
-
-use Axis::{History, Jitter, Latency};
 use Test::{Along, By, Four, Rounder};
 
 /// Claims of section 4.3 that can be counted. The first seven are about the thesis's tables, and
 /// hold of the thesis's own numbers.
 pub(super) const CLAIMS: [Claim; 25] = [
-    Claim(ACCELERATED, "linear extrapolation has the least error", Four(every, linear_is_least)),
+    Claim(
+        ACCELERATED,
+        "linear extrapolation has the least error",
+        Four(every, |errors| is_least(errors, LINEAR)),
+    ),
     Claim(ACCELERATED, "the four are about alike (within 20 %)", Four(every, are_alike)),
-    Claim(ZIGZAG, "linear extrapolation has the least error", Four(every, linear_is_least)),
-    Claim(ZIGZAG, "Catmull-Rom has the greatest", Four(every, catmull_rom_is_greatest)),
+    Claim(
+        ZIGZAG,
+        "linear extrapolation has the least error",
+        Four(every, |errors| is_least(errors, LINEAR)),
+    ),
+    Claim(
+        ZIGZAG,
+        "Catmull-Rom has the greatest",
+        Four(every, |errors| is_greatest(errors, CATMULL_ROM)),
+    ),
     Claim(
         ZIGZAG,
         "Catmull-Rom's is about twice that of linear (1.5 times at least)",
@@ -254,15 +255,15 @@ pub(super) const CLAIMS: [Claim; 25] = [
                     *mean *= (error / errors[LINEAR]).cbrt();
                 }
             }
-            Outcome { margins: linear_is_least(&means), numbers: means[1..].to_vec() }
+            Outcome { margins: is_least(&means, LINEAR), numbers: means[1..].to_vec() }
         }),
     ),
-    Claim(ACCELERATED, "the error rises with the latency", Along(Latency, MEANS, rise)),
-    Claim(EVEN, "the error rises with the jitter", Along(Jitter, MEANS, rise)),
+    Claim(ACCELERATED, "the error rises with the latency", Along(LATENCY, MEANS, rise)),
+    Claim(EVEN, "the error rises with the jitter", Along(JITTER, MEANS, rise)),
     Claim(
         ACCELERATED,
         "errors are spread most widely without jitter",
-        Along(Jitter, DEVIATIONS, |spreads| is_greatest(spreads, 0)),
+        Along(JITTER, DEVIATIONS, |spreads| is_greatest(spreads, 0)),
     ),
     Claim(
         ZIGZAG,
@@ -272,12 +273,13 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         ZIGZAG,
         "the greater the latency, the wider errors are spread",
-        Along(Latency, DEVIATIONS, rise),
+        Along(LATENCY, DEVIATIONS, rise),
     ),
     Claim(
         ZIGZAG,
         "at each jitter errors are spread widely (the greatest is three times the least)",
-        Along(Jitter, RANGES, are_wide),
+        // The thesis says so of 50 to 250 pixels. Arbitrary.
+        Along(JITTER, RANGES, |ranges| logs(ranges.iter().map(|range| range / 3.0))),
     ),
     Claim(
         SMOOTH,
@@ -290,7 +292,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         SMOOTH,
         "at great latencies Catmull-Rom extrapolation has the greatest error",
-        Four(at_most_latency, catmull_rom_is_greatest),
+        Four(|run| LATENCY.2(run, LATENCY.1 - 1), |errors| is_greatest(errors, CATMULL_ROM)),
     ),
     Claim(
         ALL,
@@ -305,9 +307,11 @@ pub(super) const CLAIMS: [Claim; 25] = [
         SMOOTH,
         "linear interpolation is nearer at each latency, each jitter and each history",
         By("Catmull-Rom's errors to linear's", |case| {
-            let values = |axis: Axis| (0..axis.values()).map(move |value| (axis, value));
-            let cells = [Latency, Jitter, History].into_iter().flat_map(values);
-            let ratio = |(axis, value)| rounded(case, mean, |run| run.is_at(axis, value));
+            let values = |Axis(_, count, is_at)| (0..count).map(move |value| (is_at, value));
+            let cells = [LATENCY, JITTER, HISTORY].into_iter().flat_map(values);
+            let ratio = |(is_at, value): (fn(&Row, _) -> _, _)| {
+                rounded(case, mean, |run| is_at(run, value))
+            };
             Outcome::above(1.0, cells.map(ratio).collect::<Vec<_>>())
         }),
     ),
@@ -315,15 +319,15 @@ pub(super) const CLAIMS: [Claim; 25] = [
         EVEN,
         "without jitter Catmull-Rom interpolation does badly, and worse than with it",
         By("Catmull-Rom's errors to linear's without jitter and with it", |case| {
-            let still = rounded(case, mean, Run::is_still);
-            let other = rounded(case, mean, |run| !run.is_still());
+            let still = rounded(case, mean, is_still);
+            let other = rounded(case, mean, |run| !is_still(run));
             Outcome::above(1.0, [still, still / other]).by([still, other])
         }),
     ),
     Claim(
         SMOOTH,
         "without jitter the errors of linear interpolation are lower and less widespread",
-        Rounder(Run::is_still, &[mean, deviation]),
+        Rounder(is_still, &[mean, deviation]),
     ),
     Claim(
         ZIGZAG,
@@ -335,7 +339,7 @@ pub(super) const CLAIMS: [Claim; 25] = [
             |case| {
                 let [linear, catmull_rom] = [LINEAR, CATMULL_ROM].map(|of| {
                     let filter = case.reading.filters[of];
-                    case.two(mean, |run| run.extrapolator == filter)
+                    case.two(mean, |run| is_of(run, filter))
                 });
                 let compared = [0, 1].map(|joining| catmull_rom[joining] / linear[joining]);
                 Rounder(every, &[mean, deviation])
@@ -347,18 +351,18 @@ pub(super) const CLAIMS: [Claim; 25] = [
     Claim(
         ZIGZAG,
         "the error is small with no history, greater with some, less again with more",
-        Along(History, MEANS, some_is_worse),
+        Along(HISTORY, MEANS, some_is_worse),
     ),
     Claim(
         SMOOTH,
         "averaging more than the last interval helps by less than 5 %",
-        Along(History, MEANS, more_hardly_helps),
+        Along(HISTORY, MEANS, |errors| logs([least(&errors[2..]) / (0.95 * errors[1])])),
     ),
     Claim(
         OVER_ALL,
         "the time history matters less on the smooth path than on the accelerated",
         By("greatest to least by history, accelerated and smooth", |case| {
-            let ranges = [A, S].map(|path| range(&case.on(path).along(History, mean)));
+            let ranges = [A, S].map(|path| range(&case.on(path).along(HISTORY, mean)));
             Outcome::above(1.0, [(ranges[0] - 1.0) / (ranges[1] - 1.0)]).by(ranges)
         }),
     ),
@@ -366,8 +370,24 @@ pub(super) const CLAIMS: [Claim; 25] = [
 
 /// Two claims that contradict each other: of figure 17, and of the three paths.
 pub(super) const CONTRADICTED: [(Claim, &str); 2] = [
-    (Claim(ACCELERATED, QUESTION, Along(History, MEANS, last_is_best)), "the last alone"),
-    (Claim(ACCELERATED, QUESTION, Along(History, MEANS, longest_is_better)), "longer"),
+    (
+        Claim(
+            ACCELERATED,
+            QUESTION,
+            Along(HISTORY, MEANS, |errors| {
+                logs(errors[2..].iter().map(|error| error / (errors[1] * SAME)))
+            }),
+        ),
+        "the last alone",
+    ),
+    (
+        Claim(
+            ACCELERATED,
+            QUESTION,
+            Along(HISTORY, MEANS, |errors| logs([errors[1] / (errors[errors.len() - 1] * SAME)])),
+        ),
+        "longer",
+    ),
 ];
 const QUESTION: &str = "which time history is best? The thesis says the last interval alone (of \
                         figure 17), and a longer one (of the three paths)";
@@ -380,7 +400,7 @@ mod tests {
     #[test]
     fn claims_about_the_tables_hold_in_the_tables() {
         for claim in &CLAIMS[..7] {
-            let Claim(Paths(_, [path]), text, Four(_, margins)) = claim else {
+            let Claim(Paths(_, [path], _), text, Four(_, margins)) = claim else {
                 panic!("{claim:?} is of four")
             };
             let table = PATHS.iter().position(|known| known.name() == *path);

@@ -7,7 +7,7 @@ use super::super::Contender;
 use super::super::report::figures;
 use super::claims::{CLAIMS, CONTRADICTED, Claim, Outcome};
 use super::sample::Sample;
-use super::{FUNCTIONS, Measured, PATHS, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
+use super::{FUNCTIONS, Measured, READINGS, Reading, SCHEMES, SPACINGS, scheme, waypoints};
 
 /// Standard errors from 0 beyond which a mean over the seeds is not chance: in one of eighty
 /// cases it is (Student's t for 11 degrees of freedom). There are some hundred verdicts.
@@ -81,8 +81,8 @@ pub fn findings(measured: &Measured) -> Vec<Finding> {
     of_schemes().into_iter().chain(networked).collect()
 }
 
-fn ask(seeds: &[Sample], reading: Reading, claim: Claim) -> Vec<Outcome> {
-    seeds.iter().map(|seed| claim.ask(seed.case(PATHS[0].name(), reading))).collect()
+fn ask(seeds: &[Sample<'_>], reading: Reading, claim: Claim) -> Vec<Outcome> {
+    seeds.iter().map(|seed| claim.ask(seed, &[reading])).collect()
 }
 
 /// Means over the seeds, as text.
@@ -93,7 +93,7 @@ pub(super) fn numbers_of(outcomes: &[Outcome]) -> String {
     figures(&means.collect::<Vec<_>>())
 }
 
-fn of_claim(claim: Claim, seeds: &[Sample]) -> Finding {
+fn of_claim(claim: Claim, seeds: &[Sample<'_>]) -> Finding {
     let outcomes = READINGS.map(|reading| ask(seeds, reading, claim));
     let numbers = outcomes.each_ref().map(|outcomes| numbers_of(outcomes));
     Finding {
@@ -104,7 +104,7 @@ fn of_claim(claim: Claim, seeds: &[Sample]) -> Finding {
     }
 }
 
-/// The finding where the thesis contradicts itself: what is found instead.
+/// The finding here where the thesis contradicts itself.
 pub(super) fn contradicted(measured: &Measured) -> Finding {
     let seeds = measured.seeds();
     let says = |reading: Reading| {

@@ -127,7 +127,7 @@ fn schemes(text: &mut String) {
     text.push_str(&table(&line("method", titles), &lines));
 }
 
-fn paths(text: &mut String, all: &Sample) {
+fn paths(text: &mut String, all: &Sample<'_>) {
     let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let _ = write!(
         text,
@@ -162,7 +162,7 @@ fn paths(text: &mut String, all: &Sample) {
     }
 }
 
-fn strokes(text: &mut String, all: &Sample) {
+fn strokes(text: &mut String, all: &Sample<'_>) {
     text.push_str(
         "\n### How much the zigzag's strokes decide\n\n\
          The same by the time from corner to corner, at a jitter of 50 ms: ratios to linear of \

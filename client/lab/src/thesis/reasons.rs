@@ -5,13 +5,13 @@ use phaselock::motion::waypoints::{Extrapolator, Joining};
 
 use super::super::report::figures;
 use super::super::{Contender, Stamps};
-use super::claims::Test::{By, Four, Ratio, Rounder};
+use super::claims::Test::{Above, By, Four, Ratio, Rounder};
 use super::claims::{
-    ALL, CATMULL_ROM, Claim, EVEN, LINEAR, LONG, Outcome, QUADRATIC, RICHARDSON, SHORT, SMOOTH,
-    ZIGZAG, linear_is_greatest, linear_is_least, rounded,
+    ALL, CATMULL_ROM, Claim, EVEN, LINEAR, LONG, Outcome, Paths, QUADRATIC, RICHARDSON, Readings,
+    SHORT, SMOOTH, ZIGZAG, is_greatest, is_least, rounded,
 };
 use super::findings::{Verdict, numbers_of};
-use super::sample::{Axis, Case, Run, Sample, every, greatest, least, mean, range};
+use super::sample::{Case, HISTORY, Sample, every, greatest, is_of, is_still, least, mean, range};
 use super::{FUNCTIONS, MENDED, Measured, PATHS, PRINTED, READINGS, Reading, scheme, waypoints};
 
 /// A reason with its grounds.
@@ -34,10 +34,6 @@ pub struct Ground {
     pub numbers: String,
 }
 
-/// Readings, with a name for all of them.
-type Readings = (&'static str, &'static [Reading]);
-
-const EACH: Readings = ("in each reading", &READINGS);
 const NO_CLOCK: Readings = ("without a clock", &[READINGS[0], READINGS[1]]);
 const CLOCK: Readings = ("with a clock", &[READINGS[2], READINGS[3]]);
 /// One reading for tests that compare printed with mended filters themselves.
@@ -45,25 +41,17 @@ const NO_CLOCK_PRINTED: Readings = ("without a clock", &[READINGS[0]]);
 const CLOCK_PRINTED: Readings = ("with a clock", &[READINGS[2]]);
 
 /// Tests a claim by several readings, of which each must agree.
-fn ground(&(claim, (name, readings)): &(Claim, Readings), seeds: &[Sample]) -> Ground {
-    let ask = |seed: &Sample| {
-        // Path by path.
-        let cases = claim
-            .0
-            .1
-            .iter()
-            .flat_map(|path| readings.iter().map(move |reading| seed.case(path, *reading)));
-        cases.map(|case| claim.2.ask(case)).reduce(Outcome::and).unwrap_or_default()
-    };
-    let outcomes: Vec<_> = seeds.iter().map(ask).collect();
-    let text = format!("{}, {name}: {} ({})", claim.0.0, claim.1, claim.2.label());
+fn ground(claim: &Claim, seeds: &[Sample<'_>]) -> Ground {
+    let Claim(Paths(paths, _, (readings, all)), text, test) = claim;
+    let outcomes: Vec<_> = seeds.iter().map(|seed| claim.ask(seed, all)).collect();
+    let text = format!("{paths}, {readings}: {text} ({})", test.label());
     Ground { text, verdict: Verdict::of(&outcomes), numbers: numbers_of(&outcomes) }
 }
 
 /// All reasons.
 pub fn reasons(measured: &Measured) -> Vec<Reason> {
     let seeds = measured.seeds();
-    let of = |(text, grounds): &(&'static str, &[(Claim, Readings)])| Reason {
+    let of = |(text, grounds): &(&'static str, &[Claim])| Reason {
         text,
         grounds: grounds.iter().map(|it| ground(it, &seeds)).collect(),
     };
@@ -95,55 +83,44 @@ fn last_to_none(case: Case<'_>, extrapolator: Extrapolator) -> f64 {
     let filters = if PRINTED.contains(&extrapolator) { PRINTED } else { MENDED };
     let case = case.by_reading(Reading { filters, ..case.reading });
     let [none, last] = [0, 1].map(|history| {
-        let at = |run: &Run| run.is_at(Axis::History, history);
-        case.errors(mean, |run| run.extrapolator == extrapolator && at(run))
+        case.errors(mean, |run| is_of(run, extrapolator) && HISTORY.2(run, history))
     });
     last / none
 }
 
 /// The reasons that the runs speak for, in the page's order.
-const REASONS: [(&str, &[(Claim, Readings)]); 6] = [
+const REASONS: [(&str, &[Claim]); 6] = [
     (
         "**The clock decides most.** Without one everything is shown late by the whole way of the \
          updates. That part of the error is the same for all methods and most of it, so that they \
          seem more alike, as in the thesis's Tables 2 and 4. With one the filters do their work.",
         &[
-            (
-                Claim(
-                    EVEN,
-                    "a clock more than halves the mean error",
-                    By("without to with", |case| {
-                        let [without, with] =
-                            without_and_with(case, |case| case.errors(mean, every));
-                        Outcome::above(2.0, [without / with])
-                    }),
-                ),
-                CLOCK,
+            Claim(
+                EVEN.by(CLOCK),
+                "a clock more than halves the mean error",
+                Above("without to with", 2.0, |case| {
+                    let [without, with] = without_and_with(case, |case| case.errors(mean, every));
+                    without / with
+                }),
             ),
-            (
-                Claim(
-                    EVEN,
-                    "the four differ by more with one",
-                    By("greatest to least without and with", |case| {
-                        let ranges = without_and_with(case, |case| range(&four(case)));
-                        Outcome::above(1.0, [(ranges[1] - 1.0) / (ranges[0] - 1.0)]).by(ranges)
-                    }),
-                ),
-                CLOCK,
+            Claim(
+                EVEN.by(CLOCK),
+                "the four differ by more with one",
+                By("greatest to least without and with", |case| {
+                    let ranges = without_and_with(case, |case| range(&four(case)));
+                    Outcome::above(1.0, [(ranges[1] - 1.0) / (ranges[0] - 1.0)]).by(ranges)
+                }),
             ),
-            (
-                Claim(
-                    EVEN,
-                    "the quadratic is the nearest by a third",
-                    By("next to it", |case| {
-                        let errors = four(case);
-                        let others = [LINEAR, RICHARDSON, CATMULL_ROM].map(|of| errors[of]);
-                        Outcome::above(1.5, [least(&others) / errors[QUADRATIC]])
-                    }),
-                ),
-                CLOCK,
+            Claim(
+                EVEN.by(CLOCK),
+                "the quadratic is the nearest by a third",
+                Above("next to it", 1.5, |case| {
+                    let errors = four(case);
+                    let others = [LINEAR, RICHARDSON, CATMULL_ROM].map(|of| errors[of]);
+                    least(&others) / errors[QUADRATIC]
+                }),
             ),
-            (Claim(EVEN, "Richardson is nearer", Ratio(LINEAR, RICHARDSON, 1.0)), CLOCK),
+            Claim(EVEN.by(CLOCK), "Richardson is nearer", Ratio(LINEAR, RICHARDSON, 1.0)),
         ],
     ),
     (
@@ -152,53 +129,45 @@ const REASONS: [(&str, &[(Claim, Readings)]); 6] = [
          drawn fast for its rate of updates; but then too its order of quadratic and Catmull-Rom \
          is not found.",
         &[
-            (Claim(SHORT, "linear is the best", Four(every, linear_is_least)), EACH),
-            (
-                Claim(
-                    SHORT,
-                    "Catmull-Rom is farther by 1.2 times at least, as in Table 3 by 1.9",
-                    Ratio(CATMULL_ROM, LINEAR, 1.2),
-                ),
-                EACH,
+            Claim(SHORT, "linear is the best", Four(every, |errors| is_least(errors, LINEAR))),
+            Claim(
+                SHORT,
+                "Catmull-Rom is farther by 1.2 times at least, as in Table 3 by 1.9",
+                Ratio(CATMULL_ROM, LINEAR, 1.2),
             ),
-            (
-                Claim(
-                    SHORT,
-                    "the quadratic is farther, and not nearer as in that table",
-                    Ratio(QUADRATIC, CATMULL_ROM, 1.0),
-                ),
-                EACH,
+            Claim(
+                SHORT,
+                "the quadratic is farther, and not nearer as in that table",
+                Ratio(QUADRATIC, CATMULL_ROM, 1.0),
             ),
-            (Claim(LONG, "linear is the farthest", Four(every, linear_is_greatest)), NO_CLOCK),
+            Claim(
+                LONG.by(NO_CLOCK),
+                "linear is the farthest",
+                Four(every, |errors| is_greatest(errors, LINEAR)),
+            ),
         ],
     ),
     (
         "**Richardson's lead on the smooth path** is not found: without a clock it is as good as \
          linear, and with one the quadratic, which makes more of turns, gains more.",
         &[
-            (
-                Claim(
-                    SMOOTH,
-                    "the two differ by less than 5 %",
-                    By("Richardson to linear", |case| {
-                        let errors = four(case);
-                        let ratio = errors[RICHARDSON] / errors[LINEAR];
-                        Outcome::above(1.0, [1.05 / ratio, 1.05 * ratio]).by([ratio])
-                    }),
-                ),
-                NO_CLOCK,
+            Claim(
+                SMOOTH.by(NO_CLOCK),
+                "the two differ by less than 5 %",
+                By("Richardson to linear", |case| {
+                    let errors = four(case);
+                    let ratio = errors[RICHARDSON] / errors[LINEAR];
+                    Outcome::above(1.0, [1.05 / ratio, 1.05 * ratio]).by([ratio])
+                }),
             ),
-            (
-                Claim(
-                    SMOOTH,
-                    "Richardson is nearer than linear, and the quadratic nearer still",
-                    By("linear and the quadratic to Richardson", |case| {
-                        let errors = four(case);
-                        let ratios = [LINEAR, QUADRATIC].map(|of| errors[of] / errors[RICHARDSON]);
-                        Outcome::above(1.0, [ratios[0], ratios[1].recip()]).by(ratios)
-                    }),
-                ),
-                CLOCK,
+            Claim(
+                SMOOTH.by(CLOCK),
+                "Richardson is nearer than linear, and the quadratic nearer still",
+                By("linear and the quadratic to Richardson", |case| {
+                    let errors = four(case);
+                    let ratios = [LINEAR, QUADRATIC].map(|of| errors[of] / errors[RICHARDSON]);
+                    Outcome::above(1.0, [ratios[0], ratios[1].recip()]).by(ratios)
+                }),
             ),
         ],
     ),
@@ -206,29 +175,23 @@ const REASONS: [(&str, &[(Claim, Readings)]); 6] = [
         "**Catmull-Rom interpolation is less near, as the thesis has it, but not for its \
          reason**, which is points that come close together where there is no jitter.",
         &[
-            (Claim(ALL, "Catmull-Rom is farther than linear", Rounder(every, &[mean])), EACH),
-            (
-                Claim(
-                    ZIGZAG,
-                    "more so than on the other paths",
-                    By("to the greater of theirs", |case| {
-                        let ratio = |path| rounded(case.on(path), mean, every);
-                        let others = [PATHS[0], PATHS[2]].map(|path| ratio(path.name()));
-                        Outcome::above(1.0, [ratio(PATHS[1].name()) / greatest(&others)])
-                    }),
-                ),
-                EACH,
+            Claim(ALL, "Catmull-Rom is farther than linear", Rounder(every, &[mean])),
+            Claim(
+                ZIGZAG,
+                "more so than on the other paths",
+                Above("to the greater of theirs", 1.0, |case| {
+                    let ratio = |path| rounded(case.on(path), mean, every);
+                    let others = [PATHS[0], PATHS[2]].map(|path| ratio(path.name()));
+                    ratio(PATHS[1].name()) / greatest(&others)
+                }),
             ),
-            (
-                Claim(
-                    EVEN,
-                    "less so without jitter",
-                    By("with jitter to without", |case| {
-                        let still = rounded(case, mean, Run::is_still);
-                        Outcome::above(1.0, [rounded(case, mean, |run| !run.is_still()) / still])
-                    }),
-                ),
-                EACH,
+            Claim(
+                EVEN,
+                "less so without jitter",
+                Above("with jitter to without", 1.0, |case| {
+                    let still = rounded(case, mean, is_still);
+                    rounded(case, mean, |run| !is_still(run)) / still
+                }),
             ),
         ],
     ),
@@ -240,45 +203,27 @@ const REASONS: [(&str, &[(Claim, Readings)]); 6] = [
          goes on in a straight line, whatever the latency; for any spacing it goes by the times, \
          which without a clock are those of uneven arrivals.",
         &[
-            (
-                Claim(
-                    EVEN,
-                    "the parabola is nearer than the printed quadratic",
-                    By("printed to mended", |case| {
-                        Outcome::above(1.0, [printed_to_mended(case, QUADRATIC)])
-                    }),
-                ),
-                CLOCK_PRINTED,
+            Claim(
+                EVEN.by(CLOCK_PRINTED),
+                "the parabola is nearer than the printed quadratic",
+                Above("printed to mended", 1.0, |case| printed_to_mended(case, QUADRATIC)),
             ),
-            (
-                Claim(
-                    ZIGZAG,
-                    "the parabola is farther",
-                    By("mended to printed", |case| {
-                        Outcome::above(1.0, [printed_to_mended(case, QUADRATIC).recip()])
-                    }),
-                ),
-                CLOCK_PRINTED,
+            Claim(
+                ZIGZAG.by(CLOCK_PRINTED),
+                "the parabola is farther",
+                Above("mended to printed", 1.0, |case| printed_to_mended(case, QUADRATIC).recip()),
             ),
-            (
-                Claim(
-                    ALL,
-                    "Catmull-Rom for any spacing is nearer than for equal steps",
-                    By("printed to mended", |case| {
-                        Outcome::above(1.0, [printed_to_mended(case, CATMULL_ROM)])
-                    }),
-                ),
-                CLOCK_PRINTED,
+            Claim(
+                ALL.by(CLOCK_PRINTED),
+                "Catmull-Rom for any spacing is nearer than for equal steps",
+                Above("printed to mended", 1.0, |case| printed_to_mended(case, CATMULL_ROM)),
             ),
-            (
-                Claim(
-                    ALL,
-                    "Catmull-Rom for any spacing is farther",
-                    By("mended to printed", |case| {
-                        Outcome::above(1.0, [printed_to_mended(case, CATMULL_ROM).recip()])
-                    }),
-                ),
-                NO_CLOCK_PRINTED,
+            Claim(
+                ALL.by(NO_CLOCK_PRINTED),
+                "Catmull-Rom for any spacing is farther",
+                Above("mended to printed", 1.0, |case| {
+                    printed_to_mended(case, CATMULL_ROM).recip()
+                }),
             ),
         ],
     ),
@@ -287,28 +232,20 @@ const REASONS: [(&str, &[(Claim, Readings)]); 6] = [
          others it says only when the next update is due. So with a clock a single odd interval \
          leads only the printed Catmull-Rom astray.",
         &[
-            (
-                Claim(
-                    ALL,
-                    "the last interval makes its error greater by a fifth",
-                    By("last to none", |case| {
-                        Outcome::above(1.2, [last_to_none(case, PRINTED[CATMULL_ROM])])
-                    }),
-                ),
-                CLOCK_PRINTED,
+            Claim(
+                ALL.by(CLOCK_PRINTED),
+                "the last interval makes its error greater by a fifth",
+                Above("last to none", 1.2, |case| last_to_none(case, PRINTED[CATMULL_ROM])),
             ),
-            (
-                Claim(
-                    ALL,
-                    "the errors of all other filters differ by less than a tenth",
-                    By("last to none", |case| {
-                        let others = PRINTED[..CATMULL_ROM].iter().chain(&MENDED[1..]);
-                        let ratios: Vec<_> = others.map(|it| last_to_none(case, *it)).collect();
-                        let bounds = ratios.iter().flat_map(|ratio| [1.1 / ratio, 1.1 * ratio]);
-                        Outcome::above(1.0, bounds.collect::<Vec<_>>()).by(ratios)
-                    }),
-                ),
-                CLOCK_PRINTED,
+            Claim(
+                ALL.by(CLOCK_PRINTED),
+                "the errors of all other filters differ by less than a tenth",
+                By("last to none", |case| {
+                    let others = PRINTED[..CATMULL_ROM].iter().chain(&MENDED[1..]);
+                    let ratios: Vec<_> = others.map(|it| last_to_none(case, *it)).collect();
+                    let bounds = ratios.iter().flat_map(|ratio| [1.1 / ratio, 1.1 * ratio]);
+                    Outcome::above(1.0, bounds.collect::<Vec<_>>()).by(ratios)
+                }),
             ),
         ],
     ),

@@ -7,69 +7,46 @@ use phaselock::motion::waypoints::{Extrapolator, Joining};
 use super::super::sweep::Row;
 use super::{HISTORIES, JITTERS_MS, JOININGS, LATENCIES_MS, Reading};
 
-/// A run, as far as it matters here.
+/// A parameter that varies: its name, the number of its values, and a test of a run for one of
+/// them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    pub(super) extrapolator: Extrapolator,
-    joining: Joining,
-    /// Indices into the values of each [`Axis`].
-    at: [Option<usize>; 3],
-    /// Mean distance from the true position at the moment.
-    error: f64,
-    jerk: f64,
+pub(super) struct Axis(
+    pub(super) &'static str,
+    pub(super) usize,
+    pub(super) fn(&Row, usize) -> bool,
+);
+
+pub(super) const LATENCY: Axis = Axis("latency", LATENCIES_MS.len(), |run, value| {
+    run.latency_ms == Some(LATENCIES_MS[value] as f64)
+});
+pub(super) const JITTER: Axis =
+    Axis("jitter", JITTERS_MS.len(), |run, value| run.jitter_ms == Some(JITTERS_MS[value] as f64));
+pub(super) const HISTORY: Axis =
+    Axis("history", HISTORIES.len(), |run, value| run.history == HISTORIES[value]);
+
+pub(super) fn is_still(run: &Row) -> bool {
+    run.jitter_ms == Some(0.0)
 }
 
-/// A parameter that varies; its values are in the constant named beside it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Axis {
-    /// [`LATENCIES_MS`]
-    Latency,
-    /// [`JITTERS_MS`]
-    Jitter,
-    /// [`HISTORIES`]
-    History,
+pub(super) fn is_of(run: &Row, extrapolator: Extrapolator) -> bool {
+    run.method.waypoints().is_some_and(|(it, _)| it == extrapolator)
 }
 
-impl Axis {
-    pub(super) fn name(self) -> &'static str {
-        ["latency", "jitter", "history"][self as usize]
-    }
-
-    pub(super) fn values(self) -> usize {
-        [LATENCIES_MS.len(), JITTERS_MS.len(), HISTORIES.len()][self as usize]
-    }
-}
-
-impl Run {
-    pub(super) fn is_at(&self, axis: Axis, value: usize) -> bool {
-        self.at[axis as usize] == Some(value)
-    }
-
-    pub(super) fn is_still(&self) -> bool {
-        self.is_at(Axis::Jitter, 0)
-    }
+fn is_joined(run: &Row, joining: Joining) -> bool {
+    run.method.waypoints().is_some_and(|(_, it)| it == joining)
 }
 
 /// Runs by clock and path.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sample(BTreeMap<(&'static str, String), Vec<Run>>);
+pub(super) struct Sample<'a>(BTreeMap<(&'static str, &'a str), Vec<&'a Row>>);
 
-impl Sample {
-    pub(super) fn push(&mut self, row: &Row) {
-        let Some((extrapolator, joining)) = row.method.waypoints() else { return };
-        let index = |all: &[i64], value| all.iter().position(|ms| Some(*ms as f64) == value);
-        let at = [
-            index(&LATENCIES_MS, row.latency_ms),
-            index(&JITTERS_MS, row.jitter_ms),
-            HISTORIES.iter().position(|history| *history == row.history),
-        ];
-        let (error, jerk) = (row.scores.error_now_mean, row.scores.jerk);
-        let run = Run { extrapolator, joining, at, error, jerk };
-        self.0.entry((row.stamps, row.path.clone())).or_default().push(run);
+impl<'a> Sample<'a> {
+    pub(super) fn push(&mut self, row: &'a Row) {
+        self.0.entry((row.stamps, &row.path)).or_default().push(row);
     }
 
     /// The runs of a path by a reading.
-    pub(super) fn case(&self, path: &'static str, reading: Reading) -> Case<'_> {
+    pub(super) fn case(&'a self, path: &'static str, reading: Reading) -> Case<'a> {
         Case { sample: self, path, reading }
     }
 }
@@ -77,7 +54,7 @@ impl Sample {
 /// The runs of one path by one reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case<'a> {
-    sample: &'a Sample,
+    sample: &'a Sample<'a>,
     path: &'static str,
     pub(super) reading: Reading,
 }
@@ -91,46 +68,47 @@ impl<'a> Case<'a> {
         Self { reading, ..self }
     }
 
-    fn runs(self) -> impl Iterator<Item = &'a Run> {
-        let runs = self.sample.0.get(&(self.reading.stamps.name(), self.path.to_owned()));
-        let runs = runs.into_iter().flatten();
-        runs.filter(move |run| self.reading.filters.contains(&run.extrapolator))
+    fn runs(self) -> impl Iterator<Item = &'a Row> {
+        let runs = self.sample.0.get(&(self.reading.stamps.name(), self.path));
+        let runs = runs.into_iter().flatten().copied();
+        runs.filter(move |run| self.reading.filters.iter().any(|filter| is_of(run, *filter)))
     }
 
     /// A statistic of the errors of some runs.
-    pub(super) fn errors(self, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> f64 {
-        let errors = self.runs().filter(|run| which(run)).map(|run| run.error);
+    pub(super) fn errors(self, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> f64 {
+        let errors = self.runs().filter(|run| which(run)).map(|run| run.scores.error_now_mean);
         of(&errors.collect::<Vec<_>>())
     }
 
     /// A statistic of the errors by extrapolator, in the order of the tables.
-    pub(super) fn four(self, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> [f64; 4] {
+    pub(super) fn four(self, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> [f64; 4] {
         let filters = self.reading.filters;
-        filters.map(|filter| self.errors(of, |run| run.extrapolator == filter && which(run)))
+        filters.map(|filter| self.errors(of, |run| is_of(run, filter) && which(run)))
     }
 
     /// A statistic of the errors by interpolator: linear and Catmull-Rom.
-    pub(super) fn two(self, of: fn(&[f64]) -> f64, which: impl Fn(&Run) -> bool) -> [f64; 2] {
-        JOININGS.map(|joining| self.errors(of, |run| run.joining == joining && which(run)))
+    pub(super) fn two(self, of: fn(&[f64]) -> f64, which: impl Fn(&Row) -> bool) -> [f64; 2] {
+        JOININGS.map(|joining| self.errors(of, |run| is_joined(run, joining) && which(run)))
     }
 
     /// The mean jerk of Catmull-Rom interpolation as a multiple of that of linear.
     pub(super) fn jerk_ratio(self) -> f64 {
         let [straight, rounded] = JOININGS.map(|joining| {
-            let runs = self.runs().filter(|run| run.joining == joining);
-            mean(&runs.map(|run| run.jerk).collect::<Vec<_>>())
+            let runs = self.runs().filter(|run| is_joined(run, joining));
+            mean(&runs.map(|run| run.scores.jerk).collect::<Vec<_>>())
         });
         rounded / straight
     }
 
     /// A statistic of the errors at each value of a parameter.
     pub(super) fn along(self, axis: Axis, of: fn(&[f64]) -> f64) -> Vec<f64> {
-        (0..axis.values()).map(|value| self.errors(of, |run| run.is_at(axis, value))).collect()
+        let Axis(_, values, is_at) = axis;
+        (0..values).map(|value| self.errors(of, |run| is_at(run, value))).collect()
     }
 }
 
 /// Selects every run.
-pub(super) fn every(_: &Run) -> bool {
+pub(super) fn every(_: &Row) -> bool {
     true
 }
 

@@ -227,8 +227,8 @@ pub(crate) fn marker(painter: &Painter, at: Pos2, look: usize, size: f32) {
             painter.circle(at, size * 0.9, color, rim);
         }
         Marker::Square | Marker::Triangle | Marker::Diamond | Marker::TriangleDown => {
-            let outline = look.marker.outline().iter();
-            let corners = outline.map(|[x, y]| at + vec2(*x, *y) * size * 1.1).collect();
+            let outline = look.marker.outline().into_iter();
+            let corners = outline.map(|[x, y]| at + vec2(x, y) * size * 1.1).collect();
             painter.add(Shape::convex_polygon(corners, color, rim));
         }
     }

@@ -9,7 +9,7 @@ use phaselock_lab::advise::Question;
 use super::args::AdviseArgs;
 use super::files::{self, Pictures};
 use super::run::{self, Stop};
-use super::sweep::{SECONDS, jobs};
+use super::sweep::SECONDS;
 
 pub(crate) fn run(args: AdviseArgs, games: &Games) -> Result<ExitCode> {
     let subject = files::subject(&args.path, SECONDS, games)?;
@@ -25,10 +25,10 @@ pub(crate) fn run(args: AdviseArgs, games: &Games) -> Result<ExitCode> {
         frame_rate: args.frame_rate,
         pixel: args.pixel.unwrap_or(usual.pixel),
         repeats: args.repeats.unwrap_or(usual.repeats),
-        seed: args.seed,
+        seed: args.common.seed,
         ..usual
     };
-    let jobs = jobs(args.jobs);
+    let jobs = args.common.jobs();
     let rows = run::measure(&question.plan(), jobs, &stop, "methods");
     let plans = question.delay_plans(&rows);
     let by_delay: Vec<_> =

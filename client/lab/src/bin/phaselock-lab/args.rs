@@ -2,20 +2,16 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::thread;
 
-use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use phaselock::link::PROFILES;
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
-use phaselock_lab::usage::sentence;
 use phaselock_lab::{Contender, Network, Sending, Setup};
 
-use super::run;
-
-/// Which method shows a motion best over a network: every method of Phaselock, measured.
+/// Measures which method of Phaselock shows a motion best over a network.
 #[derive(Debug, Parser)]
-#[command(name = "phaselock-lab", version)]
+#[command(name = "phaselock-lab", version, arg_required_else_help = false)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -31,33 +27,6 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
 }
 
-/// A mistake in the arguments, or a request for help.
-#[derive(Debug)]
-pub(crate) struct ArgsError(clap::Error);
-
-impl ArgsError {
-    /// Reports the mistake or the help, and returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
-        if !self.0.use_stderr() {
-            // Help or the version. A closed pipe is the reader's choice.
-            let _ = self.0.print();
-            return ExitCode::SUCCESS;
-        }
-        if self.0.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            run::tell("say what to do: sweep, thesis or advise; see --help");
-        } else {
-            run::tell(&format!("{}; see --help", sentence(&self.0)));
-        }
-        ExitCode::from(2)
-    }
-}
-
-impl Args {
-    pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, ArgsError> {
-        Self::try_parse_from(args).map_err(ArgsError)
-    }
-}
-
 #[derive(Debug, clap::Args)]
 pub(crate) struct SweepArgs {
     /// Paths by formula (accelerated, zigzag, smooth, sine, logarithm), and files of motion: CSV
@@ -66,30 +35,46 @@ pub(crate) struct SweepArgs {
     #[arg(value_name = "PATH|FILE")]
     pub(crate) paths: Vec<OsString>,
     /// Seconds that paths by formula take; of a file no more than that is shown, if it is given
-    #[arg(long, value_name = "N", value_parser = secs)]
+    #[arg(long, value_name = "N", value_parser = within((1.0, 600.0), "a number of seconds"))]
     pub(crate) seconds: Option<f64>,
     /// Milliseconds from one update to the next
-    #[arg(long, value_name = "MS,..", value_delimiter = ',', default_value = "100", value_parser = interval, allow_negative_numbers = true)]
+    #[arg(
+        long, value_name = "MS,..", value_delimiter = ',', default_value = "100",
+        value_parser = within(INTERVAL, MILLISECONDS), allow_negative_numbers = true
+    )]
     pub(crate) interval: Vec<f64>,
-    /// Milliseconds that each update takes at least [default: 0,50,100,200, unless there is a
-    /// --link]
-    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
+    /// Least latency of an update in milliseconds [default: 0,50,100,200, unless there is a --link]
+    #[arg(
+        long, value_name = "MS,..",
+        value_delimiter = ',', value_parser = within(LATENCY, MILLISECONDS),
+        allow_negative_numbers = true
+    )]
     pub(crate) latency: Vec<f64>,
-    /// Milliseconds that it takes more at most, evenly spread and never less; the jitter of a
-    /// --link is as much either way [default: 0,50,100, unless there is a --link]
-    #[arg(long, value_name = "MS,..", value_delimiter = ',', value_parser = latency, allow_negative_numbers = true)]
+    /// Greatest further latency in milliseconds, evenly spread; the jitter of a --link is as much
+    /// either way [default: 0,50,100, unless there is a --link]
+    #[arg(
+        long, value_name = "MS,..",
+        value_delimiter = ',', value_parser = within(LATENCY, MILLISECONDS),
+        allow_negative_numbers = true
+    )]
     pub(crate) jitter: Vec<f64>,
-    /// Percent of the updates that do not come, with --latency and --jitter [default: 0]
+    /// Percent of the updates that are lost, with --latency and --jitter [default: 0]
     #[arg(long, value_name = "PERCENT,..", value_delimiter = ',', value_parser = percent)]
     pub(crate) loss: Vec<f32>,
     #[arg(long, value_name = "NETWORK", help = link_help() + "; all: each that has a name")]
     pub(crate) link: Vec<String>,
     /// Past intervals between arrivals that are averaged to expect the next update; 0: as the
     /// sender intends
-    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0", value_parser = history)]
+    #[arg(
+        long, value_name = "N,..", value_delimiter = ',', default_value = "0",
+        value_parser = history
+    )]
     pub(crate) history: Vec<usize>,
     /// Frames a second
-    #[arg(long, value_name = "HZ,..", value_delimiter = ',', default_value = "60", value_parser = frame_rate)]
+    #[arg(
+        long, value_name = "HZ,..", value_delimiter = ',', default_value = "60",
+        value_parser = within(Setup::FRAME_HZ, "a number of frames a second")
+    )]
     pub(crate) frame_rate: Vec<f64>,
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = method_help())]
     pub(crate) method: Vec<String>,
@@ -97,28 +82,36 @@ pub(crate) struct SweepArgs {
     pub(crate) extrapolator: Vec<Extrapolator>,
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help = interpolator_help())]
     pub(crate) interpolator: Vec<Joining>,
-    /// When a state is in an update: every, threshold (when who reckons from the states sent is
-    /// off by more than five thousandths of the path's extent), or predictable (the more seldom
-    /// the better)
+    /// Rule for putting a state into an update: every, threshold (when extrapolation from the
+    /// states sent is off by more than five thousandths of the path's extent), or predictable
+    /// (less often the better the motion can be predicted)
     #[arg(long, value_name = "RULE", default_value = "every", value_parser = sending)]
     pub(crate) sending: Sending,
-    /// Take states to be of the time at which they come, as without a common clock
+    /// Date states by their arrival, as without a common clock
     #[arg(long)]
     pub(crate) no_clock: bool,
-    /// Show the past so many milliseconds behind [default: as the client steers it]
-    #[arg(long, value_name = "MS", value_parser = latency, allow_negative_numbers = true)]
+    /// Fixed interpolation delay in milliseconds [default: as the client steers it]
+    #[arg(
+        long, value_name = "MS", value_parser = within(LATENCY, MILLISECONDS),
+        allow_negative_numbers = true
+    )]
     pub(crate) delay: Option<f64>,
-    /// How far beyond the newest state an extrapolator with an interpolator extrapolates, in
-    /// milliseconds; over the last 50 of them it comes to a stop. All that a game may choose have
-    /// 250 (dead reckoning 1250), whatever is asked for here
-    #[arg(long, value_name = "MS", default_value = "250", value_parser = horizon, allow_negative_numbers = true)]
+    /// Milliseconds that an extrapolator with an interpolator extrapolates beyond the newest
+    /// state; over the last 50 of them the motion comes to a stop. Methods that a game may choose
+    /// always have 250 (dead reckoning 1250)
+    #[arg(
+        long, value_name = "MS", default_value = "250",
+        value_parser = within(HORIZON, MILLISECONDS), allow_negative_numbers = true
+    )]
     pub(crate) horizon: f64,
-    /// How often each combination is measured, on other dice
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    /// Number of seeds on which each combination is measured
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u64).range(1..=1000)
+    )]
     pub(crate) repeats: u64,
-    /// Of all chance
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) common: Common,
     /// Write every run as comma-separated values (- is the standard output)
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
@@ -131,9 +124,6 @@ pub(crate) struct SweepArgs {
     /// Also a table of every run, not only of the means
     #[arg(long)]
     pub(crate) rows: bool,
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -141,12 +131,8 @@ pub(crate) struct ThesisArgs {
     /// Write pictures as the thesis has them
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
-    /// Of all chance
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, clap::Args)]
@@ -155,36 +141,59 @@ pub(crate) struct AdviseArgs {
     /// `phaselock --record-motion` wrote
     #[arg(value_name = "PATH|FILE")]
     pub(crate) path: OsString,
-    #[arg(long, value_name = "NETWORK", default_value = "cable", help = link_help(), value_parser = network)]
+    #[arg(
+        long, value_name = "NETWORK", default_value = "cable", help = link_help(),
+    )]
     pub(crate) link: Network,
     /// Updates a second to choose from
     #[arg(
         long, value_name = "HZ,..", value_delimiter = ',', default_value = "5,10,15,20,30,60",
-        value_parser = send_rate
+        value_parser = within(Setup::SEND_HZ, "a number of updates a second")
     )]
     pub(crate) send_rate: Vec<f64>,
     /// Frames a second
-    #[arg(long, value_name = "HZ", default_value = "60", value_parser = frame_rate)]
+    #[arg(
+        long, value_name = "HZ", default_value = "60",
+        value_parser = within(Setup::FRAME_HZ, "a number of frames a second")
+    )]
     pub(crate) frame_rate: f64,
-    /// What counts as a pixel, in the motion's own unit [default: a thousandth of its extent]
-    #[arg(long, value_name = "SIZE", value_parser = pixel, allow_negative_numbers = true)]
+    /// Size of a pixel in the motion's own unit [default: a thousandth of its extent]
+    #[arg(
+        long, value_name = "SIZE", value_parser = within((1e-9, 1e9), "a size"),
+        allow_negative_numbers = true
+    )]
     pub(crate) pixel: Option<f64>,
-    /// How often each is measured, on other dice [default: for twenty minutes of play, 16 times at
-    /// least]
+    /// Number of seeds on which each method is measured [default: enough for twenty minutes of
+    /// play, 16 at least]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) repeats: Option<u64>,
-    /// Of all chance
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) common: Common,
     /// Write a picture of the visual errors by send rate
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON object instead
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Common {
+    /// Seed of all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
     /// Threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    jobs: Option<u16>,
+}
+
+impl Common {
+    /// Number of threads.
+    pub(crate) fn jobs(&self) -> usize {
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or_else(cores, usize::from)
+    }
 }
 
 fn list(names: impl Iterator<Item = impl ToString>) -> String {
@@ -201,7 +210,7 @@ fn link_help() -> String {
 
 fn method_help() -> String {
     format!(
-        "What is measured: playable (all that a game may choose), combined (every extrapolator \
+        "Methods to measure: playable (all that a game may choose), combined (every extrapolator \
          with every interpolator), all, or some of {}, or EXTRAPOLATOR+INTERPOLATOR [default: \
          playable, unless there are extrapolators]",
         list(Contender::playable())
@@ -210,41 +219,36 @@ fn method_help() -> String {
 
 fn extrapolator_help() -> String {
     format!(
-        "What says where the next update will have it, each joined with every --interpolator: some of {}",
+        "Extrapolators of the next update's position, each joined with every --interpolator: \
+         some of {}",
         list(Extrapolator::ALL.iter())
     )
 }
 
 fn interpolator_help() -> String {
-    format!("What leads there: some of {} [default: all]", list(Joining::ALL.iter()))
+    format!("Interpolators that lead there: some of {} [default: all]", list(Joining::ALL.iter()))
 }
 
-/// Reads a number within bounds.
-fn number(text: &str, (least, most): (f64, f64), what: &str) -> Result<f64, String> {
-    let value = text.trim().parse::<f64>().ok().filter(|value| (least..=most).contains(value));
-    value.ok_or_else(|| format!("{what} from {least} to {most}"))
-}
+const MILLISECONDS: &str = "a number of milliseconds";
+/// Bounds of an interval, a latency and a horizon in milliseconds.
+const INTERVAL: (f64, f64) = ((1e3 / Setup::SEND_HZ.1).ceil(), 1e3 / Setup::SEND_HZ.0);
+const LATENCY: (f64, f64) = (0.0, Setup::DELAY_MAX.0 as f64 / 1e3);
+const HORIZON: (f64, f64) = (HORIZON_BOUNDS.0 * 1e3, HORIZON_BOUNDS.1 * 1e3);
 
-fn secs(text: &str) -> Result<f64, String> {
-    number(text, (1.0, 600.0), "a number of seconds")
-}
-
-fn interval(text: &str) -> Result<f64, String> {
-    let (least, most) = (1e3 / Setup::SEND_HZ.1, 1e3 / Setup::SEND_HZ.0);
-    number(text, (least.ceil(), most), "a number of milliseconds")
-}
-
-fn latency(text: &str) -> Result<f64, String> {
-    number(text, (0.0, Setup::DELAY_MAX.as_ms()), "a number of milliseconds")
-}
-
-fn horizon(text: &str) -> Result<f64, String> {
-    let (least, most) = HORIZON_BOUNDS;
-    number(text, (least * 1e3, most * 1e3), "a number of milliseconds")
+/// A parser of numbers within bounds.
+fn within(
+    (least, most): (f64, f64),
+    what: &'static str,
+) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| {
+        let value = text.trim().parse::<f64>().ok().filter(|value| (least..=most).contains(value));
+        value.ok_or_else(|| format!("{what} from {least} to {most}"))
+    }
 }
 
 fn percent(text: &str) -> Result<f32, String> {
-    number(text.trim_end_matches('%'), (0.0, 100.0), "a number of percent").map(|it| it as f32)
+    let parser = within((0.0, 100.0), "a number of percent");
+    parser(text.trim_end_matches('%')).map(|percent| percent as f32)
 }
 
 fn history(text: &str) -> Result<usize, String> {
@@ -252,34 +256,19 @@ fn history(text: &str) -> Result<usize, String> {
     value.ok_or_else(|| format!("a number of intervals from 0 to {}", Setup::HISTORY_MAX))
 }
 
-fn frame_rate(text: &str) -> Result<f64, String> {
-    number(text, Setup::FRAME_HZ, "a number of frames a second")
-}
-
-fn send_rate(text: &str) -> Result<f64, String> {
-    number(text, Setup::SEND_HZ, "a number of updates a second")
-}
-
-fn pixel(text: &str) -> Result<f64, String> {
-    number(text, (1e-9, 1e9), "a size")
-}
-
 fn sending(text: &str) -> Result<Sending, String> {
     let found = Sending::ALL.iter().copied().find(|sending| sending.name() == text);
     found.ok_or_else(|| format!("one of {}", list(Sending::ALL.iter().map(|it| it.name()))))
 }
 
-fn network(text: &str) -> Result<Network, String> {
-    text.parse().map_err(|error| format!("{error}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use phaselock_lab::usage;
+
     use super::*;
 
-    fn parse(line: &str) -> Result<Args, ArgsError> {
-        let words = std::iter::once("phaselock-lab").chain(line.split_whitespace());
-        Args::parse(words.map(OsString::from))
+    fn parse(line: &str) -> Result<Args, clap::Error> {
+        Args::try_parse_from(std::iter::once("phaselock-lab").chain(line.split_whitespace()))
     }
 
     #[test]
@@ -298,14 +287,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_command_it_is_asked_what_to_do() {
-        let error = parse("").expect_err("nothing was said").0;
-        assert_eq!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
-    }
-
-    #[test]
     fn what_is_wrong_is_said_in_a_sentence() {
         for (line, says) in [
+            ("", "requires a subcommand but one was not provided [subcommands: sweep, thesis"),
             ("sweep --interval 1", "a number of milliseconds from 5 to 2000"),
             ("sweep --latency nan", "a number of milliseconds from 0 to 5000"),
             ("sweep --latency -5", "a number of milliseconds from 0 to 5000"),
@@ -322,7 +306,7 @@ mod tests {
             ("advise zigzag --send-rate 0", "updates a second from 0.5 to 240"),
             ("thesis --frob", "unexpected argument '--frob'"),
         ] {
-            let sentence = sentence(&parse(line).expect_err(line).0);
+            let sentence = usage::sentence(&parse(line).expect_err(line));
             assert!(sentence.contains(says) && !sentence.contains('\n'), "{line}: {sentence}");
         }
     }

@@ -30,12 +30,13 @@ pub(crate) fn read(path: &Path, games: &Games) -> Result<Recording> {
         file::read(&bytes, games).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     if looks_like_millis(&motion) {
         run::tell(&format!(
-            "{}: its times are whole numbers, seconds apart; if they are milliseconds, call them time_ms",
+            "{}: its times are whole numbers, seconds apart; if they are milliseconds, call the \
+             column time_ms",
             path.display()
         ));
     }
     Recording::of_motion(&motion, games)
-        .ok_or_else(|| anyhow!("{}: nothing in it says where it is", path.display()))
+        .ok_or_else(|| anyhow!("{}: the record has no fields x and y", path.display()))
 }
 
 /// True if the times look like milliseconds: whole numbers, several apart.
@@ -120,7 +121,7 @@ impl Output {
 
 /// True if two paths lead to the same file, which may not exist yet.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    // What is not there yet is named by its directory, which is.
+    // A file that does not exist yet is named by its directory.
     let whole = |path: &Path| {
         let within = || {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -1,7 +1,8 @@
 //! The laboratory on the command line: which method shows a motion best over a network.
 //!
 //! ```text
-//! args -> files (motions in) -> run (threads, progress, Ctrl-C) -> lab (no I/O) -> files (tables, plots out)
+//! args -> files (motions in) -> run (threads, progress, Ctrl-C) -> lab (no I/O)
+//!      -> files (tables, plots out)
 //! ```
 
 mod advise;
@@ -13,12 +14,15 @@ mod thesis;
 
 use std::process::ExitCode;
 
+use clap::Parser;
+use phaselock_lab::usage;
+
 use args::{Args, Command};
 
 fn main() -> ExitCode {
-    let args = match Args::parse(std::env::args_os()) {
+    let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return error.report(),
+        Err(error) => return usage::report("phaselock-lab", &error),
     };
     let games = phaselock_games::all();
     let done = match args.command {

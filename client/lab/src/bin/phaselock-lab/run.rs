@@ -2,8 +2,8 @@
 //! pressed.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -90,41 +90,14 @@ impl Signals {
     }
 }
 
-struct Progress {
-    what: &'static str,
-    begun: Instant,
-    told: Option<Instant>,
-    all: usize,
-    terminal: bool,
-}
-
-impl Progress {
-    fn new(what: &'static str, all: usize) -> Self {
-        let terminal = io::stderr().is_terminal();
-        Self { what, begun: Instant::now(), told: None, all, terminal }
-    }
-
-    fn tell(&mut self, done: usize) {
-        let every = TOLD_EVERY[usize::from(!self.terminal)];
-        let elapsed = self.begun.elapsed();
-        if elapsed < TOLD_AFTER || self.told.is_some_and(|told| told.elapsed() < every) {
-            return;
-        }
-        self.told = Some(Instant::now());
-        let left = elapsed.as_secs_f64() * (self.all - done) as f64 / done.max(1) as f64;
-        let (what, all) = (self.what, self.all);
-        let percent = 100 * done / all.max(1);
-        let line = format!("{what}: {done} of {all} ({percent} %), about {left:.0} s left");
-        let mut err = io::stderr().lock();
-        // Nobody is there to be told that it cannot be told.
-        let _ = if self.terminal { write!(err, "\r{line}\x1b[K") } else { writeln!(err, "{line}") };
-    }
-
-    fn end(&self) {
-        if self.terminal && self.told.is_some() {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
+/// Tells how far a measurement is.
+fn tell_progress(what: &str, begun: Instant, done: usize, all: usize) {
+    let left = begun.elapsed().as_secs_f64() * (all - done) as f64 / done.max(1) as f64;
+    let percent = 100 * done / all.max(1);
+    let line = format!("{what}: {done} of {all} ({percent} %), about {left:.0} s left");
+    let mut err = io::stderr().lock();
+    // A closed standard error is no reason to stop.
+    let _ = if err.is_terminal() { write!(err, "\r{line}\x1b[K") } else { writeln!(err, "{line}") };
 }
 
 /// Measures a plan on `jobs` threads. Rows come in the plan's order; after a stop, those that are
@@ -132,30 +105,38 @@ impl Progress {
 pub(crate) fn measure(plan: &Plan, jobs: usize, stop: &Stop, what: &'static str) -> Vec<Row> {
     let cells = plan.cells();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results: Mutex<Vec<(usize, Vec<Row>)>> = Mutex::new(Vec::new());
     let work = || {
+        let mut results: Vec<(usize, Vec<Row>)> = Vec::new();
         loop {
             let cell = next.fetch_add(1, Ordering::Relaxed);
             if cell >= cells || stop.is_told() {
-                break;
+                return results;
             }
             let count = |_: &Row| {
                 done.fetch_add(1, Ordering::Relaxed);
             };
             let rows = plan.measuring(cell, &|| !stop.is_told()).inspect(count).collect();
-            results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((cell, rows));
+            results.push((cell, rows));
         }
     };
-    let mut progress = Progress::new(what, plan.rows());
-    thread::scope(|scope| {
+    let terminal = io::stderr().is_terminal();
+    let (begun, mut told) = (Instant::now(), None::<Instant>);
+    let mut all = thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs.clamp(1, cells.max(1))).map(|_| scope.spawn(work)).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
-            progress.tell(done.load(Ordering::Relaxed).min(plan.rows()));
+            let every = TOLD_EVERY[usize::from(!terminal)];
+            if begun.elapsed() >= TOLD_AFTER && told.is_none_or(|told| told.elapsed() >= every) {
+                told = Some(Instant::now());
+                tell_progress(what, begun, done.load(Ordering::Relaxed), plan.rows());
+            }
             thread::sleep(Duration::from_millis(10));
         }
+        let results = workers.into_iter().map(|worker| worker.join().expect("no worker panics"));
+        results.flatten().collect::<Vec<_>>()
     });
-    progress.end();
-    let mut all = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if terminal && told.is_some() {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
     all.sort_by_key(|(cell, _)| *cell);
     all.into_iter().flat_map(|(_, rows)| rows).collect()
 }

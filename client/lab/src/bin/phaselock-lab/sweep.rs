@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 
 use anyhow::{Context, Result, bail};
 use phaselock::games::Games;
@@ -42,7 +41,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
     let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
     let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
 
-    let rows = run::measure(&plan, jobs(args.jobs), &stop, "sweep");
+    let rows = run::measure(&plan, args.common.jobs(), &stop, "sweep");
     let standard = [&csv, &json].into_iter().flatten().any(Output::is_standard);
     if let Some(csv) = csv {
         csv.write(&csv_of(&rows))?;
@@ -52,7 +51,7 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
         json.write(&(text + "\n"))?;
     }
     if let Some(plots) = plots {
-        // As in the tables: who was not measured everywhere would have it easier.
+        // As in the tables: a method that was not measured everywhere would have it easier.
         let whole = match rows.len() == plan.rows() {
             true => Cow::Borrowed(&*rows),
             false => plan.whole(&rows).flatten().cloned().collect(),
@@ -69,33 +68,26 @@ pub(crate) fn run(args: Box<SweepArgs>, games: &Games) -> Result<ExitCode> {
         }
         files::print(&text)?;
     }
-    // As a shell has it for who was interrupted.
+    // As a shell reports an interrupted program.
     Ok(if stop.is_told() { ExitCode::from(run::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// Rejects two results in one file, and a result in a motion's file.
 fn check_outputs(args: &SweepArgs) -> Result<()> {
-    let outputs: Vec<&Path> =
-        [&args.csv, &args.json].into_iter().flatten().map(AsRef::as_ref).collect();
+    let outputs: Vec<_> = args.csv.iter().chain(&args.json).collect();
     if let [csv, json] = outputs[..]
         && files::is_same(csv, json)
     {
         bail!("--csv and --json both write {}; give each a file of its own", csv.display());
     }
-    for output in outputs {
-        if args
-            .paths
-            .iter()
-            .any(|path| Path::new(path).exists() && files::is_same(Path::new(path), output))
-        {
-            bail!("{} is a motion that is read; write the results elsewhere", output.display());
-        }
+    let is_motion = |output: &Path| {
+        let mut motions = args.paths.iter().map(Path::new).filter(|path| path.exists());
+        motions.any(|motion| files::is_same(motion, output))
+    };
+    if let Some(output) = outputs.into_iter().find(|output| is_motion(output)) {
+        bail!("{} is a motion that is read; write the results elsewhere", output.display());
     }
     Ok(())
-}
-
-pub(crate) fn jobs(asked: Option<u16>) -> usize {
-    asked.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 fn csv_of(rows: &[Row]) -> String {
@@ -134,7 +126,7 @@ fn plan(args: &SweepArgs, games: &Games) -> Result<Plan> {
         delay: args.delay.map_or(DelayRule::Steered, |ms| DelayRule::Fixed(micros(ms))),
         horizon: args.horizon / 1e3,
         repeats: args.repeats,
-        seed: args.seed,
+        seed: args.common.seed,
         secs: args.seconds.unwrap_or(f64::MAX),
     })
 }
@@ -221,7 +213,7 @@ fn contenders(args: &SweepArgs) -> Result<Vec<Contender>> {
     }
     let joinings = if args.interpolator.is_empty() { Joining::ALL } else { &args.interpolator[..] };
     if args.extrapolator.is_empty() && !args.interpolator.is_empty() {
-        bail!("--interpolator needs --extrapolator: what says where the next update will have it");
+        bail!("--interpolator needs --extrapolator, which says where the next update will be");
     }
     for &extrapolator in &args.extrapolator {
         all.extend(joinings.iter().map(|&joining| Contender::Waypoints(extrapolator, joining)));

@@ -9,17 +9,15 @@ use phaselock_lab::thesis::{self, Measured};
 use super::args::ThesisArgs;
 use super::files::{self, Pictures};
 use super::run::{self, Stop};
-use super::sweep::jobs;
 
 pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
     let plots = args.plots.as_deref().map(Pictures::open).transpose()?;
     let stop = Stop::listen().context("cannot listen for Ctrl-C")?;
     let measure = |stamps, what: [&'static str; 2]| {
-        let plans = [thesis::plan(stamps, args.seed), thesis::strokes_plan(stamps, args.seed)];
-        let [paths, strokes] = plans;
+        let (seed, jobs) = (args.common.seed, args.common.jobs());
         [
-            run::measure(&paths, jobs(args.jobs), &stop, what[0]),
-            run::measure(&strokes, jobs(args.jobs), &stop, what[1]),
+            run::measure(&thesis::plan(stamps, seed), jobs, &stop, what[0]),
+            run::measure(&thesis::strokes_plan(stamps, seed), jobs, &stop, what[1]),
         ]
     };
     let measured = Measured {
@@ -32,7 +30,7 @@ pub(crate) fn run(args: ThesisArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(run::INTERRUPTED));
     }
     if let Some(plots) = plots {
-        for (name, picture) in thesis::pictures(&measured, args.seed) {
+        for (name, picture) in thesis::pictures(&measured, args.common.seed) {
             plots.write(&name, &picture)?;
         }
     }
