@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use phaselock::games::Games;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, map_seed};
 use phaselock_quic::query;
 use phaselock_quic::server::Server;
@@ -49,7 +50,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
         // Before anything can go wrong later, so that no signal finds the default behaviour.
         let stopped = stop_signal()?;
         let server = Server::bind(config.listen, &identity)?;
-        let seed = config.seed.unwrap_or_else(seed_from_clock);
+        let seed = config.seed.unwrap_or_else(Clock::seed);
         tracing::info!(
             address = %server.address(),
             fingerprint = %identity.fingerprint,
@@ -79,13 +80,6 @@ fn serve(games: &Games, config: Config) -> Result<()> {
         tracing::info!("stopped");
         Ok(())
     })
-}
-
-/// A different world each time, unless the host asks for one.
-fn seed_from_clock() -> u64 {
-    std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos() as u64)
 }
 
 /// Resolves when the server is told to stop, with what to tell the players.

@@ -320,7 +320,7 @@ async fn a_server_takes_its_players_from_game_to_game() {
     let end = frame + Duration::from_secs(600);
     while begun.len() < 4 && frame < end {
         driver.receive();
-        while let Some(notice) = driver.poll_notice() {
+        while let Some(notice) = driver.session.poll_notice() {
             match notice {
                 Notice::Game { game, .. } => {
                     let client = driver.session.client().expect("it plays");

@@ -51,7 +51,7 @@ pub async fn run(
             }
         });
         let now = clock.now();
-        while let Some(notice) = driver.poll_notice() {
+        while let Some(notice) = driver.session.poll_notice() {
             match notice {
                 Notice::Game { game, .. } => {
                     add(&mut report, &driver.session, stay.take(), now);

@@ -63,6 +63,11 @@ impl Clock {
         best.map_or(0, |(_, now, unix)| unix.saturating_sub(now.0))
     }
 
+    /// A seed that differs each time, from the host's Unix time.
+    pub fn seed() -> u64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+    }
+
     /// The moment of a time on this clock, for timers; of a time before its start, the start.
     pub fn instant(&self, time: LocalTime) -> Instant {
         let since = u64::try_from((time - self.start).0).unwrap_or(0);

@@ -5,16 +5,17 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use phaselock::fingerprint::Fingerprint;
+use phaselock::games::Games;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Rates};
 use tokio::sync::oneshot;
 
+use crate::clock::Clock;
 use crate::identity::{Identity, IdentityError, map_seed};
 use crate::server::{BindError, Server};
-use phaselock::games::Games;
-use phaselock::server::RoomConfig;
 
-/// Why a server did not start.
+/// A server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
     /// No certificate could be made.
@@ -41,9 +42,7 @@ impl LocalServer {
     /// Starts a server for this machine alone, with these games in turn, two rounds of each, and
     /// everything else at its default.
     pub fn start(games: Games, bots: u16) -> Result<Self, LocalError> {
-        let seed = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| since.as_nanos() as u64);
+        let seed = Clock::seed();
         let config = RoomConfig {
             name: "This computer".into(),
             rates: Rates::DEFAULT,
@@ -62,7 +61,7 @@ impl LocalServer {
         Self::start_with(games, config, address, Identity::ephemeral()?)
     }
 
-    /// Starts a server as told.
+    /// Starts a server with a configuration, an address and an identity.
     pub fn start_with(
         games: Games,
         config: RoomConfig,
@@ -88,17 +87,17 @@ impl LocalServer {
         Ok(Self { address, fingerprint, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where to join.
+    /// Address to join.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Of its certificate.
+    /// Fingerprint of its certificate.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Stops it and waits until everybody was told why.
+    /// Stops it and waits until everybody was told the reason.
     pub fn stop(mut self, reason: &str) {
         self.end(reason);
     }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::ease::Curve;
-use super::eased::Eased;
 use super::extrapolator::Extrapolator;
 use super::fir::Filter;
 use super::interpolators::{self, Interpolator};
 use super::method::{HORIZON_SECS, Method, RECKONED_SECS, Timeline};
 use super::names::named;
+use super::present::{Eased, Present};
 use super::projective::Projective;
 
 /// A method by its name.
@@ -114,7 +114,7 @@ impl Choice {
             Self::CatmullRom => {
                 return Box::new(Interpolator::new(interpolators::catmull_rom, true));
             }
-            Self::Projective => return Box::new(Projective::default()),
+            Self::Projective => return Box::new(Present::new(Projective::default())),
             Self::CubicSpline => (Extrapolator::Reckoned, Curve::Cubic),
             Self::OneTwelfth => (Extrapolator::Reckoned, Curve::Twelfth),
             Self::RunForward => (Extrapolator::Rules, Curve::Bezier),
@@ -131,7 +131,7 @@ impl Choice {
             Self::Adaptive => (Extrapolator::Adaptive, Curve::Cubic),
         };
         let horizon = if self == Self::DeadReckoning { RECKONED_SECS } else { HORIZON_SECS };
-        Box::new(Eased::new(extrapolator, curve, horizon))
+        Box::new(Present::new(Eased::new(extrapolator, curve, horizon)))
     }
 }
 

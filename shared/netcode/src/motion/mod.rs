@@ -28,7 +28,6 @@
 mod adaptive;
 pub mod choice;
 mod ease;
-mod eased;
 mod extrapolator;
 pub mod fir;
 mod forecast;
@@ -38,6 +37,7 @@ mod interpolators;
 mod kalman;
 pub mod method;
 mod names;
+mod present;
 mod projective;
 mod rotation;
 pub mod sending;

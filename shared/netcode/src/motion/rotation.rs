@@ -10,7 +10,7 @@ fn dot(a: &Four, b: &Four) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-fn length(a: &Four) -> f64 {
+pub(super) fn length(a: &Four) -> f64 {
     dot(a, a).sqrt()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::rotation::{self, Four, four};
+use super::rotation::{self, four, length};
 use crate::fields::{Field, Motion, Values, way_around};
 use crate::limits::FIELDS_MAX;
 
@@ -11,88 +11,91 @@ use crate::limits::FIELDS_MAX;
 /// the same sign. Fields that do not move by themselves have coordinate 0.
 pub type Coords = [f64; FIELDS_MAX];
 
-/// Change of a field between two states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    Line,
-    Turn,
-    /// A component of a unit quaternion: moves, and is brought back to unit length when shown.
-    Unit,
-    Step,
+/// A set of fields, by their positions.
+#[derive(Clone, Copy, Debug)]
+struct Places(u32);
+
+const _: () = assert!(FIELDS_MAX <= 32, "a set has a bit for each field");
+
+impl Places {
+    fn of(positions: impl Iterator<Item = usize>) -> Self {
+        Self(positions.fold(0, |all, at| all | 1 << at))
+    }
+
+    fn contains(self, at: usize) -> bool {
+        self.0 >> at & 1 == 1
+    }
+
+    /// All, rising.
+    fn iter(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let at = left.trailing_zeros() as usize;
+            left &= left.checked_sub(1)?;
+            Some(at)
+        })
+    }
 }
 
 /// Motion of a kind of entity, by its field table.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     fields: &'static [Field],
-    sorts: [Sort; FIELDS_MAX],
+    /// For each field the one that says how fast it changes.
     rates: [Option<usize>; FIELDS_MAX],
-    /// What is asked in each frame, worked out once: places of the fields that move, and how many.
-    moving: ([u8; FIELDS_MAX], usize),
-    /// Of the first components of quaternions.
-    rotations: ([u8; FIELDS_MAX / 4], usize),
-    /// Of the angles.
-    turns: ([u8; FIELDS_MAX], usize),
-    /// Of all that goes around, angles and places.
-    around: ([u8; FIELDS_MAX], usize),
-    /// After how much that begins anew; 0 for the rest.
+    moving: Places,
+    /// First components of unit quaternions, of four fields each.
+    rotations: Places,
+    turns: Places,
+    /// Fields that wrap, angles and positions.
+    around: Places,
+    /// Periods of those that wrap; 0 for the rest.
     periods: [f64; FIELDS_MAX],
-    /// The least and the greatest values.
+    /// Least and greatest values.
     ranges: [(f64, f64); FIELDS_MAX],
 }
 
-/// Writes places down from first to last, as far as there is room.
-fn listed<const N: usize>(positions: impl Iterator<Item = usize>) -> ([u8; N], usize) {
-    let mut list = ([0; N], 0);
-    for (to, position) in list.0.iter_mut().zip(positions) {
-        // There are fewer than 256 fields.
-        *to = position as u8;
-        list.1 += 1;
+/// Turns a quaternion to the side of another; returns whether it was on the opposite one.
+fn face(four: &mut [f64], to: &[f64]) -> bool {
+    let opposite = four.iter().zip(to).map(|(a, b)| a * b).sum::<f64>() < 0.0;
+    if opposite {
+        four.iter_mut().for_each(|part| *part = -*part);
     }
-    list
-}
-
-/// The reverse.
-fn unlisted<const N: usize>(list: &([u8; N], usize)) -> impl Iterator<Item = usize> + '_ {
-    list.0[..list.1].iter().map(|position| usize::from(*position))
+    opposite
 }
 
 impl Shape {
-    /// Of a field table.
+    /// The motion of a field table.
     pub fn new(fields: &'static [Field]) -> Self {
-        let mut sorts = [Sort::Step; FIELDS_MAX];
         let mut rates = [None; FIELDS_MAX];
-        for ((sort, rate), field) in sorts.iter_mut().zip(&mut rates).zip(fields) {
-            *sort = match field.motion {
-                Motion::Linear | Motion::Wrap => Sort::Line,
-                Motion::Angle => Sort::Turn,
-                Motion::Unit => Sort::Unit,
-                Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => Sort::Step,
-            };
-            *rate = field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
-        }
         let mut ranges = [(0.0, 0.0); FIELDS_MAX];
         let mut periods = [0.0; FIELDS_MAX];
-        for ((range, period), field) in ranges.iter_mut().zip(&mut periods).zip(fields) {
-            *period = f64::from(field.period().unwrap_or(0.0));
-            let most =
+        for (at, field) in fields.iter().enumerate() {
+            rates[at] =
+                field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
+            periods[at] = f64::from(field.period().unwrap_or(0.0));
+            let span =
                 f64::from((1_u32 << field.bits) - 1) / f64::from(1_u32 << field.fraction_bits);
-            *range = (f64::from(field.min), f64::from(field.min) + most);
+            ranges[at] = (f64::from(field.min), f64::from(field.min) + span);
         }
-        let of = |sort| (0..fields.len()).filter(move |at| sorts[*at] == sort);
-        let moving = listed((0..fields.len()).filter(|at| sorts[*at] != Sort::Step));
+        let places = |of: fn(&Motion) -> bool| {
+            Places::of((0..fields.len()).filter(|at| of(&fields[*at].motion)))
+        };
+        let moving = places(|motion| {
+            !matches!(motion, Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest)
+        });
+        let units = places(|motion| *motion == Motion::Unit);
         let mut next = 0;
-        let rotations = listed(of(Sort::Unit).filter(|at| {
-            let four =
-                *at >= next && sorts.get(*at..at + 4).is_some_and(|four| four == [Sort::Unit; 4]);
-            if four {
+        let rotations = Places::of(units.iter().filter(|at| {
+            let whole = *at >= next && (*at..at + 4).all(|at| units.contains(at));
+            if whole {
                 next = at + 4;
             }
-            four
+            whole
         }));
-        let turns = listed(of(Sort::Turn));
-        let around = listed((0..fields.len()).filter(|at| periods[*at] > 0.0));
-        Self { fields, sorts, rates, moving, rotations, turns, around, periods, ranges }
+        let turns = places(|motion| *motion == Motion::Angle);
+        let around = places(|motion| matches!(motion, Motion::Angle | Motion::Wrap));
+        Self { fields, rates, moving, rotations, turns, around, periods, ranges }
     }
 
     /// The field table.
@@ -101,23 +104,23 @@ impl Shape {
     }
 
     /// The fields that move, by their positions.
-    pub fn moving(&self) -> impl Iterator<Item = usize> + '_ {
-        unlisted(&self.moving)
+    pub fn moving(&self) -> impl Iterator<Item = usize> + use<> {
+        self.moving.iter()
     }
 
-    /// Whether anything moves at all.
+    /// Tells whether anything moves at all.
     pub fn moves(&self) -> bool {
-        self.moving.1 > 0
+        self.moving.0 != 0
     }
 
-    /// Places of the first components of quaternions, of four fields each.
-    pub fn rotations(&self) -> impl Iterator<Item = usize> + '_ {
-        unlisted(&self.rotations)
+    /// Positions of the first components of quaternions, of four fields each.
+    pub fn rotations(&self) -> impl Iterator<Item = usize> + use<> {
+        self.rotations.iter()
     }
 
-    /// Places of the angles, in turns.
-    pub fn turns(&self) -> impl Iterator<Item = usize> + '_ {
-        unlisted(&self.turns)
+    /// Positions of the angles, in turns.
+    pub fn turns(&self) -> impl Iterator<Item = usize> + use<> {
+        self.turns.iter()
     }
 
     /// Coordinates of a state that follows one with the coordinates `before`: what goes around
@@ -128,7 +131,7 @@ impl Shape {
             coords[at] = f64::from(values[at]);
         }
         if let Some(before) = before {
-            for at in unlisted(&self.around) {
+            for at in self.around.iter() {
                 let period = self.periods[at];
                 let from = before[at].rem_euclid(period) as f32;
                 let way = f64::from(way_around(from, values[at], period as f32));
@@ -136,11 +139,7 @@ impl Shape {
                 coords[at] += ((before[at] + way - coords[at]) / period).round() * period;
             }
             for at in self.rotations() {
-                let four = at..at + 4;
-                let pairs = coords[four.clone()].iter().zip(&before[four.clone()]);
-                if pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                    coords[four].iter_mut().for_each(|part| *part = -*part);
-                }
+                face(&mut coords[at..at + 4], &before[at..at + 4]);
             }
         }
         coords
@@ -151,14 +150,14 @@ impl Shape {
         self.rates.get(at).copied().flatten()
     }
 
-    /// Whether one only says how another moves: it moves too, but is seldom drawn.
+    /// Tells whether a field only says how another moves: it moves too, but is seldom drawn.
     pub fn is_rate(&self, at: usize) -> bool {
         self.rates[..self.fields.len()].contains(&Some(at))
     }
 
-    /// Whether one is an angle, in turns.
+    /// Tells whether a field is an angle, in turns.
     pub fn is_turn(&self, at: usize) -> bool {
-        self.sorts.get(at) == Some(&Sort::Turn)
+        self.turns.contains(at)
     }
 
     /// The distance between two points of a field's grid, in its units.
@@ -175,16 +174,13 @@ impl Shape {
     /// quaternions by their sign, and with these the rate. Which side it is may change when a
     /// state comes late.
     pub fn align(&self, position: &mut Coords, rate: &mut Coords, to: &Coords) {
-        for at in unlisted(&self.around) {
+        for at in self.around.iter() {
             let period = self.periods[at];
             position[at] += ((to[at] - position[at]) / period).round() * period;
         }
         for at in self.rotations() {
-            let four = at..at + 4;
-            let pairs = position[four.clone()].iter().zip(&to[four.clone()]);
-            if pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                position[four.clone()].iter_mut().for_each(|part| *part = -*part);
-                rate[four].iter_mut().for_each(|part| *part = -*part);
+            if face(&mut position[at..at + 4], &to[at..at + 4]) {
+                rate[at..at + 4].iter_mut().for_each(|part| *part = -*part);
             }
         }
     }
@@ -206,7 +202,6 @@ impl Shape {
             position[at] = if value.is_finite() { tamed } else { newest[at] };
         }
         for at in self.rotations() {
-            let length = |four: &Four| four.iter().map(|part| part * part).sum::<f64>().sqrt();
             let mut parts = four(&position[at..]);
             if length(&parts) < 1e-3 {
                 parts = four(&newest[at..]);
@@ -223,10 +218,10 @@ impl Shape {
     pub fn values(&self, coords: &Coords, steps: &Values) -> Values {
         let mut coords = *coords;
         for at in self.rotations() {
-            let four = &mut coords[at..at + 4];
-            let length = four.iter().map(|part| part * part).sum::<f64>().sqrt();
+            let parts = four(&coords[at..]);
+            let length = length(&parts);
             if length > 1e-6 {
-                four.iter_mut().for_each(|part| *part /= length);
+                coords[at..at + 4].copy_from_slice(&parts.map(|part| part / length));
             }
         }
         let mut values = *steps;

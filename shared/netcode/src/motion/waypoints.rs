@@ -30,16 +30,14 @@
 //! not hidden. Position is continuous but for that and for jumps; velocity is at arrivals for Hermite
 //! and the cubic spline, and for the latter at the target too.
 
-use super::ease::limited;
-use super::eased::{begin, finish, present};
 pub use super::extrapolator::Extrapolator;
 use super::fir::SPAN_MIN;
 use super::forecast::{Forecast, SLOWING_SECS};
 use super::forecaster::Forecaster;
 use super::interpolators::{hermite_slopes, hermite_weights};
-use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
-use super::track::TURNS_MAX;
-use super::track::{Coords, Knot, Shape, Track};
+use super::method::{HORIZON_SECS, Method, Rules};
+use super::present::{Course, LastFrame, Present};
+use super::track::{Coords, Knot, Shape, TURNS_MAX, Track};
 use crate::limits::FIELDS_MAX;
 
 mod joining;
@@ -54,9 +52,9 @@ pub use joining::Joining;
 pub const HORIZON_BOUNDS: (f64, f64) = (SLOWING_SECS, 20.0);
 
 /// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the
-/// newest state, within [`HORIZON_BOUNDS`].
+/// newest state, within [`HORIZON_BOUNDS`]; for a horizon that is no number [`HORIZON_SECS`].
 pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Box<dyn Method> {
-    Box::new(Waypoints::new(extrapolator, joining, horizon))
+    Box::new(Present::new(Waypoints::new(extrapolator, joining, horizon)))
 }
 
 /// See the module.
@@ -66,10 +64,6 @@ struct Waypoints {
     joining: Joining,
     forecast: Option<Forecast>,
     leg: Option<Leg>,
-    /// The last frame's time.
-    frame: Option<f64>,
-    /// The interval as last given, within bounds; anything before the first frame.
-    interval: f64,
 }
 
 /// The picture from one arrival to the next.
@@ -144,33 +138,11 @@ fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
 }
 
 impl Waypoints {
-    /// The horizon is kept within [`HORIZON_BOUNDS`]; if it is no number, it is the usual one.
     fn new(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Self {
         let (least, most) = HORIZON_BOUNDS;
         let horizon = if horizon.is_nan() { HORIZON_SECS } else { horizon.clamp(least, most) };
         let forecaster = Forecaster::new(extrapolator, horizon);
-        Self { forecaster, joining, forecast: None, leg: None, frame: None, interval: 1.0 }
-    }
-
-    fn learn(&mut self, track: &Track, rules: &dyn Rules) {
-        let Some(newest) = track.newest() else { return };
-        if self.forecast.as_ref().is_some_and(|forecast| forecast.time == newest.time) {
-            return;
-        }
-        let next = self.forecaster.forecast(track, newest, rules, self.interval);
-        let leg = match (&self.forecast, &self.leg, self.frame) {
-            (Some(old), Some(leg), Some(shown)) => {
-                let begin = begin(newest.arrival, shown);
-                self.next_leg(track, rules, begin, (old, leg), (newest, &next))
-            }
-            // Nothing was shown yet.
-            _ => {
-                let begin = newest.arrival;
-                Leg { begin, start: next.at(track.shape(), rules, begin), segment: None }
-            }
-        };
-        self.leg = Some(leg);
-        self.forecast = Some(next);
+        Self { forecaster, joining, forecast: None, leg: None }
     }
 
     /// From where the old leg leads to by its beginning.
@@ -178,7 +150,7 @@ impl Waypoints {
         &self,
         track: &Track,
         rules: &dyn Rules,
-        begin: f64,
+        (begin, over): (f64, f64),
         (old, leg): (&Forecast, &Leg),
         (newest, next): (&Knot, &Forecast),
     ) -> Leg {
@@ -202,7 +174,7 @@ impl Waypoints {
         if self.joining == Joining::Jump || shape.moving().any(snaps) {
             return Leg { begin, start: here, segment: None };
         }
-        let (over, span) = (self.interval, begin - leg.begin);
+        let span = begin - leg.begin;
         let due = begin + over;
         let mut target = next.at(shape, rules, due);
         shape.tame(&mut target, &newest.position);
@@ -234,35 +206,37 @@ impl Waypoints {
     }
 }
 
-impl Method for Waypoints {
-    fn timeline(&self) -> Timeline {
-        Timeline::Present
-    }
-
-    fn observe(&mut self, track: &Track, rules: &dyn Rules) {
-        self.learn(track, rules);
-    }
-
-    fn expect(&mut self, interval: f64) {
-        self.interval = limited(interval);
-    }
-
-    fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown {
-        if self.frame.is_none() {
-            self.interval = limited(at.interval);
-            if self.forecaster.is_even() {
-                // How long a step is was not known until now.
-                self.forecast = None;
+impl Course for Waypoints {
+    fn learn(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules, last: LastFrame) {
+        let next = self.forecaster.forecast(track, newest, rules, last.interval);
+        let leg = match (&self.forecast, &self.leg, last.begin(newest)) {
+            (Some(old), Some(leg), Some(begin)) => {
+                let times = (begin, last.interval);
+                self.next_leg(track, rules, times, (old, leg), (newest, &next))
             }
-        }
-        self.learn(track, rules);
-        let now = present(track, at.now);
-        self.frame = Some(now);
-        self.interval = limited(at.interval);
-        let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
-            return Shown { position: [0.0; FIELDS_MAX], starved: true };
+            // Nothing was shown yet.
+            _ => {
+                let begin = newest.arrival;
+                Leg { begin, start: next.at(track.shape(), rules, begin), segment: None }
+            }
         };
-        let position = leg.position(track.shape(), rules, forecast, now);
-        finish(track, now, forecast.horizon, position)
+        self.leg = Some(leg);
+        self.forecast = Some(next);
+    }
+
+    fn handle_interval(&mut self, _interval: f64) -> bool {
+        // The length of a step was not known until now.
+        self.forecaster.is_even()
+    }
+
+    fn position(&self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords {
+        let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
+            return [0.0; FIELDS_MAX];
+        };
+        leg.position(shape, rules, forecast, now)
+    }
+
+    fn horizon(&self) -> f64 {
+        self.forecaster.horizon
     }
 }
