@@ -14,6 +14,7 @@ use super::State;
 use super::history::{Frame, History};
 use crate::fields::Entity;
 use crate::game::Game;
+use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::wire::extrapolation::ReferenceStates;
 use crate::wire::fields::without_hidden;
 use crate::wire::range::{Recorder, Symbol};
@@ -59,6 +60,14 @@ pub(crate) struct Source<'a, G> {
     pub(crate) game: &'a G,
     pub(crate) history: &'a History,
     pub(crate) frame: &'a Frame,
+}
+
+impl<G> Source<'_, G> {
+    /// Age in ticks of an older frame, if it may be a baseline.
+    pub(crate) fn age(&self, then: &Frame) -> Option<u8> {
+        let age = self.frame.tick.since(then.tick);
+        (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
+    }
 }
 
 /// An encoding, and the place of its decisions in [`Encodings::symbols`].

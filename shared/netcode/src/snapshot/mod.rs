@@ -14,10 +14,10 @@
 //! - No coder has a memory from one packet to the next.
 
 pub mod encodings;
-mod frames;
 pub mod history;
 mod presence;
 pub mod priority;
+mod recent;
 pub mod sender;
 pub mod store;
 

@@ -5,17 +5,15 @@ use std::collections::VecDeque;
 
 use super::State;
 use super::encodings::{Encodings, Source};
-use super::frames::Frames;
 use super::history::History;
 use super::presence::Presence;
 use super::priority::{Owed, Priorities};
+use super::recent::Recent;
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Told;
-use crate::limits::{
-    BASELINE_AGE_TICKS_MAX, DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
-};
+use crate::limits::{DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX};
 use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
@@ -95,7 +93,7 @@ pub struct Sender {
     /// First packet that arrived, as of the first acknowledgement.
     heard_from: Option<u64>,
     /// Snapshots of which any packet arrived.
-    arrived: Frames,
+    arrived: Recent,
     /// Entity that the next snapshot starts with: the first of the last packet, if there were
     /// several, so that no regular loss always hits the same entities.
     cursor: u16,
@@ -147,7 +145,7 @@ impl Sender {
             priorities: Priorities::default(),
             rate,
             heard_from: None,
-            arrived: Frames::default(),
+            arrived: Recent::default(),
             cursor: 0,
             left_out: 0,
             space: Space::default(),
@@ -362,12 +360,9 @@ impl Sender {
 
     /// The references of most entities: the newest snapshot that arrived, and some before it.
     fn references<G: Game>(&self, source: &Source<'_, G>) -> References {
-        let (history, frame) = (source.history, source.frame);
+        let history = source.history;
         let mut references = References::NONE;
-        let age = |number: u64| {
-            let age = frame.tick.since(history.numbered(number)?.tick);
-            (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
-        };
+        let age = |number: u64| source.age(history.numbered(number)?);
         let Some(newest) = self.arrived.newest() else { return references };
         let Some(baseline) = age(newest) else { return references };
         references.push(baseline);
@@ -386,38 +381,6 @@ impl Sender {
             }
         }
         references
-    }
-
-    /// The references of one entity: the newest state that the client has, and those of the
-    /// packet's before it that the client has.
-    fn own_references<G: Game>(
-        &self,
-        source: &Source<'_, G>,
-        packet: References,
-        index: u16,
-        state: &State,
-    ) -> References {
-        let (history, frame) = (source.history, source.frame);
-        let mut own = References::NONE;
-        let Some(track) = self.presences.get(usize::from(index)) else { return own };
-        let Some(newest) = track.acked.newest() else { return own };
-        let usable = |number: u64| {
-            let then = history.numbered(number)?;
-            let age = frame.tick.since(then.tick);
-            let same = then.get(index)?.same_entity(state);
-            (same && (1..=BASELINE_AGE_TICKS_MAX).contains(&age)).then_some(age as u8)
-        };
-        let Some(baseline) = usable(newest) else { return own };
-        own.push(baseline);
-        for age in packet.iter().filter(|age| *age > baseline) {
-            let number = history.at(frame.tick.minus(u64::from(age))).map(|frame| frame.number);
-            if let Some(number) = number.filter(|number| track.acked.contains(*number))
-                && usable(number).is_some()
-            {
-                own.push(age);
-            }
-        }
-        own
     }
 
     /// Chooses what goes out, in the order of indices from the cursor on; returns the number of
@@ -449,17 +412,6 @@ impl Sender {
         listed
     }
 
-    /// The word that takes an entity back: only a client that saw it to its end is told that it is
-    /// gone.
-    fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
-        let (history, frame) = (source.history, source.frame);
-        let there = self.presences.get(usize::from(index)).and_then(|track| track.there);
-        let told = there.and_then(|number| history.numbered(number)?.get(index));
-        let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
-        let to_the_end = there.is_some_and(|number| number + 1 == frame.number);
-        if to_the_end && !lives { Change::Gone } else { Change::Hidden }
-    }
-
     fn coded<G: Game>(
         &self,
         encodings: &mut Encodings<G>,
@@ -468,12 +420,13 @@ impl Sender {
         index: u16,
     ) -> Chosen {
         let whole = |change| Chosen { index, change, symbols: (0, 0) };
+        let presence = self.presences.get(usize::from(index)).copied().unwrap_or_default();
         if self.priorities.is_urgent(index) {
-            return whole(self.away(source, index));
+            return whole(presence.away(source, index));
         }
         let Some(state) = source.frame.get(index) else { return whole(Change::Gone) };
         let own = state.owner == Some(self.reader);
-        let references = self.own_references(source, references, index, state);
+        let references = presence.references(source, references, index, state);
         match encodings.get(source, index, references, own) {
             Some((encoding, symbols)) => {
                 Chosen { index, change: Change::Known(references, encoding), symbols }

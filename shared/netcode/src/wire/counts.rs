@@ -32,13 +32,11 @@ impl Counts {
             }
         };
         add(0, 0, HEADER);
-        let mut from = HEADER;
-        for fields in &self.kinds {
-            add(HEADER, from, ENTITY);
-            for field in 0..*fields {
-                add(HEADER + ENTITY, from + ENTITY + field * FIELD, FIELD);
+        for (start, fields) in starts(&self.kinds) {
+            add(HEADER, start, ENTITY);
+            for field in 0..fields {
+                add(HEADER + ENTITY, start + ENTITY + field * FIELD, FIELD);
             }
-            from += ENTITY + fields * FIELD;
         }
         all
     }
@@ -74,12 +72,10 @@ impl Counts {
                 .sum()
         };
         let mut parts = vec![vec![sum(0, HEADER)]];
-        let mut start = HEADER;
-        for fields in &self.kinds {
+        for (start, fields) in starts(&self.kinds) {
             let field = |at| sum(start + ENTITY + at * FIELD, FIELD);
-            parts
-                .push(std::iter::once(sum(start, ENTITY)).chain((0..*fields).map(field)).collect());
-            start += ENTITY + fields * FIELD;
+            let part = std::iter::once(sum(start, ENTITY)).chain((0..fields).map(field));
+            parts.push(part.collect());
         }
         parts
     }
@@ -89,16 +85,6 @@ impl Counts {
     pub fn tables(&self, otherwise: &Tables) -> Tables {
         let mut tables = Tables::even(&self.kinds);
         let levels = &mut tables.levels;
-        let starts = |kinds: &[usize]| -> Vec<(usize, usize)> {
-            let one: &[usize] = if kinds.is_empty() { &[1] } else { kinds };
-            let mut start = HEADER;
-            let each = one.iter().map(|fields| {
-                let here = start;
-                start += ENTITY + fields * FIELD;
-                (here, *fields)
-            });
-            each.collect()
-        };
         for (at, level) in levels.iter_mut().enumerate().take(HEADER) {
             *level = self.level(at, &[], otherwise.levels[at]);
         }
@@ -118,8 +104,7 @@ impl Counts {
                 let field_start = start + ENTITY + field * FIELD;
                 for at in 0..FIELD {
                     let general = otherwise.levels[HEADER + ENTITY + at];
-                    let parent = parents(at).into_iter().map(|at| field_start + at).collect();
-                    let parent: Vec<usize> = parent;
+                    let parent: Vec<_> = parents(at).iter().map(|at| field_start + at).collect();
                     levels[field_start + at] = self.level(field_start + at, &parent, general);
                 }
             }

@@ -70,7 +70,7 @@ fn mask(field: &Field) -> u32 {
 
 /// From `base` to `value` the shorter way around 2^bits: -2^(bits-1) up to but excluding
 /// 2^(bits-1).
-fn difference(field: &Field, base: u32, value: u32) -> i32 {
+pub(crate) fn difference(field: &Field, base: u32, value: u32) -> i32 {
     let shift = 32 - field.bits;
     (value.wrapping_sub(base) << shift) as i32 >> shift
 }

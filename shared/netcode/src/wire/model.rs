@@ -110,11 +110,6 @@ impl Tables {
         Self { levels, kinds, digest }
     }
 
-    /// 64-bit FNV-1a of the levels.
-    pub fn digest(&self) -> u64 {
-        self.digest
-    }
-
     /// The tables from which those for `kinds` are written as a difference.
     fn ground(kinds: &[usize], general: &Self) -> Self {
         if kinds.is_empty() { Self::even(&[]) } else { general.spread(kinds) }
@@ -190,25 +185,6 @@ impl Tables {
         }
         bytes
     }
-
-    /// The likelihoods.
-    pub fn levels(&self) -> &[Level] {
-        &self.levels
-    }
-}
-
-/// Number of contexts, as `WIRE.md` states it.
-#[cfg(test)]
-pub(super) fn contexts_text() -> String {
-    format!(
-        "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of entity\n\
-         {ENTITY} and for each of its fields {FIELD}: {} for Zero, {} for Sign, {} for Exponent, {} for \
-         Mantissa.",
-        SIGN - ZERO,
-        EXPONENT - SIGN,
-        MANTISSA - EXPONENT,
-        FIELD - MANTISSA,
-    )
 }
 
 /// A LEB128 number of at most 28 bits.
@@ -232,14 +208,20 @@ fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// Decisions of tables for such kinds.
+/// For each kind the start of its decisions and its number of fields. Tables for any kinds are for
+/// one kind with one field.
+pub(super) fn starts(kinds: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    let kinds = if kinds.is_empty() { &[1] } else { kinds };
+    kinds.iter().scan(HEADER, |next, fields| {
+        let start = *next;
+        *next += ENTITY + fields * FIELD;
+        Some((start, *fields))
+    })
+}
+
+/// Number of decisions of tables for such kinds.
 pub(super) fn len(kinds: &[usize]) -> usize {
-    HEADER
-        + if kinds.is_empty() {
-            ENTITY + FIELD
-        } else {
-            kinds.iter().map(|fields| ENTITY + fields * FIELD).sum()
-        }
+    starts(kinds).last().map_or(HEADER, |(start, fields)| start + ENTITY + fields * FIELD)
 }
 
 /// Tables of a game, and the places of its decisions in them.
@@ -258,12 +240,7 @@ impl Layout {
             fit if fit.fit(kinds) => fit,
             _ => Cow::Owned(Tables::general().spread(&fields)),
         };
-        let starts = fields.iter().scan(HEADER, |start, fields| {
-            let here = *start;
-            *start += ENTITY + fields * FIELD;
-            Some(here)
-        });
-        Self { tables, kinds: starts.collect() }
+        Self { tables, kinds: starts(&fields).map(|(start, _)| start).collect() }
     }
 
     /// The likelihoods.

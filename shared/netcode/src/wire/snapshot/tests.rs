@@ -11,11 +11,11 @@ use crate::ids::EntityId;
 use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::random::Random;
 use crate::time::Rates;
-use crate::wire::documented;
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
 use crate::wire::model::Tables;
 use crate::wire::range::Recorder;
+use crate::wire::{Echo, documented};
 
 crate::record! {
     struct Ball {
