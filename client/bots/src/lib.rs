@@ -57,7 +57,7 @@ pub async fn run(
                     add(&mut report, &driver.session, stay.take(), now);
                     let (entry, client) = (config.games.get(game), driver.session.client());
                     stay = entry.ok().zip(client).map(|(entry, client)| Stay {
-                        controller: entry.autopilot(seed),
+                        controller: (entry.autopilot)(seed),
                         rates: client.common().rates(),
                         begun: now,
                         next_tick: now,

@@ -188,11 +188,6 @@ impl<I: Record> InputBuffer<I> {
         *self = Self { last, missed, late, ..Self::new(self.policy) };
     }
 
-    /// Number of ticks that ran without this player's input, since its first.
-    pub fn late(&self) -> u64 {
-        self.late
-    }
-
     /// What to tell the client of its inputs, and of its `missing` packets. The worst input is
     /// that of the last eight reports.
     pub fn report(&mut self, missing: u64) -> Option<InputReport> {
@@ -238,7 +233,7 @@ mod tests {
         let mut buffer = InputBuffer::new(Late::Repeat);
         let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).0.x;
         assert_eq!(run(&mut buffer, 1), 0);
-        assert_eq!(buffer.late(), 0);
+        assert_eq!(buffer.late, 0);
         let early = Micros(4000);
         assert_eq!(buffer.insert(Tick(1), Tick(3), Go { x: 3 }, None, early), Accepted::InTime);
         assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 2 }, None, -early), Accepted::InTime);
@@ -251,7 +246,7 @@ mod tests {
             Accepted::Ignored
         );
         assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
-        assert_eq!(buffer.late(), 3);
+        assert_eq!(buffer.late, 3);
         let report = buffer.report(7).unwrap();
         assert_eq!((report.newest, report.newest_early, report.late), (4, -50, Some(3)));
         assert_eq!((report.worst_back, report.worst_early, report.missing), (2, -4000, Some(7)));
@@ -266,7 +261,7 @@ mod tests {
         let mut buffer = InputBuffer::new(Late::Repeat);
         buffer.insert(Tick(1), Tick(4), Go { x: 4 }, None, Micros(4000));
         assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).0.x), [0, 0, 4, 4]);
-        assert_eq!(buffer.late(), 1);
+        assert_eq!(buffer.late, 1);
     }
 
     #[test]
@@ -318,7 +313,7 @@ mod tests {
         assert_eq!(came(&mut buffer, 4, 6..8), 2);
         assert_eq!(own(&mut buffer, 5), (vec![], 1));
         assert_eq!(own(&mut buffer, 6), (vec![], 2), "six waits for five");
-        assert_eq!(buffer.late(), 2);
+        assert_eq!(buffer.late, 2);
         assert_eq!(came(&mut buffer, 6, 5..6), 1);
         assert_eq!(own(&mut buffer, 7), (vec![5, 6, 7], 0));
         assert_eq!(came(&mut buffer, 7, 0..8), 0, "these ran");

@@ -144,16 +144,6 @@ impl<E: Entity> Past<E> {
         self.policy
     }
 
-    /// Number of ticks kept at present.
-    pub fn len(&self) -> usize {
-        self.ticks.len()
-    }
-
-    /// Tells whether no tick is kept.
-    pub fn is_empty(&self) -> bool {
-        self.ticks.is_empty()
-    }
-
     /// Remembers the state of a tick that has run: of what moves. Kinds whose fields all change in
     /// steps are left out.
     pub fn push(&mut self, tick: Tick, entities: &Entities<E>) {
@@ -396,7 +386,7 @@ mod tests {
         for tick in 0..9 {
             past.push(Tick(tick), &world(&[(id(0, 0), ball(1.0))]));
         }
-        assert!(past.is_empty());
+        assert!(past.ticks.is_empty());
         assert_eq!(seen(&past, at(3, 0.5), &world(&[(id(0, 0), ball(5.0))])), [(0, 5.0)]);
     }
 
@@ -409,7 +399,7 @@ mod tests {
             for tick in 0..500 {
                 past.push(Tick(tick), &world(&[(id(0, 0), ball(tick as f32))]));
             }
-            assert_eq!(past.len(), ticks, "{most_ms} ms at {tick_hz} Hz");
+            assert_eq!(past.ticks.len(), ticks, "{most_ms} ms at {tick_hz} Hz");
             // The oldest time that is accepted, at the tick after the newest.
             let span = past.policy().most.as_secs() * f64::from(tick_hz);
             let (whole, part) = ((500.0 - span).floor(), (500.0 - span).fract());
@@ -453,7 +443,7 @@ mod tests {
             }
             let present = world(&[(id(3, 1), states[newest])]);
             let (before, kept) = (present.clone(), past.ticks.clone());
-            let time = (newest as f32 - back).max((newest - past.len()) as f32);
+            let time = (newest as f32 - back).max((newest - past.ticks.len()) as f32);
             let (whole, part) = (time.floor(), time.fract());
             let mut scene = Entities::default();
             past.at(at(whole as u64, part), &present, &mut scene);

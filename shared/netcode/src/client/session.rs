@@ -232,7 +232,7 @@ impl Session {
             (None, Some(client)) => client.into_common(),
             (sent, _) => Common::new(welcome, sent.unwrap_or(now), now),
         };
-        let mut client = entry.client(welcome, common, now);
+        let mut client = (entry.client)(welcome, common, now);
         client.set_loop_filter(now, self.config.filter);
         client.record_motion(self.motion.is_some());
         self.client = Some(client);

@@ -80,11 +80,6 @@ impl Delay {
         self.delay
     }
 
-    /// Addition for rare cases, with the count of its failures.
-    pub fn margin(&self) -> &Margin {
-        &self.margin
-    }
-
     /// The delay in force.
     pub fn delay(&self) -> Micros {
         self.delay

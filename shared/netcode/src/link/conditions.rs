@@ -209,6 +209,10 @@ impl Both {
     }
 }
 
+const SPREADS: [(&str, Spread); 3] =
+    [("uniform", Spread::Uniform), ("normal", Spread::Normal), ("heavy", Spread::Heavy)];
+const ORDERS: [(&str, bool); 2] = [("kept", true), ("free", false)];
+
 /// Sets one property; none if there is no such property.
 fn set(way: &mut LinkConfig, key: &str, value: &str) -> Option<Result<(), ConditionsError>> {
     fn put<T>(place: &mut T, value: Option<T>) -> bool {
@@ -217,8 +221,10 @@ fn set(way: &mut LinkConfig, key: &str, value: &str) -> Option<Result<(), Condit
     let (good, example) = match key {
         "delay" => (put(&mut way.delay, time(value)), "delay=100ms"),
         "jitter" => (put(&mut way.jitter, time(value)), "jitter=30ms"),
-        "spread" => (put(&mut way.spread, spread(value)), "spread=uniform, normal or heavy"),
-        "order" => (put(&mut way.ordered, order(value)), "order=kept or order=free"),
+        "spread" => {
+            (put(&mut way.spread, named(value, &SPREADS)), "spread=uniform, normal or heavy")
+        }
+        "order" => (put(&mut way.ordered, named(value, &ORDERS)), "order=kept or order=free"),
         "loss" => (put(&mut way.loss, share(value)), "loss=5%"),
         "burst" => (put(&mut way.burst, number(value)), "burst=3"),
         "burst-loss" => (put(&mut way.burst_loss, share(value)), "burst-loss=80%"),
@@ -261,21 +267,8 @@ fn size(text: &str) -> Option<u32> {
     scaled(text, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6)]).map(|size| size as u32)
 }
 
-fn spread(text: &str) -> Option<Spread> {
-    match text {
-        "uniform" => Some(Spread::Uniform),
-        "normal" => Some(Spread::Normal),
-        "heavy" => Some(Spread::Heavy),
-        _ => None,
-    }
-}
-
-fn order(text: &str) -> Option<bool> {
-    match text {
-        "kept" => Some(true),
-        "free" => Some(false),
-        _ => None,
-    }
+fn named<T: Copy>(text: &str, values: &[(&str, T)]) -> Option<T> {
+    values.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
 }
 
 #[cfg(test)]

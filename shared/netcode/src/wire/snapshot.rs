@@ -261,11 +261,6 @@ impl<'l> SnapshotWriter<'l> {
         self.progress.count
     }
 
-    /// Bound of its present size in bytes.
-    pub fn bytes_max(&self) -> usize {
-        (self.cost.div_ceil(1024) + END_BITS).div_ceil(8) as usize
-    }
-
     /// The finished packet.
     pub fn finish(mut self) -> Vec<u8> {
         plain(&mut self.coder, Plain::More, false);

@@ -114,7 +114,7 @@ impl Server {
         let clock = Clock::start();
         config.start = LocalTime(0);
         config.unix_micros = clock.unix_of_start();
-        if games.len() < 2 {
+        if games.names().count() < 2 {
             config.rounds = None;
         }
         let positions = usize::from(config.players_max) + SPARE_CONNECTIONS;
@@ -126,7 +126,7 @@ impl Server {
         let mut rotation = Rotation::new(config);
         let entries: Vec<_> = games.iter().collect();
         for entry in entries.into_iter().cycle() {
-            match driver.play(entry.open(rotation)).await {
+            match driver.play((entry.open)(rotation)).await {
                 Some(next) => rotation = next,
                 None => break,
             }

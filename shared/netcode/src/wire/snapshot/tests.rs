@@ -177,7 +177,8 @@ fn write(
             break;
         }
     }
-    let (count, most) = (writer.count(), writer.bytes_max());
+    let count = writer.count();
+    let most = (writer.cost.div_ceil(1024) + END_BITS).div_ceil(8) as usize;
     let bytes = writer.finish();
     assert!(bytes.len() <= most, "{} bytes, not the {most} that were said", bytes.len());
     (bytes, count)
