@@ -40,52 +40,26 @@ pub struct Identity {
 }
 
 /// Why a server has no identity.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum IdentityError {
-    /// A file or directory could not be made, read or written.
     #[error("cannot {action} {}: {error}", path.display())]
-    Io {
-        /// The attempt, as a verb.
-        action: &'static str,
-        /// With which file or directory.
-        path: PathBuf,
-        /// The system's answer.
-        error: io::Error,
-    },
-    /// One of the two files is there without the other.
+    Io { action: &'static str, path: PathBuf, error: io::Error },
     #[error(
         "{} is there but {} is missing: restore the missing file from a backup, or remove the other \
          one to have a new identity made, which players will be warned about",
         present.display(), missing.display()
     )]
-    Half {
-        /// The file that is there.
-        present: PathBuf,
-        /// The file that is not.
-        missing: PathBuf,
-    },
-    /// A file is not what its name promises.
+    Half { present: PathBuf, missing: PathBuf },
     #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} away \
          to have a new identity made, which players will be warned about", path.display())]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// The mistake, continuing a sentence that begins with the file.
-        problem: String,
-    },
-    /// The key and the certificate are each fine but do not belong together.
+    Unusable { path: PathBuf, problem: String },
     #[error(
         "{} is not the private key of {}: restore the pair from one backup, or move both files away \
          to have a new identity made, which players will be warned about",
         key.display(), certificate.display()
     )]
-    Mismatch {
-        /// The certificate's file.
-        certificate: PathBuf,
-        /// The key's file.
-        key: PathBuf,
-    },
-    /// Making a key or signing a certificate failed.
+    Mismatch { certificate: PathBuf, key: PathBuf },
     #[error("cannot make a certificate: {0}")]
     Generate(#[from] rcgen::Error),
 }

@@ -16,15 +16,13 @@ use crate::identity::{Identity, IdentityError, map_seed};
 use crate::server::{BindError, Server};
 
 /// A server did not start.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
-    /// No certificate could be made.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// The server cannot listen.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// The system gives no thread or no sockets.
     #[error("cannot start a server in this process: {0}")]
     System(#[from] std::io::Error),
 }

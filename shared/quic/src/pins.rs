@@ -32,61 +32,31 @@ pub struct KnownHosts {
 }
 
 /// Why known servers could not be read or added to. Nothing has been changed then.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum PinError {
-    /// The file cannot be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        /// The attempt, as a verb.
-        action: &'static str,
-        /// The file, or the directory that it should be in.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// The file is bigger than [`FILE_BYTES_MAX`], or would become so.
+    Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error("{} may not be bigger than {FILE_BYTES_MAX} bytes", path.display())]
-    TooBig {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A line is neither empty, nor a comment, nor a server and its fingerprint.
+    TooBig { path: PathBuf },
     #[error("line {line} of {}: {problem}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The line, the first being 1.
-        line: usize,
-        /// The mistake.
-        problem: LineError,
-    },
-    /// The name of a server cannot stand in the file.
+    Malformed { path: PathBuf, line: usize, problem: LineError },
     #[error("{0:?} is not a server's host:port")]
     Host(String),
-    /// The server is known already, by another certificate. Only the player changes that, in the
-    /// file.
     #[error("{host} is known by another certificate, {known}")]
-    Changed {
-        /// The server.
-        host: String,
-        /// The certificate it is known by.
-        known: Fingerprint,
-    },
+    Changed { host: String, known: Fingerprint },
 }
 
 /// A mistake in a line of the file.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
-    /// The line is not text.
     #[error("not UTF-8")]
     Utf8,
-    /// There are not exactly two words.
     #[error("not a host:port and a fingerprint")]
     Words,
-    /// The first word is no host and port.
     #[error("it does not begin with a host:port")]
     Host,
-    /// The second word is no fingerprint.
     #[error(transparent)]
     Fingerprint(#[from] ParseFingerprintError),
 }

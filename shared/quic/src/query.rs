@@ -14,20 +14,13 @@ use crate::verify::client_config;
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A server does not tell its status.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum HealthError {
-    /// No answer.
     #[error("no answer from {0} within {TIMEOUT:?}")]
     Timeout(SocketAddr),
-    /// No connection, or one that broke.
     #[error("cannot reach {address}: {error}")]
-    Connection {
-        /// The server's address.
-        address: SocketAddr,
-        /// The failure, in words.
-        error: String,
-    },
-    /// The answer is not a status.
+    Connection { address: SocketAddr, error: String },
     #[error("{0} answers, but not as a Phaselock server does")]
     Answer(SocketAddr),
 }

@@ -1,4 +1,4 @@
-//! The outside of a session: its state, its orders to the transport, its news for the player.
+//! A session's state, its orders to the transport, its news for the player.
 
 use super::recorder::Recorded;
 use crate::fields::Kind;
@@ -16,7 +16,7 @@ pub enum State {
     Connected,
     /// Out of the game, and about to try again.
     Waiting {
-        /// Reason for which the last attempt failed, or the game before it ended.
+        /// Reason of the failed attempt or of the game's end.
         reason: String,
         /// Time of the next attempt.
         retry_at: LocalTime,
@@ -33,7 +33,8 @@ pub enum State {
 /// Order to the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Connect, and say so by [`Session::handle_connected`](super::Session::handle_connected) or [`Session::handle_lost`](super::Session::handle_lost).
+    /// Connect, then call [`Session::handle_connected`](super::Session::handle_connected) or
+    /// [`Session::handle_lost`](super::Session::handle_lost).
     Connect,
     /// Send a framed message on the control stream.
     Control(Vec<u8>),

@@ -95,38 +95,25 @@ impl fmt::Display for Conditions {
 }
 
 /// The reason for which a text describes no network.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsError {
-    /// Not a profile and not a property.
     #[error(
         "'{0}' is neither a profile ({profiles}) nor a property such as delay=100ms, jitter=30ms, \
          spread=normal, order=kept, loss=5%, burst=3, burst-loss=80%, stray-loss=1%, duplicate=1%, \
          rate=2Mbit, queue=64kB, seed=7", profiles = PROFILES.map(|(name, _)| name).join(", ")
     )]
     Unknown(String),
-    /// A property's value cannot be read.
     #[error("'{value}' is no {key}; write it as in {example}")]
-    Value {
-        /// Property.
-        key: String,
-        /// Text of the value.
-        value: String,
-        /// Correct example.
-        example: &'static str,
-    },
-    /// A change does not begin with its time.
+    Value { key: String, value: String, example: &'static str },
     #[error("'{0}' should begin with a time since the start and a colon, as in 10s: loss=5%")]
     Time(String),
-    /// Changes out of order.
     #[error("what changes over time must be in order, each later than the one before, within 24 h")]
     Order,
-    /// Something follows the end.
     #[error("nothing may follow 'repeat'")]
     AfterRepeat,
-    /// Too long to be meant.
     #[error("that is too long: at most {TEXT_BYTES_MAX} bytes and {CHANGES_MAX} changes")]
     TooLong,
-    /// A number out of range, or numbers that contradict each other.
     #[error(transparent)]
     Link(#[from] LinkError),
 }

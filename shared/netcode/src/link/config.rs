@@ -50,23 +50,16 @@ pub struct LinkConfig {
 }
 
 /// The reason for which properties are refused.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkError {
-    /// A number is outside of its range.
     #[error("{what} of a link must be {allowed}")]
-    Range {
-        /// Property.
-        what: &'static str,
-        /// Allowed range.
-        allowed: &'static str,
-    },
-    /// Losses do not add up.
+    Range { what: &'static str, allowed: &'static str },
     #[error(
         "losses do not add up: loss must lie between stray-loss and burst-loss, and bursts must be \
          long enough to make up for the time between them"
     )]
     Losses,
-    /// Properties of bursts without bursts.
     #[error(
         "stray-loss and burst-loss need burst=..., the mean length of a bad time in packets, of \
          more than 1: burst=3"

@@ -37,17 +37,11 @@ const EVENTS_MAX: usize = 8192;
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server cannot be bound.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// The address is not free, or not this machine's.
     #[error("cannot listen on {address}: {error}; is another server running there?")]
-    Socket {
-        /// The address.
-        address: SocketAddr,
-        /// The system's answer.
-        error: std::io::Error,
-    },
-    /// TLS does not take the certificate.
+    Socket { address: SocketAddr, error: std::io::Error },
     #[error("cannot use the certificate: {0}")]
     Crypto(String),
 }
