@@ -123,6 +123,11 @@ macro_rules! time_point {
         }
 
         impl $point {
+            /// The time in seconds.
+            pub fn as_secs(self) -> f64 {
+                Micros(self.0).as_secs()
+            }
+
             /// The low 32 bits, as packets carry them. They repeat after 71 minutes.
             pub fn low(self) -> u32 {
                 self.0 as u32

@@ -42,11 +42,6 @@ pub struct Picture<G: Game> {
     pub presentation_time: ServerTime,
 }
 
-/// A point of the server's time in seconds.
-fn secs(time: ServerTime) -> f64 {
-    time.0 as f64 / 1e6
-}
-
 /// A client in a game.
 #[derive(Debug)]
 pub struct Client<G: Game> {
@@ -192,8 +187,8 @@ impl<G: Game> Client<G> {
         let delay = self.common.delay.advance(now);
         let presentation_time = server_time - delay;
         let moment = Moment {
-            now: secs(server_time),
-            past: secs(presentation_time),
+            now: server_time.as_secs(),
+            past: presentation_time.as_secs(),
             interval: self.common.rates.snapshot_interval().as_secs(),
         };
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
@@ -338,7 +333,7 @@ impl<G: Game> AnyClient for Client<G> {
             }
         };
         self.common.counter.handle_received(&received);
-        let came = secs(self.common.pll.server_time(arrival));
+        let came = self.common.pll.server_time(arrival).as_secs();
         for told in self.store.told() {
             let state = told.state.as_ref();
             self.presenter.handle(&self.game, told.index, received.tick, state, came);

@@ -250,26 +250,21 @@ impl<G: Game> Prediction<G> {
                 Some(Slot { entity, ..*slot })
             })
             .collect();
-        let drawn_before = |id: EntityId| {
-            let slot = self.scene.get(id).filter(|_| self.others.was(id) || id == own);
-            slot.map(|slot| slot.entity.values())
+        let before_it = |id: EntityId| {
+            changes.replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
         };
-        let mut drawn: Vec<_> = self
+        let drawn: Vec<_> = self
             .others
             .ids()
             .chain([own])
             .filter_map(|id| {
-                let from = changes.replaced.iter().find(|(_, real)| *real == id);
-                let values = match from {
-                    Some((predicted_spawn, _)) => drawn_before(*predicted_spawn),
-                    None => drawn_before(id),
-                };
-                let error = self
-                    .errors
-                    .get(&from.map_or(id, |(predicted_spawn, _)| *predicted_spawn))
-                    .copied();
-                match values {
-                    Some(values) => Some((id, values, error.unwrap_or_default(), false)),
+                let then = before_it(id);
+                let is_new = then != own && !self.others.was(then);
+                match self.scene.get(then).filter(|_| !is_new) {
+                    Some(slot) => {
+                        let error = self.errors.get(&then).copied().unwrap_or_default();
+                        Some((id, slot.entity.values(), error, false))
+                    }
                     // It was shown as others are.
                     None => {
                         let shown = news.shown.get(id)?;
@@ -280,7 +275,7 @@ impl<G: Game> Prediction<G> {
             .collect();
         self.start(game, &news, &carried);
         self.errors.clear();
-        for (id, before, error, is_new) in drawn.drain(..) {
+        for (id, before, error, is_new) in drawn {
             let Some(slot) = self.scene.get(id) else { continue };
             // Predictions are compared at one tick; others were drawn between two.
             let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };

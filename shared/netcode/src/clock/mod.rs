@@ -1,9 +1,9 @@
 //! The three clocks, as state machines that are told the time.
 //!
 //! The server measures each client's clock ([`offset`]) and tells it in every snapshot. The client
-//! locks an oscillator to what it is told ([`pll`]): that is *server time*. *Prediction time* runs
-//! ahead of it by a lead that makes inputs arrive just in time ([`lead`]); *presentation time*
-//! runs behind it by a delay that makes snapshots arrive just in time ([`delay`]).
+//! locks an oscillator to that ([`pll`]): *server time*. *Prediction time* runs ahead by a lead
+//! that makes inputs arrive just in time ([`lead`]); *presentation time* runs behind by a delay
+//! that makes snapshots arrive just in time ([`delay`]).
 
 pub mod delay;
 pub mod lead;
@@ -41,7 +41,7 @@ impl Window {
         self.samples.push_back((now, value));
     }
 
-    /// The value that this part of the measurements does not exceed: 0 the least, 1 the greatest.
+    /// The value that a part of the measurements, 0 to 1, does not exceed.
     fn quantile(&self, part: f64) -> Option<Micros> {
         let mut values: Vec<_> = self.samples.iter().map(|(_, value)| *value).collect();
         let last = values.len().checked_sub(1)?;

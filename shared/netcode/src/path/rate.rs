@@ -275,6 +275,12 @@ impl SendRate {
         self.counts_from = now;
     }
 
+    fn try_lower(&mut self, now: LocalTime, lower: u64, sign: Sign, delivered: u64) {
+        let (rate, growth) = (self.rate, self.growth);
+        self.lower(now, lower);
+        self.trial = Some(Trial { sign, since: now, rate, growth, delivered });
+    }
+
     fn handle_fate(&mut self, now: LocalTime, sent: LocalTime, lost: bool) {
         if sent < self.counts_from {
             return;
@@ -298,7 +304,6 @@ impl SendRate {
 
     fn try_loss(&mut self, now: LocalTime) {
         let (used, delivered) = (self.used(now), self.acked.per_second(now));
-        let (rate, growth, share) = (self.rate, self.growth, self.loss);
         if used <= self.least {
             self.growth = GROWTH_MIN;
             return;
@@ -313,9 +318,8 @@ impl SendRate {
         }
         // What arrived, and what the path itself loses of that.
         let passing = delivered * ALL / (ALL - self.own_loss);
-        self.lower(now, passing.min(used) / 20 * 19);
-        let sign = Sign::Loss { share, acked: 0, lost: 0 };
-        self.trial = Some(Trial { sign, since: now, rate, growth, delivered });
+        let sign = Sign::Loss { share: self.loss, acked: 0, lost: 0 };
+        self.try_lower(now, passing.min(used) / 20 * 19, sign, delivered);
     }
 
     fn judge_loss(&mut self, now: LocalTime, sent: LocalTime, trial: Trial) {
@@ -347,7 +351,6 @@ impl SendRate {
 
     fn try_queue(&mut self, now: LocalTime, queue: Micros) {
         let (used, delivered) = (self.used(now), self.acked.per_second(now));
-        let (rate, growth) = (self.rate, self.growth);
         if used <= self.least {
             self.growth = GROWTH_MIN;
             return;
@@ -355,9 +358,7 @@ impl SendRate {
         // As much less as empties the queue in two seconds, within bounds.
         let less = (queue.0 / 2).clamp(150_000, 500_000).unsigned_abs();
         let passing = delivered - delivered * less / 1_000_000;
-        self.lower(now, passing.min(used));
-        let sign = Sign::Queue(queue);
-        self.trial = Some(Trial { sign, since: now, rate, growth, delivered });
+        self.try_lower(now, passing.min(used), Sign::Queue(queue), delivered);
     }
 
     fn judge_queue(&mut self, now: LocalTime, trial: Trial) {

@@ -14,11 +14,10 @@ use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_TRACKS_MAX, FIELDS_MAX};
 use crate::motion::choice::Choice;
-use crate::motion::interpolate::cut_between;
+use crate::motion::interpolate::{blend_values, cut_between};
 use crate::motion::method::{Method, Moment, Rules};
 use crate::motion::smoothing::RenderError;
-use crate::motion::track::KNOTS_MAX;
-use crate::motion::track::{Coords, Shape, Track};
+use crate::motion::track::{KNOTS_MAX, Shape, Track};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
 
@@ -84,12 +83,6 @@ struct ShownTrack {
     late_truth: Option<(Values, Values)>,
 }
 
-/// Picture of an entity.
-struct Picture {
-    values: Values,
-    starved: bool,
-}
-
 impl<G: Game> Presenter<G> {
     /// Shows as the game would have it.
     pub fn new(rates: Rates) -> Self {
@@ -121,7 +114,7 @@ impl<G: Game> Presenter<G> {
     }
 
     fn time_of(&self, tick: Tick) -> f64 {
-        self.rates.time_of(tick).0 as f64 / 1e6
+        self.rates.time_of(tick).as_secs()
     }
 
     /// A state came, or the word that an entity is no more, at a server time in seconds. One that
@@ -180,10 +173,10 @@ impl<G: Game> Presenter<G> {
         // Packets that come later than that are refused.
         let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
         self.slots.retain(|index, slot_tracks| {
-            if let Some((track, picture)) = slot_tracks.show(game, rates, choices, ghost, at, secs)
-            {
-                starved += usize::from(picture.starved);
-                shown.insert(track.slot(*index, &picture.values));
+            let picture = slot_tracks.show(game, rates, choices, ghost, at, secs);
+            if let Some((track, values, is_starved)) = picture {
+                starved += usize::from(is_starved);
+                shown.insert(track.slot(*index, &values));
             }
             !slot_tracks.tracks.is_empty() || at.now - slot_tracks.gone <= straggle
         });
@@ -308,7 +301,7 @@ impl SlotTracks {
         ghost: Option<Choice>,
         at: Moment,
         secs: f64,
-    ) -> Option<(&ShownTrack, Picture)> {
+    ) -> Option<(&ShownTrack, Values, bool)> {
         // What is over cannot come back, whatever the timeline.
         while self.tracks.front().is_some_and(|track| track.ends.is_some_and(|end| end < at.past)) {
             self.tracks.pop_front();
@@ -331,8 +324,8 @@ impl SlotTracks {
                 method.observe(&track.known, &rules);
             }
         }
-        let picture = track.show(at, secs, &rules);
-        Some((track, picture))
+        let (values, starved) = track.show(at, secs, &rules);
+        Some((track, values, starved))
     }
 }
 
@@ -386,22 +379,22 @@ impl ShownTrack {
         };
         let part = ((time - before.0) / (after.0 - before.0).max(1e-6)) as f32;
         let fields = self.known.shape().fields();
-        let shown = crate::motion::interpolate::blend_values(fields, &before.1, &after.1, part);
+        let shown = blend_values(fields, &before.1, &after.1, part);
         self.late_truth = Some((shown, *values));
     }
 
-    fn show(&mut self, at: Moment, secs: f64, rules: &dyn Rules) -> Picture {
+    /// Values to draw, and whether states were missing for them.
+    fn show(&mut self, at: Moment, secs: f64, rules: &dyn Rules) -> (Values, bool) {
         let shape = *self.known.shape();
         let fields = shape.fields();
         let time = self.method.timeline().time(at);
         self.known.forget_before(at.past.min(time));
         let steps = steps(&self.known, time);
         if !shape.moves() {
-            return Picture { values: *steps, starved: false };
+            return (*steps, false);
         }
         let shown = self.method.show(&self.known, at, rules);
-        let position = self.finite(&shown.position);
-        let values = shape.values(&position, steps);
+        let values = shape.values(&shown.position, steps);
         let rates = self.known.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
         self.error.decay_on_the_way(fields, secs as f32, &rates);
         if let Some(before) = self.takes_over.take() {
@@ -419,15 +412,7 @@ impl ShownTrack {
             self.drawn.push_back((at.now, values));
         }
         // Of what is over there is nothing more to come.
-        Picture { values, starved: shown.starved && self.ends.is_none() }
-    }
-
-    /// Methods show nothing but numbers; if one did not, the newest state would do.
-    fn finite(&self, position: &Coords) -> Coords {
-        match self.known.newest() {
-            Some(newest) if !position.iter().all(|at| at.is_finite()) => newest.position,
-            _ => *position,
-        }
+        (values, shown.starved && self.ends.is_none())
     }
 }
 

@@ -267,12 +267,9 @@ impl Layout {
 pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 {
     let start = which as usize * EXPONENTS;
     let one_more = u64::from(value) + 1;
-    let exponent = 63 - one_more.leading_zeros();
-    let mut read = 0;
-    while read < 32 && coder.bit(start + read as usize, read < exponent) {
-        read += 1;
-    }
-    let rest = (one_more & ((1 << exponent) - 1)) as u32;
+    let own = one_more.ilog2();
+    let rest = (one_more & ((1 << own) - 1)) as u32;
+    let read = exponent(coder, 32, own, |at| start + at);
     let value = (1_u64 << read) + u64::from(coder.raw(rest, read)) - 1;
     value.min(u64::from(u32::MAX)) as u32
 }
@@ -282,24 +279,31 @@ pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 
 pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
     let start = GAP + before.min(3) as usize * GAPS;
     let one_more = value + 1;
-    let exponent = one_more.ilog2();
+    let most = GAP_EXPONENTS as u32 - 1;
+    let exponent = exponent(coder, most, one_more.ilog2(), |at| start + at * 4);
+    mantissa(coder, start + exponent as usize * 4 + 1, exponent, one_more) - 1
+}
+
+/// Codes an exponent, up to `most`.
+fn exponent<C: Coder>(coder: &mut C, most: u32, value: u32, at: impl Fn(usize) -> usize) -> u32 {
     let mut read = 0;
-    while (read as usize) < GAP_EXPONENTS - 1
-        && coder.bit(start + read as usize * 4, read < exponent)
-    {
+    while read < most && coder.bit(at(read as usize), read < value) {
         read += 1;
     }
-    let mut all = 1_u32;
-    for at in (0..read).rev() {
-        let yes = one_more >> at & 1 == 1;
-        let digit = match read - 1 - at {
-            0 => coder.bit(start + read as usize * 4 + 1, yes),
-            1 => coder.bit(start + read as usize * 4 + 2 + (all & 1) as usize, yes),
+    read
+}
+
+/// Codes `count` binary digits after the first. The two highest are not evenly spread.
+fn mantissa<C: Coder>(coder: &mut C, start: usize, count: u32, value: u32) -> u32 {
+    (0..count).rev().fold(1, |read, at| {
+        let yes = value >> at & 1 == 1;
+        let digit = match count - 1 - at {
+            0 => coder.bit(start, yes),
+            1 => coder.bit(start + 1 + (read & 1) as usize, yes),
             _ => coder.even(yes),
         };
-        all = all << 1 | u32::from(digit);
-    }
-    all - 1
+        read << 1 | u32::from(digit)
+    })
 }
 
 /// Codes whether an entity is as extrapolated, given which of the two `lately` were.
@@ -375,27 +379,12 @@ pub(crate) fn residual<C: Coder>(
     let broad = ((known.class / 2) * BROAD[1] + near / 2) * BROAD[2] + far / 2;
     let exponents = start + EXPONENT + (broad * 2 + usize::from(below)) * MAGNITUDES;
     let size = value.unsigned_abs();
-    let exponent = size.checked_ilog2().unwrap_or(0);
-    let mut read = 0;
-    while read + 1 < bits
-        && coder.bit(exponents + (read as usize).min(MAGNITUDES - 1), read < exponent)
-    {
-        read += 1;
-    }
-    // The two highest digits after the first are not evenly spread.
-    let mut size_read = 1_u32;
-    for at in (0..read).rev() {
-        let yes = size >> at & 1 == 1;
-        let done = read - 1 - at;
-        let digit = if done < 2 {
-            let position = if done == 0 { 0 } else { 1 + (size_read & 1) as usize };
-            coder.bit(start + MANTISSA + (read as usize).min(MAGNITUDES - 1) * 4 + position, yes)
-        } else {
-            coder.even(yes)
-        };
-        size_read = size_read << 1 | u32::from(digit);
-    }
-    if below { -(size_read as i32) } else { size_read as i32 }
+    let magnitude = |exponent: usize| exponent.min(MAGNITUDES - 1);
+    let value = size.checked_ilog2().unwrap_or(0);
+    let exponent = exponent(coder, bits - 1, value, |at| exponents + magnitude(at));
+    let digits = start + MANTISSA + magnitude(exponent as usize) * 4;
+    let size = mantissa(coder, digits, exponent, size) as i32;
+    if below { -size } else { size }
 }
 
 /// Start of a field's decisions.

@@ -131,7 +131,7 @@ async fn run(
     let writer = tokio::spawn(write(connection.clone(), send, writes, newcomer));
     let wanted = || seen.upgrade().is_some_and(|peer| !peer.closing.load(Ordering::Relaxed));
     let reason = read(&connection, receive, client, room, wanted).await;
-    room.lost(client, reason).await;
+    room.send(Event::Lost { client, reason }).await;
     // The room lets go of its end, which ends the writer.
     let _ = writer.await;
     Ok(())

@@ -225,13 +225,13 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         let past = f64::from(tick) / 100.0 + 0.005;
         let at = Moment { now: past + 0.1, past, interval: 0.02 };
         let track = track.current(at).expect("it is there");
-        let picture = track.show(at, 0.01, &crate::motion::NoRules);
+        let (values, starved) = track.show(at, 0.01, &crate::motion::NoRules);
         assert!(
-            (picture.values[0] - (tick as f32 + 0.5)).abs() < 0.01,
+            (values[0] - (tick as f32 + 0.5)).abs() < 0.01,
             "{} at {tick}",
-            picture.values[0]
+            values[0]
         );
-        assert!(!picture.starved);
+        assert!(!starved);
     }
 }
 
