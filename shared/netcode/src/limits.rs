@@ -1,5 +1,5 @@
-//! Every bound of the netcode in one place, each with its unit and its reason. Bounds that depend
-//! on each other are tied together at compile time at the end.
+//! Every bound of the netcode, each with its unit and its reason. `const` assertions at the end tie
+//! those together that depend on each other.
 
 use crate::time::{Micros, Rates};
 
