@@ -7,9 +7,8 @@ use super::config::{LinkConfig, LinkError, Schedule, Spread};
 use super::way::Link;
 use crate::time::{LocalTime, Micros};
 
-/// The named networks, each way. They are round numbers in the range of what is measured on such
-/// networks, not the figures of any one of them: delays after Ookla's and the FCC's published
-/// medians of access networks, tails and losses arbitrary.
+/// The named networks, each way: round numbers in the range of published medians (Ookla, FCC);
+/// tails and losses are arbitrary.
 pub const PROFILES: [(&str, &str); 6] = [
     ("lan", "delay=500us,jitter=500us,order=kept"),
     (
@@ -39,8 +38,8 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 
 /// The network between a client and its server: a link each way.
 ///
-/// Written as a list of properties after an optional profile, and, after `;` and a time since the
-/// start, what changes then; at last, when all starts over:
+/// Written as an optional profile and a list of properties; after each `;` and a time since the
+/// start, the changes of that time, or `repeat`:
 ///
 /// - `wifi`
 /// - `delay=100ms,jitter=30ms,loss=5%,burst=3`
@@ -61,14 +60,12 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// | `queue=64kB` | bytes that may wait for that | 64 kB |
 /// | `seed=7` | of all chance | 1 |
 ///
-/// Jitter beyond the delay, evenly or normally spread, thus leaves a part of the packets without
-/// any delay, and the mean above `delay`: with `delay=0ms,jitter=30ms` half of them arrive at
-/// once.
+/// Jitter beyond the delay leaves a part of the packets without delay, and the mean above `delay`:
+/// with `delay=0ms,jitter=30ms` half of them arrive at once.
 ///
-/// What waits for a limited rate leaves at the rate in force, also where that changes meanwhile.
+/// Waiting packets leave at the rate in force, also after a change.
 ///
-/// `up.` or `down.` before a property (but `seed`) makes it count for one way only: `up` is from
-/// client to server.
+/// `up.` (from client to server) or `down.` before a property, except `seed`, limits it to one way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
     /// From the client to the server.
@@ -81,7 +78,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The links, with nothing under way; `start` is when their schedules start.
+    /// The two links, with nothing under way; `start` is the begin of their schedules.
     pub fn links<T: Clone>(&self, start: LocalTime) -> (Link<T>, Link<T>) {
         let up = Link::starting(start, self.up.clone(), self.seed << 1);
         (up, Link::starting(start, self.down.clone(), (self.seed << 1) | 1))

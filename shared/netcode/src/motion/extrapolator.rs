@@ -8,24 +8,22 @@ use super::track::Track;
 /// First stage of a method that shows the present: the expected motion from the newest state on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Extrapolator {
-    /// Standing at the newest place: the thesis's point to point.
+    /// Standing at the newest position: the thesis's point to point.
     Hold,
-    /// A weighted sum of the last three places, with weights for the spacing that there is.
+    /// A weighted sum of the last three positions, by their spacing.
     Fir(Filter),
-    /// The same with the weights of equal steps whatever the spacing is, as the thesis's Table 1
-    /// has Catmull-Rom and Richardson: the sum is the position one
-    /// [`Moment::interval`](super::Moment) after the newest state. Before and beyond that time
-    /// the thing is on the straight line through that and the newest place. With
-    /// [`Filter::ThesisQuadratic`] it is the same as with [`Filter::CatmullRom`].
+    /// The same with the weights of equal steps whatever the spacing, as in the thesis's Table 1:
+    /// the sum is the position one [`Moment::interval`](super::Moment) after the newest state, and
+    /// the thing is on the straight line through the two. With [`Filter::ThesisQuadratic`] it is
+    /// the same as with [`Filter::CatmullRom`].
     Uniform(Filter),
-    /// Straight on at the rates that the newest state states, or that follow from the state
-    /// before.
+    /// Straight on at the rates of the newest state, stated or since the state before.
     Reckoned,
-    /// A filtered place and rate.
+    /// A filtered position and rate.
     Kalman,
     /// By the game's own rules; straight on where they say nothing.
     Rules,
-    /// Whichever of several has lately erred least.
+    /// The one of several with the least recent error.
     Adaptive,
 }
 
@@ -67,9 +65,8 @@ named! { Extrapolator, "extrapolator":
 }
 
 impl Extrapolator {
-    /// Forecast from the state that is `back` before the newest. An even step is `interval`
-    /// seconds long. None where the track does not reach back so far, or the extrapolator has a
-    /// memory.
+    /// Forecast from the state that is `back` before the newest; an even step is `interval`
+    /// seconds. None where the track is too short, or the extrapolator has a memory.
     pub(super) fn forecast(self, track: &Track, back: usize, interval: f64) -> Option<Forecast> {
         let knot = track.back(back)?;
         let earlier = [track.back(back + 1), track.back(back + 2)];
