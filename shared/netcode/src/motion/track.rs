@@ -6,9 +6,8 @@ use super::rotation::{self, four, length};
 use crate::fields::{Field, Motion, Values, way_around};
 use crate::limits::FIELDS_MAX;
 
-/// Where an entity is, in its fields' units: one coordinate a field. What goes around is
-/// unwrapped: angles go on beyond a turn, places beyond the period; neighbouring quaternions have
-/// the same sign. Fields that do not move by themselves have coordinate 0.
+/// Position of an entity, one coordinate a field, in its units. Wrapping fields are unwrapped, and
+/// neighbouring quaternions have the same sign. Fields that change in steps have 0.
 pub type Coords = [f64; FIELDS_MAX];
 
 /// A set of fields, by their positions.
@@ -123,8 +122,8 @@ impl Shape {
         self.turns.iter()
     }
 
-    /// Coordinates of a state that follows one with the coordinates `before`: what goes around
-    /// goes the shorter way on from there, quaternions keep their sign.
+    /// Coordinates of a state after one with the coordinates `before`: wrapping fields go the
+    /// shorter way on, quaternions keep their sign.
     pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
         let mut coords = [0.0; FIELDS_MAX];
         for at in self.moving() {
@@ -135,7 +134,7 @@ impl Shape {
                 let period = self.periods[at];
                 let from = before[at].rem_euclid(period) as f32;
                 let way = f64::from(way_around(from, values[at], period as f32));
-                // By whole periods, so that nothing is rounded however long it goes on.
+                // By whole periods, without rounding.
                 coords[at] += ((before[at] + way - coords[at]) / period).round() * period;
             }
             for at in self.rotations() {
@@ -145,7 +144,7 @@ impl Shape {
         coords
     }
 
-    /// The position of the field that says by how much one changes in a second, if there is one.
+    /// Position of the field that states the rate of another, if there is one.
     pub fn stated(&self, at: usize) -> Option<usize> {
         self.rates.get(at).copied().flatten()
     }
@@ -170,9 +169,8 @@ impl Shape {
         self.ranges[at]
     }
 
-    /// Brings coordinates of one track to others' side: what goes around by whole periods,
-    /// quaternions by their sign, and with these the rate. Which side it is may change when a
-    /// state comes late.
+    /// Brings coordinates of one track to the side of others: wrapping ones by whole periods,
+    /// quaternions and their rates by their sign. A late state may change the side.
     pub fn align(&self, position: &mut Coords, rate: &mut Coords, to: &Coords) {
         for at in self.around.iter() {
             let period = self.periods[at];
@@ -185,9 +183,9 @@ impl Shape {
         }
     }
 
-    /// Makes coordinates such as may be shown: within what the fields can hold, what goes around
-    /// within [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no
-    /// number is as in the newest state.
+    /// Makes coordinates fit to be shown: within the fields' ranges, wrapping ones within
+    /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. For no number it
+    /// takes the newest state's.
     pub fn tame(&self, position: &mut Coords, newest: &Coords) {
         for at in self.moving() {
             let (least, most) = self.ranges[at];
@@ -196,8 +194,7 @@ impl Shape {
                 period => (newest[at] - TURNS_MAX * period, newest[at] + TURNS_MAX * period),
             };
             let value = position[at];
-            // As `clamp`, but for its check of the ends: this is done for every field in every
-            // frame.
+            // Faster than `clamp`: this is done for every field in every frame.
             let tamed = value.max(least).min(most);
             position[at] = if value.is_finite() { tamed } else { newest[at] };
         }
@@ -214,7 +211,7 @@ impl Shape {
         }
     }
 
-    /// The values to draw at some coordinates; what moves in steps is as in `steps`.
+    /// The values to draw at some coordinates, with the steps of `steps`.
     pub fn values(&self, coords: &Coords, steps: &Values) -> Values {
         let mut coords = *coords;
         for at in self.rotations() {
@@ -250,9 +247,8 @@ pub struct Knot {
     pub values: Values,
     /// Its coordinates.
     pub position: Coords,
-    /// By how much they change in a second: where another field says so, that; else as from the
-    /// knot before, and 0 for the first. Rotations as if they turned uniformly from the knot
-    /// before.
+    /// Change of the coordinates a second: as another field states it, else since the knot before,
+    /// 0 for the first. Rotations as if they turned uniformly.
     pub rate: Coords,
 }
 
@@ -263,11 +259,11 @@ pub struct Track {
     knots: VecDeque<Knot>,
 }
 
-/// Turns, or periods, that what goes around is shown from the newest state's at most. Arbitrary;
-/// what spins 60 times a second stays within for a second.
+/// Most periods from the newest state at which wrapping fields are shown. Arbitrary; 60 turns a
+/// second stay within for a second.
 pub const TURNS_MAX: f64 = 64.0;
 
-/// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
+/// Knots that are kept: half a second of them at the fastest rate, and more. The oldest go first.
 pub(crate) const KNOTS_MAX: usize = 80;
 
 impl Track {
@@ -281,8 +277,8 @@ impl Track {
         &self.shape
     }
 
-    /// A state came. Returns whether it is the newest: one that was overtaken takes its place
-    /// among the older ones; one whose time is there already, or that is no number, is left out.
+    /// Takes in a state; returns whether it is the newest. Overtaken ones take their place; a
+    /// second one of a time, or nonsense, is left out.
     pub fn push(&mut self, time: f64, arrival: f64, values: &Values) -> bool {
         let numbers = time.is_finite() && arrival.is_finite();
         if !numbers || !values.iter().all(|value| value.is_finite()) {
@@ -332,8 +328,7 @@ impl Track {
         }
     }
 
-    /// Drops what lies before a time, except for the few knots before it that methods look back
-    /// on.
+    /// Drops what lies before a time, except for the knots that methods look back on.
     pub fn forget_before(&mut self, time: f64) {
         /// As many as any method looks back on.
         const LOOK_BACK: usize = 8;
