@@ -1,10 +1,8 @@
-//! Everybody else, as they are shown: for each entity its tracks, and the method that shows the
-//! track of the moment.
+//! The presentation of everybody else: for each entity its tracks, and the method that shows one.
 //!
-//! A *track* is one entity's states without a break: it begins when the entity appears or is put
-//! elsewhere, and ends when it is gone, put elsewhere again, or its slot has another tenant.
-//! Tracks begin and end on the timeline that their method shows: whoever is shown in the past
-//! appears and goes in the past as well. Nothing is blended from one track into the next.
+//! A *track* is one entity's states without a break: from its appearance or teleport to the next
+//! teleport, its end, or the slot's next tenant. Tracks begin and end on the timeline of their
+//! method. Nothing is blended from one track into the next.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -41,8 +39,7 @@ pub struct Trace<E> {
     pub shown: Slot<E>,
     /// The state that another method would show.
     pub ghost: Option<Slot<E>>,
-    /// Where it was shown at the moment of a state that came later, and that state: how far the
-    /// picture was off what went on just then.
+    /// The picture at the moment of a state that came later, and that state.
     pub late_truth: Option<(Slot<E>, Slot<E>)>,
 }
 
@@ -51,8 +48,7 @@ pub struct Trace<E> {
 struct SlotTracks {
     /// Oldest first; those that are over for good are dropped.
     tracks: VecDeque<ShownTrack>,
-    /// When it was last empty, as far as is known: what was overtaken by that word begins no
-    /// track.
+    /// Time at which it was last empty, as far as is known: older states begin no track.
     gone: f64,
 }
 
@@ -74,7 +70,7 @@ struct ShownTrack {
     choice: Choice,
     method: Box<dyn Method>,
     ghost: Option<(Choice, Box<dyn Method>)>,
-    /// Rest of a picture that was elsewhere: another method's, or a prediction's.
+    /// Rest of another method's picture, or of a prediction's.
     error: RenderError,
     /// The next picture goes on from here.
     takes_over: Option<Values>,
@@ -117,8 +113,8 @@ impl<G: Game> Presenter<G> {
         self.rates.time_of(tick).as_secs()
     }
 
-    /// A state came, or the word that an entity is no more, at a server time in seconds. One that
-    /// was overtaken finds its place, if it belongs to a track that is known.
+    /// Takes in a state, or the end of an entity, at a server time in seconds. An overtaken state
+    /// finds its place in a known track.
     pub fn handle(
         &mut self,
         game: &G,
@@ -139,8 +135,7 @@ impl<G: Game> Presenter<G> {
             return;
         };
         let values = unpack_values(kind_table.fields, &state.packed);
-        // A state of an age is that of so many ticks before. Own time never runs back, so these
-        // are in order.
+        // A state's age moves it back. Own time never runs back, so these are in order.
         let age = age_of(kind_table.fields, &state.packed);
         let time = self.time_of(tick.minus(age));
         let slot_tracks = self.slots.entry(index).or_default();
@@ -148,14 +143,14 @@ impl<G: Game> Presenter<G> {
         slot_tracks.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
     }
 
-    /// An entity that was shown by other means is no more: its past is not shown either.
+    /// Forgets an entity that was shown by other means and is gone.
     pub fn forget(&mut self, id: EntityId) {
         if let Some(slot_tracks) = self.slots.get_mut(&id.index) {
             slot_tracks.tracks.retain(|track| track.generation != id.generation);
         }
     }
 
-    /// An entity was shown by other means, last with these values: its picture goes on from there.
+    /// Goes on with an entity from the values with which it was last shown by other means.
     pub fn hand_over(&mut self, id: EntityId, shown: &Values) {
         let track =
             self.slots.get_mut(&id.index).and_then(|slot_tracks| slot_tracks.tracks.back_mut());
@@ -164,8 +159,8 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// Everybody at a moment, and how many of those that move lack the states to be shown as they
-    /// should. `secs` have passed since the frame before.
+    /// Everybody at a moment, and the number of moving entities that lack states. `secs` have
+    /// passed since the frame before.
     pub fn show(&mut self, game: &G, at: Moment, secs: f64) -> (Entities<G::Entity>, usize) {
         let mut shown = Entities::default();
         let mut starved = 0;
@@ -310,7 +305,7 @@ impl SlotTracks {
         let rules = Extrapolation::new(game, rates, track.kind);
         let chosen = choices[usize::from(track.kind)];
         if track.choice != chosen {
-            // If it was just handed over, what was drawn here was not to be seen.
+            // A hand-over just before counts more than what was drawn here.
             let drawn = track.drawn.back().map(|(_, values)| *values);
             track.takes_over = track.takes_over.or(drawn);
             track.choice = chosen;
@@ -359,7 +354,7 @@ impl ShownTrack {
         }
     }
 
-    /// Whether a state belongs to this track.
+    /// Tells whether a state belongs to this track.
     fn fits(&self, state: &State, fields: &[Field], values: &Values) -> bool {
         let same =
             (self.generation, self.kind, self.owner) == (state.generation, state.kind, state.owner);
@@ -416,7 +411,7 @@ impl ShownTrack {
     }
 }
 
-/// Whether a kind of entity moves other than in steps, so that it matters how it is shown.
+/// Tells whether a kind of entity moves other than in steps.
 pub fn is_moving(fields: &[Field]) -> bool {
     fields.iter().any(|field| !matches!(field.motion, Motion::Step | Motion::Cut))
 }

@@ -1,19 +1,18 @@
 //! The order of entities when not all fit into a snapshot: one client's priority accumulators.
 //!
 //! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): each snapshot adds an
-//! entity's weight to its sum, the greatest sums are sent, and a sum that was sent starts again
-//! from nothing. Important entities are sent more often, and no relevant one starves; the tests
-//! prove the bound.
+//! entity's weight to its sum, the greatest sums are sent, and a sent entity starts again from 0.
+//! So important entities are sent more often, and none starves; the tests prove the bound.
 //!
-//! For each snapshot: [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
-//! entity that may be sent, [`urgent`](Priorities::urgent) for each that the client must be told
-//! is gone, [`order`](Priorities::order), and [`sent`](Priorities::sent) for what went out. Later
-//! [`lost`](Priorities::lost) for what did not arrive; for what did, there is nothing to call.
+//! For each snapshot call [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
+//! entity that may be sent, [`urgent`](Priorities::urgent) for each whose end the client must be
+//! told, [`order`](Priorities::order), and [`sent`](Priorities::sent) for each that went out. Call
+//! [`lost`](Priorities::lost) later for each that did not arrive.
 //!
 //! *Invariants:*
 //! - The order depends on the calls alone: sums, then indices.
-//! - Nothing is remembered of an entity that is not relevant, so that its old sum does not put it
-//!   first when it returns, and a loss that is noticed late brings nothing back.
+//! - An irrelevant entity is forgotten: it returns without its old sum, and a late loss restores
+//!   nothing.
 
 use crate::limits::ENTITIES_MAX;
 
