@@ -192,7 +192,10 @@ mod tests {
     /// By looking at each.
     fn brute(entities: &[(u16, Option<Vec2>)], viewpoint: Vec2, radius: f32) -> Vec<u16> {
         let inside = |at: Vec2| {
-            let (dx, dy) = (f64::from(at.x) - f64::from(viewpoint.x), f64::from(at.y) - f64::from(viewpoint.y));
+            let (dx, dy) = (
+                f64::from(at.x) - f64::from(viewpoint.x),
+                f64::from(at.y) - f64::from(viewpoint.y),
+            );
             let finite = at.is_finite() && viewpoint.is_finite() && radius >= 0.0;
             finite && dx * dx + dy * dy <= f64::from(radius) * f64::from(radius)
         };
@@ -226,7 +229,9 @@ mod tests {
             assert_eq!(found, [1, 5, 7], "cells of {cell}");
             grid.near(Vec2::ZERO, f32::INFINITY, None, &mut found);
             assert_eq!(found, [1, 2, 5, 7]);
-            for (viewpoint, radius) in [(Vec2::NAN, 1.0), (Vec2::ZERO, -1.0), (Vec2::ZERO, f32::NAN)] {
+            for (viewpoint, radius) in
+                [(Vec2::NAN, 1.0), (Vec2::ZERO, -1.0), (Vec2::ZERO, f32::NAN)]
+            {
                 grid.near(viewpoint, radius, None, &mut found);
                 assert_eq!(found, [5]);
             }
@@ -240,8 +245,9 @@ mod tests {
             let way = (f64::from(b) - f64::from(a)).rem_euclid(f64::from(PERIOD));
             way.min(f64::from(PERIOD) - way)
         };
-        let inside =
-            |at: Vec2| way(viewpoint.x, at.x).hypot(way(viewpoint.y, at.y)) <= f64::from(radius) * (1.0 + 1e-9);
+        let inside = |at: Vec2| {
+            way(viewpoint.x, at.x).hypot(way(viewpoint.y, at.y)) <= f64::from(radius) * (1.0 + 1e-9)
+        };
         let near = entities.iter().filter(|(_, position)| position.is_none_or(inside));
         let mut found: Vec<u16> = near.map(|(index, _)| *index).collect();
         found.sort_unstable();

@@ -1,5 +1,4 @@
-//! A server inside another program, on a thread of its own and a port of the system's choice: for
-//! playing alone, and for tests.
+//! A server inside another program, on a thread of its own and a port of the system's choice.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
@@ -37,8 +36,7 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts a server for this machine alone, with these games in turn, two rounds of each, and
-    /// everything else at its default.
+    /// Starts a server for this machine alone, with two rounds of each of these games in turn.
     pub fn start(games: Games, bots: u16) -> Result<Self, LocalError> {
         let seed = Clock::seed();
         let config = RoomConfig {

@@ -10,7 +10,7 @@ use crate::framing::read_frame;
 use crate::socket::unspecified;
 use crate::verify::client_config;
 
-/// A healthy server answers within a few milliseconds; one that takes longer than this is not.
+/// Longest time for an answer; a healthy server takes a few milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A server does not tell its status.
@@ -25,8 +25,7 @@ pub enum HealthError {
     Answer(SocketAddr),
 }
 
-/// Asks the server at an address for its status. Whose certificate it shows does not matter:
-/// nothing secret is told, and nothing that is answered is acted upon.
+/// Asks a server for its status, whatever its certificate: nothing secret is told.
 pub async fn query(address: SocketAddr) -> Result<Status, HealthError> {
     let failed = |error: &dyn std::fmt::Display| HealthError::Connection {
         address,

@@ -1,9 +1,8 @@
-//! Encodings of the newest snapshot's entities, made once for all clients that have the same older
-//! states.
+//! Encodings of the newest snapshot's entities, shared by all clients with the same older states.
 //!
-//! An encoding depends on an entity's state, on its references, and on whether the reader owns it.
-//! It is kept as decisions with their likelihoods; each client's packet then is one pass of the
-//! range coder over them.
+//! An encoding depends on an entity's state, its references, and whether the reader owns it. Its
+//! decisions are kept with their likelihoods; each client's packet is one pass of the range coder
+//! over them.
 
 #![expect(clippy::disallowed_types, reason = "nothing depends on the order of the map")]
 
@@ -32,7 +31,7 @@ impl Key {
     }
 }
 
-/// Hasher of keys, which need not withstand an attacker: only the server makes them.
+/// Hasher of keys, which only the server makes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spread(u64);
 

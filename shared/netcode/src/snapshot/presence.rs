@@ -14,7 +14,7 @@ use crate::wire::state::Codec;
 pub(super) struct Presence {
     /// Snapshots of which the client acknowledged its state.
     pub(super) acked: Recent,
-    /// Newest snapshot in which it was sent as present; none if the client knows that it is not.
+    /// Newest snapshot in which it was sent as present; none if the client knows that it is away.
     pub(super) there: Option<u64>,
     /// The word that it is gone is under way.
     pub(super) leaving: bool,
@@ -26,8 +26,7 @@ pub(super) struct Presence {
 const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
 
 impl Presence {
-    /// Tells whether the newest state at the client is the present one, and stays so without
-    /// another.
+    /// Tells whether the client's newest state is the present one, and stays so.
     pub(super) fn knows<G: Game>(
         &self,
         codec: &Codec<G>,
@@ -40,7 +39,7 @@ impl Presence {
             return false;
         }
         let (history, frame) = (source.history, source.frame);
-        // States from before the client was told that the entity is away do not count.
+        // States from before the last word that it is away do not count.
         let since = history.changed(index, own).max(self.away.map_or(0, |away| away + 1));
         let newest = self.acked.newest().filter(|newest| *newest >= since);
         let then = newest.and_then(|newest| history.numbered(newest));

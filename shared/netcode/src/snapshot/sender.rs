@@ -1,5 +1,4 @@
-//! The server's knowledge of one client: the states that it has, the packets under way, and what
-//! goes out next.
+//! The server's knowledge of one client: its states, the packets under way, and the next ones.
 
 use std::collections::VecDeque;
 
@@ -49,7 +48,7 @@ struct SentPacket {
 }
 
 impl SentPacket {
-    /// Puts its content back in line: the packet is lost, or its fate will never be known.
+    /// Puts its content back in line, after a loss or without a known fate.
     fn take_back(&mut self, presences: &mut [Presence], priorities: &mut Priorities) {
         for (index, said) in &mut self.entities {
             match said {
@@ -76,9 +75,9 @@ pub struct NeverSent;
 /// Packets by which an arrival must overtake a packet for that to count as lost (RFC 9002, 6.1.1).
 const REORDERED_MAX: u64 = 3;
 
-/// Snapshots from the baseline back to the other references, if the client has them. Near ones
-/// tell the present motion, far ones its rate to a fraction of a step. Found by trying, on bodies
-/// that fly and tumble and on cubes that fall and pile up.
+/// Snapshots from the baseline back to the other references. Near ones tell the present motion, far
+/// ones its rate to a fraction of a step. Found by trying, on bodies that fly and tumble and on
+/// cubes that fall and pile up.
 const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
 
 /// Packer of one client's snapshots.
@@ -94,8 +93,8 @@ pub struct Sender {
     heard_from: Option<u64>,
     /// Snapshots of which any packet arrived.
     arrived: Recent,
-    /// Entity that the next snapshot starts with: the first of the last packet, if there were
-    /// several, so that no regular loss always hits the same entities.
+    /// Entity that the next snapshot starts with: the first of the last packet, so that no regular
+    /// loss always hits the same entities.
     cursor: u16,
     left_out: usize,
     space: Space,
@@ -240,10 +239,9 @@ impl Sender {
         }
     }
 
-    /// Packs the newest snapshot in `history` into packets of at most `packet_bytes`: as much as
-    /// fits of what is `relevant`, which is in the order of indices. `header` lacks its sequence
-    /// number and references. At least one packet goes out, however little is in it: it carries
-    /// the clock.
+    /// Packs the newest snapshot into packets of at most `packet_bytes`: as much as fits of what is
+    /// `relevant`, by rising indices. `header` lacks its sequence number and references. At least
+    /// one packet goes out, since it carries the clock.
     #[expect(clippy::too_many_arguments, reason = "a snapshot depends on all of this")]
     pub fn snapshot<G: Game>(
         &mut self,
@@ -309,7 +307,7 @@ impl Sender {
             if self.sent.len() == SENT_PACKETS_MAX
                 && let Some(mut forgotten) = self.sent.pop_front()
             {
-                // Else its word that an entity is gone would count as under way for ever.
+                // Else its word of an entity's end would count as under way for ever.
                 if forgotten.fate == Fate::Unknown {
                     forgotten.take_back(&mut self.presences, &mut self.priorities);
                 }
@@ -336,8 +334,7 @@ impl Sender {
         self.space = space;
     }
 
-    /// Lists what there is to send: what is relevant, and what the client may believe to be
-    /// present but may not see, or is gone.
+    /// Lists what there is to send: relevant entities, and those that the client must forget.
     fn enlist<G: Game>(&mut self, codec: &Codec<G>, source: &Source<'_, G>, relevant: &[Told]) {
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
         if self.presences.len() < last {
@@ -383,8 +380,7 @@ impl Sender {
         references
     }
 
-    /// Chooses what goes out, in the order of indices from the cursor on; returns the number of
-    /// entities that were listed.
+    /// Chooses what goes out, by indices from the cursor on; returns the number of listed entities.
     fn choose<G: Game>(
         &mut self,
         space: &mut Space,

@@ -63,8 +63,8 @@ pub struct Store<G> {
     versions: BTreeMap<u16, VecDeque<Version>>,
 }
 
-/// Ticks for which states are kept beyond the greatest age of a baseline, for packets that
-/// overtook each other. Arbitrary; half a second at 60 Hz.
+/// Ticks for which states are kept beyond the greatest age of a baseline, for overtaken packets.
+/// Arbitrary.
 const SLACK_TICKS: u64 = 32;
 
 impl<G: Game> Store<G> {

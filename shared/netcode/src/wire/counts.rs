@@ -10,7 +10,7 @@ pub struct Counts {
     /// No and yes.
     counts: Vec<[f64; 2]>,
     kinds: Vec<usize>,
-    /// Decisions that are even, by the one with a context before them.
+    /// Even decisions, by the last one with a context before them.
     even: Vec<f64>,
     last: usize,
 }
@@ -57,8 +57,8 @@ impl Counts {
         self.counts.iter().flatten().chain(&self.even).sum()
     }
 
-    /// What all that was counted costs by tables for the same kinds, in bits: the header's, and
-    /// for each kind what is said of an entity apart from its fields, and each field.
+    /// Cost of everything counted by tables for the same kinds, in bits: of the header, then for
+    /// each kind of the entity and of each field.
     pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
         let sum = |from: usize, len: usize| -> f64 {
             (from..from + len)
@@ -80,8 +80,7 @@ impl Counts {
         parts
     }
 
-    /// The tables. What was seen seldom goes by what is known of similar cases, and what was never
-    /// seen goes by `otherwise`.
+    /// The tables. Rare decisions go by similar ones, unseen ones by `otherwise`.
     pub fn tables(&self, otherwise: &Tables) -> Tables {
         let mut tables = Tables::even(&self.kinds);
         let levels = &mut tables.levels;
@@ -91,7 +90,7 @@ impl Counts {
         for (start, fields) in starts(&self.kinds) {
             for at in 0..ENTITY {
                 let parent = if at < USUAL {
-                    // By how it changes now, whatever it did before and its neighbours do.
+                    // All decisions of the same present change.
                     let now = at / (ACTIVITIES * 4) * (ACTIVITIES * 4);
                     (start + now..start + now + ACTIVITIES * 4).collect()
                 } else {
@@ -112,8 +111,7 @@ impl Counts {
         Tables::of(tables.levels, tables.kinds)
     }
 
-    /// The level of a decision, drawn towards that of its parents together, and these towards
-    /// `general`.
+    /// The level of a decision, drawn towards its parents' together, and these towards `general`.
     fn level(&self, at: usize, parents: &[usize], general: Level) -> Level {
         let likely = 1.0 / (1.0 + libm::exp((128.0 - f64::from(general)) / 16.0));
         // Worth so many observations; arbitrary.
@@ -131,7 +129,7 @@ impl Counts {
     }
 }
 
-/// The decisions of a field that are like one of them: the same class, whatever surprised before.
+/// Similar decisions of a field: of the same class, whatever the residuals before.
 fn parents(at: usize) -> Vec<usize> {
     if at < EXPONENT {
         let block = NEAR * FAR;

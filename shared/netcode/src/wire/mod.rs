@@ -21,7 +21,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 
-pub use datagram::{Echo, game_of, is_of_game, mark_game};
+pub use datagram::{Echo, is_of_game, mark_game};
 pub use error::WireError;
 #[cfg(test)]
 pub(crate) use tests::documented;

@@ -1,10 +1,9 @@
-//! Frozen tables of likelihoods that snapshots are coded with, and each decision's place in them.
+//! Frozen tables of likelihoods for the coding of snapshots, and each decision's place in them.
 //!
-//! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood of its own
-//! that depends on what is known by then. The likelihoods come from recorded play, once, by a
-//! trainer ([`Counts`](super::counts::Counts)); a client and a server never adapt them, so there
-//! is nothing between the two that a lost packet could put out of step. They are part of the
-//! game's hash.
+//! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood that depends on
+//! what is known by then. A trainer ([`Counts`](super::counts::Counts)) takes the likelihoods from
+//! recorded play; client and server never adapt them, so no lost packet can put them out of step.
+//! They are part of the game's hash.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
@@ -14,7 +13,7 @@ use super::hash::fnv1a;
 use super::range::{Coder, EVEN, Level};
 use crate::fields::Kind;
 
-/// A number in a packet's header, each with statistics of its own.
+/// A number in a packet's header, with statistics of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Held,
@@ -35,12 +34,12 @@ pub(crate) enum Number {
 pub(super) const NUMBERS: usize = 12;
 /// Numbers have at most 32 bits, so exponents up to 32.
 pub(super) const EXPONENTS: usize = 33;
-/// Indices have 12 bits. For each exponent there is its decision and three of the two digits after
-/// the first, and all that for each size of the gap before.
+/// Indices have 12 bits. For each size of the gap before and each exponent there is the exponent's
+/// decision and three of the two digits after the first.
 pub(super) const GAP_EXPONENTS: usize = 13;
 pub(super) const GAPS: usize = GAP_EXPONENTS * 4;
 pub(super) const GAP: usize = NUMBERS * EXPONENTS;
-/// Decisions of a header, and of what lies between entities.
+/// Decisions of a header, and of the gaps between entities.
 pub(super) const HEADER: usize = GAP + 4 * GAPS;
 
 /// Classes of predicted values: the expected move, or the certainty and the nearness to a step.
@@ -93,14 +92,14 @@ pub enum TablesError {
 const VERSION: &[u8] = b"phaselock tables 4\n";
 
 impl Tables {
-    /// Tables for games without their own, trained on all scenes together.
+    /// Tables for games without their own, trained on all scenes.
     pub fn general() -> &'static Self {
         static GENERAL: std::sync::LazyLock<Tables> =
             std::sync::LazyLock::new(|| Tables::included(include_bytes!("general.tables")));
         &GENERAL
     }
 
-    /// Tables in which each decision is as likely as not.
+    /// Tables in which all decisions are even.
     pub fn even(kinds: &[usize]) -> Self {
         Self::of(vec![EVEN; len(kinds)], kinds.to_vec())
     }
@@ -115,8 +114,7 @@ impl Tables {
         if kinds.is_empty() { Self::even(&[]) } else { general.spread(kinds) }
     }
 
-    /// Reads tables that a build includes. Unreadable ones only make packets larger; a test checks
-    /// each game's.
+    /// Reads included tables. Unreadable ones only make packets larger; a test checks each game's.
     pub fn included(bytes: &[u8]) -> Self {
         Self::parse(bytes).unwrap_or_else(|_| Self::even(&[]))
     }
@@ -140,9 +138,9 @@ impl Tables {
         Self::of(levels, kinds.to_vec())
     }
 
-    /// Reads a file of tables: the version line; the number of kinds and each one's fields, a byte
-    /// each; then, up to the end, a varint for how many levels are those of the general tables,
-    /// another for how many follow that are not, and these, a byte each.
+    /// Reads a file of tables: the version line; the number of kinds and of each one's fields, a
+    /// byte each; then, up to the end, a varint for how many levels are those of the general
+    /// tables, another for how many others follow, and these, a byte each.
     pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
         let mut rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?.iter();
         let count = *rest.next().ok_or(TablesError::Length)?;
@@ -150,7 +148,7 @@ impl Tables {
         if kinds.len() != usize::from(count) {
             return Err(TablesError::Length);
         }
-        // The general ones must not ask for themselves.
+        // The general tables must not ask for themselves.
         let mut levels = match kinds.as_slice() {
             [] => Self::even(&[]).levels,
             kinds => Self::general().spread(kinds).levels,
@@ -274,8 +272,7 @@ pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 
     value.min(u64::from(u32::MAX)) as u32
 }
 
-/// Codes the number of indices left out, given the gap `before`. Gaps repeat: where every other
-/// entity is of a kind that is seldom sent, all are the same.
+/// Codes the number of indices left out, given the gap `before`: gaps repeat.
 pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
     let start = GAP + before.min(3) as usize * GAPS;
     let one_more = value + 1;
@@ -306,7 +303,7 @@ fn mantissa<C: Coder>(coder: &mut C, start: usize, count: u32, value: u32) -> u3
     })
 }
 
-/// Codes whether an entity is as extrapolated, given which of the two `lately` were.
+/// Codes whether an entity is as extrapolated, given the two before it (`lately`).
 pub(crate) fn extrapolated<C: Coder>(
     coder: &mut C,
     layout: &Layout,
@@ -320,17 +317,16 @@ pub(crate) fn extrapolated<C: Coder>(
     coder.bit(layout.entity(kind) + EXTRAPOLATED + context, yes)
 }
 
-/// Decisions about an entity with one context each. All kinds share them, since the kind may not
-/// be known yet.
+/// Decisions about an entity with one context each, shared by all kinds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plain {
-    /// Its references are the packet's, as those of the entity before were or were not.
+    /// The references are the packet's, given whether the entity before had them.
     Usual(bool),
-    /// It has the packet's reference of that number.
+    /// The packet's reference of a number is among the entity's.
     Present(usize),
     Known,
     There,
-    /// It is gone, not hidden.
+    /// The entity is gone, not hidden.
     Gone,
     Owned,
     /// Another entity follows.

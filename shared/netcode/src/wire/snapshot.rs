@@ -1,5 +1,5 @@
-//! The snapshot packet, from the server to a client: timing, and entities, each against a state
-//! of it that the client acknowledged. A snapshot may take several packets; each is useful alone.
+//! The snapshot packet, from the server to a client: a header, and entities, each against
+//! acknowledged states. A snapshot may take several packets; each is useful alone.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
@@ -71,8 +71,8 @@ fn add_digest(sum: u32, digest: u32) -> u32 {
     (sum.rotate_left(5) ^ digest).wrapping_mul(0x0100_0193)
 }
 
-/// Bits of a packet's checksum. A mismatch means that the two sides extrapolated differently, or
-/// that one of them is wrong about what the other has; QUIC sees to it that no byte is.
+/// Bits of a packet's checksum, which tells of different extrapolations or references; QUIC
+/// protects the bytes.
 const CHECK_BITS: u32 = 16;
 
 fn check(sum: u32) -> u32 {
@@ -83,12 +83,12 @@ fn check(sum: u32) -> u32 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     count: usize,
-    /// The index behind the last, and how many indices lie between the first and it.
+    /// Index behind the last entity, and the number of indices since the first.
     next: u16,
     turned: u32,
     /// The gap before the last entity.
     gap: u32,
-    /// Bits of the two before: as extrapolated.
+    /// Two bits: the entities before were as extrapolated.
     lately: u8,
     /// The one before had the packet's references.
     usual: bool,
@@ -136,8 +136,7 @@ impl Coder for Meter<'_> {
     }
 }
 
-/// Bits of the end of a packet: that nothing more comes, at its dearest; the checksum; the coder's
-/// last byte.
+/// Bits of a packet's end: the last decision at its dearest, the checksum, the coder's last byte.
 const END_BITS: u32 = 12 + CHECK_BITS + 8;
 
 /// Writer of one packet.
@@ -153,8 +152,7 @@ pub struct SnapshotWriter<'l> {
 }
 
 impl<'l> SnapshotWriter<'l> {
-    /// Starts a packet for `reader`, who sees the hidden fields of what it owns, in an empty
-    /// buffer.
+    /// Starts a packet for `reader`, who sees all fields of its own entities, in an empty buffer.
     pub fn new<G: Game>(
         codec: &'l Codec<G>,
         mut header: SnapshotHeader,
@@ -177,7 +175,7 @@ impl<'l> SnapshotWriter<'l> {
     }
 
     /// Adds an entity, with its fields' decisions if it is [`Change::Known`], unless the packet
-    /// then has more than `bytes_max`. Indices must rise, but may go around once.
+    /// exceeds `bytes_max` then. Indices rise, but may go around once.
     pub fn push<G: Game>(
         &mut self,
         index: u16,
@@ -300,14 +298,13 @@ pub struct Told {
     pub index: u16,
     /// Its state at the packet's tick; none if it is gone or hidden.
     pub state: Option<State>,
-    /// It is hidden, not gone.
+    /// True if it is hidden, not gone.
     pub hidden: bool,
 }
 
-/// Reads a packet that may be anything into `told`, which is cleared first. `near` is a tick near
-/// the packet's, `reader` the player that it was sent to, and `known` finds the state that an
-/// entity had at a tick, if it was received. Nothing else is changed; the caller commits what it
-/// gets.
+/// Reads any bytes as a packet into `told`, which is cleared first. `near` is a tick near the
+/// packet's, `reader` its player, and `known` finds an entity's received state at a tick. Nothing
+/// else is changed; the caller commits.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
     codec: &Codec<G>,

@@ -55,7 +55,7 @@ impl State {
     }
 }
 
-/// The data on which both sides agree to read the same from the same bytes.
+/// The data that both sides need to read the same from the same bytes.
 #[derive(Debug)]
 pub struct Codec<G> {
     rates: Rates,
@@ -153,7 +153,7 @@ impl<G: Game> Codec<G> {
         let mut told = self.extrapolate(game, kind, own, past, past.base());
         let mut steered = *past.base();
         let mut changed = false;
-        // A field changed since which the next counter counts ticks.
+        // A field changed: the next counter counts ticks since then.
         let mut restarts = false;
         for (at, field) in fields.iter().enumerate().filter(|(_, field)| field.steering) {
             if field.drift == 0.0 {

@@ -19,7 +19,7 @@ use crate::settings;
 use crate::socket::EcnCleared;
 use crate::verify::{Seen, client_config};
 
-/// A server that does not answer for so long is tried at its next address, or later.
+/// Time for an answer before the next address is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Longest duration of a goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -102,7 +102,7 @@ impl Carrier {
         let _ = self.events.send(event).await;
     }
 
-    /// Carries until the connection is lost, or the player's side closes it.
+    /// Carries until either side ends the connection.
     async fn carry(&mut self, connected: Connected) {
         let Connected { endpoint, connection, mut send, mut receive } = connected;
         self.tell(Event::Connected).await;
@@ -124,7 +124,7 @@ impl Carrier {
                 }
             }
         };
-        // The connection is lost when all its messages are handed on: the last one may say why.
+        // Messages are handed on first: the last one may say why.
         let lost = async { tokio::join!(control, datagrams).1 };
         let outputs = async {
             loop {
@@ -177,7 +177,7 @@ async fn connect(options: &Options, events: &mpsc::Sender<Event>) -> Result<Conn
 
     let mut last = Lost::retry(format!("{} has no address", address.host));
     for mut remote in found {
-        // An IPv4 address in IPv6's clothes; not every system lets an IPv6 socket talk to it.
+        // An IPv4-mapped address; not every system lets an IPv6 socket talk to it.
         if let IpAddr::V4(ip) = remote.ip().to_canonical() {
             remote.set_ip(ip.into());
         }

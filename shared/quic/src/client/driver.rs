@@ -13,8 +13,8 @@ use super::carrier::Carrier;
 use super::{EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX, Options};
 use crate::clock::Clock;
 
-/// A session over QUIC. Call [`receive`](Self::receive), then press keys on the
-/// [`session`](Self::session), then [`transmit`](Self::transmit): once a frame, or whenever
+/// A session over QUIC. Call [`receive`](Self::receive), press keys on the
+/// [`session`](Self::session), call [`transmit`](Self::transmit): once a frame, or whenever
 /// [`wait`](Self::wait) returns. Dropping it leaves the server.
 #[derive(Debug)]
 pub struct Driver {
@@ -118,8 +118,8 @@ impl Driver {
         }
     }
 
-    /// Waits until something comes or the session has something to do, `until` at the latest.
-    /// An event waits for [`receive`](Self::receive): until that is called, this returns at once.
+    /// Waits until something comes or the session has something to do, `until` at the latest. It
+    /// returns at once while an event waits for [`receive`](Self::receive).
     pub async fn wait(&mut self, until: LocalTime) {
         if self.came.is_some() {
             return;
@@ -141,8 +141,7 @@ impl Driver {
         }
     }
 
-    /// The certificate of a server that was met for the first time and is remembered from now on.
-    /// Told once.
+    /// The certificate of a new server that is remembered from now on; told once.
     pub fn take_pinned(&mut self) -> Option<Fingerprint> {
         self.pinned.take()
     }

@@ -1,8 +1,8 @@
 //! The driver: carries what quinn receives to the room and what the room says to quinn.
 //!
-//! One task owns the room. Each connection has a task that reads and one that writes; none of them
-//! can hold up the room, because everything towards a client is dropped or ends it when it does
-//! not keep up, and everything towards the room is bounded.
+//! One task owns the room. Each connection has a task that reads and one that writes. None can hold
+//! up the room: what a client does not take is dropped or ends it, and what goes to the room is
+//! bounded.
 
 mod connection;
 mod drive;
@@ -62,8 +62,7 @@ impl Server {
         Self::with_controller(socket, identity, None)
     }
 
-    /// A server on any carrier of packets; with another congestion controller than this crate's
-    /// own, to compare the two.
+    /// A server on any socket, optionally with another congestion controller, to compare.
     pub fn with_controller(
         socket: Arc<dyn AsyncUdpSocket>,
         identity: &Identity,
@@ -96,9 +95,8 @@ impl Server {
         self.address
     }
 
-    /// Plays these games in turn, each for as many rounds as the configuration says, until
-    /// `shutdown` resolves to the reason that everybody is told. The room's start is set here.
-    /// Without any game this returns at once.
+    /// Plays these games in turn, each for the configured rounds, until `shutdown` resolves to the
+    /// reason for the players. The room's start is set here. Without a game this returns at once.
     pub async fn run(
         self,
         games: &Games,

@@ -27,14 +27,13 @@ pub struct InputReport {
     pub newest: u16,
     /// Time from its arrival to its tick in microseconds, in steps of 16; negative after the tick.
     pub newest_early: i32,
-    /// Ticks from the input of the last few snapshots that was latest to `newest`, at most 127.
+    /// Ticks from the latest input of the last few snapshots to `newest`, at most 127.
     pub worst_back: u8,
     /// Earliness of that input, as `newest_early`.
     pub worst_early: i32,
-    /// Low bits of how many ticks so far ran without this client's input. This and the next are
-    /// only told in each fourth packet.
+    /// Low bits of the number of ticks without an input. Like the next, only in each fourth packet.
     pub late: Option<u16>,
-    /// Low bits of how many input packets so far did not come.
+    /// Low bits of the number of input packets that did not come.
     pub missing: Option<u16>,
 }
 
@@ -121,15 +120,15 @@ impl InputReport {
     }
 }
 
-/// Bits of an echoed time: 16.8 seconds, of which a packet is held for a quarter at most, and is
-/// under way for less than another.
+/// Bits of an echoed time: 16.8 seconds. A packet is held for a quarter of it, and under way for
+/// less than another.
 const ECHO_BITS: u32 = 24;
 const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
 
 const _: () =
     assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
 
-/// What is counted over a session is in one packet of so many: nobody needs to know it sooner.
+/// Counters of the session are in each of so many packets.
 const COUNTED_EACH: u16 = 4;
 
 /// Times that need not be exact are in units of so many microseconds.
