@@ -10,7 +10,7 @@ const PREFIX: &str = "sha256:";
 
 /// The SHA-256 digest of a server's end-entity certificate in DER.
 ///
-/// It is spelled `sha256:` and 64 lowercase hexadecimal digits; uppercase digits are read too.
+/// Spelled `sha256:` and 64 lowercase hexadecimal digits; uppercase digits are read too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 

@@ -10,7 +10,7 @@ use crate::time::{Rates, Tick};
 
 /// An entity in its cell.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Point {
     row: i32,
     column: i32,
     index: u16,
@@ -25,7 +25,7 @@ struct Place {
 pub struct Grid {
     /// Side of a cell.
     cell: f64,
-    positions: Vec<Place>,
+    positions: Vec<Point>,
     everywhere: Vec<u16>,
 }
 
@@ -53,15 +53,15 @@ impl Grid {
             if at.is_finite() {
                 let row = cell_of(f64::from(at.y), self.cell);
                 let column = cell_of(f64::from(at.x), self.cell);
-                self.positions.push(Place { row, column, index, at });
+                self.positions.push(Point { row, column, index, at });
             }
         }
         self.positions
             .sort_unstable_by_key(|position| (position.row, position.column, position.index));
     }
 
-    /// Writes the entities within `radius` of `viewpoint`, and those near to everybody, into `found`, by
-    /// rising indices.
+    /// Writes the entities within `radius` of `viewpoint`, and those near to everybody, into
+    /// `found`, by rising indices.
     ///
     /// With a `period` the plane wraps ([`Game::wraps`](crate::game::Game::wraps)).
     pub fn near(&self, viewpoint: Vec2, radius: f32, period: Option<Vec2>, found: &mut Vec<u16>) {
@@ -100,7 +100,7 @@ impl Grid {
                 row = first.row;
                 continue;
             }
-            let cells = |position: &&Place| position.row == row && position.column <= right;
+            let cells = |position: &&Point| position.row == row && position.column <= right;
             for position in positions.iter().take_while(cells) {
                 // In f64 no square of an f32 overflows.
                 let (dx, dy) = (f64::from(position.at.x) - x, f64::from(position.at.y) - y);

@@ -217,9 +217,15 @@ pub struct Rates {
 #[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatesError {
-    #[error("a tick rate of {0} Hz is outside of {min} to {max} Hz", min = Rates::TICK_HZ_MIN, max = Rates::TICK_HZ_MAX)]
+    #[error(
+        "a tick rate of {0} Hz is outside of {min} to {max} Hz",
+        min = Rates::TICK_HZ_MIN, max = Rates::TICK_HZ_MAX
+    )]
     TickHz(u32),
-    #[error("a snapshot rate of {0} Hz is below {min} Hz or does not divide the tick rate of {1} Hz", min = Rates::SNAPSHOT_HZ_MIN)]
+    #[error(
+        "a snapshot rate of {0} Hz is below {min} Hz or does not divide the tick rate of {1} Hz",
+        min = Rates::SNAPSHOT_HZ_MIN
+    )]
     SnapshotHz(u32, u32),
 }
 

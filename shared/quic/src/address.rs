@@ -17,7 +17,8 @@ pub struct Address {
 /// A text is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no address; write a name or an IP address, and a port if it is not {DEFAULT_PORT}: example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
+    "'{0}' is no address; write a name or an IP address, and a port if it is not {DEFAULT_PORT}: \
+     example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
 )]
 pub struct AddressError(String);
 

@@ -45,17 +45,17 @@ pub enum IdentityError {
     #[error("cannot {action} {}: {error}", path.display())]
     Io { action: &'static str, path: PathBuf, error: io::Error },
     #[error(
-        "{} is there but {} is missing: restore the missing file from a backup, or remove the other \
-         one to have a new identity made, which players will be warned about",
+        "{} is there but {} is missing: restore the missing file from a backup, or remove the \
+         other one to have a new identity made, which players will be warned about",
         present.display(), missing.display()
     )]
     Half { present: PathBuf, missing: PathBuf },
-    #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} away \
-         to have a new identity made, which players will be warned about", path.display())]
+    #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} \
+         away to have a new identity made, which players will be warned about", path.display())]
     Unusable { path: PathBuf, problem: String },
     #[error(
-        "{} is not the private key of {}: restore the pair from one backup, or move both files away \
-         to have a new identity made, which players will be warned about",
+        "{} is not the private key of {}: restore the pair from one backup, or move both files \
+         away to have a new identity made, which players will be warned about",
         key.display(), certificate.display()
     )]
     Mismatch { certificate: PathBuf, key: PathBuf },
@@ -278,12 +278,12 @@ fn keep_private(key: &Path) {
     }
     let (file, mode) = (key.display(), format!("{mode:04o}"));
     match fs::set_permissions(key, fs::Permissions::from_mode(0o600)) {
-        Ok(()) => {
-            tracing::warn!(%file, %mode, "the private key was open to other users; its mode is now 0600")
-        }
-        Err(error) => {
-            tracing::warn!(%file, %mode, %error, "the private key is open to other users; make its mode 0600")
-        }
+        Ok(()) => tracing::warn!(
+            %file, %mode, "the private key was open to other users; its mode is now 0600"
+        ),
+        Err(error) => tracing::warn!(
+            %file, %mode, %error, "the private key is open to other users; make its mode 0600"
+        ),
     }
 }
 

@@ -1,8 +1,31 @@
-//! A session's state, its orders to the transport, its news for the player.
+//! A session's settings, its state, its orders to the transport, its news for the player.
 
 use super::recorder::Recorded;
+use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
-use crate::time::{LocalTime, Rates};
+use crate::games::Games;
+use crate::time::{LocalTime, Micros, Rates};
+
+/// Settings of a session.
+#[derive(Clone, Debug)]
+pub struct SessionConfig {
+    /// The games that this client knows.
+    pub games: Games,
+    /// The player's name; the server may add a number to it.
+    pub name: String,
+    /// Loop filter of the clock.
+    pub filter: LoopFilter,
+    /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
+    pub silence_max: Micros,
+}
+
+impl SessionConfig {
+    /// The defaults for a player of these games.
+    pub fn new(games: Games, name: impl Into<String>) -> Self {
+        let silence_max = Micros::from_ms(3000);
+        Self { games, name: name.into(), filter: LoopFilter::default(), silence_max }
+    }
+}
 
 /// State of a session towards its server.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -52,7 +52,7 @@ impl Lead {
     /// of two fewer than 1000 are late.
     const MARGIN_TICKS_MAX: i64 = 7;
     /// First margin as a part of the round trip: long ways vary more than short ones.
-    const GUESS: f64 = 1.0 / 3.0;
+    const FIRST_PART: f64 = 1.0 / 3.0;
     /// Ticks whose sending is remembered: four seconds at the fastest rate.
     const SENT_MAX: usize = 512;
     /// Mean time between episodes of late inputs, one or a few: at 60 Hz 278 inputs of a million
@@ -91,12 +91,13 @@ impl Lead {
             unit,
             every: Self::EPISODES_EVERY,
         };
-        let guess = Micros::from_f64(round_trip.0 as f64 * Self::GUESS).min(Micros(unit.0 * 4));
-        let lead = Micros(round_trip.0 / 2) + step + guess.max(Self::MARGIN);
+        let first =
+            Micros::from_f64(round_trip.0 as f64 * Self::FIRST_PART).min(Micros(unit.0 * 4));
+        let lead = Micros(round_trip.0 / 2) + step + first.max(Self::MARGIN);
         Self {
             lead,
             target: lead,
-            margin: Margin::new(now, bounds, guess),
+            margin: Margin::new(now, bounds, first),
             moved: now,
             sent: VecDeque::new(),
             ways: Window::new(Self::WINDOW),
@@ -314,8 +315,8 @@ mod tests {
             lead.handle_sent(Tick(n), before);
             lead.handle_report(now, Tick(n), before - Micros::from_ms(90));
         }
-        let guess = Micros::from_ms(200).0 as f64 * Lead::GUESS;
-        assert!(lead.margin().episodes() == 0 && lead.margin().margin() < Micros::from_f64(guess));
+        let first = Micros::from_ms(200).0 as f64 * Lead::FIRST_PART;
+        assert!(lead.margin().episodes() == 0 && lead.margin().margin() < Micros::from_f64(first));
     }
 
     #[test]

@@ -76,10 +76,10 @@ impl Margin {
     /// Longest time by which a silence lowers the margin: nothing could fail in it.
     const SILENCE: Micros = Micros::from_ms(1000);
 
-    /// Begins with a guess.
-    pub fn new(now: LocalTime, bounds: Bounds, guess: Micros) -> Self {
+    /// Begins with a first margin.
+    pub fn new(now: LocalTime, bounds: Bounds, first: Micros) -> Self {
         Self {
-            margin: guess.clamp(bounds.least, bounds.most),
+            margin: first.clamp(bounds.least, bounds.most),
             bounds,
             begun: now,
             moved: now,

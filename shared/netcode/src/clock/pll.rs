@@ -207,7 +207,7 @@ impl Pll {
         let passed = (now - self.observed).0 as f64;
         self.observed = now;
         self.observations = self.observations.saturating_add(1);
-        // The first measured offset replaces the welcome's guess at once.
+        // The first measured offset replaces that of the welcome at once.
         if self.observations == 1 || self.phase_error.abs() > Self::STEP_BEYOND.0 as f64 {
             self.time += self.phase_error;
             self.pull = Pull::Error(0.0, Self::HOLD);

@@ -4,7 +4,7 @@ use super::records::{Entity, Holds, Record};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{PREDICTED_SPAWN_INDEX_MIN, PREDICTED_SPAWNS_MAX};
 
-/// An entity in its place.
+/// An entity in its slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot<E> {
     /// Its name.
@@ -115,7 +115,7 @@ impl<E: Entity> Entities<E> {
         indices.filter_map(|(_, index)| self.at(*index))
     }
 
-    /// Puts an entity in its place; a former tenant of the slot goes.
+    /// Puts an entity in its slot; a former tenant goes.
     pub fn insert(&mut self, slot: Slot<E>) {
         let index = slot.id.index;
         let before = match self.position(index) {

@@ -15,7 +15,7 @@ pub struct Step<I> {
     pub view: Option<ViewTime>,
 }
 
-/// Place of a player's steps, and its lag in ticks after them.
+/// Range of a player's steps, and its lag in ticks after them.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     player: PlayerId,

@@ -199,8 +199,8 @@ const ORDERS: [(&str, bool); 2] = [("kept", true), ("free", false)];
 
 /// Sets one property; none if there is no such property.
 fn set(way: &mut LinkConfig, key: &str, value: &str) -> Option<Result<(), ConditionsError>> {
-    fn put<T>(place: &mut T, value: Option<T>) -> bool {
-        value.map(|value| *place = value).is_some()
+    fn put<T>(field: &mut T, value: Option<T>) -> bool {
+        value.map(|value| *field = value).is_some()
     }
     let (good, example) = match key {
         "delay" => (put(&mut way.delay, time(value)), "delay=100ms"),

@@ -32,27 +32,33 @@ named! { Extrapolator, "extrapolator":
         "Prediction thesis, 2.3.1, basic prediction";
     Self::Fir(Filter::Linear) => "linear", "Linear extrapolation",
         "Prediction thesis, 2.3.2, eq. 2.26";
-    Self::Fir(Filter::ThesisQuadratic) => "thesis-quadratic", "Quadratic extrapolation as in the thesis",
+    Self::Fir(Filter::ThesisQuadratic) =>
+        "thesis-quadratic", "Quadratic extrapolation as in the thesis",
         "Prediction thesis, 2.3.2, eq. 2.28 and 2.29";
     Self::Fir(Filter::Quadratic) => "quadratic", "Quadratic extrapolation",
         "Lagrange's parabola; corrects the thesis's eq. 2.29";
     Self::Fir(Filter::CatmullRom) => "catmull-rom", "Catmull-Rom extrapolation",
         "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform";
-    Self::Fir(Filter::RichardsonPrinted) => "richardson-printed", "Richardson extrapolation as printed",
+    Self::Fir(Filter::RichardsonPrinted) =>
+        "richardson-printed", "Richardson extrapolation as printed",
         "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before";
     Self::Fir(Filter::Richardson) => "richardson", "Richardson extrapolation",
         "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it";
     Self::Uniform(Filter::Linear) => "uniform-linear", "Linear extrapolation, equal steps",
         "Prediction thesis, Table 1, eq. 2.25";
-    Self::Uniform(Filter::ThesisQuadratic) => "uniform-thesis-quadratic", "Quadratic extrapolation as in the thesis, equal steps",
+    Self::Uniform(Filter::ThesisQuadratic) =>
+        "uniform-thesis-quadratic", "Quadratic extrapolation as in the thesis, equal steps",
         "Prediction thesis, 2.3.2, eq. 2.29";
     Self::Uniform(Filter::Quadratic) => "uniform-quadratic", "Quadratic extrapolation, equal steps",
         "Lagrange's parabola at equal steps";
-    Self::Uniform(Filter::CatmullRom) => "uniform-catmull-rom", "Catmull-Rom extrapolation, equal steps",
+    Self::Uniform(Filter::CatmullRom) =>
+        "uniform-catmull-rom", "Catmull-Rom extrapolation, equal steps",
         "Prediction thesis, Table 1, eq. 2.31";
-    Self::Uniform(Filter::RichardsonPrinted) => "uniform-richardson-printed", "Richardson extrapolation as printed, equal steps",
+    Self::Uniform(Filter::RichardsonPrinted) =>
+        "uniform-richardson-printed", "Richardson extrapolation as printed, equal steps",
         "Prediction thesis, Table 1, eq. 2.34";
-    Self::Uniform(Filter::Richardson) => "uniform-richardson", "Richardson extrapolation, equal steps",
+    Self::Uniform(Filter::Richardson) =>
+        "uniform-richardson", "Richardson extrapolation, equal steps",
         "Prediction thesis, 2.3.2, as eq. 2.33 gives it";
     Self::Reckoned => "reckoned", "Dead reckoning",
         "DIS (IEEE 1278.1); prediction thesis, 2.2.2, eq. 2.17";

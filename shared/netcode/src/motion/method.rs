@@ -6,7 +6,7 @@ use super::track::{Coords, Track};
 use crate::fields::Values;
 
 /// Seconds of extrapolation beyond the newest state; then things stand. A quarter of a second, as
-/// Source's `cl_extrapolate_amount`: longer guesses are seldom right.
+/// Source's `cl_extrapolate_amount`: longer extrapolations are seldom right.
 pub const HORIZON_SECS: f64 = 0.25;
 
 /// Seconds after which `Threshold` sends in any case. DIS's heartbeat of 5 s is too long for games

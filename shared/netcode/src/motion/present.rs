@@ -36,7 +36,7 @@ impl LastFrame {
 }
 
 /// Coordinates over time from one state to the next.
-pub(super) trait Course: Debug + Send {
+pub(super) trait Drawing: Debug + Send {
     /// Goes on from a new state. Called once for each.
     fn learn(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules, last: LastFrame);
 
@@ -48,26 +48,26 @@ pub(super) trait Course: Debug + Send {
     /// Coordinates at a time, after the first state.
     fn position(&self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords;
 
-    /// Seconds beyond the newest state from which on the course stands.
+    /// Seconds beyond the newest state from which on the drawing stands.
     fn horizon(&self) -> f64;
 }
 
-/// A method that shows the present by a course.
+/// A method that shows the present by a drawing.
 #[derive(Clone, Debug)]
 pub(super) struct Present<C> {
-    pub(super) course: C,
-    /// Time of the state that the course goes on from.
+    pub(super) drawing: C,
+    /// Time of the state that the drawing goes on from.
     learned: Option<f64>,
     last: LastFrame,
 }
 
-impl<C: Course> Present<C> {
-    pub(super) fn new(course: C) -> Self {
-        Self { course, learned: None, last: LastFrame { shown: None, interval: 1.0 } }
+impl<C: Drawing> Present<C> {
+    pub(super) fn new(drawing: C) -> Self {
+        Self { drawing, learned: None, last: LastFrame { shown: None, interval: 1.0 } }
     }
 }
 
-impl<C: Course> Method for Present<C> {
+impl<C: Drawing> Method for Present<C> {
     fn timeline(&self) -> Timeline {
         Timeline::Present
     }
@@ -75,7 +75,7 @@ impl<C: Course> Method for Present<C> {
     fn observe(&mut self, track: &Track, rules: &dyn Rules) {
         let Some(newest) = track.newest() else { return };
         if self.learned.replace(newest.time) != Some(newest.time) {
-            self.course.learn(track, newest, rules, self.last);
+            self.drawing.learn(track, newest, rules, self.last);
         }
     }
 
@@ -87,7 +87,7 @@ impl<C: Course> Method for Present<C> {
         let interval = limited(at.interval);
         if self.last.shown.is_none() {
             self.last.interval = interval;
-            if self.course.handle_interval(interval) {
+            if self.drawing.handle_interval(interval) {
                 self.learned = None;
             }
         }
@@ -98,14 +98,14 @@ impl<C: Course> Method for Present<C> {
         let now = if at.now.is_finite() { at.now } else { newest.time };
         self.last = LastFrame { shown: Some(now), interval };
         let shape = track.shape();
-        let mut position = self.course.position(shape, rules, now);
+        let mut position = self.drawing.position(shape, rules, now);
         shape.tame(&mut position, &newest.position);
-        let starved = now > newest.time + self.course.horizon() && shape.moves();
+        let starved = now > newest.time + self.drawing.horizon() && shape.moves();
         Shown { position, starved }
     }
 }
 
-/// Course along an extrapolator's forecasts, with a curve that hides the jumps between them.
+/// Drawing along an extrapolator's forecasts, with a curve that hides the jumps between them.
 #[derive(Clone, Debug)]
 pub(super) struct Eased {
     forecaster: Forecaster,
@@ -120,7 +120,7 @@ impl Eased {
     }
 }
 
-impl Course for Eased {
+impl Drawing for Eased {
     fn learn(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules, last: LastFrame) {
         let next = self.forecaster.forecast(track, newest, rules, last.interval);
         let shape = track.shape();

@@ -18,7 +18,7 @@
 
 use super::forecast::reach;
 use super::method::{HORIZON_SECS, Rules};
-use super::present::{Course, LastFrame};
+use super::present::{Drawing, LastFrame};
 use super::rotation::{four, slerp};
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
@@ -38,7 +38,7 @@ struct Blend {
     begin: f64,
     /// Seconds that it takes.
     over: f64,
-    /// What was shown then.
+    /// Coordinates shown at that time.
     from: Coords,
 }
 
@@ -121,7 +121,7 @@ impl Blend {
     }
 }
 
-impl Course for Projective {
+impl Drawing for Projective {
     fn learn(&mut self, track: &Track, newest: &Knot, _rules: &dyn Rules, last: LastFrame) {
         self.blend = Some(match (&self.blend, last.begin(newest)) {
             (Some(blend), Some(begin)) => blend.next(track.shape(), newest, begin, last.interval),

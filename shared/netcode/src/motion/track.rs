@@ -12,11 +12,11 @@ pub type Coords = [f64; FIELDS_MAX];
 
 /// A set of fields, by their positions.
 #[derive(Clone, Copy, Debug)]
-struct Places(u32);
+struct FieldSet(u32);
 
 const _: () = assert!(FIELDS_MAX <= 32, "a set has a bit for each field");
 
-impl Places {
+impl FieldSet {
     fn of(positions: impl Iterator<Item = usize>) -> Self {
         Self(positions.fold(0, |all, at| all | 1 << at))
     }
@@ -42,12 +42,12 @@ pub struct Shape {
     fields: &'static [Field],
     /// For each field the one that says how fast it changes.
     rates: [Option<usize>; FIELDS_MAX],
-    moving: Places,
+    moving: FieldSet,
     /// First components of unit quaternions, of four fields each.
-    rotations: Places,
-    turns: Places,
+    rotations: FieldSet,
+    turns: FieldSet,
     /// Fields that wrap, angles and positions.
-    around: Places,
+    around: FieldSet,
     /// Periods of those that wrap; 0 for the rest.
     periods: [f64; FIELDS_MAX],
     /// Least and greatest values.
@@ -77,23 +77,23 @@ impl Shape {
                 f64::from((1_u32 << field.bits) - 1) / f64::from(1_u32 << field.fraction_bits);
             ranges[at] = (f64::from(field.min), f64::from(field.min) + span);
         }
-        let places = |of: fn(&Motion) -> bool| {
-            Places::of((0..fields.len()).filter(|at| of(&fields[*at].motion)))
+        let fields_with = |of: fn(&Motion) -> bool| {
+            FieldSet::of((0..fields.len()).filter(|at| of(&fields[*at].motion)))
         };
-        let moving = places(|motion| {
+        let moving = fields_with(|motion| {
             !matches!(motion, Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest)
         });
-        let units = places(|motion| *motion == Motion::Unit);
+        let units = fields_with(|motion| *motion == Motion::Unit);
         let mut next = 0;
-        let rotations = Places::of(units.iter().filter(|at| {
+        let rotations = FieldSet::of(units.iter().filter(|at| {
             let whole = *at >= next && (*at..at + 4).all(|at| units.contains(at));
             if whole {
                 next = at + 4;
             }
             whole
         }));
-        let turns = places(|motion| *motion == Motion::Angle);
-        let around = places(|motion| matches!(motion, Motion::Angle | Motion::Wrap));
+        let turns = fields_with(|motion| *motion == Motion::Angle);
+        let around = fields_with(|motion| matches!(motion, Motion::Angle | Motion::Wrap));
         Self { fields, rates, moving, rotations, turns, around, periods, ranges }
     }
 

@@ -35,7 +35,7 @@ use super::forecast::{Forecast, SLOWING_SECS};
 use super::forecaster::Forecaster;
 use super::interpolators::{hermite_slopes, hermite_weights};
 use super::method::{HORIZON_SECS, Method, Rules};
-use super::present::{Course, LastFrame, Present};
+use super::present::{Drawing, LastFrame, Present};
 use super::track::{Coords, Knot, Shape, TURNS_MAX, Track};
 use crate::limits::FIELDS_MAX;
 
@@ -204,7 +204,7 @@ impl Waypoints {
     }
 }
 
-impl Course for Waypoints {
+impl Drawing for Waypoints {
     fn learn(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules, last: LastFrame) {
         let next = self.forecaster.forecast(track, newest, rules, last.interval);
         let leg = match (&self.forecast, &self.leg, last.begin(newest)) {

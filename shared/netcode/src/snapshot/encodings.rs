@@ -69,7 +69,7 @@ impl<G> Source<'_, G> {
     }
 }
 
-/// An encoding, and the place of its decisions in [`Encodings::symbols`].
+/// An encoding, and the range of its decisions in [`Encodings::symbols`].
 pub(crate) type Placed = (Encoding, (usize, usize));
 
 /// The encodings of one snapshot. The memory is used again for the next one.

@@ -111,7 +111,7 @@ struct Space {
     lists: Vec<Vec<(u16, Said)>>,
 }
 
-/// An entity of a snapshot, its coding, and the place of its decisions.
+/// An entity of a snapshot, its coding, and the range of its decisions.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     index: u16,
@@ -264,7 +264,7 @@ impl Sender {
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = std::mem::take(&mut self.space);
         let listed = self.choose(&mut space, encodings, &source, references, size);
-        // The choice was a guess. While it does not fit, the least important entities stay behind.
+        // The choice was by estimated costs. While it does not fit, the least important entities stay behind.
         loop {
             let packed = self.pack(&mut space, encodings, header, size);
             if packed == space.chosen.len() {

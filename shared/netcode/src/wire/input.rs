@@ -31,13 +31,6 @@ pub struct Pressed<I> {
     pub lag: Option<u16>,
 }
 
-impl<I> Pressed<I> {
-    /// An input without a view lag.
-    pub fn blind(input: I) -> Self {
-        Self { input, lag: None }
-    }
-}
-
 /// Parts of a tick of view lags: 0.26 ms at 60 Hz, in which nothing moves visibly. 16 bits hold
 /// eight seconds at the fastest rate.
 pub const VIEW_PARTS: u32 = 64;
@@ -92,7 +85,8 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
         if count == 0 || pressed.lag.is_some() {
             coded.bits(u64::from(pressed.lag.unwrap_or(0)), 16);
         }
-        if writer.byte_len() + 1 + coded.byte_len() + 1 > DATAGRAM_BYTES_MAX {
+        let bytes = writer.bit_len().div_ceil(8) + coded.bit_len().div_ceil(8);
+        if bytes + 2 > DATAGRAM_BYTES_MAX {
             coded = before;
             break;
         }
@@ -174,7 +168,7 @@ mod tests {
         vec![
             Pressed { input: held, lag: Some(576) },
             Pressed { input: held, lag: Some(580) },
-            Pressed::blind(Keys { fire: false, ..held }),
+            Pressed { input: Keys { fire: false, ..held }, lag: None },
         ]
     }
 

@@ -39,7 +39,7 @@ impl Fed {
     /// When the next state is expected, and the coordinates then; none while the thing is shown
     /// along the forecast from its state on: the first, beyond the snap distance, or by jumps.
     fn target(&self) -> Option<(f64, &Coords)> {
-        let leg = self.method.course.leg.as_ref()?;
+        let leg = self.method.drawing.leg.as_ref()?;
         leg.segment.as_ref().map(|segment| (leg.begin + segment.over, &segment.target))
     }
 

@@ -1,4 +1,4 @@
-//! Who is shown when, and where.
+//! The times and positions at which entities are shown.
 
 use super::*;
 use crate::fields::Record;
@@ -62,7 +62,7 @@ impl Told {
         self.0.handle(&Balls, 0, Tick(tick), None, tick as f64 / 100.0 + 0.05);
     }
 
-    /// What is shown with a delay of 0.1 s.
+    /// Pictures with a delay of 0.1 s.
     fn shown(&mut self, now: f64) -> (Option<Ball>, usize) {
         let at = Moment { now, past: now - 0.1, interval: 0.02 };
         let (shown, starved) = self.0.show(&Balls, at, 0.01);

@@ -119,7 +119,7 @@ fn state(x: f32, owner: Option<PlayerId>) -> State {
 /// The states that a client has.
 type Had = BTreeMap<(u16, Tick), State>;
 
-/// What a packet is to say of an entity.
+/// A packet's word of an entity.
 #[derive(Clone, Debug)]
 enum Say {
     Known(References, State),
@@ -128,7 +128,7 @@ enum Say {
     Hidden,
 }
 
-/// How a state is coded for a client that has older ones.
+/// Coding of a state for a client that has older ones.
 fn encode(
     codec: &Codec<Balls>,
     had: &Had,
