@@ -194,7 +194,8 @@ mod tests {
     proptest! {
         #[test]
         fn uniform_motion_is_extrapolated_at_any_spacing(
-            h0 in 0.001_f64..2.0, h1 in 0.001_f64..2.0, ahead in -0.25_f64..0.25, speed in -9.0_f64..9.0,
+            h0 in 0.001_f64..2.0, h1 in 0.001_f64..2.0, ahead in -0.25_f64..0.25,
+            speed in -9.0_f64..9.0,
         ) {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
             let line = |t: f64| 2.0 + speed * t;

@@ -182,7 +182,8 @@ mod tests {
         #[test]
         fn what_was_written_is_read(
             raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>(), any::<Option<u16>>()), 0..=PACKET_INPUTS_MAX),
-            epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16, acked: bool, echoed: bool,
+            epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16,
+            acked: bool, echoed: bool,
         ) {
             let pressed = |&(x, aim, fire, lag): &(i16, f32, bool, Option<u16>)| {
                 Pressed { input: Keys { x, aim, fire }.snapped(), lag }
@@ -200,7 +201,9 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_refused_or_read_without_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn garbage_is_refused_or_read_without_a_panic(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let _ = read_input::<Keys>(&bytes);
             if let Some(kind) = bytes.first_mut() {
                 *kind = INPUT_KIND;

@@ -295,7 +295,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_written_is_read_and_costs_what_was_said(
-            decisions in prop::collection::vec((any::<u8>(), any::<bool>(), any::<bool>()), 0..2000),
+            decisions in prop::collection::vec(
+                (any::<u8>(), any::<bool>(), any::<bool>()), 0..2000,
+            ),
             prefix in prop::collection::vec(any::<u8>(), 0..4),
         ) {
             let levels: Vec<Level> = (0..=255).collect();
@@ -321,7 +323,9 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_read_without_a_panic(bytes: Vec<u8>, levels in prop::collection::vec(any::<u8>(), 1..300)) {
+        fn anything_is_read_without_a_panic(
+            bytes: Vec<u8>, levels in prop::collection::vec(any::<u8>(), 1..300),
+        ) {
             let mut reader = RangeReader::new(&levels, &bytes);
             for at in 0..levels.len() {
                 reader.bit(at, false);
