@@ -1,9 +1,8 @@
 //! The server's settings: flags over environment over a TOML file over defaults.
 //!
-//! Every setting has one name, from which its three spellings follow: `tick_hz` in the file,
-//! `PHASELOCK_TICK_HZ` in the environment, `--tick-hz` on the command line. Whatever the layer, a
-//! value stays text, together with its origin, until the setting's one parser reads it. So a bad
-//! value has the same message everywhere, and the message names the origin.
+//! Every setting has one name with three spellings: `tick_hz` in the file, `PHASELOCK_TICK_HZ` in
+//! the environment, `--tick-hz` on the command line. A value stays text, with its origin, until the
+//! setting's one parser reads it, so a bad value has the same message everywhere.
 
 mod error;
 mod settings;
@@ -43,8 +42,7 @@ pub enum Command {
 pub struct Config {
     /// UDP address to serve on. `[::]` means IPv4 too; port 0 lets the system choose.
     pub listen: SocketAddr,
-    /// Names of the games to run in turn; empty for the first game that the server has. Only
-    /// [`Games`](phaselock::games::Games) knows which names exist.
+    /// Names of the games to run in turn; empty for the server's first game.
     pub games: Vec<String>,
     /// Rounds of a game before the next one, where there are several; 1 to 1000.
     pub rounds: u32,
@@ -58,8 +56,7 @@ pub struct Config {
     pub snapshot_hz: u32,
     /// Most bytes of snapshots for each client per second.
     pub client_bytes: u32,
-    /// Longest rewinding of the world for a shot in milliseconds, 0 for none; by default the
-    /// game's.
+    /// Longest rewind for a shot in milliseconds, 0 for none; by default the game's.
     pub rewind_ms: Option<u16>,
     /// Player whom rewinding favours; by default the game's choice.
     pub favour: Option<Favour>,
@@ -154,8 +151,8 @@ struct Given {
     origin: String,
 }
 
-/// Replaces an unspecified address by this machine's own of IPv4, which a dual-stack socket serves
-/// too, while containers often have no IPv6 loopback.
+/// Replaces an unspecified address by this machine's own of IPv4, since containers often have no
+/// IPv6 loopback.
 fn health_check_at(
     addr: Option<SocketAddr>,
     text: &OsStr,

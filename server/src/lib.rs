@@ -1,5 +1,5 @@
-//! Phaselock's dedicated server: configuration, log, lifecycle. Rooms are `phaselock`'s, QUIC is
-//! `phaselock-quic`'s, and the games are whatever value is handed to [`run`].
+//! Phaselock's dedicated server: configuration, log, lifecycle. The caller of [`run`] gives the
+//! games.
 
 pub mod config;
 pub mod logging;

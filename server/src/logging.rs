@@ -1,7 +1,6 @@
-//! Where the server's log goes and how it looks: text for people, JSON for collectors.
+//! The server's log: text for people, JSON for collectors.
 //!
-//! Everything goes to standard error, so that standard output stays free for what a command
-//! answers, and so that a container's runtime collects the log unbuffered.
+//! The log goes to standard error, unbuffered; standard output is for the answers of commands.
 
 use std::io::{self, IsTerminal};
 
@@ -14,26 +13,19 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::config::LogFormat;
 
-/// Why logging could not be set up.
+/// Logging cannot be set up.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum LoggingError {
-    /// The filter does not parse; a filter from a validated configuration does.
     #[error("the log filter {filter:?} is not valid: {source}")]
-    Filter {
-        /// The filter as it was given.
-        filter: String,
-        /// The mistake.
-        source: ParseError,
-    },
-    /// The process already has a global subscriber: an embedding program set its own up first.
+    Filter { filter: String, source: ParseError },
     #[error("this process has set up logging already")]
     AlreadySet,
 }
 
 /// Starts logging for the whole process. Call it once, before anything logs.
 ///
-/// `filter` is a list of directives such as `info,phaselock_quic=debug`. Text is coloured only on
-/// a terminal, and never where `NO_COLOR` is set (<https://no-color.org>).
+/// Text is coloured only on a terminal, and not where `NO_COLOR` is set (<https://no-color.org>).
 pub fn init(format: LogFormat, filter: &str) -> Result<(), LoggingError> {
     let colour = io::stderr().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -56,7 +48,7 @@ where
     let layer = layer().with_ansi(colour).with_writer(writer);
     let layer = match format {
         LogFormat::Text => layer.boxed(),
-        // Fields beside the message instead of under "fields": what collectors index by default.
+        // Fields beside the message, as collectors index by default.
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     };
     Ok(Box::new(tracing_subscriber::registry().with(layer.with_filter(filter))))
@@ -68,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// What the log says after one event below the filter and one at it.
+    /// The log of one event below the filter and one at it.
     fn logged(format: LogFormat) -> String {
         let written = Arc::new(Mutex::new(Vec::new()));
         let writer = {

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use phaselock::games::Games;
 use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Micros, Rates};
+use phaselock_quic::clock::Clock;
 use phaselock_quic::identity::{Identity, map_seed};
 use phaselock_quic::query;
 use phaselock_quic::server::Server;
@@ -15,8 +16,7 @@ use phaselock_quic::server::Server;
 use crate::config::{Command, Config, parse};
 use crate::logging;
 
-/// Runs the program: reads the command line, the environment and the configuration file, and
-/// serves these games until it is told to stop.
+/// Runs the program with these games until it is told to stop.
 pub fn run(games: &Games) -> ExitCode {
     let command = match parse(std::env::args_os()) {
         Ok(command) => command,
@@ -46,10 +46,10 @@ fn serve(games: &Games, config: Config) -> Result<()> {
     let identity = Identity::load_or_create(&config.data_dir)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
     runtime.block_on(async {
-        // Before anything can go wrong later, so that no signal finds the default behaviour.
+        // First, so that no signal finds the default behaviour.
         let stopped = stop_signal()?;
         let server = Server::bind(config.listen, &identity)?;
-        let seed = config.seed.unwrap_or_else(seed_from_clock);
+        let seed = config.seed.unwrap_or_else(Clock::seed);
         tracing::info!(
             address = %server.address(),
             fingerprint = %identity.fingerprint,
@@ -81,14 +81,7 @@ fn serve(games: &Games, config: Config) -> Result<()> {
     })
 }
 
-/// A different world each time, unless the host asks for one.
-fn seed_from_clock() -> u64 {
-    std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos() as u64)
-}
-
-/// Resolves when the server is told to stop, with what to tell the players.
+/// Resolves when the server is told to stop, with the reason for the players.
 fn stop_signal() -> Result<impl Future<Output = String> + Send + 'static> {
     #[cfg(unix)]
     {
@@ -106,7 +99,7 @@ fn stop_signal() -> Result<impl Future<Output = String> + Send + 'static> {
     #[cfg(not(unix))]
     {
         Ok(async {
-            // Without a handler there is no orderly stop, but the server can run all the same.
+            // Without a handler the server runs on, but stops without a goodbye.
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -118,7 +111,7 @@ fn stop_signal() -> Result<impl Future<Output = String> + Send + 'static> {
 fn check_health(address: SocketAddr) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the network runtime")?;
     let status = runtime.block_on(query::query(address))?;
-    // The answer is the status; whoever closed the output does not want the words.
+    // The exit status is the answer; the output may be closed.
     let _ = writeln!(
         io::stdout(),
         "{} plays {}: {} of {} players, {} bots, {}",

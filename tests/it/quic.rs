@@ -69,7 +69,7 @@ impl Player {
 
     fn frame(&mut self) {
         self.driver.receive();
-        while let Some(notice) = self.driver.poll_notice() {
+        while let Some(notice) = self.driver.session.poll_notice() {
             if let Notice::State(state) = notice {
                 self.states.push(state);
             }

@@ -178,7 +178,7 @@ impl Player {
         while let Some(notice) = self.session.poll_notice() {
             if let Notice::Game { game, .. } = notice {
                 let entry = self.games.get(game).expect("it plays what it knows");
-                self.controller = Some(entry.autopilot(self.seed));
+                self.controller = Some((entry.autopilot)(self.seed));
             }
         }
         let Some(controller) = &mut self.controller else { return };
@@ -320,13 +320,13 @@ async fn a_server_takes_its_players_from_game_to_game() {
     let end = frame + Duration::from_secs(600);
     while begun.len() < 4 && frame < end {
         driver.receive();
-        while let Some(notice) = driver.poll_notice() {
+        while let Some(notice) = driver.session.poll_notice() {
             match notice {
                 Notice::Game { game, .. } => {
                     let client = driver.session.client().expect("it plays");
                     begun.push((game, client.common().stats().snapshots));
                     let entry = games.get(game).expect("it is one of ours");
-                    controller = Some(entry.autopilot(9));
+                    controller = Some((entry.autopilot)(9));
                 }
                 Notice::State(State::Connecting { .. } | State::Connected) => {}
                 Notice::State(state) => panic!("the session was lost: {state:?}"),

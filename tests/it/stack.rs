@@ -173,7 +173,7 @@ impl Player {
             let age = came - rates.time_of(received.tick);
             arrivals.push((came.0 as f64 / 1e6, age.as_ms()));
         });
-        while let Some(notice) = self.driver.poll_notice() {
+        while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(state) => self.states.push((world.secs(), state)),
                 Notice::Game { .. } => {

@@ -51,13 +51,13 @@ pub async fn run(
             }
         });
         let now = clock.now();
-        while let Some(notice) = driver.poll_notice() {
+        while let Some(notice) = driver.session.poll_notice() {
             match notice {
                 Notice::Game { game, .. } => {
                     add(&mut report, &driver.session, stay.take(), now);
                     let (entry, client) = (config.games.get(game), driver.session.client());
                     stay = entry.ok().zip(client).map(|(entry, client)| Stay {
-                        controller: entry.autopilot(seed),
+                        controller: (entry.autopilot)(seed),
                         rates: client.common().rates(),
                         begun: now,
                         next_tick: now,

@@ -136,7 +136,8 @@ impl Recording {
         });
         let tick_hz = source.tick_hz.into();
         let rates = Rates { tick_hz, snapshot_hz: tick_hz };
-        let rules = games.get(&source.game).ok()?.rules(rates, source.seed, source.kind);
+        let entry = games.get(&source.game).ok()?;
+        let rules = (entry.rules)(rates, source.seed, source.kind);
         Self::of(source.fields, samples.collect(), rules)
     }
 

@@ -140,7 +140,7 @@ impl Visit {
             self.pinned = Some((fingerprint, now));
         }
         let mut next = Next::Stay;
-        while let Some(notice) = self.driver.poll_notice() {
+        while let Some(notice) = self.driver.session.poll_notice() {
             match notice {
                 Notice::State(State::Ended { reason }) => {
                     next = Next::Ended(self.at_place(&reason))

@@ -7,49 +7,19 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 /// A mistake in the settings.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// The command line does not parse, or asks for help or the version.
     #[error(transparent)]
     Usage(#[from] clap::Error),
-    /// A value is not among those allowed.
     #[error("{origin} is {value:?}, but must be {rule}")]
-    Invalid {
-        /// Flag, variable or key of the value.
-        origin: String,
-        /// The value as it stands there.
-        value: String,
-        /// The values that are allowed.
-        rule: String,
-    },
-    /// A variable or a key of the file looks like a setting and is none.
+    Invalid { origin: String, value: String, rule: String },
     #[error("{name} is not a setting; those are {known}")]
-    Unknown {
-        /// The variable or the key.
-        name: String,
-        /// Every variable or key that is a setting.
-        known: String,
-    },
-    /// The file cannot be read.
+    Unknown { name: String, known: String },
     #[error("cannot read {}, which {origin} names: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Flag or variable that names the file.
-        origin: String,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// The file is not TOML.
+    File { path: PathBuf, origin: String, source: io::Error },
     #[error("line {line} of {} is not valid TOML: {message}", path.display())]
-    Toml {
-        /// The file.
-        path: PathBuf,
-        /// The line, counted from 1.
-        line: usize,
-        /// The mistake in that line.
-        message: String,
-    },
+    Toml { path: PathBuf, line: usize, message: String },
 }
 
 impl ConfigError {
@@ -58,8 +28,8 @@ impl ConfigError {
         Self::Invalid { origin: origin.to_owned(), value, rule: rule.into() }
     }
 
-    /// Tells the user, and returns the status to exit with: help and the version go to standard
-    /// output with status 0, everything else to standard error with status 2, as usage errors do.
+    /// Tells the user, and returns the exit status: 0 for help and the version, which go to
+    /// standard output, else 2.
     pub fn report(&self) -> u8 {
         match self {
             Self::Usage(error) if !error.use_stderr() => {

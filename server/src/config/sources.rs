@@ -1,5 +1,5 @@
-//! Where settings come from: the command line, the environment, and the TOML file. Values are read
-//! and not judged.
+//! Sources of settings: the command line, the environment, and the TOML file. They are read, not
+//! judged.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -81,8 +81,8 @@ pub(super) fn variables(
     Ok((layer, config))
 }
 
-/// True if a variable belongs to somebody else, although it begins like ours: to the tests, or to
-/// Kubernetes, which sets some in every container near a service called "phaselock"
+/// True if a variable belongs to the tests, or to Kubernetes, which sets some in every container
+/// near a service called "phaselock"
 /// (<https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>).
 fn foreign(name: &str, value: &OsStr) -> bool {
     let kubernetes = name.starts_with("PHASELOCK_SERVICE_")
@@ -93,7 +93,7 @@ fn foreign(name: &str, value: &OsStr) -> bool {
         || ["PHASELOCK_DEPTH", "PHASELOCK_ASTEROIDS", "PHASELOCK_CUBES"].contains(&name)
 }
 
-/// A file of all settings takes under 1 KiB; a bigger one than this is some other file.
+/// A file of all settings takes under 1 KiB; a bigger one is some other file.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 fn read(path: &Path) -> io::Result<String> {

@@ -1,5 +1,4 @@
-//! The name by which a client recognises a server: the SHA-256 digest of its certificate. The
-//! drivers compute it with the library of their TLS.
+//! The name by which a client recognises a server: the SHA-256 digest of its certificate.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,8 +10,7 @@ const PREFIX: &str = "sha256:";
 
 /// The SHA-256 digest of a server's end-entity certificate in DER.
 ///
-/// Logs and the client's file of known servers spell it `sha256:` and 64 lowercase hexadecimal
-/// digits. Parsing takes uppercase digits too, because other tools print them.
+/// Spelled `sha256:` and 64 lowercase hexadecimal digits; uppercase digits are read too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 

@@ -21,13 +21,18 @@ pub struct GameEntry {
     pub name: &'static str,
     /// [`Entity::KINDS`] of its entities.
     pub kinds: &'static [Kind],
-    /// Whether it has bots of its own.
+    /// True if it has bots of its own.
     pub has_bots: bool,
-    hash: fn() -> u64,
-    open: fn(Rotation) -> Box<dyn AnyRoom>,
-    follow: fn(&Welcome, Common, LocalTime) -> Box<dyn AnyClient>,
-    autopilot: fn(u64) -> Box<dyn Controller>,
-    rules: fn(Rates, u64, u8) -> Box<dyn Rules + Send + Sync>,
+    /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
+    pub hash: fn() -> u64,
+    /// Opens a room of it for those in the rotation.
+    pub open: fn(Rotation) -> Box<dyn AnyRoom>,
+    /// A client of it, from the welcome to it on.
+    pub client: fn(&Welcome, Common, LocalTime) -> Box<dyn AnyClient>,
+    /// A bot that plays it, with whims that follow from a seed.
+    pub autopilot: fn(u64) -> Box<dyn Controller>,
+    /// Its rules for one kind of entity, an index into `kinds`, as far as a state alone tells.
+    pub rules: fn(Rates, u64, u8) -> Box<dyn Rules + Send + Sync>,
 }
 
 impl GameEntry {
@@ -39,35 +44,10 @@ impl GameEntry {
             has_bots: G::KIT.bot.is_some(),
             hash: game_hash::<G>,
             open: |rotation| Box::new(Room::<G>::open(rotation)),
-            follow: |welcome, common, now| Box::new(Client::<G>::follow(welcome, common, now)),
+            client: |welcome, common, now| Box::new(Client::<G>::follow(welcome, common, now)),
             autopilot: |seed| Box::new(Autopilot::<G>::new(seed)),
             rules: |rates, seed, kind| Box::new(GameRules::<G>::new(rates, seed, kind)),
         }
-    }
-
-    /// Hash of its rules, field tables and coding: builds of different ones refuse each other.
-    pub fn hash(&self) -> u64 {
-        (self.hash)()
-    }
-
-    /// Opens a room of it for those in the rotation.
-    pub fn open(&self, rotation: Rotation) -> Box<dyn AnyRoom> {
-        (self.open)(rotation)
-    }
-
-    /// A client of it, from the welcome to it on.
-    pub fn client(&self, welcome: &Welcome, common: Common, now: LocalTime) -> Box<dyn AnyClient> {
-        (self.follow)(welcome, common, now)
-    }
-
-    /// A bot that plays it, with whims that follow from `seed`.
-    pub fn autopilot(&self, seed: u64) -> Box<dyn Controller> {
-        (self.autopilot)(seed)
-    }
-
-    /// Its rules for one kind of entity, an index into `kinds`, as far as a state alone tells.
-    pub fn rules(&self, rates: Rates, seed: u64, kind: u8) -> Box<dyn Rules + Send + Sync> {
-        (self.rules)(rates, seed, kind)
     }
 }
 
@@ -126,18 +106,8 @@ impl Games {
         entries.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Count of the games.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Each game's name and hash, for a hello.
     pub fn hashes(&self) -> Vec<(String, u64)> {
-        self.0.iter().map(|entry| (entry.name.to_owned(), entry.hash())).collect()
+        self.0.iter().map(|entry| (entry.name.to_owned(), (entry.hash)())).collect()
     }
 }

@@ -5,8 +5,7 @@ use std::fmt;
 use crate::limits::PREDICTED_SPAWN_INDEX_MIN;
 use serde::{Deserialize, Serialize};
 
-/// A player's seat in the room, given by the server. Wraps after 65,535 joins, skipping seats in
-/// use.
+/// A player's seat in the room. Wraps after 65,535 joins, skipping seats in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u16);
 

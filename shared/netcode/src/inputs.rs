@@ -1,5 +1,5 @@
-//! One player's inputs on the server: each runs in its own tick, exactly once; or, where late ones
-//! are waited for ([`Late::Wait`]), once in its turn.
+//! One player's inputs on the server: each runs once, in its own tick, or, where late ones are
+//! waited for ([`Late::Wait`]), in its turn.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,9 +16,9 @@ use crate::wire::snapshot::InputReport;
 pub enum Accepted {
     /// The input waits for its tick.
     InTime,
-    /// Its tick ran without it. With [`Late::Wait`] it waits for its turn.
+    /// Its tick ran without it; with [`Late::Wait`] it waits for its turn.
     Late,
-    /// The input came twice, or lies too far ahead or behind, and changes nothing.
+    /// The input came twice, too early or too late, and changes nothing.
     Ignored,
 }
 
@@ -26,7 +26,7 @@ pub enum Accepted {
 #[derive(Debug)]
 pub struct InputBuffer<I> {
     policy: Late,
-    /// The tick that the player's own time has come to, where late inputs are waited for.
+    /// Tick of the player's own time, with [`Late::Wait`].
     own: Option<Tick>,
     begun: bool,
     waiting: BTreeMap<Tick, (I, Option<Claim>)>,
@@ -35,19 +35,19 @@ pub struct InputBuffer<I> {
     last: I,
     /// Ticks since `last` was new.
     missed: u64,
-    /// The tick of the first input that came; before it a player is not late but only arriving.
+    /// Tick of the first input; before it a player is arriving, not late.
     first: Option<Tick>,
     /// The newest tick for which an input came, and how early.
     newest: Option<(Tick, Micros)>,
-    /// The one since the last report that came closest to being late.
+    /// The least early one since the last report.
     worst: Option<(Tick, Micros)>,
-    /// The same for the reports before, since reports are lost.
+    /// Those of the reports before, since reports are lost.
     worst_before: VecDeque<Option<(Tick, Micros)>>,
     late: u64,
 }
 
 impl<I: Record> InputBuffer<I> {
-    /// Reports that an input which came closest to being late is in.
+    /// Number of reports that state the least early input.
     const REPORTS: usize = 8;
 
     /// An empty buffer.
@@ -68,8 +68,8 @@ impl<I: Record> InputBuffer<I> {
         }
     }
 
-    /// An input arrived `early` before its tick was due, while the world is at tick `now`; `claim`
-    /// is what its player is said to have seen.
+    /// Takes in an input that arrived `early` before its tick was due, while the world is at tick
+    /// `now`; `claim` is the player's claim of its view time.
     pub fn insert(
         &mut self,
         now: Tick,
@@ -97,8 +97,7 @@ impl<I: Record> InputBuffer<I> {
                 Accepted::Late
             }
         } else if self.missing.remove(&tick) || self.newest.is_none() {
-            // Also the very first, whose ticks nobody missed: else a client whose inputs are late
-            // from the start would never be told so.
+            // The very first counts too: a client that is late from the start must be told.
             Accepted::Late
         } else {
             Accepted::Ignored
@@ -116,8 +115,8 @@ impl<I: Record> InputBuffer<I> {
         accepted
     }
 
-    /// The input for the next tick to run and what its player claims to have seen: the player's,
-    /// or what `repeat` makes of the last one, for which nothing is claimed.
+    /// The input for the next tick to run and its claim: the player's input, or what `repeat` makes
+    /// of the last one, without a claim.
     pub fn take(&mut self, tick: Tick, repeat: impl Fn(&I, u64) -> I) -> (I, Option<Claim>) {
         let input = self.waiting.remove(&tick);
         // Ticks that the server skipped will not run any more.
@@ -141,13 +140,12 @@ impl<I: Record> InputBuffer<I> {
         (repeat(&self.last, self.missed), None)
     }
 
-    /// The player's own steps that are to run in a tick of the world's, where late inputs are
-    /// waited for; each is handed to `run` with its own tick. Returns by how many ticks its own
-    /// time is behind then.
+    /// Hands the player's own steps of a world's tick to `run`, each with its own tick, where late
+    /// inputs are waited for. Returns the lag of its own time in ticks.
     ///
-    /// Own time only ever moves on, a tick for a step and never past the world's, so that no more
-    /// steps run than ticks have passed, whatever comes. It waits for what is missing, but is
-    /// never behind by more than [`OWN_TIME_BEHIND_MAX`]: what it jumps over is lost.
+    /// Own time moves a tick a step and never past the world's, so no more steps run than ticks
+    /// have passed. It waits for missing inputs, but never lags by more than
+    /// [`OWN_TIME_BEHIND_MAX`]: skipped ones are lost.
     pub fn take_own(
         &mut self,
         rates: Rates,
@@ -159,7 +157,7 @@ impl<I: Record> InputBuffer<I> {
         if !self.begun
             && let Some((first, _)) = self.waiting.first_key_value()
         {
-            // Nothing comes before the first.
+            // Own time begins at the first input.
             own = own.max(first.minus(1).min(tick));
         }
         while own < tick {
@@ -182,26 +180,21 @@ impl<I: Record> InputBuffer<I> {
         behind
     }
 
-    /// Tick 0 moved: what waits was meant for other moments.
+    /// Drops the waiting inputs, since tick 0 moved.
     pub fn restart(&mut self) {
         let (last, missed, late) = (self.last, self.missed, self.late);
         *self = Self { last, missed, late, ..Self::new(self.policy) };
     }
 
-    /// Number of ticks that ran without this player's input, since its first.
-    pub fn late(&self) -> u64 {
-        self.late
-    }
-
-    /// What to tell the client of its inputs, and of its `missing` packets. The worst input is
-    /// that of the last eight reports.
+    /// The report on the client's inputs and `missing` packets. The worst input is that of the last
+    /// eight reports.
     pub fn report(&mut self, missing: u64) -> Option<InputReport> {
         let (newest, newest_early) = self.newest?;
         if self.worst_before.len() == Self::REPORTS {
             self.worst_before.pop_front();
         }
         self.worst_before.push_back(self.worst.take());
-        // Of what a report can state.
+        // As far back as a report can state.
         let lately = |(tick, _): &&(Tick, Micros)| newest.since(*tick) <= 127;
         let worst = self.worst_before.iter().flatten().filter(lately);
         let worst = worst.min_by_key(|(_, early)| *early);
@@ -238,7 +231,7 @@ mod tests {
         let mut buffer = InputBuffer::new(Late::Repeat);
         let run = |buffer: &mut InputBuffer<Go>, tick| buffer.take(Tick(tick), repeat).0.x;
         assert_eq!(run(&mut buffer, 1), 0);
-        assert_eq!(buffer.late(), 0);
+        assert_eq!(buffer.late, 0);
         let early = Micros(4000);
         assert_eq!(buffer.insert(Tick(1), Tick(3), Go { x: 3 }, None, early), Accepted::InTime);
         assert_eq!(buffer.insert(Tick(1), Tick(2), Go { x: 2 }, None, -early), Accepted::InTime);
@@ -251,7 +244,7 @@ mod tests {
             Accepted::Ignored
         );
         assert_eq!([run(&mut buffer, 5), run(&mut buffer, 6)], [3, 0]);
-        assert_eq!(buffer.late(), 3);
+        assert_eq!(buffer.late, 3);
         let report = buffer.report(7).unwrap();
         assert_eq!((report.newest, report.newest_early, report.late), (4, -50, Some(3)));
         assert_eq!((report.worst_back, report.worst_early, report.missing), (2, -4000, Some(7)));
@@ -266,7 +259,7 @@ mod tests {
         let mut buffer = InputBuffer::new(Late::Repeat);
         buffer.insert(Tick(1), Tick(4), Go { x: 4 }, None, Micros(4000));
         assert_eq!([2, 3, 4, 5].map(|tick| buffer.take(Tick(tick), repeat).0.x), [0, 0, 4, 4]);
-        assert_eq!(buffer.late(), 1);
+        assert_eq!(buffer.late, 1);
     }
 
     #[test]
@@ -318,7 +311,7 @@ mod tests {
         assert_eq!(came(&mut buffer, 4, 6..8), 2);
         assert_eq!(own(&mut buffer, 5), (vec![], 1));
         assert_eq!(own(&mut buffer, 6), (vec![], 2), "six waits for five");
-        assert_eq!(buffer.late(), 2);
+        assert_eq!(buffer.late, 2);
         assert_eq!(came(&mut buffer, 6, 5..6), 1);
         assert_eq!(own(&mut buffer, 7), (vec![5, 6, 7], 0));
         assert_eq!(came(&mut buffer, 7, 0..8), 0, "these ran");

@@ -1,8 +1,7 @@
-//! Entities near to a client: a uniform grid in the plane, and what the client is told of by it.
+//! Entities near to a client: a uniform grid in the plane, and the client's share of it.
 //!
-//! [`Grid`] is filled once a snapshot and asked once for each client. [`Lingering`] turns the
-//! answers into what one client is told of, so that an entity at the border of its view does not
-//! come and go with every snapshot.
+//! [`Grid`] is filled once a snapshot and asked once for each client. [`Lingering`] keeps an entity
+//! at the border of a view from coming and going with every snapshot.
 
 use glam::Vec2;
 
@@ -11,38 +10,37 @@ use crate::time::{Rates, Tick};
 
 /// An entity in its cell.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Point {
     row: i32,
     column: i32,
     index: u16,
     at: Vec2,
 }
 
-/// Entities sorted by the row and column of their cells, without empty cells: memory is for
-/// entities alone, and a lookup costs at most a look at each of them, however far it reaches.
+/// Entities sorted by the row and column of their cells. Memory is for entities alone, and a lookup
+/// looks at each of them at most once, however far it reaches.
 ///
-/// Coordinates are in the game's unit of length. An entity whose position is not finite is near to
-/// nobody.
+/// Coordinates are in the game's unit of length. An entity at no finite position is near to nobody.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     /// Side of a cell.
     cell: f64,
-    positions: Vec<Place>,
+    positions: Vec<Point>,
     everywhere: Vec<u16>,
 }
 
 /// Bound of the relative rounding error of a radius.
 const ROUNDING: f64 = 1e-6;
 
-/// The cell of a coordinate. It saturates far out, and grows with the coordinate, as lookups need.
+/// The cell of a coordinate; it saturates and never falls as the coordinate grows.
 fn cell_of(coordinate: f64, cell: f64) -> i32 {
     (coordinate / cell).floor() as i32
 }
 
 impl Grid {
-    /// Replaces the content: each entity's index and position, or none for an entity that is near
-    /// to everybody. Lookups are quick if the side of a `cell` is about their radius; a side that
-    /// is not positive counts as 1.
+    /// Replaces the content: each entity's index and position, or none for one that is near to
+    /// everybody. Lookups are quick if the side of a `cell` is about their radius; a side that is
+    /// not positive counts as 1.
     pub fn rebuild(&mut self, cell: f32, entities: impl IntoIterator<Item = (u16, Option<Vec2>)>) {
         self.cell = if cell > 0.0 && cell.is_finite() { f64::from(cell) } else { 1.0 };
         self.positions.clear();
@@ -55,29 +53,28 @@ impl Grid {
             if at.is_finite() {
                 let row = cell_of(f64::from(at.y), self.cell);
                 let column = cell_of(f64::from(at.x), self.cell);
-                self.positions.push(Place { row, column, index, at });
+                self.positions.push(Point { row, column, index, at });
             }
         }
         self.positions
             .sort_unstable_by_key(|position| (position.row, position.column, position.index));
     }
 
-    /// Writes the entities within `radius` of `eye`, and those that are near to everybody, into
-    /// `found`, in the order of indices and each once.
+    /// Writes the entities within `radius` of `viewpoint`, and those near to everybody, into
+    /// `found`, by rising indices.
     ///
-    /// With a `period` the plane begins anew after it in each direction, as
-    /// [`Game::wraps`](crate::game::Game::wraps) says, and positions are from 0 up to it.
-    pub fn near(&self, eye: Vec2, radius: f32, period: Option<Vec2>, found: &mut Vec<u16>) {
+    /// With a `period` the plane wraps ([`Game::wraps`](crate::game::Game::wraps)).
+    pub fn near(&self, viewpoint: Vec2, radius: f32, period: Option<Vec2>, found: &mut Vec<u16>) {
         found.clear();
         found.extend_from_slice(&self.everywhere);
-        if eye.is_finite() && radius >= 0.0 {
-            // The nearest to any position is among an eye and its images in the periods around it.
+        if viewpoint.is_finite() && radius >= 0.0 {
+            // The nearest image of the viewpoint is among those of the neighbouring periods.
             let images = if period.is_some() { -1..=1 } else { 0..=0 };
             let period = period.unwrap_or_default();
             for (right, down) in images.clone().flat_map(|x| images.clone().map(move |y| (x, y))) {
                 let shift = Vec2::new(right as f32, down as f32) * period;
                 if shift.is_finite() {
-                    self.within(eye, shift, f64::from(radius), found);
+                    self.within(viewpoint, shift, f64::from(radius), found);
                 }
             }
         }
@@ -85,9 +82,9 @@ impl Grid {
         found.dedup();
     }
 
-    fn within(&self, eye: Vec2, shift: Vec2, radius: f64, found: &mut Vec<u16>) {
+    fn within(&self, viewpoint: Vec2, shift: Vec2, radius: f64, found: &mut Vec<u16>) {
         let by = |at: f32, shift: f32| f64::from(at) + f64::from(shift);
-        let (x, y) = (by(eye.x, shift.x), by(eye.y, shift.y));
+        let (x, y) = (by(viewpoint.x, shift.x), by(viewpoint.y, shift.y));
         let reach = radius * (1.0 + ROUNDING);
         let span =
             |middle: f64| (cell_of(middle - reach, self.cell), cell_of(middle + reach, self.cell));
@@ -103,7 +100,7 @@ impl Grid {
                 row = first.row;
                 continue;
             }
-            let cells = |position: &&Place| position.row == row && position.column <= right;
+            let cells = |position: &&Point| position.row == row && position.column <= right;
             for position in positions.iter().take_while(cells) {
                 // In f64 no square of an f32 overflows.
                 let (dx, dy) = (f64::from(position.at.x) - x, f64::from(position.at.y) - y);
@@ -130,10 +127,8 @@ pub struct Told {
     pub near: Tick,
 }
 
-/// The entities that one client is told of: what is near, and, for [`LINGER`], what was.
-///
-/// An entity that the game hides from the client does not linger: it is left out of the same
-/// snapshot, near or not.
+/// The entities that one client is told of: those near, and, for [`LINGER`], those that were. A
+/// hidden entity does not linger.
 #[derive(Clone, Debug)]
 pub struct Lingering {
     ticks: u64,
@@ -148,10 +143,9 @@ impl Lingering {
         Self { ticks, told: Vec::new(), next: Vec::new() }
     }
 
-    /// Takes in the indices near at `tick`, rising; returns what to tell, in the order of indices.
-    /// `weigh` is called once for each entity that is near or lingers; it returns the generation
-    /// of the slot's tenant and its weight, 0 for an entity that is hidden or gone. A slot's old
-    /// tenant does not linger in the place of a new one.
+    /// Takes in the indices near at `tick`, rising; returns what to tell, by rising indices.
+    /// `weigh` returns the generation and the weight of each entity that is near or lingers; 0 if
+    /// it is hidden or gone. A slot's old tenant does not linger.
     pub fn update(
         &mut self,
         tick: Tick,
@@ -196,10 +190,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// By looking at each.
-    fn brute(entities: &[(u16, Option<Vec2>)], eye: Vec2, radius: f32) -> Vec<u16> {
+    fn brute(entities: &[(u16, Option<Vec2>)], viewpoint: Vec2, radius: f32) -> Vec<u16> {
         let inside = |at: Vec2| {
-            let (dx, dy) = (f64::from(at.x) - f64::from(eye.x), f64::from(at.y) - f64::from(eye.y));
-            let finite = at.is_finite() && eye.is_finite() && radius >= 0.0;
+            let (dx, dy) = (
+                f64::from(at.x) - f64::from(viewpoint.x),
+                f64::from(at.y) - f64::from(viewpoint.y),
+            );
+            let finite = at.is_finite() && viewpoint.is_finite() && radius >= 0.0;
             finite && dx * dx + dy * dy <= f64::from(radius) * f64::from(radius)
         };
         let mut found: Vec<u16> = entities
@@ -232,8 +229,10 @@ mod tests {
             assert_eq!(found, [1, 5, 7], "cells of {cell}");
             grid.near(Vec2::ZERO, f32::INFINITY, None, &mut found);
             assert_eq!(found, [1, 2, 5, 7]);
-            for (eye, radius) in [(Vec2::NAN, 1.0), (Vec2::ZERO, -1.0), (Vec2::ZERO, f32::NAN)] {
-                grid.near(eye, radius, None, &mut found);
+            for (viewpoint, radius) in
+                [(Vec2::NAN, 1.0), (Vec2::ZERO, -1.0), (Vec2::ZERO, f32::NAN)]
+            {
+                grid.near(viewpoint, radius, None, &mut found);
                 assert_eq!(found, [5]);
             }
         }
@@ -241,13 +240,14 @@ mod tests {
     }
 
     /// By looking at each and its images.
-    fn brute_around(entities: &[(u16, Option<Vec2>)], eye: Vec2, radius: f32) -> Vec<u16> {
+    fn brute_around(entities: &[(u16, Option<Vec2>)], viewpoint: Vec2, radius: f32) -> Vec<u16> {
         let way = |a: f32, b: f32| {
             let way = (f64::from(b) - f64::from(a)).rem_euclid(f64::from(PERIOD));
             way.min(f64::from(PERIOD) - way)
         };
-        let inside =
-            |at: Vec2| way(eye.x, at.x).hypot(way(eye.y, at.y)) <= f64::from(radius) * (1.0 + 1e-9);
+        let inside = |at: Vec2| {
+            way(viewpoint.x, at.x).hypot(way(viewpoint.y, at.y)) <= f64::from(radius) * (1.0 + 1e-9)
+        };
         let near = entities.iter().filter(|(_, position)| position.is_none_or(inside));
         let mut found: Vec<u16> = near.map(|(index, _)| *index).collect();
         found.sort_unstable();
@@ -317,9 +317,9 @@ mod tests {
             let mut grid = Grid::default();
             grid.rebuild(cell, entities.iter().copied());
             let mut found = Vec::new();
-            for (eye, radius) in eyes {
-                grid.near(eye, radius, None, &mut found);
-                prop_assert_eq!(&found, &brute(&entities, eye, radius));
+            for (viewpoint, radius) in eyes {
+                grid.near(viewpoint, radius, None, &mut found);
+                prop_assert_eq!(&found, &brute(&entities, viewpoint, radius));
             }
         }
 
@@ -337,9 +337,9 @@ mod tests {
             grid.rebuild(cell, entities.iter().copied());
             let mut found = Vec::new();
             for (x, y, radius) in eyes {
-                let (eye, radius) = (at(x, y), f32::from(radius));
-                grid.near(eye, radius, Some(Vec2::splat(PERIOD)), &mut found);
-                prop_assert_eq!(&found, &brute_around(&entities, eye, radius));
+                let (viewpoint, radius) = (at(x, y), f32::from(radius));
+                grid.near(viewpoint, radius, Some(Vec2::splat(PERIOD)), &mut found);
+                prop_assert_eq!(&found, &brute_around(&entities, viewpoint, radius));
             }
         }
 

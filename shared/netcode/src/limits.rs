@@ -1,5 +1,5 @@
-//! Every bound of the netcode in one place, each with its unit and its reason. Bounds that depend
-//! on each other are tied together at compile time at the end.
+//! Every bound of the netcode, each with its unit and its reason. `const` assertions at the end tie
+//! those together that depend on each other.
 
 use crate::time::{Micros, Rates};
 
@@ -7,7 +7,7 @@ use crate::time::{Micros, Rates};
 pub const ENTITIES_MAX: u16 = 4096;
 /// Fields of one kind of entity or of an input.
 pub const FIELDS_MAX: usize = 20;
-/// Bits of one field: an `f32` holds integers up to 2^24 exactly, and values travel through one.
+/// Bits of one field: an `f32`, in which values travel, holds integers up to 2^24.
 pub const FIELD_BITS_MAX: u32 = 24;
 /// People in a room, and bots in a room. Arbitrary.
 pub const PLAYERS_MAX: u16 = 256;
@@ -21,12 +21,11 @@ pub const TEXT_BYTES_MAX: usize = 256;
 pub const GAMES_MAX: usize = 16;
 /// Bytes of one control message.
 pub const CONTROL_BYTES_MAX: usize = 2048;
-/// Control messages that wait for a client which does not read; past that it is disconnected.
+/// Control messages that wait for a client before it is disconnected.
 pub const CONTROL_QUEUE_MAX: usize = 1024;
 
-/// Bytes of a datagram unless the path is known to carry less: QUIC's minimum of 1200 bytes for a
-/// UDP payload (RFC 9000, 14.1) less a short header, the longest packet number, the authentication
-/// tag and the frame header.
+/// Bytes of a datagram: QUIC's least UDP payload of 1200 bytes (RFC 9000, 14.1) less a short
+/// header, the longest packet number, the authentication tag and the frame header.
 pub const DATAGRAM_BYTES_MAX: usize = 1150;
 /// Fewest bytes of a datagram: a snapshot's header and one entity.
 pub const DATAGRAM_BYTES_MIN: usize = 256;
@@ -34,48 +33,43 @@ pub const DATAGRAM_BYTES_MIN: usize = 256;
 pub const SNAPSHOT_PACKETS_MAX: usize = 8;
 /// Bytes that a client's snapshot may always take, so that clocks keep running.
 pub const SNAPSHOT_BYTES_MIN: usize = DATAGRAM_BYTES_MIN;
-/// Bytes of snapshots that may go out at once beyond a client's rate: a small world to a newcomer.
-/// Arbitrary; four packets.
+/// Bytes of snapshots that may go out at once beyond a client's rate. Arbitrary; four packets.
 pub const SNAPSHOT_BURST_BYTES: usize = 4 * DATAGRAM_BYTES_MAX;
-/// Default bytes of snapshots a second for one client: half a megabit, which any path that games
-/// are played over carries, and twice what 64 players in sight take.
+/// Default bytes of snapshots a second for one client: half a megabit, twice what 64 players in
+/// sight take.
 pub const CLIENT_BYTES_DEFAULT: u32 = 64_000;
 /// Least setting of that: about [`SNAPSHOT_BYTES_MIN`] a snapshot at 30 Hz.
 pub const CLIENT_BYTES_MIN: u32 = 8_000;
 /// Greatest setting. Arbitrary; 80 megabits.
 pub const CLIENT_BYTES_MAX: u32 = 10_000_000;
-/// Greatest weight of an entity, which a player's own have. Arbitrary; the longest wait of light
-/// entities grows with it.
+/// Greatest weight of an entity, that of a player's own. Arbitrary; light entities wait longer with
+/// it.
 pub const WEIGHT_MAX: u16 = 64;
 /// Entities in one packet.
 pub const PACKET_ENTITIES_MAX: usize = 1024;
-/// Ticks that a game is asked to extrapolate; with older baselines only the field table counts.
-/// Half a second at 60 Hz: longer extrapolations are seldom right, and packets must be cheap to
-/// read.
+/// Ticks that a game extrapolates; beyond them the field table does. Half a second at 60 Hz: longer
+/// extrapolations are seldom right, and packets must be cheap to read.
 pub const EXTRAPOLATION_TICKS_MAX: u64 = 32;
 /// Age in ticks at which a baseline is no longer used; the wire carries it in 8 bits.
 pub const BASELINE_AGE_TICKS_MAX: u64 = 240;
-/// Sent packets that the server remembers for a client, to know what an acknowledgement is for:
-/// eight seconds of snapshots of one packet at the fastest rate, two of eight packets at 60 Hz.
+/// Sent packets that the server remembers for a client's acknowledgements: eight seconds of single
+/// packets at the fastest rate, two of eight packets at 60 Hz.
 pub const SENT_PACKETS_MAX: usize = 1024;
-/// Time for which a client is told of an entity that is no longer near. Arbitrary: longer than a
-/// fight at a border sways, and short enough to cost little.
+/// Time for which a client is told of an entity that is no longer near. Arbitrary.
 pub const LINGER: Micros = Micros::from_ms(500);
 
 /// Bytes that reading a message may allocate for each byte of it, besides [`DECODE_BYTES_BASE`],
-/// freed ones included. Lists that grow by doubling need most: a game of a hello takes 2 bytes or
-/// more on the wire and 32 in memory.
+/// freed ones included. A game of a hello needs most: 2 bytes on the wire and 32 in memory.
 pub const DECODE_BYTES_PER_BYTE: usize = 128;
-/// The same for a snapshot packet and its storage. An entity that is gone needs most: half a byte
-/// on the wire, and a position among the client's states.
+/// The same for a snapshot packet and its storage. An entity's end needs most: half a byte on the
+/// wire.
 pub const DECODE_SNAPSHOT_BYTES_PER_BYTE: usize = 1536;
 /// See [`DECODE_BYTES_PER_BYTE`].
 pub const DECODE_BYTES_BASE: usize = 1024;
 
 /// Inputs in one packet; at 128 Hz half a second.
 pub const PACKET_INPUTS_MAX: usize = 64;
-/// Ticks that a client may predict ahead of the newest snapshot; past that its player stands
-/// still.
+/// Ticks that a client may predict ahead of the newest snapshot; then its player stands still.
 pub const PREDICTION_TICKS_MAX: u64 = 128;
 /// Ticks ahead of the server's at which an input is refused.
 pub const INPUT_AHEAD_TICKS_MAX: u64 = 128;
@@ -84,21 +78,20 @@ pub const CATCH_UP_TICKS_MAX: u64 = 16;
 /// Input packets a client may send for each tick on average before the rest are dropped unread.
 pub const INPUT_PACKETS_PER_TICK_MAX: u64 = 3;
 
-/// Slots for a client's predicted spawns, beyond those of the world. Arbitrary: as many as one
-/// player can spawn in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
+/// Slots for a client's predicted spawns, beyond those of the world. Arbitrary: as many as a player
+/// can spawn in [`PREDICTION_TICKS_MAX`] and [`PREDICTED_SPAWN_GRACE`].
 pub const PREDICTED_SPAWNS_MAX: u16 = 1024;
 /// Index of the first of these slots.
 pub const PREDICTED_SPAWN_INDEX_MIN: u16 = ENTITIES_MAX;
-/// Time for which a predicted spawn is kept when the server's state does not show it: the packet
-/// with it may be lost, and is then sent again within three snapshots.
+/// Time for which a predicted spawn waits for the server's: a lost packet is made up for within
+/// three snapshots.
 pub const PREDICTED_SPAWN_GRACE: Micros = Micros::from_ms(250);
-/// Time for which an entity is co-predicted after the game last asked for it, so that it does not
-/// alternate at the edge of reach. Arbitrary.
+/// Time for which an entity is co-predicted after the game last asked for it. Arbitrary.
 pub const CO_PREDICTION_LINGER: Micros = Micros::from_ms(500);
 /// Entities that a client co-predicts at a time, the first in the world's order. Arbitrary.
 pub const CO_PREDICTED_MAX: usize = 64;
-/// Tracks of one entity, ended by teleports, that wait to be shown: as many as the greatest
-/// interpolation delay holds at a teleport every 60 ms. The oldest go first.
+/// Tracks of one entity, ended by teleports, that wait to be shown: those of the greatest
+/// interpolation delay at a teleport every 60 ms.
 pub const ENTITY_TRACKS_MAX: usize = 8;
 
 /// Greatest interpolation delay. The least is an interval of snapshots.
@@ -108,19 +101,16 @@ pub const REWIND_MAX: Micros = Micros::from_ms(500);
 /// Shots tested against the past that wait to be fetched. Arbitrary: two ticks in which 128
 /// players shoot.
 pub const REWOUND_MAX: usize = 256;
-/// Greatest lag of a player's own time behind the world's where late inputs are waited for; later
-/// ones are lost. It bridges a short stall, and bounds how far held-back inputs move a player at
-/// once. Arbitrary to a tenth.
+/// Greatest lag of a player's own time behind the world's where late inputs are waited for. It
+/// bridges a short stall, and bounds the move by held-back inputs. Arbitrary to a tenth.
 pub const OWN_TIME_BEHIND_MAX: Micros = Micros::from_ms(250);
-/// Time for which a player may stay connected without a valid input: a machine that slept for ten
-/// seconds finds its game again.
+/// Time for which a player may stay connected without a valid input: a machine may sleep for ten
+/// seconds.
 pub const SILENCE_MAX: Micros = Micros::from_ms(15_000);
 
-/// Notices that wait for a player; the oldest are lost first. Arbitrary, and more than arrive in
-/// the longest frame.
+/// Notices that wait for a player; the oldest are lost first. Arbitrary.
 pub const NOTICES_MAX: usize = 64;
-/// States of the own player's motion that wait to be fetched from a session: half a minute at 128
-/// Hz.
+/// States of the own motion that wait to be fetched: half a minute at 128 Hz.
 pub const MOTION_MAX: usize = 4096;
 /// Entries of a session's recording that wait to be fetched: some minutes of play.
 pub const FED_MAX: usize = 1 << 16;

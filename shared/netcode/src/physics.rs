@@ -1,8 +1,7 @@
 //! Geometry that games share: circles, boxes and rays in the plane.
 //!
 //! Only additions, multiplications, divisions and square roots of `f32`, which IEEE 754 defines to
-//! the last bit, and sine and cosine from `libm` rather than from the system: every machine
-//! computes the same.
+//! the last bit, and sine and cosine from `libm`: every machine computes the same.
 
 use glam::Vec2;
 
@@ -39,8 +38,7 @@ impl Aabb {
     }
 }
 
-/// A plane without ends: a body that leaves at one side enters at the other. Positions are from 0
-/// up to its size.
+/// A plane that wraps: a body that leaves at one side enters at the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus {
     /// Period in each direction.
@@ -75,8 +73,8 @@ pub fn turns(vector: Vec2) -> f32 {
     (libm::atan2f(vector.y, vector.x) / std::f32::consts::TAU).rem_euclid(1.0)
 }
 
-/// Moves a circle for `secs` and lets it slide along the boxes. In steps no longer than half of
-/// its radius, so that no speed takes it through a wall.
+/// Moves a circle for `secs` and slides it along the boxes, in steps of at most half of its radius,
+/// so that no speed takes it through a wall.
 pub fn slide_circle(
     position: &mut Vec2,
     velocity: &mut Vec2,
@@ -119,10 +117,10 @@ fn push_out(position: &mut Vec2, velocity: &mut Vec2, radius: f32, wall: &Aabb) 
     }
 }
 
-/// How far a ray goes until it meets the box: 0 if it starts inside. `along` is a unit vector.
+/// Distance of a ray to a box, 0 inside; none if it misses. `along` is a unit vector.
 pub fn ray_to_box(from: Vec2, along: Vec2, target: &Aabb) -> Option<f32> {
-    // Slabs: where the ray enters and leaves the box's extent in each axis. A ray along an axis
-    // divides by 0 on purpose; the infinities compare rightly.
+    // Slabs: where the ray enters and leaves the box's extent in each axis. The infinities of a
+    // division by 0 compare rightly.
     let a = (target.min - from) / along;
     let b = (target.max - from) / along;
     let enters = a.min(b);
@@ -132,7 +130,7 @@ pub fn ray_to_box(from: Vec2, along: Vec2, target: &Aabb) -> Option<f32> {
     (enter <= leave).then_some(enter)
 }
 
-/// How far a ray goes until it meets the circle: 0 if it starts inside.
+/// Distance of a ray to a circle, 0 inside; none if it misses.
 pub fn ray_to_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Option<f32> {
     let to = middle - from;
     if to.length_squared() <= radius * radius {
@@ -144,12 +142,12 @@ pub fn ray_to_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Opti
     (nearest >= 0.0 && half_chord >= 0.0).then(|| nearest - half_chord.sqrt())
 }
 
-/// How far a ray goes until it meets any of the boxes; `most` if it meets none before.
+/// Distance of a ray to the nearest box, at most `most`.
 pub fn ray_to_walls(from: Vec2, along: Vec2, walls: &[Aabb], most: f32) -> f32 {
     walls.iter().filter_map(|wall| ray_to_box(from, along, wall)).fold(most, f32::min)
 }
 
-/// Whether nothing stands between two points. Looks no further than the first wall that does.
+/// Tells whether no box is between two points.
 pub fn in_sight(a: Vec2, b: Vec2, walls: &[Aabb]) -> bool {
     let distance = a.distance(b);
     let along = (b - a) / distance;

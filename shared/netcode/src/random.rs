@@ -3,8 +3,8 @@
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
 
-/// A small generator (PCG XSH RR 64/32) that yields the same numbers from the same seed on every
-/// machine. Not for secrets.
+/// A small generator (PCG XSH RR 64/32): the same numbers from a seed on every machine. Not for
+/// secrets.
 #[derive(Clone, Debug)]
 pub struct Random(Pcg32);
 

@@ -1,10 +1,9 @@
 //! Lag compensation: a shot counts where its target was on the shooter's screen.
 //!
 //! The model is Neil Toronto's *Unlagged* for Quake III ("backward reconciliation"): the server
-//! remembers where everybody was, and tests a shot against the moment that the shooter saw.
-//! Instead of moving everybody back and forth it makes a scene of that moment beside the world
-//! ([`Past::at`]), so that there is nothing to restore. What a client says that it saw is a claim;
-//! the room holds it against its own measurements before it becomes a [`ViewTime`].
+//! remembers all positions, and tests a shot against the moment that the shooter saw. It makes a
+//! scene of that moment beside the world ([`Past::at`]), so there is nothing to restore. A client
+//! claims its view time; the room bounds the claim by its own measurements ([`ViewTime`]).
 //!
 //! *Invariants:*
 //! - Nothing here changes the present.
@@ -23,15 +22,15 @@ use crate::time::{Micros, Rates, Tick};
 /// A game's policy of lag compensation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rewind {
-    /// Greatest rewind, 0 for none. A player with more lag has to aim ahead by the rest.
+    /// Greatest rewind, 0 for none; players with more lag aim ahead.
     pub most: Micros,
     /// Side with the benefit of the doubt.
     pub favour: Favour,
 }
 
 impl Rewind {
-    /// A quarter of a second in the shooter's favour. Arbitrary; about a round trip of 200 ms, and
-    /// what others settled on (Unreal Tournament's default is 250 ms).
+    /// A quarter of a second in the shooter's favour. Arbitrary; a round trip of 200 ms, and Unreal
+    /// Tournament's default.
     pub const DEFAULT: Self = Self { most: Micros::from_ms(250), favour: Favour::Shooter };
 }
 
@@ -41,8 +40,8 @@ pub enum Favour {
     /// The shooter's view counts, even if the target has reached cover since.
     #[default]
     Shooter,
-    /// A target behind cover is safe: a hit counts only if, besides, nothing stands on the
-    /// straight line from the shooter to the middle of the target's present position.
+    /// A target behind cover is safe: besides, nothing may stand on the line from the shooter to
+    /// the middle of the target's present position.
     Defender,
 }
 
@@ -73,7 +72,7 @@ pub struct ViewTime {
 pub enum Adjusted {
     /// The claim was accepted.
     No,
-    /// By the server's measurements the client cannot have seen that then.
+    /// By the server's measurements the client cannot have seen that.
     Implausible,
     /// The claims changed faster than an honest client's clocks do.
     Unsteady,
@@ -130,8 +129,7 @@ impl<E> Default for Past<E> {
 }
 
 impl<E: Entity> Past<E> {
-    /// Keeps what the policy needs: the greatest rewind, at most [`REWIND_MAX`], and two ticks to
-    /// blend between.
+    /// Keeps the ticks of the greatest rewind, at most [`REWIND_MAX`], and two to blend between.
     pub fn new(rates: Rates, policy: Rewind) -> Self {
         let most = policy.most.clamp(Micros::ZERO, REWIND_MAX);
         let steps = (most.as_secs() * f64::from(rates.tick_hz)).ceil() as usize;
@@ -144,18 +142,7 @@ impl<E: Entity> Past<E> {
         self.policy
     }
 
-    /// Number of ticks kept at present.
-    pub fn len(&self) -> usize {
-        self.ticks.len()
-    }
-
-    /// Tells whether no tick is kept.
-    pub fn is_empty(&self) -> bool {
-        self.ticks.is_empty()
-    }
-
-    /// Remembers the state of a tick that has run: of what moves. Kinds whose fields all change in
-    /// steps are left out.
+    /// Remembers the moving entities of a tick that has run.
     pub fn push(&mut self, tick: Tick, entities: &Entities<E>) {
         if self.ticks_max == 0 {
             return;
@@ -167,10 +154,9 @@ impl<E: Entity> Past<E> {
         self.ticks.push_back((tick, kept));
     }
 
-    /// Makes `scene` what moved as it was at a time, for whoever runs the tick after the newest
-    /// that is kept and whose `present` is what became of it so far. What did not exist then is
-    /// absent, nothing is blended across a teleport or into another life, and before the oldest
-    /// tick that is kept all stands still.
+    /// Fills `scene` with the moving entities of a past time. `present` is the state so far of the
+    /// tick after the newest kept. Entities that did not exist then are absent, teleports and other
+    /// lives are not blended, and before the oldest kept tick all stands still.
     pub fn at(&self, at: TickTime, present: &Entities<E>, scene: &mut Entities<E>) {
         let next = self.ticks.partition_point(|(tick, _)| *tick <= at.tick).max(1);
         let Some((tick, before)) = self.ticks.get(next - 1) else {
@@ -195,9 +181,8 @@ impl<E: Entity> Past<E> {
         }
     }
 
-    /// Something that says how old its state is, as it is shown at a time: where it was then in
-    /// its own time. What becomes of it in the present tick counts as being as late as in the tick
-    /// before.
+    /// An entity with an age field at a time of its own. Its state in the present tick counts as
+    /// being as late as in the tick before.
     fn in_own_time(
         &self,
         index: usize,
@@ -225,8 +210,7 @@ impl<E: Entity> Past<E> {
         from.1
     }
 
-    /// Notes that a shot was tested against the past, for whoever wants to know. Of those that
-    /// nobody asked for the oldest are forgotten.
+    /// Notes a shot that was tested against the past; the oldest are forgotten first.
     pub fn note(&mut self, rewound: Rewound) {
         if self.rewound.len() >= REWOUND_MAX {
             self.rewound.pop_front();
@@ -250,8 +234,7 @@ fn moves<E: Entity>(entity: &E) -> bool {
     entity.fields().iter().any(|field| field.motion != Motion::Step)
 }
 
-/// A state part `t` of the way to a later one of the same entity; the earlier one if there is no
-/// way.
+/// A state part `t` of the way to a later one of the same entity; the earlier one across a break.
 fn blend<E: Entity>(from: &Slot<E>, to: &Slot<E>, t: f32) -> Slot<E> {
     let (kind, fields) = (from.entity.kind(), from.entity.fields());
     if t == 0.0 || from.owner != to.owner || kind != to.entity.kind() {
@@ -396,7 +379,7 @@ mod tests {
         for tick in 0..9 {
             past.push(Tick(tick), &world(&[(id(0, 0), ball(1.0))]));
         }
-        assert!(past.is_empty());
+        assert!(past.ticks.is_empty());
         assert_eq!(seen(&past, at(3, 0.5), &world(&[(id(0, 0), ball(5.0))])), [(0, 5.0)]);
     }
 
@@ -409,7 +392,7 @@ mod tests {
             for tick in 0..500 {
                 past.push(Tick(tick), &world(&[(id(0, 0), ball(tick as f32))]));
             }
-            assert_eq!(past.len(), ticks, "{most_ms} ms at {tick_hz} Hz");
+            assert_eq!(past.ticks.len(), ticks, "{most_ms} ms at {tick_hz} Hz");
             // The oldest time that is accepted, at the tick after the newest.
             let span = past.policy().most.as_secs() * f64::from(tick_hz);
             let (whole, part) = ((500.0 - span).floor(), (500.0 - span).fract());
@@ -453,7 +436,7 @@ mod tests {
             }
             let present = world(&[(id(3, 1), states[newest])]);
             let (before, kept) = (present.clone(), past.ticks.clone());
-            let time = (newest as f32 - back).max((newest - past.len()) as f32);
+            let time = (newest as f32 - back).max((newest - past.ticks.len()) as f32);
             let (whole, part) = (time.floor(), time.fract());
             let mut scene = Entities::default();
             past.at(at(whole as u64, part), &present, &mut scene);

@@ -1,9 +1,8 @@
 //! Ticks, time points and spans, kept apart by type.
 //!
-//! Three clocks must never be mixed: a machine's own ([`LocalTime`]), the server's
-//! ([`ServerTime`]), and the ticks counted on the latter ([`Tick`]). An [`Offset`] converts
-//! between the first two, [`Rates`] between the last two. All arithmetic saturates, because some
-//! of the numbers come from the network.
+//! Three clocks are never mixed: a machine's own ([`LocalTime`]), the server's ([`ServerTime`]),
+//! and its ticks ([`Tick`]). An [`Offset`] converts between the first two, [`Rates`] between the
+//! last two. All arithmetic saturates, since some numbers come from the network.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Neg, Sub};
@@ -34,8 +33,8 @@ pub struct ServerTime(pub i64);
 )]
 pub struct Offset(pub i64);
 
-/// A step of the world, counted from 0. A `u64` outlives every server, so ticks neither wrap nor
-/// saturate; the wire carries the low 16 bits, which [`Tick::widen`] completes.
+/// A step of the world, counted from 0; it neither wraps nor saturates. The wire carries the low 16
+/// bits, which [`Tick::widen`] completes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -123,6 +122,11 @@ macro_rules! time_point {
         }
 
         impl $point {
+            /// The time in seconds.
+            pub fn as_secs(self) -> f64 {
+                Micros(self.0).as_secs()
+            }
+
             /// The low 32 bits, as packets carry them. They repeat after 71 minutes.
             pub fn low(self) -> u32 {
                 self.0 as u32
@@ -153,8 +157,8 @@ impl Offset {
 }
 
 impl Tick {
-    /// The last tick that a server may have: 2^48, seventy thousand years at 128 Hz. Whoever
-    /// states a later one is not believed, so that sums of ticks stay far from the end.
+    /// The last tick that a server may state: 2^48, seventy thousand years at 128 Hz, far from
+    /// overflow.
     pub const MAX_SENT: Self = Self(1 << 48);
 
     /// The low 16 bits, as packets carry them. At 60 Hz they repeat after 18 minutes.
@@ -182,8 +186,7 @@ impl Tick {
         Self(self.0.saturating_sub(count))
     }
 
-    /// Ticks since `earlier`, negative if it is before, where of one of them only the low 24
-    /// bits are known, as a field of a record holds them.
+    /// Ticks since `earlier`, negative if it is before; of one of them the low 24 bits suffice.
     pub fn span_24(self, earlier: Self) -> i64 {
         let apart = (self.0.wrapping_sub(earlier.0) & 0xff_ffff) as i64;
         if apart < 1 << 23 { apart } else { apart - (1 << 24) }
@@ -211,13 +214,18 @@ pub struct Rates {
 }
 
 /// The reason for which [`Rates`] are refused.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatesError {
-    /// Outside of [`Rates::TICK_HZ_MIN`]..=[`Rates::TICK_HZ_MAX`].
-    #[error("a tick rate of {0} Hz is outside of {min} to {max} Hz", min = Rates::TICK_HZ_MIN, max = Rates::TICK_HZ_MAX)]
+    #[error(
+        "a tick rate of {0} Hz is outside of {min} to {max} Hz",
+        min = Rates::TICK_HZ_MIN, max = Rates::TICK_HZ_MAX
+    )]
     TickHz(u32),
-    /// Below [`Rates::SNAPSHOT_HZ_MIN`], above the tick rate, or no divisor of it.
-    #[error("a snapshot rate of {0} Hz is below {min} Hz or does not divide the tick rate of {1} Hz", min = Rates::SNAPSHOT_HZ_MIN)]
+    #[error(
+        "a snapshot rate of {0} Hz is below {min} Hz or does not divide the tick rate of {1} Hz",
+        min = Rates::SNAPSHOT_HZ_MIN
+    )]
     SnapshotHz(u32, u32),
 }
 
@@ -226,8 +234,7 @@ impl Rates {
     pub const TICK_HZ_MIN: u32 = 10;
     /// Fastest world: that of competitive shooters.
     pub const TICK_HZ_MAX: u32 = 128;
-    /// Fewest snapshots a second: the interpolation delay, at least an interval, must fit its
-    /// bound.
+    /// Fewest snapshots a second: their interval must fit into the interpolation delay.
     pub const SNAPSHOT_HZ_MIN: u32 = 5;
     /// 60 ticks and 30 snapshots a second.
     pub const DEFAULT: Self = Self { tick_hz: 60, snapshot_hz: 30 };
@@ -265,8 +272,7 @@ impl Rates {
         u64::from(self.tick_hz / self.snapshot_hz)
     }
 
-    /// When a tick is due. Exact for every rate: 60 Hz has no whole number of microseconds a tick,
-    /// so ticks are multiplied out rather than summed up.
+    /// Time at which a tick is due. Exact for every rate: multiplied out rather than summed up.
     pub fn time_of(self, tick: Tick) -> ServerTime {
         let micros = u128::from(tick.0) * 1_000_000 / u128::from(self.tick_hz);
         ServerTime(i64::try_from(micros).unwrap_or(i64::MAX))

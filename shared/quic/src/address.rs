@@ -1,13 +1,13 @@
-//! Where a server is, as people write it.
+//! Addresses of servers, as people write them.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::pins::host_key;
 
-/// Where servers listen unless they say otherwise.
+/// Port of servers by default.
 pub const DEFAULT_PORT: u16 = 4433;
 
-/// Where a server is: a name or an IP address, and a port.
+/// Address of a server: a name or an IP address, and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     pub(crate) host: String,
@@ -17,7 +17,8 @@ pub struct Address {
 /// A text is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no address; write a name or an IP address, and a port if it is not {DEFAULT_PORT}: example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
+    "'{0}' is no address; write a name or an IP address, and a port if it is not {DEFAULT_PORT}: \
+     example.org:5000, 192.0.2.7, [2001:db8::1]:5000"
 )]
 pub struct AddressError(String);
 

@@ -3,12 +3,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use phaselock::time::{LocalTime, Micros};
-// The system's monotonic clock, with or without a runtime, except in tests that pause it: they let
-// all of a runtime's drivers live through minutes in no time.
+// The system's monotonic clock, except in tests that pause it.
 use tokio::time::Instant;
 
-/// Longest time until a timer's moment, a century: later ones need not be exact, and what a moment
-/// can hold differs between systems.
+/// Longest time until a timer's moment, a century: the range of moments differs between systems.
 const WAIT_MICROS_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000;
 
 /// Counts from its creation. Copies agree.
@@ -27,7 +25,7 @@ impl Clock {
         Self::start_at(LocalTime(0))
     }
 
-    /// Starts at some time, as the clock of a machine that has been up for a while does.
+    /// Starts at a time, as the clock of a machine that has been up.
     pub fn start_at(start: LocalTime) -> Self {
         Self { origin: Instant::now(), start }
     }
@@ -38,8 +36,8 @@ impl Clock {
         self.start + Micros(elapsed)
     }
 
-    /// The host's Unix time in microseconds between two readings of this clock: how long they are
-    /// apart, the time in their middle, and the Unix time.
+    /// The host's Unix time in microseconds between two readings: their distance, their middle, and
+    /// the Unix time.
     fn unix(&self) -> (Micros, LocalTime, i64) {
         let before = self.now();
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -48,22 +46,27 @@ impl Clock {
         (took, before + Micros(took.0 / 2), unix)
     }
 
-    /// The time now, and the host's Unix time at the same moment, in microseconds. None if this
-    /// thread was interrupted between the two readings, several times in a row.
+    /// The time now, and the host's Unix time in microseconds. None if this thread was interrupted
+    /// between the readings several times in a row.
     pub fn now_and_unix(&self) -> Option<(LocalTime, i64)> {
         let mut readings = (0..5).map(|_| self.unix());
         readings.find_map(|(took, now, unix)| (took <= Self::TOGETHER).then_some((now, unix)))
     }
 
-    /// Unix time of the clock's time 0 by the host's clock, in microseconds. Of several readings,
-    /// the least interrupted one counts.
+    /// Unix time of the clock's time 0 in microseconds, by the least interrupted of several
+    /// readings.
     pub fn unix_of_start(&self) -> i64 {
         let readings = (0..5).map(|_| self.unix());
         let best = readings.min_by_key(|(took, ..)| *took);
         best.map_or(0, |(_, now, unix)| unix.saturating_sub(now.0))
     }
 
-    /// The moment of a time on this clock, for timers; of a time before its start, the start.
+    /// A seed that differs each time, from the host's Unix time.
+    pub fn seed() -> u64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+    }
+
+    /// The moment of a time on this clock, for timers; the start for earlier times.
     pub fn instant(&self, time: LocalTime) -> Instant {
         let since = u64::try_from((time - self.start).0).unwrap_or(0);
         self.origin + Duration::from_micros(since.min(WAIT_MICROS_MAX))

@@ -1,6 +1,5 @@
-//! A bad network around a good one: every UDP packet of both directions passes a seeded [`Link`]
-//! before it goes on. The handshake, the control stream and datagrams suffer alike, as they do on
-//! a real network.
+//! A simulated network around a real one: every UDP packet of both directions passes a seeded
+//! [`Link`]: the handshake, the control stream and datagrams alike.
 //!
 //! Packets wait for timers, which tokio keeps to a millisecond: they are late by up to that.
 
@@ -24,13 +23,11 @@ use tokio::time::{Sleep, sleep_until};
 use crate::clock::Clock;
 use crate::socket::Sockets;
 
-/// The most that the system puts into one buffer, however many packets it coalesces: UDP's
-/// longest.
+/// Most bytes that the system puts into one buffer: UDP's longest packet.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Buffers that are filled at a time.
 const BUFFERS: usize = 4;
-/// How often they are filled before what is due is handed on, so that a flood cannot keep the
-/// caller.
+/// Fills of the buffers before due packets are handed on, so that a flood cannot keep the caller.
 const FILLS_MAX: usize = 32;
 
 /// Sockets behind a bad network.
@@ -44,8 +41,7 @@ pub struct Conditioned {
 }
 
 impl Conditioned {
-    /// What the conditions say of later starts to count now: a client that joins again meets what
-    /// its network has become meanwhile.
+    /// The times of the conditions count from now on, also for a client that joins again.
     pub fn new(inner: Arc<dyn Sockets>, conditions: Conditions, clock: Clock) -> Self {
         Self { inner, conditions, clock, start: clock.now(), bound: AtomicU64::new(0) }
     }
@@ -54,7 +50,7 @@ impl Conditioned {
 impl Sockets for Conditioned {
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
         let inner = self.inner.bind(remote)?;
-        // By the same numbers every try to join would fail as the first one did.
+        // With the same chance every try to join would fail as the first.
         let number = self.bound.fetch_add(1, Ordering::Relaxed);
         let mut conditions = self.conditions.clone();
         conditions.seed ^= number << 32;
@@ -72,14 +68,14 @@ struct Packet {
     contents: Bytes,
 }
 
-/// A socket behind a bad network: what it sends goes through one link, what it receives through
-/// another. Sending never blocks: what finds no room under way is dropped, as routers do.
+/// A socket behind a simulated network: a link for each direction. Sending never blocks: what does
+/// not fit is dropped, as by routers.
 pub struct ConditionedSocket {
     inner: Arc<dyn AsyncUdpSocket>,
     clock: Clock,
     up: Mutex<Link<Packet>>,
     down: Mutex<Down>,
-    /// Something became due earlier than the sending task knows, or the socket is gone.
+    /// Something is due earlier than the sending task knows, or the socket is gone.
     changed: Arc<Notify>,
 }
 
@@ -91,8 +87,8 @@ struct Down {
 }
 
 impl ConditionedSocket {
-    /// Puts the conditions around a socket; what they say of later counts from `start` on. Must be
-    /// called within a tokio runtime, where a task sends what has waited; it ends with the socket.
+    /// Puts the conditions around a socket; their times count from `start`. Call it within a tokio
+    /// runtime, whose task sends waiting packets until the socket is gone.
     pub fn wrap(
         inner: Arc<dyn AsyncUdpSocket>,
         conditions: &Conditions,
@@ -114,8 +110,8 @@ impl ConditionedSocket {
         socket
     }
 
-    /// Sends what is due. Returns when the next packet is, or the packet that the inner socket has
-    /// no room for.
+    /// Sends what is due. Returns the time of the next packet, or the packet that the inner socket
+    /// has no room for.
     fn send_due(&self, mut waiting: Option<Packet>) -> Result<Option<LocalTime>, Packet> {
         let mut up = lock(&self.up);
         let now = self.clock.now();
@@ -138,7 +134,7 @@ impl ConditionedSocket {
     }
 }
 
-/// Sends what becomes due until the socket is gone, which this does not keep alive.
+/// Sends what becomes due until the socket is gone.
 fn send_later(socket: &Arc<ConditionedSocket>) -> impl Future<Output = ()> + use<> {
     let (weak, changed) = (Arc::downgrade(socket), Arc::clone(&socket.changed));
     let clock = socket.clock;
@@ -178,8 +174,7 @@ impl Drop for ConditionedSocket {
 }
 
 impl Down {
-    /// Puts what the inner socket has onto the link, until there is no more. Then the inner socket
-    /// wakes the caller when there is.
+    /// Puts all that the inner socket has onto the link; it wakes the caller for more.
     fn fill(
         &mut self,
         cx: &mut Context<'_>,
@@ -211,7 +206,7 @@ impl Down {
         Ok(())
     }
 
-    /// Controls over what has arrived, as far as there is room; returns how many packets.
+    /// Hands over what has arrived, as far as it fits; returns the number of packets.
     fn take(
         &mut self,
         now: LocalTime,
@@ -304,7 +299,7 @@ impl fmt::Debug for ConditionedSocket {
     }
 }
 
-/// Of a socket that never refuses.
+/// Poller of a socket that never refuses.
 #[derive(Debug)]
 struct AlwaysWritable;
 

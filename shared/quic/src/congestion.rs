@@ -21,8 +21,8 @@ impl ControllerFactory for QueueWindows {
     }
 }
 
-/// The window of a connection's path. quinn copies it where a client's port alone changes, and
-/// makes a new one for a new address.
+/// The window of a connection's path. quinn copies it for a client's new port, and makes a new one
+/// for a new address.
 #[derive(Clone, Copy, Debug)]
 struct QueueWindow {
     /// When its time began.
@@ -38,8 +38,7 @@ impl QueueWindow {
     }
 }
 
-/// True if a datagram would go out at once as far as the window goes. With another controller it
-/// is not known, and taken for granted.
+/// True if the window would let a datagram out at once; always with another controller.
 pub(crate) fn may_send(connection: &Connection) -> bool {
     let state = connection.congestion_state().into_any().downcast::<QueueWindow>();
     state.map_or(true, |state| state.window.may_send())

@@ -1,8 +1,7 @@
 //! The server's certificate and private key: made once, kept on disk, presented to every client.
 //!
-//! Clients pin the certificate's fingerprint when they first connect, so losing the key turns
-//! every player away with a warning. That is why nothing here ever overwrites a file, and why
-//! anything doubtful is an error that says what to do rather than a fresh identity.
+//! Clients pin the certificate's fingerprint, so a lost key turns every player away. So nothing
+//! here overwrites a file, and anything doubtful is an error that says what to do.
 
 #[cfg(test)]
 mod tests;
@@ -35,66 +34,40 @@ pub struct Identity {
     pub key: PrivateKeyDer<'static>,
     /// The digest of [`certificate`](Self::certificate).
     pub fingerprint: Fingerprint,
-    /// What follows the certificate in its file, where a host installed one from an authority.
+    /// Chain behind the certificate, from an authority.
     intermediates: Vec<CertificateDer<'static>>,
 }
 
-/// Why a server has no identity.
+/// A server has no identity.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum IdentityError {
-    /// A file or directory could not be made, read or written.
     #[error("cannot {action} {}: {error}", path.display())]
-    Io {
-        /// The attempt, as a verb.
-        action: &'static str,
-        /// With which file or directory.
-        path: PathBuf,
-        /// The system's answer.
-        error: io::Error,
-    },
-    /// One of the two files is there without the other.
+    Io { action: &'static str, path: PathBuf, error: io::Error },
     #[error(
-        "{} is there but {} is missing: restore the missing file from a backup, or remove the other \
-         one to have a new identity made, which players will be warned about",
+        "{} is there but {} is missing: restore the missing file from a backup, or remove the \
+         other one to have a new identity made, which players will be warned about",
         present.display(), missing.display()
     )]
-    Half {
-        /// The file that is there.
-        present: PathBuf,
-        /// The file that is not.
-        missing: PathBuf,
-    },
-    /// A file is not what its name promises.
-    #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} away \
-         to have a new identity made, which players will be warned about", path.display())]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// The mistake, continuing a sentence that begins with the file.
-        problem: String,
-    },
-    /// The key and the certificate are each fine but do not belong together.
+    Half { present: PathBuf, missing: PathBuf },
+    #[error("{} {problem}: restore it from a backup, or move {CERTIFICATE_FILE} and {KEY_FILE} \
+         away to have a new identity made, which players will be warned about", path.display())]
+    Unusable { path: PathBuf, problem: String },
     #[error(
-        "{} is not the private key of {}: restore the pair from one backup, or move both files away \
-         to have a new identity made, which players will be warned about",
+        "{} is not the private key of {}: restore the pair from one backup, or move both files \
+         away to have a new identity made, which players will be warned about",
         key.display(), certificate.display()
     )]
-    Mismatch {
-        /// The certificate's file.
-        certificate: PathBuf,
-        /// The key's file.
-        key: PathBuf,
-    },
-    /// Making a key or signing a certificate failed.
+    Mismatch { certificate: PathBuf, key: PathBuf },
     #[error("cannot make a certificate: {0}")]
     Generate(#[from] rcgen::Error),
 }
 
 impl Identity {
-    /// The identity kept in `data_dir`; where there is none yet, a new one, which is stored there.
+    /// The identity in `data_dir`; a new one is made and stored there if there is none.
     ///
-    /// It is kept as `cert.pem` and `key.pem`. A host may put files from a certificate authority
-    /// there instead, with the chain in `cert.pem`, the server's own certificate first.
+    /// Its files are `cert.pem` and `key.pem`. A host may put those of an authority there, with the
+    /// chain in `cert.pem`, the server's own certificate first.
     pub fn load_or_create(data_dir: &Path) -> Result<Self, IdentityError> {
         let certificate_path = data_dir.join(CERTIFICATE_FILE);
         let key_path = data_dir.join(KEY_FILE);
@@ -114,8 +87,7 @@ impl Identity {
             (None, None) => {
                 let (identity, certificate_pem, key_pem) = Self::generate()?;
                 create_private_dir(data_dir)?;
-                // The key first: of two servers starting in one directory the second fails on it,
-                // before it could pair its own certificate with the other's key.
+                // The key first: of two servers starting at once the second fails on it.
                 write_new(data_dir, &key_path, &key_pem)?;
                 write_new(data_dir, &certificate_path, &certificate_pem)?;
                 sync_dir(data_dir)?;
@@ -129,14 +101,12 @@ impl Identity {
         }
     }
 
-    /// A new identity that is stored nowhere: for tests, and for a server inside a client's
-    /// process.
+    /// A new identity that is stored nowhere.
     pub fn ephemeral() -> Result<Self, IdentityError> {
         Self::generate().map(|(identity, _, _)| identity)
     }
 
-    /// The server's TLS configuration: version 1.3 only, without client certificates, offering
-    /// `alpn`.
+    /// The server's TLS 1.3 configuration, without client certificates, offering `alpn`.
     pub fn server_crypto(&self, alpn: &[u8]) -> Result<rustls::ServerConfig, rustls::Error> {
         let mut chain = vec![self.certificate.clone()];
         chain.extend(self.intermediates.iter().cloned());
@@ -145,8 +115,7 @@ impl Identity {
             .with_no_client_auth()
             .with_single_cert(chain, self.key.clone_key())?;
         crypto.alpn_protocols = vec![alpn.to_vec()];
-        // Our clients look at the certificate on every connection and never resume a session, so
-        // tickets would be bytes in each handshake and memory for nothing.
+        // Our clients never resume a session, so tickets would be for nothing.
         crypto.send_tls13_tickets = 0;
         crypto.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
         Ok(crypto)
@@ -156,8 +125,7 @@ impl Identity {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut params = CertificateParams::new(["phaselock".to_owned(), "localhost".to_owned()])?;
         params.distinguished_name.push(DnType::CommonName, "phaselock");
-        // Pins do not expire, and hosts' clocks may be wrong: valid since before anyone can have
-        // played, and for longer than anyone will. Both years are arbitrary.
+        // Pins do not expire, and hosts' clocks may be wrong. Both years are arbitrary.
         params.not_before = rcgen::date_time_ymd(2000, 1, 1);
         params.not_after = rcgen::date_time_ymd(3000, 1, 1);
         let certificate = params.self_signed(&key)?;
@@ -218,7 +186,7 @@ impl Identity {
     }
 }
 
-/// The seed of maps that goes with a seed of the world, from which nobody can tell that.
+/// The seed of maps for a seed of the world, which it does not tell.
 pub fn map_seed(seed: u64) -> u64 {
     let text = [&b"phaselock map "[..], &seed.to_le_bytes()].concat();
     let digest = ::aws_lc_rs::digest::digest(&::aws_lc_rs::digest::SHA256, &text);
@@ -231,8 +199,7 @@ pub fn fingerprint_of(certificate: &CertificateDer<'_>) -> Fingerprint {
     Fingerprint(digest.as_ref().try_into().expect("SHA-256 digests have 32 bytes"))
 }
 
-/// AES-128 first, being the cheapest per packet on hardware that has AES instructions, and the one
-/// that QUIC needs anyway. A client's order counts for more than the server's.
+/// AES-128 first: the cheapest with AES instructions, and QUIC needs it anyway.
 pub(crate) fn provider() -> CryptoProvider {
     use aws_lc_rs::cipher_suite::{
         TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256,
@@ -275,8 +242,7 @@ fn create_private_dir(path: &Path) -> Result<(), IdentityError> {
     builder.create(path).map_err(io_error("create the directory", path))
 }
 
-/// Writes a file that is either there in full or not at all, readable by its owner only, and that
-/// replaces nothing.
+/// Writes a new file, in full or not at all, readable by its owner only.
 fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), IdentityError> {
     // A temporary file has mode 0600 on Unix from its first moment.
     let mut file =
@@ -287,7 +253,7 @@ fn write_new(dir: &Path, path: &Path, content: &str) -> Result<(), IdentityError
     Ok(())
 }
 
-/// Makes the renames themselves survive a power cut, where directories can be synced at all.
+/// Makes renames survive a power cut, where directories can be synced.
 fn sync_dir(dir: &Path) -> Result<(), IdentityError> {
     if cfg!(unix) {
         File::open(dir)
@@ -297,8 +263,8 @@ fn sync_dir(dir: &Path) -> Result<(), IdentityError> {
     Ok(())
 }
 
-/// Takes the key away from everybody but its owner. Where that fails (secrets are often mounted
-/// read-only) the server still starts, but not silently.
+/// Takes the key away from everybody but its owner. Where that fails, as with read-only secrets,
+/// the server warns.
 #[cfg(unix)]
 fn keep_private(key: &Path) {
     use std::fs;
@@ -312,12 +278,12 @@ fn keep_private(key: &Path) {
     }
     let (file, mode) = (key.display(), format!("{mode:04o}"));
     match fs::set_permissions(key, fs::Permissions::from_mode(0o600)) {
-        Ok(()) => {
-            tracing::warn!(%file, %mode, "the private key was open to other users; its mode is now 0600")
-        }
-        Err(error) => {
-            tracing::warn!(%file, %mode, %error, "the private key is open to other users; make its mode 0600")
-        }
+        Ok(()) => tracing::warn!(
+            %file, %mode, "the private key was open to other users; its mode is now 0600"
+        ),
+        Err(error) => tracing::warn!(
+            %file, %mode, %error, "the private key is open to other users; make its mode 0600"
+        ),
     }
 }
 

@@ -7,8 +7,8 @@
 //!         +-- settings, congestion, framing, socket, clock: once, for both sides
 //! ```
 //!
-//! *Invariant:* this crate names quinn, and no other does but those that test it. It decides nothing
-//! about a game: it hands on, bounds what waits, and drops what does not keep up.
+//! *Invariant:* this crate names quinn, and no other does but those that test it. It decides
+//! nothing about a game: it hands on, bounds what waits, and drops what does not keep up.
 
 pub mod address;
 pub mod client;

@@ -1,29 +1,27 @@
-//! A server inside another program, on a thread of its own and a port of the system's choice: for
-//! playing alone, and for tests.
+//! A server inside another program, on a thread of its own and a port of the system's choice.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use phaselock::fingerprint::Fingerprint;
+use phaselock::games::Games;
 use phaselock::limits::CLIENT_BYTES_DEFAULT;
+use phaselock::server::RoomConfig;
 use phaselock::time::{LocalTime, Rates};
 use tokio::sync::oneshot;
 
+use crate::clock::Clock;
 use crate::identity::{Identity, IdentityError, map_seed};
 use crate::server::{BindError, Server};
-use phaselock::games::Games;
-use phaselock::server::RoomConfig;
 
-/// Why a server did not start.
+/// A server did not start.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
-    /// No certificate could be made.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// The server cannot listen.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// The system gives no thread or no sockets.
     #[error("cannot start a server in this process: {0}")]
     System(#[from] std::io::Error),
 }
@@ -38,12 +36,9 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts a server for this machine alone, with these games in turn, two rounds of each, and
-    /// everything else at its default.
+    /// Starts a server for this machine alone, with two rounds of each of these games in turn.
     pub fn start(games: Games, bots: u16) -> Result<Self, LocalError> {
-        let seed = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| since.as_nanos() as u64);
+        let seed = Clock::seed();
         let config = RoomConfig {
             name: "This computer".into(),
             rates: Rates::DEFAULT,
@@ -62,7 +57,7 @@ impl LocalServer {
         Self::start_with(games, config, address, Identity::ephemeral()?)
     }
 
-    /// Starts a server as told.
+    /// Starts a server with a configuration, an address and an identity.
     pub fn start_with(
         games: Games,
         config: RoomConfig,
@@ -88,17 +83,17 @@ impl LocalServer {
         Ok(Self { address, fingerprint, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where to join.
+    /// Address to join.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Of its certificate.
+    /// Fingerprint of its certificate.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Stops it and waits until everybody was told why.
+    /// Stops it and waits until everybody was told the reason.
     pub fn stop(mut self, reason: &str) {
         self.end(reason);
     }

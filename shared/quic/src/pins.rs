@@ -1,8 +1,7 @@
 //! The file of known servers: which certificate each one showed when it was first met.
 //!
-//! A line is `host:port sha256:<64 hex digits>`; empty lines and those that begin with `#` say
-//! nothing. The last line about a server counts, and lines are only ever added: no client rewrites
-//! what another one is reading.
+//! A line is `host:port sha256:<64 hex digits>`, empty, or a comment after `#`. The last line about
+//! a server counts, and lines are only ever added, so clients may share the file.
 
 #[cfg(test)]
 mod tests;
@@ -17,8 +16,7 @@ use etcetera::BaseStrategy;
 use phaselock::fingerprint::{Fingerprint, ParseFingerprintError};
 use thiserror::Error;
 
-/// The most that is read or written, in bytes: ten thousand servers. Arbitrary; a bigger file is
-/// no player's list of servers.
+/// Most bytes of the file: ten thousand servers. Arbitrary.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.
@@ -31,75 +29,45 @@ pub struct KnownHosts {
     entries: HashMap<String, Fingerprint>,
 }
 
-/// Why known servers could not be read or added to. Nothing has been changed then.
+/// Known servers could not be read or added to; nothing has changed.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, Error)]
 pub enum PinError {
-    /// The file cannot be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        /// The attempt, as a verb.
-        action: &'static str,
-        /// The file, or the directory that it should be in.
-        path: PathBuf,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// The file is bigger than [`FILE_BYTES_MAX`], or would become so.
+    Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error("{} may not be bigger than {FILE_BYTES_MAX} bytes", path.display())]
-    TooBig {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A line is neither empty, nor a comment, nor a server and its fingerprint.
+    TooBig { path: PathBuf },
     #[error("line {line} of {}: {problem}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The line, the first being 1.
-        line: usize,
-        /// The mistake.
-        problem: LineError,
-    },
-    /// The name of a server cannot stand in the file.
+    Malformed { path: PathBuf, line: usize, problem: LineError },
     #[error("{0:?} is not a server's host:port")]
     Host(String),
-    /// The server is known already, by another certificate. Only the player changes that, in the
-    /// file.
     #[error("{host} is known by another certificate, {known}")]
-    Changed {
-        /// The server.
-        host: String,
-        /// The certificate it is known by.
-        known: Fingerprint,
-    },
+    Changed { host: String, known: Fingerprint },
 }
 
 /// A mistake in a line of the file.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
-    /// The line is not text.
     #[error("not UTF-8")]
     Utf8,
-    /// There are not exactly two words.
     #[error("not a host:port and a fingerprint")]
     Words,
-    /// The first word is no host and port.
     #[error("it does not begin with a host:port")]
     Host,
-    /// The second word is no fingerprint.
     #[error(transparent)]
     Fingerprint(#[from] ParseFingerprintError),
 }
 
 impl KnownHosts {
-    /// Those kept in a file, which need not exist before the first one is remembered.
+    /// The servers in a file, which need not exist yet.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, PinError> {
         let path = path.into();
         let (entries, _) = read(&path)?;
         Ok(Self { path, entries })
     }
 
-    /// Where a player's file is kept, unless the system knows no home for that player.
+    /// Path of a player's file, unless the system knows no home.
     pub fn default_path() -> Option<PathBuf> {
         let base = etcetera::choose_base_strategy().ok()?;
         Some(base.config_dir().join("phaselock").join("known_hosts"))
@@ -112,8 +80,7 @@ impl KnownHosts {
 
     /// Adds a server that has been met for the first time.
     ///
-    /// Refuses one that is known by another certificate, be it that another client of the same
-    /// player wrote that down a moment ago.
+    /// Refuses one that is known by another certificate, even since a moment ago.
     pub fn remember(&mut self, host: &str, fingerprint: Fingerprint) -> Result<(), PinError> {
         let host = host.to_ascii_lowercase();
         if !is_host_key(&host) {
@@ -132,8 +99,8 @@ impl KnownHosts {
     }
 }
 
-/// Spelling of a server in the file: `example.org:4433`, `[::1]:4433`; in lowercase, IPv6
-/// addresses in brackets and at their shortest, names without the dot of the root.
+/// Spelling of a server in the file: `example.org:4433`, `[::1]:4433`; lowercase, IPv6 addresses
+/// shortest and in brackets, names without the root's dot.
 pub fn host_key(host: &str, port: u16) -> String {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     match bare.parse::<Ipv6Addr>() {
@@ -144,7 +111,7 @@ pub fn host_key(host: &str, port: u16) -> String {
     }
 }
 
-/// Where and how a file ends, for what is appended to it.
+/// The end of a file, for appending.
 #[derive(Clone, Copy, Default)]
 struct FileEnd {
     bytes: u64,
@@ -158,8 +125,7 @@ fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
         file => file.map_err(io_error("open", path))?,
     };
-    // A line that another client writes just now may be there by half. Where files cannot be
-    // locked, that is as unlikely as it can be made.
+    // Another client may be writing; not every file system can lock.
     let _ = file.lock_shared();
     // The limit holds even for what tells no length, such as a pipe.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io_error("read", path))?;
@@ -198,7 +164,7 @@ fn parse_line(line: &[u8]) -> Result<Option<(String, Fingerprint)>, LineError> {
     Ok(Some((host, fingerprint.parse()?)))
 }
 
-/// True if a text can be the first word of a line: that it names a real host is for others to see.
+/// True if a text can be the first word of a line.
 fn is_host_key(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else {
         return false;
@@ -210,8 +176,7 @@ fn is_host_key(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-/// Adds a line in one write at the file's end, wherever that is by then, so that the lines of two
-/// clients never mix.
+/// Appends a line in one write, so that the lines of two clients never mix.
 fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
     let text = if end.open_line { format!("\n{line}") } else { line.to_owned() };
     if end.bytes + text.len() as u64 > FILE_BYTES_MAX {

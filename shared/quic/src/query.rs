@@ -10,30 +10,22 @@ use crate::framing::read_frame;
 use crate::socket::unspecified;
 use crate::verify::client_config;
 
-/// A healthy server answers within a few milliseconds; one that takes longer than this is not.
+/// Longest time for an answer; a healthy server takes a few milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A server does not tell its status.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum HealthError {
-    /// No answer.
     #[error("no answer from {0} within {TIMEOUT:?}")]
     Timeout(SocketAddr),
-    /// No connection, or one that broke.
     #[error("cannot reach {address}: {error}")]
-    Connection {
-        /// The server's address.
-        address: SocketAddr,
-        /// The failure, in words.
-        error: String,
-    },
-    /// The answer is not a status.
+    Connection { address: SocketAddr, error: String },
     #[error("{0} answers, but not as a Phaselock server does")]
     Answer(SocketAddr),
 }
 
-/// Asks the server at an address for its status. Whose certificate it shows does not matter:
-/// nothing secret is told, and nothing that is answered is acted upon.
+/// Asks a server for its status, whatever its certificate: nothing secret is told.
 pub async fn query(address: SocketAddr) -> Result<Status, HealthError> {
     let failed = |error: &dyn std::fmt::Display| HealthError::Connection {
         address,

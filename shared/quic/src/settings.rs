@@ -20,11 +20,9 @@ use quinn_proto::RandomConnectionIdGenerator;
 
 use crate::congestion::{self, QueueWindows};
 
-/// Bytes of datagrams that wait for a client: two snapshots at their greatest, with what quinn
-/// adds to each datagram in its queue. When it is full the oldest are displaced (quinn's default
-/// of 1 MiB is many seconds of stale snapshots); less than one snapshot would displace its own
-/// head. Since a snapshot is not even packed before the window has room, it is a second line of
-/// defence.
+/// Bytes of datagrams that wait for a client: two snapshots at their greatest, with quinn's
+/// addition to each. When it is full the oldest are displaced; quinn's default of 1 MiB is many
+/// seconds of stale snapshots.
 const SERVER_DATAGRAM_SEND_BYTES: usize = 2 * SNAPSHOT_PACKETS_MAX * (DATAGRAM_BYTES_MAX + 64);
 /// Bytes of datagrams that wait for the room, for each client: a burst of half a second. By
 /// default 1.25 MB, which 512 connections would make 640 MB.
@@ -32,31 +30,25 @@ const SERVER_DATAGRAM_RECEIVE_BYTES: usize = 16 * 1024;
 /// Bytes that a client may send on the control stream before they are read. By default 1.25 MB a
 /// stream, and no limit for all; a hello has 2 kB.
 const SERVER_CONTROL_RECEIVE_BYTES: u32 = 8 * 1024;
-/// Bytes on the control stream that a client has not acknowledged yet; more wait in the room's
-/// queue, which is counted in messages. By default 10 MB. Everybody's names in a full room are 20
-/// kB.
+/// Unacknowledged bytes on the control stream; more wait in the room's queue. By default 10 MB.
+/// Everybody's names in a full room are 20 kB.
 const SERVER_CONTROL_SEND_BYTES: u64 = 64 * 1024;
-/// A connection on which nothing arrives for so long is lost. By default 30 s; the room gives a
-/// seat up after as long (`SILENCE_MAX`), so that a machine that slept for ten seconds finds its
-/// game again.
+/// Silence after which a connection is lost. By default 30 s; the room's `SILENCE_MAX` is as long.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
-/// A connection on which nothing is sent for so long is kept alive; by default none is. In a game
-/// something always is sent; a stalled client's room and NAT (30 s at least for UDP, RFC 4787)
-/// last through seven lost ones.
+/// Silence after which a connection is kept alive; by default never. A stalled client's room and
+/// NAT (30 s at least for UDP, RFC 4787) last through seven lost packets.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// Round trip assumed before the first measurement; by default 333 ms, so that a lost first packet
-/// costs a second before it is sent again. Three times that of a good way, and of the order of a
-/// far one.
+/// costs a second. Of the order of a far way's.
 const INITIAL_RTT: Duration = Duration::from_millis(100);
-/// Packets that a client may get before it must acknowledge at once; by default one. It sends
-/// twice as many packets as it gets snapshots, and each carries the acknowledgements: those alone
-/// are only overhead. The greatest snapshot has eight.
+/// Packets that a client may get before it acknowledges at once; by default one. Its own packets
+/// carry the acknowledgements, twice a snapshot. The greatest snapshot has eight.
 const PACKETS_UNACKNOWLEDGED: u32 = 16;
-/// How long a client may wait for a packet of its own to put acknowledgements on; QUIC's default,
-/// and one and a half ticks at 60 Hz.
+/// Longest wait of a client for a packet to put acknowledgements on: QUIC's default, one and a half
+/// ticks at 60 Hz.
 const CLIENT_ACK_DELAY: Duration = Duration::from_millis(25);
-/// Bytes of this side's connection ids, which each packet from a client carries; by default 8.
-/// With four, a thousand connections collide once in four million; quinn then draws again.
+/// Bytes of this side's connection ids, which each packet from a client carries; by default 8. With
+/// four, a thousand connections collide once in four million, and quinn draws again.
 const CONNECTION_ID_BYTES: usize = 4;
 /// Bytes of datagrams that wait to be sent (by default 1 MiB): a few input packets. The oldest are
 /// displaced; each repeats what it takes of those before it.
@@ -67,25 +59,22 @@ const CLIENT_DATAGRAM_RECEIVE_BYTES: usize = 64 * 1024;
 /// Bytes of control messages that wait to be read. By default 1.25 MB; everybody's names in a full
 /// room are 20 kB.
 const CLIENT_CONTROL_RECEIVE_BYTES: u32 = 64 * 1024;
-/// How long the server may wait for a snapshot to put acknowledgements on: one interval at 30 a
-/// second, and what timers are late. quinn asks for no more than the round trip, or 25 ms where
-/// that is shorter.
+/// Longest wait of the server for a snapshot to put acknowledgements on: an interval at 30 Hz, and
+/// a timer's lateness. quinn asks for no more than the round trip, or 25 ms if that is shorter.
 const SERVER_ACK_DELAY: Duration = Duration::from_millis(40);
 /// Connections that wait to be looked at; by default 65,536.
 const INCOMING_MAX: usize = 1024;
-/// What such a one may send before that, and all of them; by default 10 MiB and 100 MiB. A client
-/// has no early data, and says nothing before it is answered.
+/// Bytes that such a one may send before that, and all of them; by default 10 MiB and 100 MiB. A
+/// client has no early data.
 const INCOMING_BYTES: u64 = 8 * 1024;
 const INCOMING_BYTES_TOTAL: u64 = 1024 * 1024;
 /// Connections beyond the seats: for newcomers, queries, and telling that the server is full.
 pub(crate) const SPARE_CONNECTIONS: usize = 256;
-/// Connections from one address (for IPv6, from one /64 network) that have no seat, so that a
-/// single host cannot keep everybody else from joining. A household or a test's host is within
-/// that.
+/// Connections without a seat from one address (for IPv6, one /64 network), so that one host cannot
+/// keep everybody else out.
 pub(crate) const NEWCOMERS_PER_ADDRESS_MAX: usize = 64;
-/// From so many connections on, a newcomer must first prove its address (QUIC's Retry, which costs
-/// it a round trip). That comes before a newcomer can be refused for its address's sake: refusals
-/// go to whoever asked, never to somebody whose address was forged.
+/// Connections from which on a newcomer must prove its address (QUIC's Retry, a round trip). That
+/// comes before the refusal of an address, so nobody is refused for a forged one.
 const VALIDATE_FROM: usize = 32;
 
 const _: () = assert!(VALIDATE_FROM < NEWCOMERS_PER_ADDRESS_MAX);
@@ -100,8 +89,7 @@ fn transport(
     acknowledgements
         .ack_eliciting_threshold(VarInt::from_u32(PACKETS_UNACKNOWLEDGED))
         .max_ack_delay(Some(peer_ack_delay))
-        // Not at once where packets overtake each other either: nothing is sent again but the
-        // control stream, and its packets wait for at most the delay.
+        // Nor at once where packets overtake each other: only the control stream is sent again.
         .reordering_threshold(VarInt::from_u32(0));
     let mut transport = TransportConfig::default();
     transport
@@ -110,7 +98,7 @@ fn transport(
         .keep_alive_interval(Some(KEEP_ALIVE))
         .initial_rtt(INITIAL_RTT)
         .ack_frequency_config(Some(acknowledgements))
-        // Snapshots are cut to what every path carries, and input packets are small.
+        // Snapshots fit every path, and input packets are small.
         .mtu_discovery_config(None)
         .congestion_controller_factory(controller);
     transport
@@ -166,14 +154,13 @@ pub(crate) fn server_endpoint() -> EndpointConfig {
     endpoint_config(CONNECTION_ID_BYTES)
 }
 
-/// A client's endpoint. Each connection has a socket of its own, whose address is all it takes to
-/// tell it: its id, which every packet from the server carries, has no bytes (by default 8).
+/// A client's endpoint. Each connection has a socket of its own, so its id, which every packet from
+/// the server carries, has no bytes (by default 8).
 pub(crate) fn client_endpoint() -> EndpointConfig {
     endpoint_config(0)
 }
 
-/// True if a datagram that is sent now would have to wait, where so many bytes may: earlier ones
-/// still do, or as much is under way as the path carries.
+/// True if a datagram sent now would have to wait in a buffer of so many bytes, or for the window.
 fn is_behind(connection: &Connection, buffer_bytes: usize) -> bool {
     // quinn keeps room for the head of one more datagram, whose size it does not tell.
     connection.datagram_send_buffer_space() + 64 < buffer_bytes || !congestion::may_send(connection)
@@ -184,13 +171,12 @@ pub(crate) fn client_is_behind(connection: &Connection) -> bool {
     is_behind(connection, SERVER_DATAGRAM_SEND_BYTES)
 }
 
-/// True if an input packet to this server would have to wait. It is then better left out: the next
-/// one repeats its inputs.
+/// True if an input packet to this server would have to wait: the next one repeats its inputs.
 pub(crate) fn server_is_behind(connection: &Connection) -> bool {
     is_behind(connection, CLIENT_DATAGRAM_SEND_BYTES)
 }
 
-/// With many connections already, whoever sends from a forged address must not get a position.
+/// With many connections, a forged address must not get a place.
 pub(crate) fn must_validate(incoming: &Incoming, free: usize, positions: usize) -> bool {
     positions - free >= VALIDATE_FROM.min(positions / 2)
         && !incoming.remote_address_validated()

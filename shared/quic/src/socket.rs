@@ -11,12 +11,11 @@ use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Bytes of kernel buffer asked for each way. Linux's default of 208 kB overflows when 128 clients
-/// send within a tick.
+/// Bytes of kernel buffer to ask for each way. Linux's 208 kB overflow when 128 clients send within
+/// a tick.
 const KERNEL_BUFFER_BYTES: usize = 4 << 20;
 
-/// Binds a socket. An unspecified IPv6 address serves IPv4 too, and IPv4 alone on a machine
-/// without IPv6.
+/// Binds a socket. An unspecified IPv6 address serves IPv4 too, or alone without IPv6.
 pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let bound = bind_exactly(address);
     if let (Err(error), SocketAddr::V6(wanted)) = (&bound, address)
@@ -58,8 +57,7 @@ fn bind_exactly(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Gives a client its UDP sockets, one for each try to join: those of the system, or in tests
-/// those of a network in memory.
+/// Source of a client's UDP sockets, one for each try to join.
 pub trait Sockets: Debug + Send + Sync {
     /// A socket to talk to `remote` from. Called within a tokio runtime.
     fn bind(&self, remote: SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>>;
@@ -84,10 +82,9 @@ pub(crate) fn unspecified(remote: SocketAddr) -> SocketAddr {
 
 /// A socket that hides marks of congestion (ECN) from quinn.
 ///
-/// The controller goes by the round trip and would not heed them, so packets must not claim that
-/// it does: routers then drop where they would mark. An acknowledgement with marks in it is also
-/// six to eight bytes longer, 30 times a second. quinn has no setting for it; once the other side
-/// finds its marks unanswered it sends no more of them (RFC 9000, 13.4.2).
+/// The controller goes by the round trip and would not heed them, so packets must not claim so:
+/// routers then drop instead. Marks also make an acknowledgement six to eight bytes longer. quinn
+/// has no setting for it; the other side soon stops marking (RFC 9000, 13.4.2).
 #[derive(Debug)]
 pub(crate) struct EcnCleared(pub(crate) Arc<dyn AsyncUdpSocket>);
 

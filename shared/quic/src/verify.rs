@@ -1,8 +1,7 @@
 //! Knows a server by its certificate's fingerprint: pinned, or trusted on first use.
 //!
-//! Servers sign their own certificates, so neither names nor authorities nor dates mean anything
-//! here. What matters is that the certificate is the one met before and that the server holds its
-//! key; the latter is checked by the handshake's signature, which nothing here ever waves through.
+//! Servers sign their own certificates, so names, authorities and dates mean nothing here. The
+//! certificate must be the one met before, and the handshake's signature proves its key.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,10 +21,10 @@ use thiserror::Error;
 use crate::identity::{fingerprint_of, provider};
 use crate::settings;
 
-/// What a connection's handshake has shown of the server; clones look at the same handshake.
+/// Result of a connection's handshake; clones look at the same one.
 ///
-/// The transport reports a refused certificate as a bare TLS alert, so this is where a caller
-/// learns why, and what to pin after the first meeting.
+/// The transport reports a refused certificate as a bare TLS alert; here a caller learns why, and
+/// what to pin.
 #[derive(Clone, Debug, Default)]
 pub struct Observed(Arc<Mutex<Option<Seen>>>);
 
@@ -35,8 +34,8 @@ pub enum Seen {
     /// The certificate is the pinned one, or there was none; and the server proved its key.
     #[error("the server's certificate is {0}")]
     Proven(Fingerprint),
-    /// It is not the pinned one, so the connection was refused. Whether the server even holds the
-    /// key was not looked at.
+    /// The certificate is not the pinned one, so the connection was refused before any proof of the
+    /// key.
     #[error("the server's certificate has changed: it was {expected} and now is {found}")]
     Changed {
         /// The pinned certificate.
@@ -47,8 +46,7 @@ pub enum Seen {
 }
 
 impl Observed {
-    /// What has been seen: nothing before the server's part of the handshake has arrived, or where
-    /// it failed for another reason.
+    /// The server's certificate as seen so far.
     pub fn get(&self) -> Option<Seen> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,8 +66,8 @@ pub(crate) fn client_config(
 
 /// A client's TLS configuration for one server: version 1.3 only, AES-128 first, offering `alpn`.
 ///
-/// With `expected`, no other certificate is accepted; without, any is, once its key is proven, and
-/// the caller finds it in [`Observed`] to pin it. Make a new pair for every connection.
+/// With `expected`, no other certificate is accepted; else any, once its key is proven. Make a new
+/// pair for every connection.
 pub fn client_crypto(
     expected: Option<Fingerprint>,
     alpn: &[u8],

@@ -145,7 +145,7 @@ async fn play<G: Game<Entity = Piece>>(
                 carried.ages += f64::from(age.unwrap_or(0));
             }
         });
-        while let Some(notice) = driver.poll_notice() {
+        while let Some(notice) = driver.session.poll_notice() {
             let again = matches!(notice, Notice::Game { .. }) && before.is_some();
             anyhow::ensure!(!again, "the game was lost over {network}");
         }

@@ -12,7 +12,8 @@ use crate::snapshot::store::{Received, StoreError};
 use crate::time::{LocalTime, Tick};
 use crate::wire::control::ServerMessage;
 
-/// A [`Client`](super::Client) whose game is known at run time only. [`downcast_ref`](super::downcast_ref) gets the typed one back.
+/// A [`Client`](super::Client) whose game is known at run time only; see
+/// [`downcast_ref`](super::downcast_ref).
 pub trait AnyClient: Any + Debug + Send {
     /// The game's name.
     fn game_name(&self) -> &'static str;
@@ -25,20 +26,17 @@ pub trait AnyClient: Any + Debug + Send {
     -> Result<Received, StoreError>;
     /// A control message came, other than the welcome.
     fn handle_message(&mut self, message: &ServerMessage);
-    /// A frame begins, in a program that reads its keys once a frame: inputs are sent ahead by a
-    /// frame more. A program that wakes for each tick does not call it.
+    /// A frame begins, in a program that reads its keys once a frame: inputs leave a frame earlier.
     fn handle_frame(&mut self, now: LocalTime);
-    /// The next due tick that has no input yet. After a stall, ticks are skipped that are too many
-    /// to catch up with.
+    /// The next due tick without an input. After a stall, ticks are skipped.
     fn poll_tick(&mut self, now: LocalTime) -> Option<Tick>;
-    /// The next time at which [`poll_tick`](Self::poll_tick) may have a tick, by what is known
-    /// now.
+    /// Earliest time at which [`poll_tick`](Self::poll_tick) may return a tick, as far as is known.
     fn next_timeout(&self, now: LocalTime) -> LocalTime;
     /// The next packet to send.
     fn poll_transmit(&mut self) -> Option<Vec<u8>>;
     /// [`Client::handle_input`](super::Client::handle_input) with a packed input.
     fn handle_packed_input(&mut self, now: LocalTime, tick: Tick, input: &Packed);
-    /// Moves everything on to `now` as [`Client::view`](super::Client::view) does, in a program that does not draw.
+    /// Moves on to `now` as [`Client::picture`](super::Client::picture) does, without drawing.
     fn handle_picture(&mut self, now: LocalTime);
     /// Chooses the loop that keeps the clock in phase.
     fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter);
@@ -50,8 +48,7 @@ pub trait AnyClient: Any + Debug + Send {
     fn set_ghost(&mut self, ghost: Option<Choice>);
     /// Begins or ends the recording of the own player's motion.
     fn record_motion(&mut self, on: bool);
-    /// The next state of the recording. Some hundred wait to be fetched; of more the oldest are
-    /// lost.
+    /// The next state of the recording; of some hundred that wait the oldest are lost.
     fn poll_motion(&mut self) -> Option<Recorded>;
     /// Leaves the game, for the next one on the same server.
     fn into_common(self: Box<Self>) -> Common;

@@ -1,4 +1,4 @@
-//! The entities that are computed ahead besides the own one, and since when.
+//! Entities that are computed ahead besides the own one, with the ticks since when.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) struct CoPrediction {
     rates: Rates,
     /// Each with the last tick at which the game asked for it.
     co_predicted: BTreeMap<EntityId, Tick>,
-    /// Each with the tick of its spawn. One that has ended stays until the server's comes.
+    /// Each with the tick of its spawn, until the server's entity comes, even after its end.
     predicted_spawns: BTreeMap<EntityId, Tick>,
     /// Entities that were computed ahead before the last [`update`](Self::update) too.
     settled: Vec<EntityId>,
@@ -26,7 +26,7 @@ pub(super) struct CoPrediction {
 /// Changes by a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Whether the inputs since must be replayed.
+    /// True if the inputs since must be replayed.
     pub(super) replay: bool,
     /// Entities that are no longer co-predicted, and still exist.
     pub(super) released: Vec<EntityId>,
@@ -67,7 +67,7 @@ impl CoPrediction {
         self.co_predicted.keys().copied()
     }
 
-    /// Whether an entity was computed ahead before the snapshot.
+    /// Tells whether an entity was computed ahead before the snapshot.
     pub(super) fn was(&self, id: EntityId) -> bool {
         self.settled.contains(&id)
     }
@@ -77,7 +77,7 @@ impl CoPrediction {
         self.predicted_spawns.iter().filter(move |(_, born)| **born <= tick).map(|(id, _)| *id)
     }
 
-    /// Forgets predicted spawns but for those to keep; a replay of the inputs predicts them again.
+    /// Forgets the other predicted spawns; a replay of the inputs predicts them again.
     pub(super) fn keep_predicted_spawns(&mut self, keep: impl Fn(EntityId, Tick) -> bool) {
         self.predicted_spawns.retain(|id, born| keep(*id, *born));
     }

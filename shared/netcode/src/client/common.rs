@@ -1,5 +1,4 @@
-//! The part of a client that does not depend on the game, and outlives it: clocks, roster,
-//! counters.
+//! The part of a client that outlives a game: clocks, roster, counters.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use crate::wire::control::{ServerMessage, Welcome};
 pub struct Seat {
     /// The player's name.
     pub name: String,
-    /// Whether the server plays it.
+    /// True if the server plays it.
     pub bot: bool,
 }
 
@@ -36,8 +35,7 @@ pub struct Common {
     pub(super) pll: Pll,
     pub(super) lead: Lead,
     pub(super) delay: Delay,
-    /// Whether the server has measured this client's clock. Until then it is not known what tick
-    /// an input would be for, and none is sent.
+    /// True if the server has measured this client's clock. Until then inputs have no ticks.
     pub(super) measured: bool,
     /// The server's epoch.
     pub(super) epoch: u8,

@@ -1,4 +1,4 @@
-//! Controllers, which press the keys of one game, and the way from any client to that game's.
+//! Controllers, which press the keys of one game, and access to the client of a known game.
 
 use std::any::Any;
 use std::fmt::Debug;

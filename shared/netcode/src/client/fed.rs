@@ -1,4 +1,4 @@
-//! A recording of what went into a session: fed to another one, it makes the same pictures.
+//! A recording of a session's input; fed to another session, it makes the same pictures.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::clock::pll::LoopFilter;
 use crate::motion::choice::Choice;
 use crate::time::LocalTime;
 
-/// Something that went into a [`Session`](super::Session), with the client's time at which it did.
+/// Input of a [`Session`](super::Session), with the client's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fed {
     /// [`Session::handle_connected`](super::Session::handle_connected).
@@ -15,17 +15,15 @@ pub enum Fed {
     Control(LocalTime, Vec<u8>),
     /// [`Session::handle_datagram`](super::Session::handle_datagram).
     Datagram(LocalTime, Vec<u8>),
-    /// [`Session::handle_lost`](super::Session::handle_lost) with the reason and whether to try
-    /// again.
+    /// [`Session::handle_lost`](super::Session::handle_lost) with the reason and the retry.
     Lost(LocalTime, String, bool),
     /// [`Session::handle_timeout`](super::Session::handle_timeout).
     Timeout(LocalTime),
     /// The frame at which keys were read.
     Frame(LocalTime),
-    /// [`Session::press`](super::Session::press) with the packed inputs of the ticks that were
-    /// due.
+    /// [`Session::press`](super::Session::press) with the packed inputs of the due ticks.
     Press(LocalTime, Vec<Vec<u32>>),
-    /// [`Session::view`](super::Session::view): a picture.
+    /// [`Session::picture`](super::Session::picture).
     Picture(LocalTime),
     /// [`Session::choose`](super::Session::choose).
     Choose(u8, Choice),

@@ -1,4 +1,4 @@
-//! One game played on a server: a state machine that is fed packets and the time.
+//! One game played on a server, as a state machine that is fed packets and the time.
 
 use std::collections::BTreeMap;
 
@@ -30,22 +30,16 @@ use crate::wire::{Echo, is_of_game, mark_game};
 /// The picture of a moment.
 #[derive(Clone, Debug)]
 pub struct Picture<G: Game> {
-    /// Everybody: the own player and what it touches as predicted, the rest as their presentation
-    /// has it.
+    /// Everybody: predicted entities as predicted, the rest as presented.
     pub entities: Entities<G::Entity>,
     /// The own player's entity.
     pub own: Option<EntityId>,
     /// The server's time now.
     pub server_time: ServerTime,
-    /// The time that the own player is drawn at, and what it touches: between two predicted ticks.
+    /// Time of the own player's picture, between two predicted ticks.
     pub own_time: ServerTime,
-    /// The time that those are shown at who are shown in the past.
+    /// Time of those who are shown in the past.
     pub presentation_time: ServerTime,
-}
-
-/// A point of the server's time in seconds.
-fn secs(time: ServerTime) -> f64 {
-    time.0 as f64 / 1e6
 }
 
 /// A client in a game.
@@ -151,8 +145,7 @@ impl<G: Game> Client<G> {
         self.view_times.restart();
     }
 
-    /// The player's input for a tick that [`poll_tick`](Self::poll_tick) returned. Predicts
-    /// it and packs it up.
+    /// Predicts the player's input for a tick from [`poll_tick`](Self::poll_tick), and packs it.
     pub fn handle_input(&mut self, now: LocalTime, tick: Tick, input: G::Input) {
         self.ticked = Some(tick);
         self.common.counter.stats.ticks += 1;
@@ -162,15 +155,15 @@ impl<G: Game> Client<G> {
         self.view_times.handle_input(self.common.rates, tick, G::needs_view(&input));
         self.prediction.tick(&self.game, tick, input);
 
-        // At least the newest, whether the server has it or not: acknowledgements ride along.
+        // At least the newest: acknowledgements ride along.
         let inputs = self.prediction.inputs_since(self.confirmed.min(tick.minus(1)));
         self.transmit(now, tick, inputs);
     }
 
     fn transmit(&mut self, now: LocalTime, tick: Tick, inputs: Vec<G::Input>) {
-        // What was not fetched yet says less than what comes now, which repeats its inputs: a
-        // program that draws slowly sends one packet a frame, not several that wait for each
-        // other. It takes over the number, or the server would take the other for lost.
+        // This packet replaces one that was not fetched, and repeats its inputs: a program that
+        // draws slowly sends one packet a frame. It takes over the number, or the other would count
+        // as lost.
         if self.transmit.is_none() {
             self.next_seq += 1;
         }
@@ -194,8 +187,8 @@ impl<G: Game> Client<G> {
         let delay = self.common.delay.advance(now);
         let presentation_time = server_time - delay;
         let moment = Moment {
-            now: secs(server_time),
-            past: secs(presentation_time),
+            now: server_time.as_secs(),
+            past: presentation_time.as_secs(),
             interval: self.common.rates.snapshot_interval().as_secs(),
         };
         let passed = self.viewed.map_or(Micros::ZERO, |(viewed, _)| now - viewed);
@@ -216,7 +209,7 @@ impl<G: Game> Client<G> {
         Picture { entities, own, server_time, own_time, presentation_time }
     }
 
-    /// The time at which those are shown who are of the own player's kind: who are shot at.
+    /// Time at which those of the own player's kind are shown, who are shot at.
     fn targets_seen_at(&self, present: ServerTime, past: ServerTime) -> ServerTime {
         let kind = self.prediction.own().map_or(0, |own| own.entity.kind());
         match self.presenter.choice(kind).timeline() {
@@ -340,7 +333,7 @@ impl<G: Game> AnyClient for Client<G> {
             }
         };
         self.common.counter.handle_received(&received);
-        let came = secs(self.common.pll.server_time(arrival));
+        let came = self.common.pll.server_time(arrival).as_secs();
         for told in self.store.told() {
             let state = told.state.as_ref();
             self.presenter.handle(&self.game, told.index, received.tick, state, came);
@@ -411,8 +404,8 @@ impl<G: Game> AnyClient for Client<G> {
         self.common.pll.settle(now);
         let lead = self.common.lead.advance(now);
         let due = self.common.rates.tick_at(self.common.pll.server_time(now) + lead);
-        // When nothing is heard for too long there is nothing to predict on. Yet the last word
-        // must go on being sent: it is by the answers that the clock finds back.
+        // In a long silence there is nothing to predict on. The last input still goes out: the
+        // answers set the clock right.
         let due = due.min(self.store.newest().plus(PREDICTION_TICKS_MAX));
         let last = self.ticked.unwrap_or(due.minus(1));
         if due <= last {
@@ -430,7 +423,7 @@ impl<G: Game> AnyClient for Client<G> {
     fn next_timeout(&self, now: LocalTime) -> LocalTime {
         let ahead = self.common.pll.server_time(now) + self.common.lead.lead();
         let reached = self.common.rates.tick_at(ahead);
-        // As far ahead of the newest snapshot as is predicted, only news make a tick due.
+        // At the bound of prediction only news make a tick due.
         let waits = |ticked: &Tick| *ticked < self.store.newest().plus(PREDICTION_TICKS_MAX);
         let next = self.ticked.filter(waits).unwrap_or(reached).plus(1);
         now + (self.common.rates.time_of(next) - ahead).max(Micros::ZERO)

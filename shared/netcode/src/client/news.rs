@@ -12,7 +12,7 @@ use crate::time::Tick;
 pub struct Correction {
     /// The tick that was predicted wrongly.
     pub tick: Tick,
-    /// By how much the field that was furthest off was off, in the game's own units.
+    /// Error of the field that was furthest off, in its unit.
     pub size: f32,
     /// Cause, as far as is known.
     pub cause: MispredictionCause,
@@ -30,6 +30,6 @@ pub(super) struct News<'a, G: Game> {
     pub(super) store: &'a Store<G>,
     /// The last picture.
     pub(super) shown: &'a Entities<G::Entity>,
-    /// Whether an input is known to have been late, lately.
+    /// True if an input was late lately.
     pub(super) late: bool,
 }

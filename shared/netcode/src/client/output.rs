@@ -1,8 +1,31 @@
-//! The outside of a session: its state, its orders to the transport, its news for the player.
+//! A session's settings, its state, its orders to the transport, its news for the player.
 
 use super::recorder::Recorded;
+use crate::clock::pll::LoopFilter;
 use crate::fields::Kind;
-use crate::time::{LocalTime, Rates};
+use crate::games::Games;
+use crate::time::{LocalTime, Micros, Rates};
+
+/// Settings of a session.
+#[derive(Clone, Debug)]
+pub struct SessionConfig {
+    /// The games that this client knows.
+    pub games: Games,
+    /// The player's name; the server may add a number to it.
+    pub name: String,
+    /// Loop filter of the clock.
+    pub filter: LoopFilter,
+    /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
+    pub silence_max: Micros,
+}
+
+impl SessionConfig {
+    /// The defaults for a player of these games.
+    pub fn new(games: Games, name: impl Into<String>) -> Self {
+        let silence_max = Micros::from_ms(3000);
+        Self { games, name: name.into(), filter: LoopFilter::default(), silence_max }
+    }
+}
 
 /// State of a session towards its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +39,7 @@ pub enum State {
     Connected,
     /// Out of the game, and about to try again.
     Waiting {
-        /// Reason for which the last attempt failed, or the game before it ended.
+        /// Reason of the failed attempt or of the game's end.
         reason: String,
         /// Time of the next attempt.
         retry_at: LocalTime,
@@ -33,7 +56,8 @@ pub enum State {
 /// Order to the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Connect, and say so by [`Session::handle_connected`](super::Session::handle_connected) or [`Session::handle_lost`](super::Session::handle_lost).
+    /// Connect, then call [`Session::handle_connected`](super::Session::handle_connected) or
+    /// [`Session::handle_lost`](super::Session::handle_lost).
     Connect,
     /// Send a framed message on the control stream.
     Control(Vec<u8>),

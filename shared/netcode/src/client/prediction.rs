@@ -1,15 +1,14 @@
-//! Prediction: the own player computed ahead of the server from its inputs, with what it touches
-//! or spawns; corrected by replaying the inputs.
+//! Prediction: the own player and what it touches or spawns, computed ahead of the server from its
+//! inputs and corrected by replaying them.
 //!
-//! The model is Quake III's: take the newest state that the server vouches for, run every input
-//! since then through the same movement, and draw the result. As long as the server's states are
-//! those that were predicted for their tick, to the last bit, nothing is replayed and nothing
-//! moves.
+//! The model is Quake III's: run every input since the newest server state through the same
+//! movement. While the server's states equal the predicted ones of their ticks, to the last bit,
+//! nothing is replayed and nothing moves.
 //!
-//! An entity is *co-predicted* while the game says that the player is about to touch it
-//! ([`Game::co_predicts`]). A *predicted spawn* is there from the tick of the player's command
-//! until the server's entity comes ([`Game::predicted_spawn`]). An entity that changes between
-//! prediction and presentation is drawn where it was, and slides from there.
+//! An entity is *co-predicted* while the player is about to touch it ([`Game::co_predicts`]). A
+//! *predicted spawn* exists from the player's command until the server's entity comes
+//! ([`Game::predicted_spawn`]). An entity that changes between prediction and presentation slides
+//! from where it was drawn.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -55,12 +54,12 @@ impl Predicted {
 /// The predicted part of the world.
 #[derive(Debug)]
 pub(super) struct Prediction<G: Game> {
-    /// Everything else as of the newest snapshot, and what is computed ahead at tick `at`.
+    /// The newest snapshot, with the computed entities at tick `at`.
     scene: Entities<G::Entity>,
     own: Option<EntityId>,
     others: CoPrediction,
     at: Tick,
-    /// The newest tick that the server's state is known of.
+    /// The newest tick whose server state is known.
     base: Tick,
     /// Inputs after `base`, oldest first.
     inputs: VecDeque<(Tick, G::Input)>,
@@ -92,16 +91,16 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Ticks come again: what was predicted and pressed is void. Returns as
-    /// [`forget_own`](Self::forget_own) does.
+    /// Voids predictions and inputs, since ticks come again. Returns as
+    /// [`forget_own`](Self::forget_own).
     pub(super) fn restart(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         self.inputs.clear();
         self.input_before = (Tick(0), G::Input::default());
         self.forget_own(shown)
     }
 
-    /// There is nobody to predict until the next [`reconcile`](Self::reconcile). Returns the
-    /// entities that were co-predicted, each as it was last drawn.
+    /// Predicts nobody until the next [`reconcile`](Self::reconcile). Returns the co-predicted
+    /// entities, each as it was last drawn.
     pub(super) fn forget_own(&mut self, shown: &Entities<G::Entity>) -> Vec<(EntityId, Values)> {
         let drawn = |id| Some((id, shown.get(id)?.entity.values()));
         let released = self.others.co_predicted().filter_map(drawn).collect();
@@ -137,8 +136,7 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Runs up to a tick with the inputs that there are, and what the server would assume for
-    /// those that there are not.
+    /// Runs up to a tick, with assumed inputs where there are none.
     fn run_to(&mut self, game: &G, tick: Tick) {
         let Some(own) = self.own else { return };
         // Never more than is kept of inputs.
@@ -170,8 +168,7 @@ impl<G: Game> Prediction<G> {
         self.at = self.at.max(tick);
     }
 
-    /// Moves what is computed ahead to the wire's grid, and packs it; none if the own entity is
-    /// gone.
+    /// Moves the computed entities to the wire's grid, and packs them; none without the own entity.
     fn predicted(&mut self, own: EntityId, tick: Tick) -> Option<Predicted> {
         let mut snap = |id| {
             let slot = self.scene.get_mut(id)?;
@@ -184,8 +181,8 @@ impl<G: Game> Prediction<G> {
         Some(Predicted { tick, own, others })
     }
 
-    /// The own entity's states that a server's word for a tick settles, up to that one: those that
-    /// were predicted since the last word, if they led there.
+    /// The own entity's states that the server's state of a tick confirms: those that were
+    /// predicted since the last confirmed one, if they led there.
     pub(super) fn confirmed(
         &self,
         own: EntityId,
@@ -199,7 +196,7 @@ impl<G: Game> Prediction<G> {
         between.chain([(tick, *packed)])
     }
 
-    /// The server states what there is. Returns what was predicted wrongly, if anything was.
+    /// Takes in a snapshot; returns what was predicted wrongly.
     pub(super) fn reconcile(&mut self, game: &G, news: News<'_, G>) -> Reconciled {
         let (own, state) = news.own;
         let mut reconciled = Reconciled::default();
@@ -236,8 +233,8 @@ impl<G: Game> Prediction<G> {
             return reconciled;
         }
 
-        // A predicted spawn that is awaited goes on from where it was. So does a co-predicted
-        // entity of which the snapshot says nothing.
+        // Awaited predicted spawns go on from where they were, as do co-predicted entities that the
+        // snapshot leaves out.
         let stands = |id: &EntityId| {
             let heard = news.store.last(id.index).map(|version| version.tick);
             heard.is_some_and(|heard| heard < news.tick && heard <= self.base)
@@ -253,26 +250,21 @@ impl<G: Game> Prediction<G> {
                 Some(Slot { entity, ..*slot })
             })
             .collect();
-        let drawn_before = |id: EntityId| {
-            let slot = self.scene.get(id).filter(|_| self.others.was(id) || id == own);
-            slot.map(|slot| slot.entity.values())
+        let before_it = |id: EntityId| {
+            changes.replaced.iter().find(|(_, real)| *real == id).map_or(id, |(spawn, _)| *spawn)
         };
-        let mut drawn: Vec<_> = self
+        let drawn: Vec<_> = self
             .others
             .ids()
             .chain([own])
             .filter_map(|id| {
-                let from = changes.replaced.iter().find(|(_, real)| *real == id);
-                let values = match from {
-                    Some((predicted_spawn, _)) => drawn_before(*predicted_spawn),
-                    None => drawn_before(id),
-                };
-                let error = self
-                    .errors
-                    .get(&from.map_or(id, |(predicted_spawn, _)| *predicted_spawn))
-                    .copied();
-                match values {
-                    Some(values) => Some((id, values, error.unwrap_or_default(), false)),
+                let then = before_it(id);
+                let is_new = then != own && !self.others.was(then);
+                match self.scene.get(then).filter(|_| !is_new) {
+                    Some(slot) => {
+                        let error = self.errors.get(&then).copied().unwrap_or_default();
+                        Some((id, slot.entity.values(), error, false))
+                    }
                     // It was shown as others are.
                     None => {
                         let shown = news.shown.get(id)?;
@@ -283,10 +275,9 @@ impl<G: Game> Prediction<G> {
             .collect();
         self.start(game, &news, &carried);
         self.errors.clear();
-        for (id, before, error, is_new) in drawn.drain(..) {
+        for (id, before, error, is_new) in drawn {
             let Some(slot) = self.scene.get(id) else { continue };
-            // What was predicted before was so for the same tick; the others were drawn somewhere
-            // between two.
+            // Predictions are compared at one tick; others were drawn between two.
             let after = if is_new { self.picture(slot, self.drawn) } else { slot.entity.values() };
             self.correct(id, &before, &after, error);
         }
@@ -306,7 +297,7 @@ impl<G: Game> Prediction<G> {
         reconciled
     }
 
-    /// All was predicted well: the rest of the world is news, and what was computed ahead stays.
+    /// The prediction was right: only the rest of the world is news.
     fn go_on(&mut self, news: News<'_, G>, own: EntityId, state: State) {
         let before = std::mem::replace(&mut self.scene, news.scene);
         for id in self.others.ids().chain([own]) {
@@ -321,7 +312,7 @@ impl<G: Game> Prediction<G> {
         self.trim(news.tick);
     }
 
-    /// The picture goes on from where it was, and slides to the predicted state.
+    /// The picture slides from where it was to the predicted state.
     fn correct(&mut self, id: EntityId, before: &Values, after: &Values, mut error: RenderError) {
         let Some(fields) = self.scene.get(id).map(|slot| slot.entity.fields()) else { return };
         if cut_between(fields, before, after) {
@@ -332,7 +323,7 @@ impl<G: Game> Prediction<G> {
         self.errors.insert(id, error);
     }
 
-    /// Takes the server's states, but those that are `carried` on, and replays the inputs since.
+    /// Takes the server's states, except for those `carried` on, and replays the inputs since.
     fn start(&mut self, game: &G, news: &News<'_, G>, carried: &[Slot<G::Entity>]) {
         let (own, state) = news.own;
         let newest = self.inputs.back().map_or(news.tick, |(at, _)| *at);
@@ -361,7 +352,7 @@ impl<G: Game> Prediction<G> {
         self.run_to(game, newest);
     }
 
-    /// Forgets what lies before a tick whose state the server has vouched for.
+    /// Forgets what lies before a tick of a known server state.
     fn trim(&mut self, base: Tick) {
         self.base = base;
         while let Some(input) = self.inputs.front().filter(|(at, _)| *at <= base) {
@@ -378,7 +369,7 @@ impl<G: Game> Prediction<G> {
         self.scene.get(self.own?).copied()
     }
 
-    /// Co-predicted entities: shown as [`drawn`](Self::drawn) says, or not at all.
+    /// Co-predicted entities, which only [`drawn`](Self::drawn) shows.
     pub(super) fn co_predicted(&self) -> impl Iterator<Item = EntityId> {
         self.others.co_predicted()
     }
@@ -401,9 +392,8 @@ impl<G: Game> Prediction<G> {
         }
     }
 
-    /// Draws all that is computed ahead, the own entity last, at a point of prediction time:
-    /// between the last two predicted ticks, so that the picture flows whatever the display's
-    /// rate.
+    /// Draws the computed entities, the own one last, between the last two predicted ticks, so that
+    /// the picture flows at any frame rate.
     pub(super) fn drawn(
         &mut self,
         now: LocalTime,
@@ -429,15 +419,15 @@ impl<G: Game> Prediction<G> {
     }
 }
 
-/// Whether the server says the same of a co-predicted entity at a tick, or nothing.
+/// Tells whether the server's state of a co-predicted entity is the predicted one, if there is one.
 fn agrees<G: Game>(store: &Store<G>, predicted: &Predicted, id: EntityId, tick: Tick) -> bool {
     let Some(version) = store.version(id.index, tick) else { return true };
     let truth = version.state.filter(|state| state.generation == id.generation);
     truth.as_ref().map(|state| &state.packed) == predicted.of(id)
 }
 
-/// The largest difference among the fields that are predicted, in the fields' units. None where
-/// the server alone decided on a cut: what else changed then is of its making, too.
+/// The largest difference of a predicted field, in its unit. None across a cut that only the server
+/// decides.
 fn difference(fields: &[Field], a: &Packed, b: &Packed) -> f32 {
     let decided = |((field, a), b): ((&Field, &u32), &u32)| {
         field.motion == Motion::Cut && !field.predicted && a != b

@@ -1,9 +1,7 @@
 //! The own player's motion, tick by tick, as the server has it.
 //!
-//! A snapshot says where the own entity is at its tick. What was predicted for the ticks between
-//! that one and the last is known to be the truth if it led to that very state; if it did not,
-//! nobody here knows what went on between, and those ticks are left out. So they are where inputs
-//! are known to have come late.
+//! A snapshot has the own state of its tick. The states predicted for the ticks before are the
+//! truth if they led to that very state; if not, or if inputs were late, those ticks are left out.
 
 use std::collections::VecDeque;
 
@@ -14,8 +12,8 @@ use crate::motion::HORIZON_SECS;
 use crate::motion::interpolate::cut_between;
 use crate::time::{Rates, Tick};
 
-/// States that wait to be fetched; past that the oldest are lost. Arbitrary, and more than one
-/// snapshot can confirm.
+/// States that wait to be fetched; the oldest are lost first. Arbitrary; more than a snapshot
+/// confirms.
 const WAITING_MAX: usize = 4 * PREDICTION_TICKS_MAX as usize;
 
 /// The state of the own entity after a tick of its player's own time, as the server has it.
@@ -25,11 +23,10 @@ pub struct Recorded {
     pub tick: Tick,
     /// An index into the game's kinds.
     pub kind: u8,
-    /// Of all fields. One that says how old the state is says 0.
+    /// Values of all fields; an age field is 0.
     pub values: Values,
-    /// Rises by one where the motion does not go on from the state before: when the player is put
-    /// elsewhere, gets another entity, or nothing was known of it for longer than anybody would
-    /// extrapolate.
+    /// Rises by one where the motion breaks: at a teleport, with another entity, or after a gap
+    /// that is too long to extrapolate.
     pub segment: u32,
 }
 

@@ -1,20 +1,20 @@
 //! A stay on a server, from the first hello to the last goodbye, however often the server is lost
 //! in between and whatever games it plays.
 //!
-//! Call a session in this order, as often as you like; it never blocks and never reads a clock:
+//! Call a session in this order; it never blocks and never reads a clock:
 //!
 //! 1. `handle_*` with what the transport has: [`Session::handle_connected`],
 //!    [`Session::handle_control`], [`Session::handle_datagram`], [`Session::handle_lost`], each
 //!    stamped with its arrival; then [`Session::handle_timeout`] with the present time;
 //! 2. [`Session::press`] (or [`Session::press_by`]) with the player's commands of each due tick;
 //! 3. [`Session::poll_output`] for the transport's orders;
-//! 4. [`Session::poll_notice`] for the player's news, and [`Session::view`] for the picture.
+//! 4. [`Session::poll_notice`] for the player's news, and [`Session::picture`] for the picture.
 //!
-//! Calls in another order lose time and nothing else: each state ignores what does not belong to
-//! it, and everything that waits to be fetched is bounded.
+//! Calls in another order lose time and nothing else, and everything that waits to be fetched is
+//! bounded.
 //!
-//! *Invariant:* all that a session does follows from what went in. [`Session::record`] takes that
-//! down, and [`Session::feed`] feeds it back: the same pictures come out.
+//! *Invariant:* all that a session does follows from its input. [`Session::record`] records it, and
+//! [`Session::feed`] makes the same pictures of the recording.
 
 use std::collections::VecDeque;
 
@@ -23,11 +23,10 @@ use super::common::Common;
 use super::controller::{Controller, downcast_mut, downcast_ref};
 use super::fed::Fed;
 use super::game::{Client, Picture};
-use super::output::{Motion, Notice, Output, State};
+use super::output::{Motion, Notice, Output, SessionConfig, State};
 use crate::clock::pll::LoopFilter;
 use crate::fields::{Packed, Record};
 use crate::game::Game;
-use crate::games::Games;
 use crate::limits::{FED_MAX, FIELDS_MAX, MOTION_MAX, NOTICES_MAX};
 use crate::motion::choice::Choice;
 use crate::presentation::presenter::Trace;
@@ -36,35 +35,13 @@ use crate::time::{LocalTime, Micros, Tick};
 use crate::wire::control::{ClientMessage, Hello, ServerMessage, Welcome, frame, printable};
 use crate::wire::protocol::wire_hash;
 
-/// Time after which a server that did not answer the hello is tried again later.
+/// Time for an answer to the hello.
 const HELLO_TIMEOUT: Micros = Micros::from_ms(4000);
-/// Least time between two games of a rotation. A server that is faster would keep the client from
-/// playing.
+/// Least time between two games of a rotation, so that the client can play.
 const GAME_MIN: Micros = Micros::from_ms(1000);
-/// A program that calls less often was suspended or stalled. Packets of that time may not have
-/// been handed on yet, so the silence counts anew, once for each packet heard.
+/// Time without calls after which a program counts as stalled. Packets may wait then, so the
+/// silence counts anew, once for each packet heard.
 const STALL: Micros = Micros::from_ms(1000);
-
-/// Settings of a session.
-#[derive(Clone, Debug)]
-pub struct SessionConfig {
-    /// The games that this client knows.
-    pub games: Games,
-    /// The player's name; the server may add a number to it.
-    pub name: String,
-    /// Loop filter of the clock.
-    pub filter: LoopFilter,
-    /// Silence after which the server counts as lost: 3 s by default, ninety snapshots at 30 Hz.
-    pub silence_max: Micros,
-}
-
-impl SessionConfig {
-    /// The defaults for a player of these games.
-    pub fn new(games: Games, name: impl Into<String>) -> Self {
-        let silence_max = Micros::from_ms(3000);
-        Self { games, name: name.into(), filter: LoopFilter::default(), silence_max }
-    }
-}
 
 /// State with what it takes to leave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +71,7 @@ pub struct Session {
     begun: LocalTime,
     /// Arrival of the last datagram, or the end of a stall after it.
     heard: LocalTime,
-    /// Whether the silence was excused since the last datagram.
+    /// True if the silence was excused since the last datagram.
     excused: bool,
     /// Last call of [`handle_timeout`](Self::handle_timeout).
     looked: LocalTime,
@@ -102,7 +79,7 @@ pub struct Session {
     notices: VecDeque<Notice>,
     /// The own player's motion, if that is recorded, as far as the client has handed it over.
     motion: Option<VecDeque<Motion>>,
-    /// Input so far, if that is recorded, and whether it was too much to be kept.
+    /// Input so far, if that is recorded, and whether it was too long.
     fed: Option<VecDeque<Fed>>,
     fed_over: bool,
 }
@@ -178,8 +155,7 @@ impl Session {
         }
     }
 
-    /// The connection is lost or could not be made; `retry` says whether another attempt makes
-    /// sense.
+    /// The connection is lost or could not be made; `retry` says whether to try again.
     pub fn handle_lost(&mut self, now: LocalTime, reason: &str, retry: bool) {
         self.note(|| Fed::Lost(now, reason.into(), retry));
         if !matches!(self.step, Step::Waiting(_) | Step::Ended) {
@@ -216,7 +192,7 @@ impl Session {
         }
     }
 
-    /// The server's first game begins, in answer to a hello, or the next one of its rotation.
+    /// A game begins: the first in answer to a hello, or the next of the rotation.
     fn begin(&mut self, welcome: &Welcome, hello_sent: Option<LocalTime>, now: LocalTime) {
         if hello_sent.is_none() && now - self.begun < GAME_MIN {
             return self.close(now, "the server changes its game more than once a second", false);
@@ -232,7 +208,7 @@ impl Session {
             (None, Some(client)) => client.into_common(),
             (sent, _) => Common::new(welcome, sent.unwrap_or(now), now),
         };
-        let mut client = entry.client(welcome, common, now);
+        let mut client = (entry.client)(welcome, common, now);
         client.set_loop_filter(now, self.config.filter);
         client.record_motion(self.motion.is_some());
         self.client = Some(client);
@@ -279,8 +255,8 @@ impl Session {
         }
     }
 
-    /// Time of the player's next tick or of the next [`handle_timeout`](Self::handle_timeout),
-    /// whichever is earlier. None when the session has ended.
+    /// Time of the player's next tick or of the next [`handle_timeout`](Self::handle_timeout); none
+    /// after the end.
     pub fn next_timeout(&self, now: LocalTime) -> Option<LocalTime> {
         let silent = self.heard + self.config.silence_max;
         match self.step {
@@ -310,7 +286,7 @@ impl Session {
         self.outputs.push_back(Output::Close(reason.to_owned()));
     }
 
-    /// The connection is no more, nor is what was to be sent over it.
+    /// The connection is gone, with what was to be sent over it.
     fn end(&mut self, now: LocalTime, reason: &str, retry: bool) {
         self.collect_motion();
         self.outputs.clear();
@@ -358,8 +334,7 @@ impl Session {
         self.note(|| Fed::Press(now, inputs));
     }
 
-    /// A frame begins, in a program that reads its keys once a frame: inputs are sent ahead by a
-    /// frame more. A program that wakes for each tick does not call it.
+    /// See [`AnyClient::handle_frame`].
     pub fn handle_frame(&mut self, now: LocalTime) {
         self.note(|| Fed::Frame(now));
         if let Some(client) = self.client.as_mut().filter(|_| self.step == Step::Playing) {
@@ -376,8 +351,7 @@ impl Session {
         self.outputs.pop_front().or_else(packet)
     }
 
-    /// The next piece of news for the player. [`NOTICES_MAX`] wait to be fetched; of more the
-    /// oldest are lost.
+    /// The next piece of news for the player; the oldest beyond [`NOTICES_MAX`] are lost.
     pub fn poll_notice(&mut self) -> Option<Notice> {
         self.notices.pop_front()
     }
@@ -396,7 +370,7 @@ impl Session {
         client.map(Client::traces).unwrap_or_default()
     }
 
-    /// Moves on as [`view`](Self::view) does, in a program that does not draw.
+    /// Moves on as [`picture`](Self::picture) does, without drawing.
     pub fn handle_picture(&mut self, now: LocalTime) {
         self.note(|| Fed::Picture(now));
         if let Some(client) = &mut self.client {
@@ -404,8 +378,7 @@ impl Session {
         }
     }
 
-    /// Shows the others of a kind, an index into the game's kinds, by a method of the player's
-    /// choice.
+    /// Shows the others of a kind, an index into the game's kinds, by a method.
     pub fn choose(&mut self, kind: u8, choice: Choice) {
         self.note(|| Fed::Choose(kind, choice));
         if let Some(client) = &mut self.client {
@@ -413,7 +386,7 @@ impl Session {
         }
     }
 
-    /// Chooses the loop that keeps the clock in phase, in this game and those that follow.
+    /// Chooses the clock's loop filter, in this game and those that follow.
     pub fn set_loop_filter(&mut self, now: LocalTime, filter: LoopFilter) {
         self.note(|| Fed::LoopFilter(now, filter));
         self.config.filter = filter;
@@ -450,8 +423,7 @@ impl Session {
         }
     }
 
-    /// The next state of the own player's motion. [`MOTION_MAX`] wait to be fetched; of more the
-    /// oldest are lost.
+    /// The next state of the own player's motion; the oldest beyond [`MOTION_MAX`] are lost.
     pub fn poll_motion(&mut self) -> Option<Motion> {
         self.collect_motion();
         self.motion.as_mut()?.pop_front()
@@ -469,8 +441,8 @@ impl Session {
         }
     }
 
-    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). [`FED_MAX`] entries wait
-    /// to be fetched; a recording that is not fetched by then ends there.
+    /// Records all input from now on, for [`poll_fed`](Self::poll_fed). A recording ends when
+    /// [`FED_MAX`] entries wait to be fetched.
     pub fn record(&mut self) {
         self.fed.get_or_insert_default();
     }
@@ -480,8 +452,8 @@ impl Session {
         self.fed.as_mut()?.pop_front()
     }
 
-    /// Feeds in an entry of the recording of a session with the same configuration. [`Fed::Picture`]
-    /// draws nothing; for the picture, call [`view`](Self::view) with its time instead.
+    /// Feeds in an entry of a recording with the same configuration. [`Fed::Picture`] draws
+    /// nothing; call [`picture`](Self::picture) with its time for the picture.
     pub fn feed(&mut self, fed: &Fed) {
         match fed {
             Fed::Connected(now) => self.handle_connected(*now),
@@ -510,8 +482,7 @@ impl Session {
     }
 }
 
-/// Time before the `attempt`-th attempt after the first: half a second, doubled each time, at most
-/// 8 s.
+/// Time before the `attempt`-th retry: half a second, doubled each time, at most 8 s.
 fn back_off(attempt: u32) -> Micros {
     Micros::from_ms(500 << attempt.saturating_sub(1).min(4))
 }

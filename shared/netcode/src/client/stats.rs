@@ -20,27 +20,23 @@ pub struct Stats {
     pub tx_bytes: u64,
     /// Datagrams that were refused: garbage, duplicates, stragglers.
     pub refused: u64,
-    /// Snapshots received that were newer than all before; one that was overtaken is not among
-    /// them.
+    /// Snapshots received that were newer than all before.
     pub snapshots: u64,
     /// States of entities received.
     pub entity_updates: u64,
     /// Snapshot packets that were sent to this client, as far as their numbers tell.
     pub expected: u64,
-    /// Of these, how many came.
+    /// Of these, those that came.
     pub arrived: u64,
     /// Input packets that the server did not get, as it reported.
     pub tx_lost: u64,
     /// The last measured round trip.
     pub round_trip: Micros,
-    /// Change of the round trip from one to the next, evened out over sixteen (the interarrival
-    /// jitter of RFC 3550, of the round trip).
+    /// Change of the round trip, smoothed over sixteen (the interarrival jitter of RFC 3550).
     pub jitter: Micros,
-    /// By how much the clock may be wrong because the ways may be unequal, as the server last
-    /// stated.
+    /// Bound of the clock's error by unequal ways, as the server last stated.
     pub clock_error_max: Micros,
-    /// Earliness of the newest input, as the server last reported; negative is after its
-    /// tick was due.
+    /// Earliness of the newest input, as the server last reported; negative if late.
     pub input_early: Micros,
     /// The least earliness of an input during the last few snapshots.
     pub input_early_min: Micros,
@@ -54,7 +50,7 @@ pub struct Stats {
     pub skipped_ticks: u64,
     /// Predictions that the server contradicted.
     pub mispredictions: u64,
-    /// Of these, how many had which cause, in the order of [`MispredictionCause::ALL`].
+    /// Of these, those of each cause, in the order of [`MispredictionCause::ALL`].
     pub misses: [Misses; MispredictionCause::ALL.len()],
     /// The last of them.
     pub last_correction: Option<Correction>,
@@ -71,7 +67,7 @@ pub struct Stats {
 pub struct Misses {
     /// Count.
     pub count: u64,
-    /// By how much they were off in sum: of each the field that was furthest off, in its unit.
+    /// Sum of their errors: of each the field that was furthest off, in its unit.
     pub size_sum: f64,
     /// The greatest.
     pub size_max: f32,
@@ -122,8 +118,7 @@ impl Counter {
         }
     }
 
-    /// Another game on the same server begins: packets are numbered anew. Of packets that were
-    /// lost the server goes on to count.
+    /// Another game of the same server begins: packets are numbered anew, losses are not.
     pub(super) fn go_on(&mut self) {
         self.stats.last_correction = None;
         self.expected_before = self.stats.expected;

@@ -1,5 +1,4 @@
-//! View times of the own player's inputs: told to the server with each input, so that a shot
-//! counts where the target was on the screen.
+//! View times of the own player's inputs, by which the server judges shots.
 
 use std::collections::VecDeque;
 
@@ -21,12 +20,12 @@ impl ViewTimes {
         self.shown = Some(shown);
     }
 
-    /// The server's clock was set: times on the screen so far are void.
+    /// The server's clock was set: earlier times are void.
     pub(super) fn restart(&mut self) {
         *self = Self::default();
     }
 
-    /// The input of a tick was given now; `matters` if what it does depends on what was times.
+    /// An input was given now; `matters` if its effect depends on the view time.
     pub(super) fn handle_input(&mut self, rates: Rates, tick: Tick, matters: bool) {
         // After the clock was stepped back, ticks come again.
         while self.lags.back().is_some_and(|(newest, ..)| *newest >= tick) {
@@ -35,7 +34,7 @@ impl ViewTimes {
         if self.lags.len() as u64 >= PREDICTION_TICKS_MAX {
             self.lags.pop_front();
         }
-        // Before the first picture, and in a program without pictures, it is the present.
+        // Before the first picture the view time is the present.
         let lag = self.shown.map_or(0.0, |shown| (rates.time_of(tick) - shown).as_secs());
         let parts = lag * f64::from(rates.tick_hz) * f64::from(VIEW_PARTS);
         self.lags.push_back((tick, parts.round() as u16, matters));

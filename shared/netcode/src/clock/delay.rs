@@ -1,9 +1,8 @@
 //! The delay of presentation behind the server, with which a snapshot lies to either side of the
 //! time that is shown.
 //!
-//! When a snapshot arrives, the one before it has been the newest for as long as it could be: its
-//! age at that moment is the delay with which it would just have lasted. Network delay, jitter,
-//! lost snapshots and clock error are all in that one measurement.
+//! When a snapshot arrives, the age of the one before it is the delay that would just have lasted.
+//! That measures network delay, jitter, lost snapshots and clock error at once.
 
 use super::margin::{Bounds, Margin};
 use super::{Window, slew};
@@ -24,17 +23,16 @@ pub struct Delay {
 impl Delay {
     /// The least margin: a frame of a fast display; arbitrary.
     pub const MARGIN: Micros = Micros(2000);
-    /// How rarely what is shown may have nothing to move towards: once in so long, as far as a
-    /// margin of one interval helps. Everybody is seen later by all of it, and a gap now and then
-    /// is the lesser evil.
+    /// Mean time between moments without a later state, as far as a margin of one interval helps. A
+    /// gap now and then is a lesser evil than a longer delay for everybody.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(4_000);
     /// Time for which a need is remembered.
     const WINDOW: Micros = Micros::from_ms(4000);
-    /// Most snapshots come no later than what is reckoned with before the margin.
+    /// Part of the snapshots that the delay covers before the margin.
     const QUANTILE: f64 = 0.95;
     /// A delay that is too long by no more than this is left alone.
     const DEAD_BAND: Micros = Micros(2000);
-    /// Fastest change of the delay in parts of real time: motion shown 10 % too fast or too slow.
+    /// Fastest change of the delay, in parts of real time.
     const SLEW: f64 = 0.1;
 
     /// Starts with two snapshot intervals and half of the round trip.
@@ -57,14 +55,14 @@ impl Delay {
         }
     }
 
-    /// A new newest snapshot arrived; the one before it was this old, measured from its tick.
+    /// A newer snapshot arrived; the one before was this old, from its tick.
     pub fn handle_arrival(&mut self, now: LocalTime, previous_age: Micros) {
         let age = previous_age.clamp(Micros::ZERO, INTERPOLATION_DELAY_MAX);
         self.needed.push(now, age);
         let needed = self.needed.quantile(Self::QUANTILE).unwrap_or(age);
-        // What is late only because the delay may not change faster is no failure of the target.
+        // The target is judged, not the delay that slews towards it.
         self.margin.observe(now, needed, age, age > self.target);
-        // Up to whole milliseconds, or each new greatest need would move it by a hair.
+        // In whole milliseconds, so that it rests.
         let target = Micros(((needed + self.margin.margin()).0 + 999) / 1000 * 1000);
         let target = target.clamp(self.least, INTERPOLATION_DELAY_MAX);
         if target > self.target || self.target - target > Self::DEAD_BAND {
@@ -78,11 +76,6 @@ impl Delay {
         self.moved = now.max(self.moved);
         self.delay = slew(self.delay, self.target, most, most);
         self.delay
-    }
-
-    /// Addition for rare cases, with the count of its failures.
-    pub fn margin(&self) -> &Margin {
-        &self.margin
     }
 
     /// The delay in force.

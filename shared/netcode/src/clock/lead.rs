@@ -1,17 +1,15 @@
 //! The lead of prediction over the server's time, with which inputs arrive just in time.
 //!
-//! For each tick the client remembers how long before its due time the input left, and the server
-//! reports how long before it the input came. The difference is the way: jitter, lost packets (an
-//! input then arrives with the next packet) and clock error included. It does not depend on the
-//! lead in force, so corrections under way cannot be counted twice, and the loop cannot swing.
+//! For each tick the client remembers how early its input left, and the server reports how early it
+//! came. The difference is the way: jitter, lost packets (an input then comes with the next packet)
+//! and clock error included. It does not depend on the lead in force, so the loop cannot swing.
 //!
-//! The lead is the way that most inputs took lately, plus a margin for the rest ([`Margin`]),
-//! which makes late episodes as rare as [`Lead::EPISODES_EVERY`] says.
+//! The lead is the way of most inputs lately, plus a margin for the rest ([`Margin`]), which makes
+//! late episodes as rare as [`Lead::EPISODES_EVERY`] says.
 //!
-//! A program that draws gets to its inputs once a frame only. How long an input then waits depends
-//! on where the tick falls between two frames, which drifts; so all of a frame is added to the
-//! way. One that sleeps until each tick is woken late on a busy machine; that counts as part of
-//! the way.
+//! A program that draws reads its inputs once a frame, so a whole frame is added to the way. A
+//! program that sleeps until each tick is woken late on a busy machine; that counts as part of the
+//! way.
 
 use std::collections::VecDeque;
 
@@ -25,11 +23,11 @@ struct Sent {
     tick: Tick,
     /// Time from its departure until it was due.
     before: Micros,
-    /// Delay of the departure, in a program that is woken for each tick.
+    /// Delay of the departure, in a program that wakes for each tick.
     overslept: Micros,
     /// The longest way that would have been in time.
     covered: Micros,
-    /// Whether its way is among those measured.
+    /// True if its way is among those measured.
     measured: bool,
 }
 
@@ -47,48 +45,44 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// The least margin: the jitter of two timers that fire up to a millisecond late, and one more
-    /// for good measure. Arbitrary beyond that.
+    /// The least margin: the jitter of two timers, each late by up to a millisecond, and one more.
     pub const MARGIN: Micros = Micros(3000);
-    /// The greatest, in ticks of at least a sixtieth of a second. Who waits longer for the rarest
-    /// packets pays with every other one: what is done is answered later by all of it. Chosen by
-    /// measurement: enough that of a million inputs over 100 +- 30 ms with 5 % lost in bursts of
-    /// two fewer than 1000 are late.
+    /// The greatest, in ticks of at least a sixtieth of a second. More would delay every answer for
+    /// the rarest packets. Measured: of a million inputs over 100 +- 30 ms with 5 % lost in bursts
+    /// of two fewer than 1000 are late.
     const MARGIN_TICKS_MAX: i64 = 7;
-    /// First guess of the margin as a part of the round trip, before the network is known: long
-    /// ways are wilder than short ones.
-    const GUESS: f64 = 1.0 / 3.0;
+    /// First margin as a part of the round trip: long ways vary more than short ones.
+    const FIRST_PART: f64 = 1.0 / 3.0;
     /// Ticks whose sending is remembered: four seconds at the fastest rate.
     const SENT_MAX: usize = 512;
-    /// Mean time between episodes of inputs, one or a few, that the network makes late. At 60 Hz
-    /// that is 278 inputs of a million for each that is late in an episode.
+    /// Mean time between episodes of late inputs, one or a few: at 60 Hz 278 inputs of a million
+    /// for each late one of an episode.
     pub const EPISODES_EVERY: Micros = Micros::from_ms(60_000);
     /// Time for which a way is remembered.
     const WINDOW: Micros = Micros::from_ms(3000);
-    /// Most ways are no longer than what is reckoned with before the margin.
+    /// Part of the ways that the lead covers before the margin.
     const QUANTILE: f64 = 0.95;
-    /// Fastest growth of the lead, in parts of real time. It means more ticks a second, which is
-    /// felt less than late inputs.
+    /// Fastest growth of the lead, in parts of real time. More ticks a second are felt less than
+    /// late inputs.
     const UP: f64 = 0.25;
-    /// Shrinking can take its time, in parts of real time...
+    /// Slowest shrinking, in parts of real time ...
     const DOWN: f64 = 0.02;
-    /// ... but what is far too much, after a stall, goes faster: this part of it a second.
+    /// ... plus this part of the excess a second, after a stall.
     const DOWN_EXCESS: f64 = 0.5;
-    /// A lead that is too long by no more than this is left alone, so that it rests.
+    /// A lead this much too long is left alone, so that it rests.
     const DEAD_BAND: Micros = Micros(1000);
     /// A shortage beyond this is made up at once.
     const STEP_BEYOND: Micros = Micros::from_ms(120);
-    /// Most frames are no longer than what is allowed for; a hitch now and then costs an input.
+    /// Part of the frames that the lead covers; a hitch costs an input.
     const FRAME_QUANTILE: f64 = 0.9;
-    /// A program slower than ten frames a second does not get more than this.
+    /// Longest frame that the lead covers.
     const FRAME_MAX: Micros = Micros::from_ms(100);
-    /// Whoever oversleeps for longer than this is given no more: it is not the usual case.
+    /// Longest delay of a timer that the lead covers.
     const OVERSLEPT_MAX: Micros = Micros::from_ms(25);
-    /// Whoever reports an arrival that was longer under way than this is not believed the rest.
+    /// Longest way that a report is believed.
     const WAY_MAX: Micros = Micros::from_ms(1000);
 
-    /// Starts from a round trip: half of it is the way up, plus a tick and a guess for jitter not
-    /// yet known.
+    /// Starts with half of a round trip, a tick, and a first margin.
     pub fn new(now: LocalTime, round_trip: Micros, step: Micros) -> Self {
         let unit = step.max(Rates::DEFAULT.step());
         let bounds = Bounds {
@@ -97,12 +91,13 @@ impl Lead {
             unit,
             every: Self::EPISODES_EVERY,
         };
-        let guess = Micros::from_f64(round_trip.0 as f64 * Self::GUESS).min(Micros(unit.0 * 4));
-        let lead = Micros(round_trip.0 / 2) + step + guess.max(Self::MARGIN);
+        let first =
+            Micros::from_f64(round_trip.0 as f64 * Self::FIRST_PART).min(Micros(unit.0 * 4));
+        let lead = Micros(round_trip.0 / 2) + step + first.max(Self::MARGIN);
         Self {
             lead,
             target: lead,
-            margin: Margin::new(now, bounds, guess),
+            margin: Margin::new(now, bounds, first),
             moved: now,
             sent: VecDeque::new(),
             ways: Window::new(Self::WINDOW),
@@ -133,7 +128,7 @@ impl Lead {
         }
     }
 
-    /// The input of a tick leaves, so long before the tick is due.
+    /// The input of a tick leaves, `before` its due time.
     pub fn handle_sent(&mut self, tick: Tick, before: Micros) {
         // After the clock was stepped back, ticks come again.
         while self.sent.back().is_some_and(|newest| newest.tick >= tick) {
@@ -144,7 +139,7 @@ impl Lead {
         }
         let covered = self.lead - self.frame();
         let overslept = match self.framed {
-            // Where there are frames, all of one is allowed for, and what is longer was a hitch.
+            // A frame is covered already; a longer one was a hitch.
             Some(_) => Micros::ZERO,
             None => (self.lead - before).clamp(Micros::ZERO, Self::OVERSLEPT_MAX),
         };
@@ -159,8 +154,7 @@ impl Lead {
             return;
         }
         let way = (sent.before - early).clamp(-Self::WAY_MAX, Self::WAY_MAX) + sent.overslept;
-        // Late by the way: an input that this machine sent late itself says nothing of the
-        // network.
+        // Late by the way; an input that left late says nothing of the network.
         let late = early < Micros::ZERO && way > sent.covered;
         self.ways.push(now, way);
         self.margin.observe(now, self.way().unwrap_or(way), way, late);
@@ -200,7 +194,7 @@ impl Lead {
 mod tests {
     use super::*;
 
-    /// What an episode adds at least at 60 Hz.
+    /// The least that an episode adds at 60 Hz.
     const STEP: Micros = Micros(12_500);
 
     /// Inputs take `way`, and are reported 100 ms later.
@@ -321,8 +315,8 @@ mod tests {
             lead.handle_sent(Tick(n), before);
             lead.handle_report(now, Tick(n), before - Micros::from_ms(90));
         }
-        let guess = Micros::from_ms(200).0 as f64 * Lead::GUESS;
-        assert!(lead.margin().episodes() == 0 && lead.margin().margin() < Micros::from_f64(guess));
+        let first = Micros::from_ms(200).0 as f64 * Lead::FIRST_PART;
+        assert!(lead.margin().episodes() == 0 && lead.margin().margin() < Micros::from_f64(first));
     }
 
     #[test]

@@ -1,15 +1,11 @@
-//! An addition to a measured need, for the cases that are too rare to measure: steered by its own
-//! failures.
+//! An addition to a measured need, for cases that are too rare to measure, steered by its failures.
 //!
-//! The longest of bursts, or of queues, comes once in a while, and a few seconds of samples say
-//! nothing of it. So each episode of failures raises the margin by what it was short of, and time
-//! lowers it by what one step in so long makes up for. As each episode raises it by a step at
-//! least, there are in the long run no more of them than that, whatever the network does, as long
-//! as the margin is below its greatest (the argument of adaptive conformal inference: Gibbs and
-//! Candès, "Adaptive Conformal Inference Under Distribution Shift", 2021). Where nothing has a
-//! reason to fail, the margin is next to nothing; and once it has seen some seconds, it is never
-//! more than a step above what the worst of four times that time would have needed, so that it
-//! goes when the network calms down.
+//! A few seconds of samples say nothing of the longest bursts and queues. So each episode of
+//! failures raises the margin by its shortage, a step at least, and time lowers it by a step in
+//! each period. In the long run there is at most one episode a period below the greatest margin,
+//! whatever the network does (adaptive conformal inference: Gibbs and Candès, "Adaptive Conformal
+//! Inference Under Distribution Shift", 2021). After some seconds the margin is at most a step
+//! above the worst need of four periods, so that it shrinks when the network calms down.
 
 use std::collections::VecDeque;
 
@@ -18,9 +14,9 @@ use crate::time::{LocalTime, Micros};
 /// Bounds of a margin.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The least: where nothing ever fails.
+    /// The least margin.
     pub least: Micros,
-    /// The greatest. Beyond it failures come as often as they do.
+    /// The greatest margin; beyond it failures are not prevented.
     pub most: Micros,
     /// Cost of one more lost packet; steps are measured in it.
     pub unit: Micros,
@@ -34,18 +30,17 @@ impl Bounds {
         Micros(self.unit.0 * 3 / 4)
     }
 
-    /// The most that an episode adds: what is worse than that was no network's doing, or comes too
-    /// rarely to be prepared for.
+    /// The most that an episode adds: worse failures are not the network's, or too rare.
     fn step_max(&self) -> Micros {
         Micros(self.unit.0 * 5)
     }
 
-    /// A failure so soon after another belongs to the same episode.
+    /// Failures within this time are one episode.
     fn gap(&self) -> Micros {
         Micros(self.unit.0 * 9)
     }
 
-    /// An episode is no longer than this: what goes on is a new one.
+    /// Longest episode; what goes on is a new one.
     fn episode_max(&self) -> Micros {
         Micros(self.unit.0 * 60)
     }
@@ -60,8 +55,7 @@ pub struct Margin {
     moved: LocalTime,
     episode: Option<Episode>,
     episodes: u64,
-    /// What needs exceeded their base by at most, of late: each of a part of the time that is
-    /// remembered, by its beginning.
+    /// Greatest excess of needs over their base, by the begin of each part of the remembered time.
     peaks: VecDeque<(LocalTime, Micros)>,
 }
 
@@ -75,17 +69,17 @@ struct Episode {
 }
 
 impl Margin {
-    /// Parts of the time that needs are remembered for, which is four times that for one episode.
+    /// Number of parts of the remembered time, which is four periods.
     const PARTS: i64 = 10;
-    /// What so short a time needed says nothing yet.
+    /// Time before which the worst need says nothing.
     const MATURE: Micros = Micros::from_ms(10_000);
-    /// A silence lowers the margin by no more than that of such a time: nothing could fail in it.
+    /// Longest time by which a silence lowers the margin: nothing could fail in it.
     const SILENCE: Micros = Micros::from_ms(1000);
 
-    /// Begins with a guess.
-    pub fn new(now: LocalTime, bounds: Bounds, guess: Micros) -> Self {
+    /// Begins with a first margin.
+    pub fn new(now: LocalTime, bounds: Bounds, first: Micros) -> Self {
         Self {
-            margin: guess.clamp(bounds.least, bounds.most),
+            margin: first.clamp(bounds.least, bounds.most),
             bounds,
             begun: now,
             moved: now,
@@ -95,11 +89,11 @@ impl Margin {
         }
     }
 
-    /// A need was measured, and `base` is what was reckoned with before the margin, this need
-    /// included. `failed` is whether it was not met.
+    /// A need was measured; `base` is the need reckoned with before the margin, and `failed` tells
+    /// whether this one was not met.
     ///
-    /// What an episode was short of is decided when it is over: if needs have risen for good, the
-    /// base has risen by then, and the margin need not.
+    /// The shortage of an episode is measured at its end: a base that has risen for good needs no
+    /// margin.
     pub fn observe(&mut self, now: LocalTime, base: Micros, need: Micros, failed: bool) {
         let bounds = self.bounds;
         let passed = (now - self.moved).clamp(Micros::ZERO, Self::SILENCE);
@@ -126,14 +120,14 @@ impl Margin {
         }
     }
 
-    /// Takes in by what a need exceeds its base; returns the greatest of late.
+    /// Takes in the excess of a need; returns the greatest lately.
     fn remember(&mut self, now: LocalTime, excess: Micros) -> Micros {
         let part = Micros(4 * self.bounds.every.0 / Self::PARTS);
         match self.peaks.back_mut() {
             Some((begun, peak)) if now - *begun < part => *peak = excess.max(*peak),
             _ => self.peaks.push_back((now, excess)),
         }
-        // What a silence made old counts until there is news.
+        // Old peaks count until there are new ones.
         while self.peaks.len() as i64 > Self::PARTS {
             self.peaks.pop_front();
         }

@@ -1,9 +1,9 @@
 //! The three clocks, as state machines that are told the time.
 //!
 //! The server measures each client's clock ([`offset`]) and tells it in every snapshot. The client
-//! locks an oscillator to what it is told ([`pll`]): that is *server time*. *Prediction time* runs
-//! ahead of it by a lead that makes inputs arrive just in time ([`lead`]); *presentation time*
-//! runs behind it by a delay that makes snapshots arrive just in time ([`delay`]).
+//! locks an oscillator to that ([`pll`]): *server time*. *Prediction time* runs ahead by a lead
+//! that makes inputs arrive just in time ([`lead`]); *presentation time* runs behind by a delay
+//! that makes snapshots arrive just in time ([`delay`]).
 
 pub mod delay;
 pub mod lead;
@@ -17,22 +17,22 @@ use crate::time::{LocalTime, Micros};
 
 /// The measurements of the last while, at most [`Window::LEN_MAX`] of them.
 #[derive(Clone, Debug)]
-pub struct Window {
+struct Window {
     span: Micros,
     samples: VecDeque<(LocalTime, Micros)>,
 }
 
 impl Window {
     /// Four seconds of the fastest measurement there is, one a tick at 128 Hz.
-    pub const LEN_MAX: usize = 512;
+    const LEN_MAX: usize = 512;
 
     /// Empty, over the last `span`.
-    pub fn new(span: Micros) -> Self {
+    fn new(span: Micros) -> Self {
         Self { span, samples: VecDeque::new() }
     }
 
     /// Adds a measurement and forgets those past the span.
-    pub fn push(&mut self, now: LocalTime, value: Micros) {
+    fn push(&mut self, now: LocalTime, value: Micros) {
         while self.samples.len() >= Self::LEN_MAX
             || self.samples.front().is_some_and(|(at, _)| now - *at > self.span)
         {
@@ -41,22 +41,12 @@ impl Window {
         self.samples.push_back((now, value));
     }
 
-    /// The value that this part of the measurements does not exceed: 0 the least, 1 the greatest.
-    pub fn quantile(&self, part: f64) -> Option<Micros> {
+    /// The value that a part of the measurements, 0 to 1, does not exceed.
+    fn quantile(&self, part: f64) -> Option<Micros> {
         let mut values: Vec<_> = self.samples.iter().map(|(_, value)| *value).collect();
         let last = values.len().checked_sub(1)?;
         let at = ((last as f64 * part).ceil() as usize).min(last);
         Some(*values.select_nth_unstable(at).1)
-    }
-
-    /// Count of the measurements.
-    pub fn len(&self) -> usize {
-        self.samples.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.samples.is_empty()
     }
 }
 
@@ -76,13 +66,13 @@ mod tests {
         for at in 0..30 {
             window.push(LocalTime(at), Micros(-at));
         }
-        assert_eq!(window.len(), 11);
+        assert_eq!(window.samples.len(), 11);
         assert_eq!(window.quantile(1.0), Some(Micros(-19)));
         assert_eq!(window.quantile(0.0), Some(Micros(-29)));
         assert_eq!(window.quantile(0.5), Some(Micros(-24)));
         for _ in 0..10_000 {
             window.push(LocalTime(30), Micros(0));
         }
-        assert_eq!(window.len(), Window::LEN_MAX);
+        assert_eq!(window.samples.len(), Window::LEN_MAX);
     }
 }

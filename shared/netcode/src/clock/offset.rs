@@ -1,24 +1,19 @@
 //! The server's view of one client's clock, from four timestamps.
 //!
 //! A snapshot leaves the server at `s1`; the client gets it at `c1` and sends an input packet at
-//! `c2`, stating `c2` and how long it held the echo, `c2 - c1`; that arrives at `s2`. No packet
-//! arrives before it was sent, so each of the two ways proves something about the offset, which is
-//! what to add to the client's clock to get the server's: the way up that it is at most `s2 - c2`,
-//! the way down that it is at least `s1 - c1`. Whatever delays a packet only weakens its proof; so
-//! the strongest proof of each way counts, wherever in time the two lie. The offset is somewhere
-//! between them, and the middle is the estimate: right if the fastest packets of both ways took
-//! equally long, and wrong by half the interval at most.
+//! `c2`, stating `c2` and the held time `c2 - c1`; that arrives at `s2`. The offset is what to add
+//! to the client's clock. No packet arrives before it was sent, so the way up proves that the
+//! offset is at most `s2 - c2`, and the way down that it is at least `s1 - c1`. Delay only weakens
+//! a proof, so the strongest of each way counts. The middle between the two is the estimate: exact
+//! if the fastest packets of both ways took equally long, and wrong by half the interval at most.
 //!
-//! That half is never more than half of the shortest round trip, the bound of a filter for the
-//! shortest round trip (as in NTP: RFC 5905, sections 8 and 10), which needs both ways fast at the
-//! same time. With even jitter of +-30 ms each way the interval's middle is some five times
-//! closer.
+//! That half is at most half of the shortest round trip, the bound of NTP's filter (RFC 5905,
+//! sections 8 and 10), which needs both ways fast at once. With even jitter of +-30 ms each way the
+//! middle is some five times closer.
 //!
-//! Clocks drift. A proof is carried on along the slope at which the client's clock was seen to
-//! part from the server's, and is loosened by what that slope may be wrong by. So it fades slowly:
-//! when a path changes in one direction, which nobody can tell from a drift at once, the estimate
-//! moves over slowly too. Proofs that contradict each other prove that a clock was set; the older
-//! go.
+//! Clocks drift. A proof is carried on along the measured slope between the clocks, and is loosened
+//! by the slope's error. So it fades slowly, and the estimate moves slowly when a path changes in
+//! one direction. Proofs that contradict each other show that a clock was set; the older ones go.
 
 use std::collections::VecDeque;
 
@@ -29,7 +24,7 @@ use crate::time::{LocalTime, Micros, Offset, ServerTime};
 pub struct Estimate {
     /// To add to the client's clock.
     pub offset: Offset,
-    /// By how much that may be wrong: paths as unequal as the shortest round trip allows.
+    /// Bound of the error, by paths as unequal as the shortest round trip allows.
     pub error_max: Micros,
     /// The shortest round trip of the last while.
     pub round_trip: Micros,
@@ -58,7 +53,7 @@ impl Bucket {
         self.most.offset.saturating_sub(self.least.offset)
     }
 
-    /// When its middle was, in seconds before `now`, and where, in microseconds from `origin`.
+    /// Middle of the interval: seconds before `now`, and microseconds from `origin`.
     fn middle(&self, now: ServerTime, origin: i64) -> (f64, f64) {
         let at = -((now - self.most.at).as_secs() + (now - self.least.at).as_secs()) / 2.0;
         let far = |proof: Proof| proof.offset.saturating_sub(origin) as f64;
@@ -70,9 +65,9 @@ impl Bucket {
 #[derive(Clone, Debug)]
 pub struct OffsetEstimator {
     buckets: VecDeque<Bucket>,
-    /// By how many microseconds a second the offset grows: parts per million.
+    /// Growth of the offset in microseconds a second: parts per million.
     slope: f64,
-    /// By how much that may be wrong.
+    /// Bound of its error.
     slope_error: f64,
 }
 
@@ -88,25 +83,24 @@ impl OffsetEstimator {
     const BUCKET: Micros = Micros::from_ms(1000);
     /// Buckets that are remembered: a minute.
     pub const BUCKETS_MAX: usize = 60;
-    /// Expected skew of two clocks before any measurement: quartz is good to some tens of parts
-    /// per million, and two of them part by twice that. In ppm, one standard deviation.
+    /// Expected skew of two clocks, one standard deviation in ppm: quartz is good to some tens of
+    /// ppm.
     const SLOPE_PRIOR: f64 = 100.0;
-    /// Two hosts whose clocks NTP is slewing as fast as it may (500 ppm each, RFC 5905) part by no
-    /// more than this, in ppm.
+    /// Greatest skew in ppm: two hosts, each slewed by NTP at 500 ppm (RFC 5905).
     const SLOPE_MAX: f64 = 1000.0;
-    /// A slope is trusted to within so many standard deviations ...
+    /// Standard deviations within which a slope is trusted ...
     const SURE: f64 = 3.0;
-    /// ... and never closer than this, in ppm: temperature changes it.
+    /// ... and the closest trust in ppm: temperature changes it.
     const SLOPE_ERROR_MIN: f64 = 20.0;
-    /// Seconds that a slope is fitted to at least.
+    /// Fewest seconds that a slope is fitted to.
     const FIT_MIN: usize = 6;
-    /// Microseconds that an interval may be wider than the narrowest beside a quarter of that.
+    /// Microseconds by which an interval may be wider than the narrowest, beside a quarter.
     const WIDER: i64 = 1000;
-    /// A clock that was set by less than this is not noticed if the round trip hides it.
+    /// Least setting of a clock that is noticed where the round trip hides it.
     const SET_BY_MIN: i64 = 5000;
 
-    /// A packet arrived at `now` that was sent at `sent` on the client's clock, and echoed one
-    /// that the server had sent at `echoed`, after `held`. Impossible echoes are left out.
+    /// A packet arrived at `now`, sent at `sent` on the client's clock, with the echo of one that
+    /// the server had sent at `echoed`, after `held`. Impossible echoes are left out.
     pub fn observe(&mut self, now: ServerTime, sent: LocalTime, echoed: ServerTime, held: Micros) {
         let round_trip = (now - echoed) - held;
         if round_trip < Micros::ZERO || held < Micros::ZERO {
@@ -143,8 +137,8 @@ impl OffsetEstimator {
         }
     }
 
-    /// The last second tells of a setting that the round trip is long enough to hide: one limit
-    /// became narrower and the other wider by as much. A path that became longer moves one only.
+    /// Notices a setting that the round trip hides: one limit became narrower and the other wider
+    /// by as much. A longer path moves only one.
     fn notice_setting(&mut self) {
         let Some(last) = self.buckets.pop_back() else { return };
         // The second before may have seen both sides of the setting.
@@ -163,9 +157,8 @@ impl OffsetEstimator {
         self.buckets.push_back(last);
     }
 
-    /// Fits a slope to the middles of the half of the seconds whose interval is narrowest, and of
-    /// those only to what is nearly as narrow as the narrowest: whatever disturbs one way widens
-    /// it.
+    /// Fits a slope to the middles of the narrower half of the seconds, of those only to the nearly
+    /// narrowest: disturbances widen an interval.
     fn fit(&mut self, now: ServerTime) {
         let mut buckets: Vec<_> = self.buckets.iter().collect();
         buckets.sort_unstable_by_key(|bucket| bucket.width());
@@ -187,12 +180,12 @@ impl OffsetEstimator {
         let residue: f64 =
             points.iter().map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2)).sum();
         let variance = (residue / (count - 2.0) / spread.max(1e-9)).max(1e-3);
-        // What was measured and what was to be expected, each weighted by how sure it is.
+        // Measurement and expectation, each weighted by its certainty.
         let prior = Self::SLOPE_PRIOR * Self::SLOPE_PRIOR;
         self.slope = (slope * prior / (prior + variance)).clamp(-Self::SLOPE_MAX, Self::SLOPE_MAX);
         let error = Self::SURE * (prior * variance / (prior + variance)).sqrt();
-        // A middle may be off by half of what its interval is wider than the narrowest: a way that
-        // grows longer little by little looks like a drift.
+        // A middle may be off by half of its interval's excess width: a way that grows slowly looks
+        // like a drift.
         let widest = buckets.iter().map(|bucket| bucket.width()).max().unwrap_or(narrowest);
         let (first, last) = points
             .iter()
@@ -201,7 +194,7 @@ impl OffsetEstimator {
         self.slope_error = (error + unequal).max(Self::SLOPE_ERROR_MIN);
     }
 
-    /// Between what the offset is at `now`, after all that was proven.
+    /// Least and greatest offset at `now`, by all proofs.
     fn limits(&self, now: ServerTime) -> Option<(i64, i64)> {
         let carry = |proof: Proof, loosen: f64| {
             let secs = (now - proof.at).as_secs().max(0.0);
@@ -258,7 +251,7 @@ mod tests {
             }
         }
 
-        /// What to add to the client's clock, truly.
+        /// The true offset.
         fn truth(&self, at: i64) -> i64 {
             -self.ahead - (at as f64 * self.ppm * 1e-6) as i64
         }

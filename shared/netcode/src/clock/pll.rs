@@ -1,7 +1,6 @@
 //! The client's copy of the server's clock: an oscillator held in phase by a loop.
 //!
-//! Each snapshot tells what the server's clock should show (this client's clock plus the offset
-//! that the server perceives). The difference from what the oscillator shows is the phase error,
+//! Each snapshot tells the server's time. Its difference from the oscillator's is the phase error,
 //! which a loop filter turns into a correction. Two filters can be chosen while the clock runs:
 //! ours, of second order, and the leaky integrator of a published platformer, to compare with.
 
@@ -12,13 +11,13 @@ use crate::time::{LocalTime, Micros, Offset, ServerTime};
 /// Loop filter: it turns phase errors into corrections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoopFilter {
-    /// A proportional term pulls the phase error in, an integral term learns how much faster or
-    /// slower this machine's clock runs, so that a steady skew leaves no standing error.
+    /// A proportional term pulls the phase error in; an integral term learns the skew of this
+    /// machine's clock, so that no standing error is left.
     #[default]
     ProportionalIntegral,
-    /// At each update, 0.9 of the errors summed so far plus the new one, times 0.01 and at most
-    /// 0.1 ms, is added to the clock (Multiplayer Platformer Log #5). It knows no skew, so that
-    /// one of 200 ppm leaves it behind by what it takes to make up for it at each update.
+    /// At each update, 0.9 of the sum of the errors plus the new one, times 0.01 and at most 0.1
+    /// ms, is added to the clock (Multiplayer Platformer Log #5). It knows no skew, which leaves a
+    /// standing error.
     LeakyIntegrator,
 }
 
@@ -62,9 +61,9 @@ struct Gain {
 /// A correction under way, in microseconds.
 #[derive(Clone, Copy, Debug)]
 enum Pull {
-    /// This phase error is being pulled in, ever more slowly.
+    /// A phase error that is pulled in ever more slowly, in microseconds.
     Error(f64, Gain),
-    /// So much is added evenly over so long.
+    /// An addition that is spread evenly, and its time, in microseconds.
     Even(f64, f64),
 }
 
@@ -79,8 +78,8 @@ impl Pull {
         }
     }
 
-    /// The part that is done so long after its beginning. It never overshoots, however late the
-    /// next snapshot comes.
+    /// The part that is done after so long. It never overshoots, however late the next snapshot
+    /// comes.
     fn done(self, micros: f64) -> f64 {
         match self {
             Self::Even(by, over) => by * (micros / over).min(1.0),
@@ -104,10 +103,10 @@ pub struct Pll {
     /// Where the oscillator stood, and when.
     at: LocalTime,
     time: f64,
-    /// Learnt skew: the server's rate over the local one, less 1.
+    /// Learnt skew: the server's rate relative to the local one, less 1.
     skew: f64,
     pull: Pull,
-    /// When the last phase error was measured, and from when on they teach a skew.
+    /// Time of the last measured phase error, and the time from which on they teach a skew.
     observed: LocalTime,
     learns_from: LocalTime,
     /// The leaky integrator's sum, in milliseconds.
@@ -119,34 +118,32 @@ pub struct Pll {
 }
 
 impl Pll {
-    /// Gain of the proportional term, per second: a phase error shrinks to 1/e in half a second.
+    /// Gain of the proportional term, per second: half a second for a decay to 1/e.
     const PROPORTIONAL: f64 = 2.0;
-    /// Gain of the integral term, per second squared: a quarter of the square of the proportional
-    /// gain damps the loop critically.
+    /// Gain of the integral term, per second squared, for critical damping.
     const INTEGRAL: f64 = Self::PROPORTIONAL * Self::PROPORTIONAL / 4.0;
-    /// Bound of the rate's correction, once settled: 5 %, which nobody notices in a game.
+    /// Bound of the rate's correction once settled: 5 %, unnoticed in a game.
     pub const RATE_MAX: f64 = 0.05;
     /// Bound of the skew that is learnt: two clocks, each slewed by NTP as fast as it may (500
     /// ppm, RFC 5905).
     const SKEW_MAX: f64 = 1000e-6;
-    /// Greater errors, in microseconds, teach no skew, nor does what follows them for so long:
-    /// until they are pulled in to a fiftieth. It is four times what the greatest skew leaves.
+    /// Phase errors beyond this, in microseconds, teach no skew, nor does the time in which they
+    /// are pulled in to a fiftieth. Four times the error that the greatest skew leaves.
     const TEACHING_MAX: f64 = 2000.0;
     const TEACHING_PAUSE: Micros = Micros::from_ms(2000);
     /// A phase error beyond this is not slewed but stepped.
     pub const STEP_BEYOND: Micros = Micros::from_ms(150);
-    /// While the offset is still settling, during the first measurements (a second of them at 30
-    /// Hz), the loop pulls harder: whoever has just come has nothing to compare the world's pace
-    /// with.
+    /// During the first measurements (a second of them at 30 Hz) the loop pulls harder: a newcomer
+    /// does not notice the pace.
     const SETTLING: u32 = 30;
     const PULL_IN: Gain = Gain { proportional: 8.0, rate_max: 0.25 };
     const HOLD: Gain = Gain { proportional: Self::PROPORTIONAL, rate_max: Self::RATE_MAX };
     /// A phase error within this counts as locked.
     pub const LOCKED_WITHIN: Micros = Micros::from_ms(5);
-    /// The leaky integrator's constants: what stays of the sum, what of it counts, and at most
-    /// how many milliseconds (Multiplayer Platformer Log #5).
+    /// The leaky integrator's constants: the part of the sum that stays, the part that counts, and
+    /// the bound in milliseconds (Multiplayer Platformer Log #5).
     const LEAKY: (f64, f64, f64) = (0.9, 0.01, 0.1);
-    /// Between which times an update is taken to last, in microseconds.
+    /// Bounds of the time of an update, in microseconds.
     const UPDATE: (f64, f64) = (5_000.0, 200_000.0);
 
     /// Starts at what the first offset says.
@@ -181,13 +178,12 @@ impl Pll {
     }
 
     fn time_at(&self, now: LocalTime) -> f64 {
-        // Asked about the past (packets are stamped before frames), it answers with the past.
+        // Packets are stamped before frames: a past time gets a past answer.
         let passed = (now - self.at).0 as f64;
         self.time + passed * (1.0 + self.skew) + self.pull.done(passed.max(0.0))
     }
 
-    /// Settles the clock up to `now`: observations from now on, even if they are stamped earlier,
-    /// bend it from here on only.
+    /// Settles the clock up to `now`: later observations bend it from here on only.
     pub fn settle(&mut self, now: LocalTime) {
         let passed = (now - self.at).0 as f64;
         if passed > 0.0 {
@@ -197,8 +193,8 @@ impl Pll {
         }
     }
 
-    /// The server's time now. Rises with `now` up to which all is [settled](Self::settle), except
-    /// where [`observe`](Self::observe) or [`shift`](Self::shift) steps.
+    /// The server's time. It rises with `now` as far as the clock is [settled](Self::settle),
+    /// except where [`observe`](Self::observe) or [`shift`](Self::shift) steps.
     pub fn server_time(&self, now: LocalTime) -> ServerTime {
         ServerTime(self.time_at(now) as i64)
     }
@@ -211,7 +207,7 @@ impl Pll {
         let passed = (now - self.observed).0 as f64;
         self.observed = now;
         self.observations = self.observations.saturating_add(1);
-        // The first measured offset replaces the welcome's guess at once.
+        // The first measured offset replaces that of the welcome at once.
         if self.observations == 1 || self.phase_error.abs() > Self::STEP_BEYOND.0 as f64 {
             self.time += self.phase_error;
             self.pull = Pull::Error(0.0, Self::HOLD);
@@ -267,7 +263,7 @@ impl Pll {
         self.skew * 1e6
     }
 
-    /// Whether the clock is in phase.
+    /// Tells whether the clock is in phase.
     pub fn is_locked(&self) -> bool {
         self.observations >= Self::SETTLING && self.phase_error().0.abs() <= Self::LOCKED_WITHIN.0
     }

@@ -4,7 +4,7 @@ use super::records::{Entity, Holds, Record};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{PREDICTED_SPAWN_INDEX_MIN, PREDICTED_SPAWNS_MAX};
 
-/// An entity in its place.
+/// An entity in its slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot<E> {
     /// Its name.
@@ -15,8 +15,8 @@ pub struct Slot<E> {
     pub entity: E,
 }
 
-/// Entities in the order of their ids; at most one in a slot. Name and owner of one that is there
-/// do not change: who wants that inserts it anew.
+/// Entities in the order of their ids; at most one in a slot. A changed id or owner needs a new
+/// insertion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entities<E> {
     slots: Vec<Slot<E>>,
@@ -40,7 +40,7 @@ impl<E: Entity> Entities<E> {
         self.slots.len()
     }
 
-    /// Whether there is none.
+    /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -115,7 +115,7 @@ impl<E: Entity> Entities<E> {
         indices.filter_map(|(_, index)| self.at(*index))
     }
 
-    /// Puts an entity in its place; a former tenant of the slot goes.
+    /// Puts an entity in its slot; a former tenant goes.
     pub fn insert(&mut self, slot: Slot<E>) {
         let index = slot.id.index;
         let before = match self.position(index) {
@@ -145,9 +145,9 @@ impl<E: Entity> Entities<E> {
         }
     }
 
-    /// Puts an entity there that a client predicts; see
-    /// [`Game::predicted_spawn`](crate::game::Game::predicted_spawn), whose number `number` is. Its
-    /// place is beyond all places of a world's, so that it is mistaken for nothing else.
+    /// Inserts a predicted spawn of a number
+    /// ([`Game::predicted_spawn`](crate::game::Game::predicted_spawn)), in a slot beyond those of
+    /// the world.
     pub fn predict_spawn(&mut self, number: u16, owner: Option<PlayerId>, entity: E) -> EntityId {
         let index = PREDICTED_SPAWN_INDEX_MIN + number % PREDICTED_SPAWNS_MAX;
         let id = EntityId { index, generation: (number / PREDICTED_SPAWNS_MAX) as u8 };
@@ -163,7 +163,7 @@ impl<E: Entity> Entities<E> {
         Some(slot)
     }
 
-    /// Takes all away and puts these there, which are in the order of their ids.
+    /// Replaces all by these, which are in the order of their ids.
     pub fn refill<'e>(&mut self, slots: impl Iterator<Item = &'e Slot<E>>) {
         self.slots.clear();
         self.slots.extend(slots.copied());

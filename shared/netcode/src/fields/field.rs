@@ -1,12 +1,12 @@
 //! Field tables: what a game replicates, stated once.
 //!
-//! A game declares its records with [`record!`](crate::record). From the one table follow the
-//! grid that the truth is snapped to, the wire's coding, interpolation, and the protocol hash, so
-//! none of them can part from another. Netcode sees a record only as [`Packed`] integers.
+//! A game declares its records with [`record!`](crate::record). The grid of the truth, the wire's
+//! coding, interpolation and the protocol hash follow from the one table. Netcode sees a record
+//! only as [`Packed`] integers.
 
 use crate::limits::{FIELD_BITS_MAX, FIELDS_MAX};
 
-/// The values of a record's fields in the table's order; unused places are 0.
+/// The values of a record's fields in the table's order; unused positions are 0.
 pub type Values = [f32; FIELDS_MAX];
 
 /// The same on the wire's grid: each below 2^bits of its field.
@@ -19,20 +19,20 @@ pub enum Motion {
     Linear,
     /// The shorter way around; the field is in turns, 0 up to but excluding 1.
     Angle,
-    /// A position in a field without ends: in a straight line the shorter way around, 0 up to but
-    /// excluding the [period](Field::period).
+    /// A position that wraps: in a straight line the shorter way around, 0 up to but excluding the
+    /// [period](Field::period).
     Wrap,
     /// All at once when the later snapshot's time comes.
     Step,
-    /// Like `Step`, and whenever it changes, nothing else may be blended across: a teleport.
+    /// Like `Step`; where it changes, nothing is blended: a teleport.
     Cut,
     /// One of four neighbouring fields that are a unit quaternion.
     Unit,
-    /// Index of the largest component of a unit quaternion, which is left out: 0 to 3. The others
-    /// follow as three [`Smallest`](Self::Smallest) fields.
+    /// Index of the largest component of a unit quaternion, which is left out: 0 to 3. Three
+    /// [`Smallest`](Self::Smallest) fields follow.
     Largest,
     /// One of the three components that are sent, in units in which 2^bits - 1 is the square root
-    /// of 2, and half of that is 0: none of the three can be beyond that.
+    /// of 2, centred at half of that.
     Smallest,
 }
 
@@ -62,24 +62,23 @@ pub struct Field {
     pub motion: Motion,
     /// Clients that may see it.
     pub audience: Audience,
-    /// Whether the game's prediction computes it. What only the server decides (health, score) is
-    /// taken from snapshots and its change is no misprediction.
+    /// True if the game's prediction computes it. A change by the server alone (health, score) is
+    /// no misprediction.
     pub predicted: bool,
-    /// A correction that moves the field further than this is shown at once, not smoothed away.
+    /// Distance beyond which a correction is shown at once.
     pub snap_distance: f32,
-    /// Whether it says what the entity is about to do, such as a key that is held. It is sent
-    /// before the others, so that [`Coding::extrapolate`](crate::game::Coding::extrapolate) may go by
-    /// it. One that drifts is taken for the ticks since the steering fields between the counter
-    /// before it and itself changed.
+    /// True if it says what the entity is about to do, such as a held key. It is sent first, for
+    /// [`Coding::extrapolate`](crate::game::Coding::extrapolate). One that drifts counts the ticks
+    /// since the steering fields after the counter before it changed.
     pub steering: bool,
-    /// Whether what it did lately says what it does next, though nothing else in the record does.
+    /// True if its recent course predicts it, though no other field does.
     pub trending: bool,
-    /// The field that says by how many of this one's units it changes in a second.
+    /// The field that states its change a second, in its units.
     pub moved_by: Option<&'static str>,
-    /// By how much it changes in a second whatever happens, such as a speed under gravity.
+    /// Its change a second whatever happens, such as gravity for a speed.
     pub drift: f32,
-    /// Whether it says how many ticks old the entity's state is, its owner's own time being behind
-    /// the world's ([`Late::Wait`](crate::game::Late::Wait)). The server fills it in.
+    /// True if it states the age of the entity's state in ticks
+    /// ([`Late::Wait`](crate::game::Late::Wait)). The server fills it in.
     pub age: bool,
 }
 
@@ -102,8 +101,7 @@ impl Field {
         }
     }
 
-    /// A coordinate or a speed: `bits` in all, of which `fraction_bits` after the binary point,
-    /// spread evenly about 0.
+    /// A coordinate or a speed around 0: `bits` in all, of them `fraction_bits` after the point.
     pub const fn centred(bits: u32, fraction_bits: u32) -> Self {
         let half = (1_u32 << (bits - 1)) as f32 / (1_u32 << fraction_bits) as f32;
         Self::new(-half, bits, fraction_bits, Motion::Linear)
@@ -114,9 +112,8 @@ impl Field {
         Self::new(0.0, bits, bits, Motion::Angle)
     }
 
-    /// A coordinate in a field without ends: who leaves at one side comes in at the other. `bits`
-    /// in all, of which `fraction_bits` after the binary point, so the period is 2^(bits -
-    /// fraction_bits).
+    /// A coordinate that wraps: `bits` in all, of them `fraction_bits` after the point, so the
+    /// period is 2^(bits - fraction_bits).
     pub const fn wrapping(bits: u32, fraction_bits: u32) -> Self {
         Self::new(0.0, bits, fraction_bits, Motion::Wrap)
     }
@@ -143,7 +140,7 @@ impl Field {
         self
     }
 
-    /// A component of a unit quaternion, of which all four are sent: -1 to 1 and somewhat beyond.
+    /// A component of a unit quaternion, all four of which are sent: somewhat beyond -1 to 1.
     pub const fn unit(bits: u32, fraction_bits: u32) -> Self {
         Self { motion: Motion::Unit, ..Self::centred(bits, fraction_bits) }
     }
@@ -158,7 +155,7 @@ impl Field {
         Self::new(0.0, bits, 0, Motion::Smallest)
     }
 
-    /// Sent before the others, for [`Coding::extrapolate`](crate::game::Coding::extrapolate) to go by.
+    /// Sent first, for [`Coding::extrapolate`](crate::game::Coding::extrapolate).
     pub const fn steering(mut self) -> Self {
         self.steering = true;
         self
@@ -182,8 +179,7 @@ impl Field {
         self
     }
 
-    /// Age of the entity's state in ticks; 6 bits hold a quarter of a second at any rate. At most
-    /// one field of a record.
+    /// Age of the entity's state in ticks; 6 bits hold a quarter of a second. At most one field.
     pub const fn age(mut self) -> Self {
         self.age = true;
         self.predicted = false;
@@ -205,7 +201,7 @@ impl Field {
         self
     }
 
-    /// After how much the field begins anew, if it goes around: 1 for an angle.
+    /// The period of a field that wraps: 1 for an angle.
     pub fn period(&self) -> Option<f32> {
         matches!(self.motion, Motion::Angle | Motion::Wrap)
             .then(|| (1_u32 << (self.bits - self.fraction_bits)) as f32)
@@ -216,8 +212,7 @@ impl Field {
         self.period().map_or(b - a, |period| way_around(a, b, period))
     }
 
-    /// The nearest point of the grid; not a number becomes the least value. What goes around
-    /// wraps, the rest is clamped.
+    /// The nearest point of the grid: wrapped or clamped; the least value for no number.
     pub fn pack(&self, value: f32) -> u32 {
         let scaled = ((value - self.min) * (1_u32 << self.fraction_bits) as f32).round();
         let mask = (1_u32 << self.bits) - 1;
@@ -241,7 +236,7 @@ impl Field {
                 let period = self.period().unwrap_or(1.0);
                 wrapped(a + way_around(a, b, period) * t, period)
             }
-            // Which components are sent may change on the way, so these are not blended.
+            // The components that are sent may change, so they are not blended.
             Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => {
                 if t < 1.0 {
                     a
@@ -258,7 +253,7 @@ pub fn turn_between(a: f32, b: f32) -> f32 {
     way_around(a, b, 1.0)
 }
 
-/// The shorter way from `a` to `b` in what begins anew after a period: half of it at most.
+/// The shorter way from `a` to `b` where values wrap after a period.
 pub fn way_around(a: f32, b: f32, period: f32) -> f32 {
     let way = (b - a).rem_euclid(period);
     if way > 0.5 * period { way - period } else { way }

@@ -138,7 +138,7 @@ macro_rules! field_value {
 }
 field_value!(f32, u8, u16, i16);
 
-/// The low 24 bits of a tick, which repeat after three days at 60 Hz: see [`Tick::span_24`].
+/// The low 24 bits of a tick, which repeat after three days at 60 Hz ([`Tick::span_24`]).
 impl FieldValue for Tick {
     fn to_value(self) -> f32 {
         (self.0 & 0xff_ffff) as f32

@@ -7,17 +7,15 @@ use crate::rewind::ViewTime;
 /// One step of a player's: what it commands, and what it saw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step<I> {
-    /// The tick that it is for, by how many ticks before the world's: 0 unless late inputs are
-    /// waited for.
+    /// Its tick, in ticks before the world's: 0 unless late inputs are waited for.
     pub age: u64,
     /// Commands.
     pub input: I,
-    /// ViewTime time of the input: the time to rewind others to with
-    /// [`Past::at`](crate::rewind::Past::at). None is the present.
+    /// View time of the input, for [`Past::at`](crate::rewind::Past::at); none is the present.
     pub view: Option<ViewTime>,
 }
 
-/// Where a player's steps are, and by how many ticks it is behind after them.
+/// Range of a player's steps, and its lag in ticks after them.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     player: PlayerId,
@@ -44,12 +42,12 @@ impl<I: Record> Inputs<I> {
         self.by_player.binary_search_by_key(&player, |steps| steps.player)
     }
 
-    /// States the input of a player who sees the present, as the server's bots do.
+    /// Sets the input of a player who sees the present, such as a bot.
     pub fn set(&mut self, player: PlayerId, input: I) {
         self.set_seen(player, input, None);
     }
 
-    /// States a player's input and what the player saw when giving it; none is the present.
+    /// Sets a player's input and its view time; none is the present.
     pub fn set_seen(&mut self, player: PlayerId, input: I, view: Option<ViewTime>) {
         self.set_steps(player, |steps| {
             steps.push(Step { age: 0, input, view });
@@ -57,8 +55,7 @@ impl<I: Record> Inputs<I> {
         });
     }
 
-    /// States a player's steps, which `add` adds to a list, and by how many ticks it is behind
-    /// after them, which it returns.
+    /// Sets a player's steps: `add` adds them to a list and returns the lag in ticks after them.
     pub fn set_steps(&mut self, player: PlayerId, add: impl FnOnce(&mut Vec<Step<I>>) -> u64) {
         let first = self.steps.len();
         let age = add(&mut self.steps);
@@ -69,8 +66,8 @@ impl<I: Record> Inputs<I> {
         }
     }
 
-    /// A player's steps in this tick, in their order: one where late inputs are replaced by
-    /// others, any number where they are waited for. None for one who is not there.
+    /// A player's steps in this tick, in order: one, or with [`Late::Wait`](super::Late::Wait) any
+    /// number; none for an absent player.
     pub fn steps(&self, player: PlayerId) -> &[Step<I>] {
         let Ok(at) = self.position(player) else { return &[] };
         let Steps { first, end, .. } = self.by_player[at];
@@ -82,12 +79,12 @@ impl<I: Record> Inputs<I> {
         self.steps(player).last().map_or(I::default(), |step| step.input)
     }
 
-    /// ViewTime time of the player's newest input; see [`Step::view`].
+    /// View time of the player's newest input; see [`Step::view`].
     pub fn view(&self, player: PlayerId) -> Option<ViewTime> {
         self.steps(player).last().and_then(|step| step.view)
     }
 
-    /// By how many ticks a player's own time is behind the world's after these steps.
+    /// Lag of a player's own time behind the world's after these steps, in ticks.
     pub fn age(&self, player: PlayerId) -> u64 {
         self.position(player).map_or(0, |at| self.by_player[at].age)
     }

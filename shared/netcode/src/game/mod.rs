@@ -1,12 +1,11 @@
 //! The seam between netcode and games.
 //!
 //! A game is one implementation of [`Game`]: its input, its entities, its step. The server calls
-//! [`Game::step`] with everybody's inputs, the client calls [`Game::predict`] with its own; both
-//! must go through the same movement function. After either, netcode snaps what moved to the
-//! wire's grid, so a client replays from exactly what the server has.
+//! [`Game::step`] with everybody's inputs, the client [`Game::predict`] with its own; both use the
+//! same movement function. Netcode then snaps everything to the wire's grid, so a client replays
+//! from exactly what the server has.
 //!
-//! What is not rules (bots, rounds, presentation, coding) comes with a game as a [`Kit`], whose
-//! parts all have defaults.
+//! Bots, rounds, presentation and coding come with a game as a [`Kit`], whose parts have defaults.
 //!
 //! *Invariant:* a game never sees a packet, a socket or a wall clock; netcode never looks into a
 //! field.

@@ -17,8 +17,8 @@ use crate::wire::model::Tables;
 pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// Name for hosts and players: lower-case letters, digits and dashes.
     const NAME: &'static str;
-    /// Raised when the rules change in a way that prediction depends on: builds of different rules
-    /// refuse each other.
+    /// Version of the rules, raised when predictions change: builds of different ones refuse each
+    /// other.
     const RULES_VERSION: u32;
     /// Lag compensation of shots; hosts may have it otherwise. See [`Inputs::view`].
     const REWIND: Rewind = Rewind::DEFAULT;
@@ -53,12 +53,13 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
     /// One tick of the truth, on the server.
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Self::Input>);
 
-    /// One tick of what a client may compute ahead, with the same functions as
-    /// [`step`](Self::step): its own entity `own`, what it [`shares`](Self::co_predicts), and what its
-    /// player [spawns](Self::predicted_spawn). The others stand where the newest snapshot had them, and
-    /// nothing else may be changed.
+    /// One tick of what a client computes ahead, with the functions of [`step`](Self::step): its
+    /// own entity `own`, [co-predicted](Self::co_predicts) ones, and its player's
+    /// [spawns](Self::predicted_spawn). The others stand as in the newest snapshot, and nothing
+    /// else may be changed.
     ///
-    /// The older the last known input of another player, the less it says about the present one.
+    /// The older the last known input of another player, the less it says about the present one:
+    /// decay it.
     fn predict(
         &self,
         entities: &mut Entities<Self::Entity>,
@@ -67,10 +68,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         ahead: Ahead<'_>,
     );
 
-    /// Whether a client computes an entity ahead together with its own, because its player touches
-    /// it or is about to: a ball within reach, somebody whom one pushes.
-    /// [`predict`](Self::predict) then moves it. It should be so a little before they touch;
-    /// netcode keeps it up for a while after.
+    /// Tells whether a client co-predicts an entity, because its player touches it or is about to:
+    /// a ball within reach, a pushed player. [`predict`](Self::predict) then moves it. It should
+    /// begin a little before they touch; netcode keeps it up for a while after.
     fn co_predicts(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -80,18 +80,16 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         false
     }
 
-    /// The number by which a client knows an entity that its player's own commands bring into the
-    /// world, such as which shot a rocket is of. [`predict`](Self::predict) puts it there at once
-    /// ([`Entities::predict_spawn`]); when the server's comes, owned by the same player and with
-    /// the same number, it takes that one's place. Of what is there at a time no two of a player's
-    /// may have the same number. None, the default, is for what only the server brings.
+    /// The number of an entity that a player's command spawns, such as that of a rocket's shot.
+    /// [`predict`](Self::predict) inserts it at once ([`Entities::predict_spawn`]), and the
+    /// server's entity of the same owner and number replaces it. No two existing entities of a
+    /// player have the same number. None, the default, is for what only the server spawns.
     fn predicted_spawn(_entity: &Self::Entity) -> Option<u16> {
         None
     }
 
-    /// Cause of a misprediction of the own entity, from the predicted state and the server's of
-    /// the same tick. Where the game knows none, and an input was late in the last quarter of a
-    /// second, that was it.
+    /// Cause of a misprediction of the own entity, from the predicted state and the server's. Where
+    /// the game knows none, a late input in the last quarter of a second was it.
     fn misprediction_cause(
         &self,
         _predicted: &Self::Entity,
@@ -101,31 +99,29 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         MispredictionCause::Unknown
     }
 
-    /// Assumed input of a player whose input for a tick did not come in time, `missed` ticks
-    /// (1 or more) after the last one that did: hold what is held, drop what happens once.
+    /// Assumed input `missed` ticks (1 or more) after the last one that came in time: hold what is
+    /// held, drop what happens once.
     fn repeat(last: &Self::Input, missed: u64) -> Self::Input;
 
-    /// Whether what an input does depends on what its player saw, such as a shot at somebody. What
-    /// the player saw is then told for this very input ([`Inputs::view`]). By default nothing
-    /// does.
+    /// Tells whether an input's effect depends on the view, such as a shot: its view time is then
+    /// sent ([`Inputs::view`]). By default none does.
     fn needs_view(_input: &Self::Input) -> bool {
         false
     }
 
-    /// Where an entity is, for finding what is near a player; none, the default, is everywhere.
+    /// Position of an entity, for finding those near a player; none, the default, is everywhere.
     fn position(&self, _entity: &Self::Entity) -> Option<Vec2> {
         None
     }
 
-    /// After how far the plane of [`position`](Self::position) begins anew in each direction,
-    /// where it has no ends: who is near an edge is near to what is just across it. Places are
-    /// from 0 up to that. None, the default, is a plane that goes on.
+    /// Period of the plane of [`position`](Self::position) in each direction, if it wraps;
+    /// positions then are from 0 up to it. None, the default, is a plane without wrapping.
     fn wraps(&self) -> Option<Vec2> {
         None
     }
 
-    /// Where a player sees from, and how far, in the units of [`position`](Self::position). None,
-    /// the default, is everywhere.
+    /// Viewpoint of a player, in the units of [`position`](Self::position). None, the default, sees
+    /// everything.
     fn viewpoint(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -134,9 +130,9 @@ pub trait Game: std::fmt::Debug + Send + Sync + Sized + 'static {
         None
     }
 
-    /// Priority of an entity for a player, among those within its viewpoint's range and those that
-    /// are everywhere. A player is always told of what it owns. What matters twice as much is sent
-    /// twice as often when there is not room for all. By default all matter alike.
+    /// Priority of an entity for a player, among those within its viewpoint's range. A player is
+    /// always told of its own. Twice the priority is twice the rate where not all fit. By default
+    /// all are equal.
     fn relevance(
         &self,
         _entities: &Entities<Self::Entity>,
@@ -166,11 +162,11 @@ pub type Extrapolate<G> =
 pub struct Kit<G: Game> {
     /// Makes a bot. None: the game has no bots.
     pub bot: Option<NewBot<G>>,
-    /// Rounds played to their ends, results and all: a host that rotates through several games
-    /// goes on to the next by it. Always 0, the default, goes on for ever.
+    /// Rounds played to their ends; a host's rotation goes on by it. Always 0, the default, goes on
+    /// for ever.
     pub rounds_played: fn(&World<G>) -> u32,
-    /// Presentation of a kind, an index into [`Entity::KINDS`], to players other than the owner,
-    /// unless a player chooses otherwise. Linear by default.
+    /// Presentation of a kind, an index into [`Entity::KINDS`], to others than the owner. Linear by
+    /// default.
     pub presentation: fn(kind: u8) -> Choice,
     /// Coding of snapshots.
     pub coding: Coding<G>,
@@ -188,15 +184,12 @@ impl<G: Game> Kit<G> {
 
 /// Coding of a game's snapshots. Both sides must come to the same bits.
 pub struct Coding<G: Game> {
-    /// The state of an entity `ticks` (1 or more) after its state `base`, as far as it can be
-    /// extrapolated from it and from what `steering`, its state of then, says in the fields that
-    /// steer; the other fields of `steering` are those of `base`. What is as extrapolated is not
-    /// sent, so the better this is, the less there is to send. None, the default, goes by the
-    /// field table.
+    /// The state of an entity `ticks` (1 or more) after its state `base`, as far as that and the
+    /// steering fields of its later state `steering` tell. Only the difference is sent. None, the
+    /// default, goes by the field table.
     ///
-    /// An extrapolation that fails costs bytes and nothing else, so rules that need the rest of
-    /// the world can be left out. It is asked for at most
-    /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks.
+    /// A wrong extrapolation costs bytes and nothing else. At most
+    /// [`EXTRAPOLATION_TICKS_MAX`](crate::limits::EXTRAPOLATION_TICKS_MAX) ticks are asked for.
     pub extrapolate: Extrapolate<G>,
     /// Frozen tables of the range coder. The general ones by default.
     pub tables: fn() -> &'static Tables,
@@ -207,10 +200,9 @@ impl<G: Game> Coding<G> {
     pub const GENERAL: Self = Self { extrapolate: |_, _, _, _| None, tables: Tables::general };
 }
 
-/// A player that the program plays: on the server to fill seats, in headless clients to measure.
+/// A player that the program plays: on a server or in a headless client.
 pub trait Bot<G: Game>: std::fmt::Debug + Send {
-    /// The bot's next input, given the entities that its `player` could see and the `tick` that
-    /// its player is at.
+    /// The bot's next input, from the entities that its `player` could see at `tick`.
     fn input(
         &mut self,
         game: &G,
@@ -300,8 +292,7 @@ impl<G: Game> World<G> {
         self.entities.remove(id)
     }
 
-    /// States how old everything is that says so: by how many ticks its owner's own time is
-    /// behind.
+    /// Fills in the age fields: the lags of the owners' own times.
     pub fn state_ages(&mut self, inputs: &Inputs<G::Input>) {
         for slot in self.entities.iter_mut() {
             let Some(at) = slot.entity.fields().iter().position(|field| field.age) else {
@@ -314,7 +305,7 @@ impl<G: Game> World<G> {
         }
     }
 
-    /// Moves every entity to the wire's grid: from here on the truth is what clients can be told.
+    /// Moves every entity to the wire's grid, so that clients can be told the truth.
     pub fn snap(&mut self) {
         for slot in self.entities.iter_mut() {
             slot.entity = G::Entity::unpack(slot.entity.kind(), &slot.entity.pack());

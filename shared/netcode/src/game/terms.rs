@@ -19,7 +19,7 @@ pub struct Ahead<'a> {
 }
 
 impl Ahead<'_> {
-    /// Whether an entity is computed ahead besides the own one.
+    /// Tells whether an entity is computed ahead besides the own one.
     pub fn covers(&self, id: EntityId) -> bool {
         id.index >= PREDICTED_SPAWN_INDEX_MIN || self.co_predicted.binary_search(&id).is_ok()
     }
@@ -60,17 +60,17 @@ impl MispredictionCause {
 /// Treatment of inputs that come after their tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// The tick runs without them, on [`Game::repeat`](super::Game::repeat), and they are dropped:
-    /// everybody is always at the present, and who was late is corrected.
+    /// The tick runs on [`Game::repeat`](super::Game::repeat), and they are dropped: everybody is
+    /// always at the present, and late players are corrected.
     #[default]
     Repeat,
-    /// The player's *own time* stands still until they come, and then catches up: it never runs
-    /// past the world's tick, and what it is behind by more than
-    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX) is lost. So a player whom
-    /// nobody disturbs is never corrected. The others see it late rather than wrong: what it owns
-    /// needs a field that says by how much ([`Field::age`](crate::fields::Field::age)). The game
-    /// runs [`Inputs::steps`](super::Inputs::steps), and changes what a player owns by nothing
-    /// else as far as it is predicted.
+    /// The player's *own time* stands still until they come, and then catches up: never past the
+    /// world's tick, and without what is further behind than
+    /// [`OWN_TIME_BEHIND_MAX`](crate::limits::OWN_TIME_BEHIND_MAX). So an undisturbed player is
+    /// never corrected. Others see it late rather than wrong: its entities need a field that says
+    /// by how much ([`Field::age`](crate::fields::Field::age)). The game runs
+    /// [`Inputs::steps`](super::Inputs::steps), and changes the predicted state of a player's
+    /// entities by nothing else.
     Wait,
 }
 
@@ -88,8 +88,7 @@ pub struct Viewpoint {
 pub enum Relevance {
     /// The player may not know of it, from this moment on.
     Secret,
-    /// The player may know of it and has little use for it: if it was told of it lately, it stays
-    /// so for a while, so that nothing flickers at the border.
+    /// The player may know of it but has little use for it: once told, it lingers for a while.
     Idle,
     /// Matters, so much more than an entity that matters 1; 0 counts as 1.
     Matters(u16),

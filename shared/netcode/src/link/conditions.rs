@@ -7,9 +7,8 @@ use super::config::{LinkConfig, LinkError, Schedule, Spread};
 use super::way::Link;
 use crate::time::{LocalTime, Micros};
 
-/// The named networks, each way. They are round numbers in the range of what is measured on such
-/// networks, not the figures of any one of them: delays after Ookla's and the FCC's published
-/// medians of access networks, tails and losses arbitrary.
+/// The named networks, each way: round numbers in the range of published medians (Ookla, FCC);
+/// tails and losses are arbitrary.
 pub const PROFILES: [(&str, &str); 6] = [
     ("lan", "delay=500us,jitter=500us,order=kept"),
     (
@@ -39,8 +38,8 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 
 /// The network between a client and its server: a link each way.
 ///
-/// Written as a list of properties after an optional profile, and, after `;` and a time since the
-/// start, what changes then; at last, when all starts over:
+/// Written as an optional profile and a list of properties; after each `;` and a time since the
+/// start, the changes of that time, or `repeat`:
 ///
 /// - `wifi`
 /// - `delay=100ms,jitter=30ms,loss=5%,burst=3`
@@ -61,14 +60,12 @@ const CHANGE_AT_MAX: Micros = Micros::from_ms(24 * 3600 * 1000);
 /// | `queue=64kB` | bytes that may wait for that | 64 kB |
 /// | `seed=7` | of all chance | 1 |
 ///
-/// Jitter beyond the delay, evenly or normally spread, thus leaves a part of the packets without
-/// any delay, and the mean above `delay`: with `delay=0ms,jitter=30ms` half of them arrive at
-/// once.
+/// Jitter beyond the delay leaves a part of the packets without delay, and the mean above `delay`:
+/// with `delay=0ms,jitter=30ms` half of them arrive at once.
 ///
-/// What waits for a limited rate leaves at the rate in force, also where that changes meanwhile.
+/// Waiting packets leave at the rate in force, also after a change.
 ///
-/// `up.` or `down.` before a property (but `seed`) makes it count for one way only: `up` is from
-/// client to server.
+/// `up.` (from client to server) or `down.` before a property, except `seed`, limits it to one way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
     /// From the client to the server.
@@ -81,7 +78,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The links, with nothing under way; `start` is when their schedules start.
+    /// The two links, with nothing under way; `start` is the begin of their schedules.
     pub fn links<T: Clone>(&self, start: LocalTime) -> (Link<T>, Link<T>) {
         let up = Link::starting(start, self.up.clone(), self.seed << 1);
         (up, Link::starting(start, self.down.clone(), (self.seed << 1) | 1))
@@ -95,38 +92,25 @@ impl fmt::Display for Conditions {
 }
 
 /// The reason for which a text describes no network.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionsError {
-    /// Not a profile and not a property.
     #[error(
         "'{0}' is neither a profile ({profiles}) nor a property such as delay=100ms, jitter=30ms, \
          spread=normal, order=kept, loss=5%, burst=3, burst-loss=80%, stray-loss=1%, duplicate=1%, \
          rate=2Mbit, queue=64kB, seed=7", profiles = PROFILES.map(|(name, _)| name).join(", ")
     )]
     Unknown(String),
-    /// A property's value cannot be read.
     #[error("'{value}' is no {key}; write it as in {example}")]
-    Value {
-        /// Property.
-        key: String,
-        /// Text of the value.
-        value: String,
-        /// Correct example.
-        example: &'static str,
-    },
-    /// A change does not begin with its time.
+    Value { key: String, value: String, example: &'static str },
     #[error("'{0}' should begin with a time since the start and a colon, as in 10s: loss=5%")]
     Time(String),
-    /// Changes out of order.
     #[error("what changes over time must be in order, each later than the one before, within 24 h")]
     Order,
-    /// Something follows the end.
     #[error("nothing may follow 'repeat'")]
     AfterRepeat,
-    /// Too long to be meant.
     #[error("that is too long: at most {TEXT_BYTES_MAX} bytes and {CHANGES_MAX} changes")]
     TooLong,
-    /// A number out of range, or numbers that contradict each other.
     #[error(transparent)]
     Link(#[from] LinkError),
 }
@@ -209,16 +193,22 @@ impl Both {
     }
 }
 
+const SPREADS: [(&str, Spread); 3] =
+    [("uniform", Spread::Uniform), ("normal", Spread::Normal), ("heavy", Spread::Heavy)];
+const ORDERS: [(&str, bool); 2] = [("kept", true), ("free", false)];
+
 /// Sets one property; none if there is no such property.
 fn set(way: &mut LinkConfig, key: &str, value: &str) -> Option<Result<(), ConditionsError>> {
-    fn put<T>(place: &mut T, value: Option<T>) -> bool {
-        value.map(|value| *place = value).is_some()
+    fn put<T>(field: &mut T, value: Option<T>) -> bool {
+        value.map(|value| *field = value).is_some()
     }
     let (good, example) = match key {
         "delay" => (put(&mut way.delay, time(value)), "delay=100ms"),
         "jitter" => (put(&mut way.jitter, time(value)), "jitter=30ms"),
-        "spread" => (put(&mut way.spread, spread(value)), "spread=uniform, normal or heavy"),
-        "order" => (put(&mut way.ordered, order(value)), "order=kept or order=free"),
+        "spread" => {
+            (put(&mut way.spread, named(value, &SPREADS)), "spread=uniform, normal or heavy")
+        }
+        "order" => (put(&mut way.ordered, named(value, &ORDERS)), "order=kept or order=free"),
         "loss" => (put(&mut way.loss, share(value)), "loss=5%"),
         "burst" => (put(&mut way.burst, number(value)), "burst=3"),
         "burst-loss" => (put(&mut way.burst_loss, share(value)), "burst-loss=80%"),
@@ -261,21 +251,8 @@ fn size(text: &str) -> Option<u32> {
     scaled(text, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6)]).map(|size| size as u32)
 }
 
-fn spread(text: &str) -> Option<Spread> {
-    match text {
-        "uniform" => Some(Spread::Uniform),
-        "normal" => Some(Spread::Normal),
-        "heavy" => Some(Spread::Heavy),
-        _ => None,
-    }
-}
-
-fn order(text: &str) -> Option<bool> {
-    match text {
-        "kept" => Some(true),
-        "free" => Some(false),
-        _ => None,
-    }
+fn named<T: Copy>(text: &str, values: &[(&str, T)]) -> Option<T> {
+    values.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
 }
 
 #[cfg(test)]

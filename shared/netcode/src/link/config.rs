@@ -11,29 +11,26 @@ pub enum Spread {
     Uniform,
     /// Normally around `delay`, with `jitter` as the standard deviation; cut at four of them.
     Normal,
-    /// Never less than `delay`; the excess is `jitter` on average and has a heavy tail (Lomax, the
-    /// shifted Pareto distribution, of shape 3), cut at thirty times that.
+    /// At least `delay`; the excess has the mean `jitter` and a heavy tail (Lomax, the shifted
+    /// Pareto distribution, of shape 3), cut at thirty times the mean.
     Heavy,
 }
 
 /// Properties of one direction of a link.
 ///
 /// Losses follow the model of Gilbert and Elliott (E. O. Elliott, "Estimates of Error Rates for
-/// Codes on Burst-Noise Channels", 1963): the link is good or bad, and may change with each
-/// packet.
+/// Codes on Burst-Noise Channels", 1963): the link is good or bad, and may change at each packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConfig {
     /// Time that packets take, at most [`LinkConfig::TIME_MAX`].
     pub delay: Micros,
-    /// Variation of the delay, at most [`LinkConfig::TIME_MAX`]. No packet arrives before it is
-    /// sent: where that takes more than `delay` away, the packet takes no time.
+    /// Variation of the delay, at most [`LinkConfig::TIME_MAX`]. No packet takes less than no time.
     pub jitter: Micros,
     /// Distribution of the variation.
     pub spread: Spread,
-    /// Whether packets that were sent earlier arrive earlier, as they do through one queue. If
-    /// not, jitter makes them overtake each other.
+    /// True if packets keep their order, as through one queue; else jitter makes them overtake.
     pub ordered: bool,
-    /// Share of all packets that is lost: 0 to 1. At 1 all are, whatever the bursts.
+    /// Share of all packets that is lost, 0 to 1; at 1 all, whatever the bursts.
     pub loss: f32,
     /// Mean length of a bad time in packets; at 1 or less losses are independent of each other.
     pub burst: f32,
@@ -45,28 +42,21 @@ pub struct LinkConfig {
     pub duplication: f32,
     /// Bits a second that pass, if that is limited.
     pub rate: Option<u64>,
-    /// Bytes that wait for their turn at most, where the rate is limited; more are dropped.
+    /// Most bytes that wait where the rate is limited; more are dropped.
     pub queue_bytes: u32,
 }
 
 /// The reason for which properties are refused.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkError {
-    /// A number is outside of its range.
     #[error("{what} of a link must be {allowed}")]
-    Range {
-        /// Property.
-        what: &'static str,
-        /// Allowed range.
-        allowed: &'static str,
-    },
-    /// Losses do not add up.
+    Range { what: &'static str, allowed: &'static str },
     #[error(
         "losses do not add up: loss must lie between stray-loss and burst-loss, and bursts must be \
          long enough to make up for the time between them"
     )]
     Losses,
-    /// Properties of bursts without bursts.
     #[error(
         "stray-loss and burst-loss need burst=..., the mean length of a bad time in packets, of \
          more than 1: burst=3"
@@ -146,7 +136,7 @@ impl LinkConfig {
         if self.burst <= 1.0 && (self.burst_loss, self.stray_loss) != (1.0, 0.0) {
             return Err(LinkError::NoBursts);
         }
-        // No chain is needed to lose nothing, but what strays would have to be lost.
+        // A chain is not needed without losses, but stray losses must not exceed all.
         if self.loss < self.stray_loss {
             return Err(LinkError::Losses);
         }
@@ -154,15 +144,15 @@ impl LinkConfig {
         Ok(self)
     }
 
-    /// Whether a packet's loss depends on no other's. Where none or all are lost, bursts mean
-    /// nothing.
+    /// Tells whether losses are independent of each other. Bursts mean nothing if none or all are
+    /// lost.
     pub(super) fn independent(&self) -> bool {
         self.burst <= 1.0 || self.loss <= 0.0 || self.loss >= 1.0
     }
 
-    /// Millionths of a bit that pass in a microsecond, which are as many as bits in a second.
+    /// Millionths of a bit that pass in a microsecond: as many as bits in a second.
     fn speed(&self) -> u128 {
-        // Without a limit more than any queue holds, yet little enough to add up over any time.
+        // Without a limit: more than any queue holds, and little enough to add up.
         self.rate.map_or(i64::MAX as u128, |rate| u128::from(rate.max(1)))
     }
 
@@ -177,7 +167,7 @@ impl LinkConfig {
         ((0.0..1.0).contains(&bad) && enter <= 1.0).then_some((enter, leave))
     }
 
-    /// The longest that a packet usually takes: without queues, and without a heavy tail's tail.
+    /// Longest usual time of a packet, without queues and heavy tails.
     pub fn slowest(&self) -> Micros {
         self.delay + self.jitter
     }
@@ -247,7 +237,7 @@ impl Schedule {
         let (slowest, fastest) = all.fold((u128::MAX, 1), |(slowest, fastest), config| {
             (slowest.min(config.speed()), fastest.max(config.speed()))
         });
-        // These are the same, and all is done, unless the rate changes.
+        // These are equal unless the rate changes.
         let (mut least, mut most) = (amount.div_ceil(fastest), amount.div_ceil(slowest));
         let goal = self.passed(from) + amount;
         while least < most {

@@ -1,5 +1,5 @@
-//! A bad network, repeatable from its seed: what tests put between server and client, and what
-//! `--link` puts between this machine and the real network.
+//! A simulated network, repeatable from its seed: between server and client in tests, and around
+//! the real network with `--link`.
 //!
 //! [`Link`] is one direction; [`Conditions`] are both, as people write them:
 //! `mobile`, or `delay=100ms,jitter=30ms,loss=5%`, or `cable; 10s: delay=120ms; 20s: cable`.

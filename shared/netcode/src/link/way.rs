@@ -27,10 +27,10 @@ pub struct Link<T = Vec<u8>> {
     /// When the schedule starts.
     start: LocalTime,
     random: Random,
-    /// Whether the link is in a bad time.
+    /// True if the link is in a bad time.
     bad: bool,
-    /// What waited for its turn at the time `drained`, in millionths of a bit. Not the time that
-    /// it takes: that becomes another one where the rate changes.
+    /// Millionths of a bit that waited at the time `drained`. Not a time, which changes with the
+    /// rate.
     waiting: u128,
     drained: LocalTime,
     /// When the last packet of an ordered link arrives.
@@ -46,8 +46,7 @@ pub struct Link<T = Vec<u8>> {
 impl Link<()> {
     /// Bound of the packets under way.
     pub const PACKETS_MAX: usize = 4096;
-    /// Bound of their bytes: more than twice what so many packets of 1500 bytes take; of 64 kB
-    /// each they would take 256 MB.
+    /// Bound of their bytes: twice those of so many packets of 1500 bytes.
     pub const BYTES_MAX: usize = 16 << 20;
 }
 
@@ -74,8 +73,8 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// From now on the link is like this. What is under way keeps its time of arrival; what waits
-    /// for its turn makes room at the new rate since the last packet was sent.
+    /// Changes the link from now on. Packets under way keep their time of arrival; waiting ones
+    /// leave at the new rate since the last packet was sent.
     pub fn set(&mut self, schedule: impl Into<Schedule>) {
         self.schedule = schedule.into();
     }
@@ -89,7 +88,7 @@ impl<T: Clone> Link<T> {
     pub fn send(&mut self, now: LocalTime, bytes: usize, packet: T) {
         let config = *self.config(now);
         self.stats.sent += 1;
-        // All is drawn for every packet, so that one property does not shift the others' numbers.
+        // All is drawn for each packet, so that properties do not shift each other's chance.
         let (turn, fate) = (self.random.unit(), self.random.unit());
         let twice = self.random.chance(config.duplication);
         let delays = [config.draw_delay(&mut self.random), config.draw_delay(&mut self.random)];
@@ -116,13 +115,13 @@ impl<T: Clone> Link<T> {
             self.bad = false;
             return fate < config.loss;
         }
-        // What was validated has a chain; anything else is at least never worse than asked for.
+        // Validated properties have a chain; others are never worse than asked for.
         let (enter, leave) = config.chain().unwrap_or((0.0, 1.0));
         self.bad = if self.bad { turn >= leave } else { turn < enter };
         fate < if self.bad { config.burst_loss } else { config.stray_loss }
     }
 
-    /// When a packet has passed the narrowest place, unless it finds no room there.
+    /// Time at which a packet has passed the queue; none if it does not fit.
     fn queue(&mut self, config: &LinkConfig, now: LocalTime, bytes: usize) -> Option<LocalTime> {
         const BYTE: u128 = 8_000_000;
         let passed = |at: LocalTime| self.schedule.passed(at - self.start);

@@ -1,12 +1,10 @@
 //! Several extrapolators at once, of which the one that has lately erred least is shown.
 //!
-//! Source: the thesis asks for it as future work (section 4.4). When a state comes, each candidate
-//! is asked what it would have shown at that state's time: it is given what had come by then,
-//! which is how old things are when they are shown. Its error, relative to how much the field
-//! lately moved between two states, is squared, averaged over the drawn fields, and forgotten
-//! exponentially. Another candidate than the shown one is chosen only if it is clearly better.
-//! What is shown slides from one to the other along a cubic, as it does from one state to the
-//! next, so that velocity is continuous.
+//! Source: future work of the thesis (section 4.4). When a state comes, each candidate is asked for
+//! its position at that state's time, from what had come when that time was shown. The square of
+//! its error, relative to the field's recent changes, is averaged over the drawn fields and
+//! forgotten exponentially. A clearly better candidate replaces the shown one, along a cubic that
+//! keeps velocity continuous.
 
 use super::extrapolator::Extrapolator;
 use super::fir::Filter;
@@ -14,8 +12,7 @@ use super::method::Rules;
 use super::track::{Coords, Knot, Shape, Track};
 use crate::limits::FIELDS_MAX;
 
-/// Candidates. Each costs little, and none has a memory, so that it can be asked about the past.
-/// [`Hold`](Extrapolator::Hold) is for what trembles.
+/// Candidates, none of which has a memory. [`Hold`](Extrapolator::Hold) is for trembling things.
 const CANDIDATES: [Extrapolator; 6] = [
     Extrapolator::Rules,
     Extrapolator::Reckoned,
@@ -25,18 +22,16 @@ const CANDIDATES: [Extrapolator; 6] = [
     Extrapolator::Fir(Filter::Quadratic),
 ];
 
-/// Weight of the newest error in the mean. Arbitrary: what was five states ago counts a third.
+/// Weight of the newest error in the mean. Arbitrary: that of five states ago counts a third.
 const ERROR_GAIN: f64 = 0.2;
 
-/// States that must have come before any other than the first candidate is chosen. Arbitrary.
+/// States before any other than the first candidate is chosen. Arbitrary.
 const SCORED_MIN: u32 = 3;
 
-/// Another candidate must err less than this part of what the shown one does. Arbitrary; as
-/// squares, so it is a tenth less.
+/// Squared errors must be below this part of the shown candidate's. Arbitrary; a tenth less.
 const BETTER: f64 = 0.81;
 
-/// States back from the newest that a candidate's knowledge may end at: tracks keep eight, and the
-/// oldest forecast takes three.
+/// Farthest state back that a candidate starts from: tracks keep eight, and a forecast takes three.
 const BACK_MAX: usize = 5;
 
 /// The greatest error that is counted: one lost state must not decide for long. Arbitrary.
@@ -48,9 +43,9 @@ pub(super) struct Adaptive {
     chosen: usize,
     scored: u32,
     errors: [f64; CANDIDATES.len()],
-    /// A running mean of the squares of the fields' changes between two states.
+    /// Running mean of the squared changes of the fields between two states.
     motions: Coords,
-    /// Seconds beyond a state at which what is extrapolated from it stands.
+    /// Seconds beyond a state from which on extrapolations stand.
     horizon: f64,
 }
 
@@ -102,12 +97,12 @@ impl Adaptive {
     }
 }
 
-/// The mean square of how far a position is off in the drawn fields, relative to how much they move.
+/// Mean square of a position's errors in the drawn fields, relative to their changes.
 fn error(shape: &Shape, position: &Coords, knot: &Knot, motions: &Coords) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for at in shape.moving().filter(|at| !shape.is_rate(*at)) {
         let off = position[at] - knot.position[at];
-        // To the grid, nothing is known better.
+        // Nothing is known better than to the grid.
         let step = shape.grid(at);
         sum += (off * off / (motions[at] + step * step)).min(ERROR_MAX);
         count += 1.0;

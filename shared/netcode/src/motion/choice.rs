@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::ease::Curve;
-use super::eased::Eased;
 use super::extrapolator::Extrapolator;
 use super::fir::Filter;
 use super::interpolators::{self, Interpolator};
 use super::method::{HORIZON_SECS, Method, RECKONED_SECS, Timeline};
 use super::names::named;
+use super::present::{Eased, Present};
 use super::projective::Projective;
 
 /// A method by its name.
@@ -22,28 +22,23 @@ pub enum Choice {
     CatmullRom,
     /// The last two states projected to now, and a blend from one to the other.
     Projective,
-    /// At each arrival a cubic to where the thing is expected at the next one, straight on from
-    /// the newest state. It leaves with the velocity shown and arrives with the one expected. Its
-    /// control points lie where the old track leads to by a third of that time, and where the new
-    /// one is at two thirds. As the thesis notes, it turns twice on its way, the more so the worse
-    /// the expectation was.
+    /// At each arrival a cubic to the position expected at the next one, straight on from the
+    /// newest state. It leaves with the shown velocity and arrives with the expected one. As the
+    /// thesis notes, it turns twice on its way, the more so the worse the expectation was.
     CubicSpline,
-    /// A display that goes a twelfth of the way to the newest state, moved by its velocity over
-    /// its age, 60 times a second, whatever the frame rate (`Curve::Twelfth`). The article
-    /// speaks of 0.2 s, after which a third of a gap is left. A gap near the snap distance closes
-    /// faster, and nothing snaps below it. Rotations, which the article lets stand between states,
-    /// go on.
+    /// A display that goes a twelfth of the way to the dead-reckoned state 60 times a second,
+    /// whatever the frame rate (`Curve::Twelfth`). A gap near the snap distance closes faster.
+    /// Rotations go on, which the article lets stand between states.
     OneTwelfth,
-    /// The newest state run on by the game's own rules, and corrected along a quadratic Bezier
-    /// curve over one interval. Its control point is where the thing would have been by half of
-    /// that time had no state come; the article does not say by when. The curve is added to what
-    /// the rules say, so that what was extrapolated rightly is shown as the rules have it.
+    /// The newest state run on by the game's rules, and corrected along a quadratic Bezier curve
+    /// over one interval. Its control point is where the thing would have been by half of that time
+    /// without the state; the article names no time.
     RunForward,
-    /// On along the line through the last two places.
+    /// On along the line through the last two positions.
     FirLinear,
     /// By the last slope and acceleration.
     FirThesisQuadratic,
-    /// On along the parabola through the last three places.
+    /// On along the parabola through the last three positions.
     FirQuadratic,
     /// On along the tangent of a Catmull-Rom spline's end.
     FirCatmullRom,
@@ -51,14 +46,13 @@ pub enum Choice {
     FirRichardsonPrinted,
     /// By the slope that the thesis derives for Richardson's.
     FirRichardson,
-    /// A filtered place and rate.
+    /// A filtered position and rate.
     Kalman,
-    /// Straight on at the rates that the newest state states; a gap closes in a straight line over
-    /// one interval. The other half of it is a sender that knows what is shown, and sends when
-    /// that is wrong ([`sending`](super::sending)). That may be silent for a second, so the
-    /// horizon lies further away than others'.
+    /// Straight on at the rates of the newest state; a gap closes in a straight line over one
+    /// interval. Its senders ([`sending`](super::sending)) may be silent for a second, so its
+    /// horizon is farther.
     DeadReckoning,
-    /// Whichever of several extrapolators has lately erred least.
+    /// The extrapolator with the least recent error.
     Adaptive,
 }
 
@@ -114,7 +108,7 @@ impl Choice {
             Self::CatmullRom => {
                 return Box::new(Interpolator::new(interpolators::catmull_rom, true));
             }
-            Self::Projective => return Box::new(Projective::default()),
+            Self::Projective => return Box::new(Present::new(Projective::default())),
             Self::CubicSpline => (Extrapolator::Reckoned, Curve::Cubic),
             Self::OneTwelfth => (Extrapolator::Reckoned, Curve::Twelfth),
             Self::RunForward => (Extrapolator::Rules, Curve::Bezier),
@@ -131,7 +125,7 @@ impl Choice {
             Self::Adaptive => (Extrapolator::Adaptive, Curve::Cubic),
         };
         let horizon = if self == Self::DeadReckoning { RECKONED_SECS } else { HORIZON_SECS };
-        Box::new(Eased::new(extrapolator, curve, horizon))
+        Box::new(Present::new(Eased::new(extrapolator, curve, horizon)))
     }
 }
 

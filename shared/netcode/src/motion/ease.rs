@@ -1,32 +1,30 @@
-//! Hiding the jump when what is shown changes its track.
+//! Hides the jump when the picture changes its track.
 //!
-//! From some time on there is a new track, and what is shown must get there from where it is, with
-//! the velocity that it has. An [`Ease`] is what to add to the new track until it is there: it
-//! begins with the gap between the two. It is a function of time alone, so that frames may be
+//! The picture must get from where it is, with its velocity, to a new track. An [`Ease`] is what to
+//! add to the new track until it is there. It is a function of time alone, so that frames may be
 //! drawn at any rate.
 
 use super::track::{Coords, Shape};
 use crate::limits::FIELDS_MAX;
 
-/// Curve along which the gap closes. With `g` the gap, `s` by how much more than the new track the
-/// old one moves in a second, and `u` the part of the correction's time that has passed:
+/// Curve along which the gap closes. `g` is the gap, `s` the excess of the old track's rate over
+/// the new one's, and `u` the part of the correction's time that has passed:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Curve {
-    /// `g (1 - u)`: as linear interpolation between the old and the new place. Continuous; the
-    /// velocity jumps at both ends.
+    /// `g (1 - u)`: linear interpolation. Velocity jumps at both ends.
     #[default]
     Straight,
-    /// The cubic that leaves with the old velocity and arrives with the new one. It is the same as
-    /// the Bezier curve with control points where the old track is after a third of the time and
-    /// where the new one is at two thirds, if the two are straight: velocity is continuous.
+    /// The cubic from the old velocity to the new one. For straight tracks it is the Bezier curve
+    /// with control points on the old track at a third of the time and on the new one at two
+    /// thirds.
     Cubic,
-    /// The quadratic Bezier curve whose control point is where the old track leads to by half
-    /// time. Velocity is continuous at the start, and jumps at the end.
+    /// The quadratic Bezier curve whose control point is on the old track at half time. Velocity
+    /// jumps at the end.
     Bezier,
-    /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: at 60 frames a second exactly what is
-    /// shown if in each the display moves by a velocity of its own, and then it and that velocity
-    /// by a twelfth of the way to the new track. `s` is what is left of that velocity and no
-    /// derivative. Never quite over. The closer the gap to where it would snap, the greater `k`.
+    /// `(g + s t) e^(-k t)` with `e^(-k / 60) = 11/12`: exactly a display that, 60 times a second,
+    /// moves by a velocity of its own and then goes, with that velocity, a twelfth of the way to
+    /// the new track. `s` is that velocity and no derivative. It never ends; `k` grows near the
+    /// snap distance.
     Twelfth,
 }
 
@@ -54,7 +52,7 @@ pub(super) const TWELFTH_RATE: f64 = 5.220_682_619_339_78;
 /// Factor by which the display catches up faster just below the snap distance. Arbitrary.
 const HASTE_MAX: f64 = 4.0;
 
-/// Bounds of the time of a correction in seconds, whatever a game calls an interval. Arbitrary.
+/// Bounds of a correction's time in seconds, whatever a game's interval. Arbitrary.
 const OVER_SECS: (f64, f64) = (0.001, 1.0);
 
 /// An interval within them.
@@ -69,9 +67,8 @@ impl Ease {
         Self { curve, begin: 0.0, over: 1.0, haste: 1.0, gap: zero, slip: zero, is_over: true }
     }
 
-    /// From a time on, and over so many seconds, leads from where the old track is then to where
-    /// the new one is; each is a position and its rate. A gap beyond a field's snap distance is not
-    /// hidden.
+    /// Leads from the old track to the new one from a time on, over so many seconds; each is a
+    /// position and its rate. A gap beyond a field's snap distance is not hidden.
     pub(super) fn bridge(
         &mut self,
         shape: &Shape,
@@ -90,7 +87,7 @@ impl Ease {
             let range = most - least;
             let gap = old.0[at] - new.0[at];
             let slip = old.1[at] - new.1[at];
-            // What is no number, or beyond all that a field can hold, came of nonsense.
+            // Nonsense may be no number, or beyond the field's range.
             let sound = gap.is_finite() && slip.is_finite();
             self.gap[at] = if sound { gap.clamp(-range, range) } else { 0.0 };
             let fastest = range / self.over;
@@ -118,8 +115,8 @@ impl Ease {
         }
     }
 
-    /// What these change by in a second; of [`Curve::Twelfth`] what the display's own velocity is
-    /// made of.
+    /// Changes of these in a second; for [`Curve::Twelfth`] the weight of the display's own
+    /// velocity.
     fn slopes(&self, time: f64) -> (f64, f64) {
         let elapsed = (time - self.begin).max(0.0);
         let u = (elapsed / self.over).min(1.0);
@@ -133,10 +130,10 @@ impl Ease {
         }
     }
 
-    /// Whether nothing is left to add from a time on.
+    /// Tells whether nothing is left to add from a time on.
     fn is_done(&self, time: f64) -> bool {
         let secs = match self.curve {
-            // A thousand millionth is left of the gap: below a step of the grid, whatever it was.
+            // A thousand millionth of the gap is left: below a step of the grid.
             Curve::Twelfth => 4.0,
             _ => self.over,
         };

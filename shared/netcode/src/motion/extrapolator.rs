@@ -8,24 +8,22 @@ use super::track::Track;
 /// First stage of a method that shows the present: the expected motion from the newest state on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Extrapolator {
-    /// Standing at the newest place: the thesis's point to point.
+    /// Standing at the newest position: the thesis's point to point.
     Hold,
-    /// A weighted sum of the last three places, with weights for the spacing that there is.
+    /// A weighted sum of the last three positions, by their spacing.
     Fir(Filter),
-    /// The same with the weights of equal steps whatever the spacing is, as the thesis's Table 1
-    /// has Catmull-Rom and Richardson: the sum is the position one
-    /// [`Moment::interval`](super::Moment) after the newest state. Before and beyond that time
-    /// the thing is on the straight line through that and the newest place. With
-    /// [`Filter::ThesisQuadratic`] it is the same as with [`Filter::CatmullRom`].
+    /// The same with the weights of equal steps whatever the spacing, as in the thesis's Table 1:
+    /// the sum is the position one [`Moment::interval`](super::Moment) after the newest state, and
+    /// the thing is on the straight line through the two. With [`Filter::ThesisQuadratic`] it is
+    /// the same as with [`Filter::CatmullRom`].
     Uniform(Filter),
-    /// Straight on at the rates that the newest state states, or that follow from the state
-    /// before.
+    /// Straight on at the rates of the newest state, stated or since the state before.
     Reckoned,
-    /// A filtered place and rate.
+    /// A filtered position and rate.
     Kalman,
     /// By the game's own rules; straight on where they say nothing.
     Rules,
-    /// Whichever of several has lately erred least.
+    /// The one of several with the least recent error.
     Adaptive,
 }
 
@@ -34,27 +32,33 @@ named! { Extrapolator, "extrapolator":
         "Prediction thesis, 2.3.1, basic prediction";
     Self::Fir(Filter::Linear) => "linear", "Linear extrapolation",
         "Prediction thesis, 2.3.2, eq. 2.26";
-    Self::Fir(Filter::ThesisQuadratic) => "thesis-quadratic", "Quadratic extrapolation as in the thesis",
+    Self::Fir(Filter::ThesisQuadratic) =>
+        "thesis-quadratic", "Quadratic extrapolation as in the thesis",
         "Prediction thesis, 2.3.2, eq. 2.28 and 2.29";
     Self::Fir(Filter::Quadratic) => "quadratic", "Quadratic extrapolation",
         "Lagrange's parabola; corrects the thesis's eq. 2.29";
     Self::Fir(Filter::CatmullRom) => "catmull-rom", "Catmull-Rom extrapolation",
         "Prediction thesis, 2.3.2, eq. 2.30 and 2.31, made non-uniform";
-    Self::Fir(Filter::RichardsonPrinted) => "richardson-printed", "Richardson extrapolation as printed",
+    Self::Fir(Filter::RichardsonPrinted) =>
+        "richardson-printed", "Richardson extrapolation as printed",
         "Prediction thesis, 2.3.2, eq. 2.34 and 2.36, which go on from the place before";
     Self::Fir(Filter::Richardson) => "richardson", "Richardson extrapolation",
         "Prediction thesis, 2.3.2, as eq. 2.33 and 2.35 give it";
     Self::Uniform(Filter::Linear) => "uniform-linear", "Linear extrapolation, equal steps",
         "Prediction thesis, Table 1, eq. 2.25";
-    Self::Uniform(Filter::ThesisQuadratic) => "uniform-thesis-quadratic", "Quadratic extrapolation as in the thesis, equal steps",
+    Self::Uniform(Filter::ThesisQuadratic) =>
+        "uniform-thesis-quadratic", "Quadratic extrapolation as in the thesis, equal steps",
         "Prediction thesis, 2.3.2, eq. 2.29";
     Self::Uniform(Filter::Quadratic) => "uniform-quadratic", "Quadratic extrapolation, equal steps",
         "Lagrange's parabola at equal steps";
-    Self::Uniform(Filter::CatmullRom) => "uniform-catmull-rom", "Catmull-Rom extrapolation, equal steps",
+    Self::Uniform(Filter::CatmullRom) =>
+        "uniform-catmull-rom", "Catmull-Rom extrapolation, equal steps",
         "Prediction thesis, Table 1, eq. 2.31";
-    Self::Uniform(Filter::RichardsonPrinted) => "uniform-richardson-printed", "Richardson extrapolation as printed, equal steps",
+    Self::Uniform(Filter::RichardsonPrinted) =>
+        "uniform-richardson-printed", "Richardson extrapolation as printed, equal steps",
         "Prediction thesis, Table 1, eq. 2.34";
-    Self::Uniform(Filter::Richardson) => "uniform-richardson", "Richardson extrapolation, equal steps",
+    Self::Uniform(Filter::Richardson) =>
+        "uniform-richardson", "Richardson extrapolation, equal steps",
         "Prediction thesis, 2.3.2, as eq. 2.33 gives it";
     Self::Reckoned => "reckoned", "Dead reckoning",
         "DIS (IEEE 1278.1); prediction thesis, 2.2.2, eq. 2.17";
@@ -67,9 +71,8 @@ named! { Extrapolator, "extrapolator":
 }
 
 impl Extrapolator {
-    /// Forecast from the state that is `back` before the newest. An even step is `interval`
-    /// seconds long. None where the track does not reach back so far, or the extrapolator has a
-    /// memory.
+    /// Forecast from the state that is `back` before the newest; an even step is `interval`
+    /// seconds. None where the track is too short, or the extrapolator has a memory.
     pub(super) fn forecast(self, track: &Track, back: usize, interval: f64) -> Option<Forecast> {
         let knot = track.back(back)?;
         let earlier = [track.back(back + 1), track.back(back + 2)];

@@ -1,14 +1,14 @@
 //! Extrapolation as a weighted sum of the last three values: the thesis's FIR filters.
 //!
-//! Source: the thesis, section 2.3.2 and Table 1. With `x0` the newest value and `x1`, `x2` those
-//! before it, at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes
-//! over them, `d0` and `d1`, all of them are
+//! Source: the thesis, section 2.3.2 and Table 1. With the newest value `x0` and those before, `x1`
+//! and `x2`, at times `t0 > t1 > t2`, the spans `h0 = t0 - t1` and `h1 = t1 - t2`, and the slopes
+//! over them, `d0` and `d1`, all are
 //!
 //! ```text
 //! x(t) = x0 + (t - t0) d0 + (r + (t - t0) p + (t - t0)^2 q) (d0 - d1)
 //! ```
 //!
-//! and differ in what they make of the turn of the slope, `d0 - d1`:
+//! and differ in the use of the slope's turn, `d0 - d1`:
 //!
 //! | kind | r | p | q | at equal steps, one step ahead |
 //! |---|---|---|---|---|
@@ -19,22 +19,17 @@
 //! | Richardson as printed, eq. 2.34 and 2.36 | h0 c | c | 0 | 7/3, -5/3, 1/3 |
 //! | Richardson as derived, eq. 2.35 | 0 | c | 0 | 13/6, -4/3, 1/6 |
 //!
-//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion whatever
-//! the spacing, as in the thesis's table only those of the linear row and of Richardson's for any
-//! spacing are.
+//! with `c = h1 / (3 (h0 + h1))`. So the weights sum to 1 and are exact on uniform motion at any
+//! spacing; in the thesis's table only those of the linear row and of Richardson's are.
 //!
 //! Where the thesis errs:
 //! - Its quadratic (`x0 + v + a/2` with `v = d0`) takes the newest slope for the velocity at `t0`,
-//!   though it is that of half a step before. A parabola through the three points is
-//!   [`Filter::Quadratic`].
-//! - Equation 2.34 does not follow from 2.33 by 2.31, which it is said to. It is what 2.36 is at
-//!   equal steps: that goes on from `x1` with the slope at `x0`, for the time since `t1`. So what
-//!   it extrapolates for `t0` is not `x0`, and it makes twice as much of a turn.
-//! - Equation 2.33 divides by 3, which is for central differences. For one-sided ones Richardson's
-//!   step is `2 F(h) - F(2h)`, which at equal steps is Catmull-Rom's tangent again; it is not here
-//!   a second time.
-//! - Table 1's quadratic row for any spacing has a factor too much, and does not divide by the
-//!   spans.
+//!   though it is that of half a step before. [`Filter::Quadratic`] is the parabola.
+//! - Equation 2.34 does not follow from 2.33 by 2.31. It is 2.36 at equal steps, which goes on from
+//!   `x1` with the slope at `x0`: for `t0` it gives not `x0`, and it makes twice as much of a turn.
+//! - Equation 2.33 divides by 3, as for central differences. For one-sided ones Richardson's step
+//!   is `2 F(h) - F(2h)`: at equal steps Catmull-Rom's tangent again.
+//! - Table 1's quadratic row for any spacing has a factor too many, and lacks the spans.
 
 use super::forecast::Forecast;
 use super::track::{Knot, Shape};
@@ -48,17 +43,16 @@ pub enum Filter {
     ThesisQuadratic,
     /// On along the parabola through the three.
     Quadratic,
-    /// On along that parabola's tangent in the newest, which is Catmull-Rom's for an end, eq. 2.30
-    /// and 2.31.
+    /// On along that parabola's tangent in the newest: Catmull-Rom's for an end, eq. 2.30 and 2.31.
     CatmullRom,
-    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36. It
-    /// does not begin at the newest place.
+    /// By the weights that the thesis prints for Richardson's extrapolation, eq. 2.34 and 2.36,
+    /// which do not start from the newest.
     RichardsonPrinted,
     /// By the slope that follows from its equation for it, eq. 2.33 and 2.35.
     Richardson,
 }
 
-/// The least span in seconds that a slope is taken over: server time has microseconds.
+/// The least span of a slope in seconds: server time has microseconds.
 pub(super) const SPAN_MIN: f64 = 1e-6;
 
 impl Filter {
@@ -87,8 +81,8 @@ impl Filter {
     }
 }
 
-/// The weights of the newest value and of the two before it, at times `t0 > t1 > t2`, for the
-/// value at `t`. They sum to 1. Spans below a microsecond count as one.
+/// Weights of the newest value and the two before, at times `t0 > t1 > t2`, for the value at `t`.
+/// They sum to 1. Spans below a microsecond count as one.
 pub fn coefficients(kind: Filter, t0: f64, t1: f64, t2: f64, t: f64) -> [f64; 3] {
     let (h0, h1) = ((t0 - t1).max(SPAN_MIN), (t1 - t2).max(SPAN_MIN));
     let (r, p, q) = kind.turning(h0, h1);
@@ -110,8 +104,7 @@ pub fn uniform(kind: Filter) -> [f64; 3] {
     }
 }
 
-/// Forecast from a knot and those before it. With two knots it is the linear one; one alone goes
-/// on at the rate that it states, or stands.
+/// Forecast from a knot and those before it. Two knots give the linear one; one alone its own rate.
 pub(super) fn forecast(
     kind: Filter,
     shape: &Shape,
@@ -131,7 +124,7 @@ pub(super) fn forecast(
         forecast.rate[at] = d0 + p * (d0 - d1);
         forecast.bend[at] = q * (d0 - d1);
     }
-    // Rotations lie on a sphere: their slopes are those along it, and they begin on it.
+    // Rotations start on their sphere, with slopes along it.
     for at in shape.rotations().flat_map(|at| at..at + 4) {
         forecast.position[at] = newest.position[at];
         let (d0, d1) =
@@ -142,9 +135,8 @@ pub(super) fn forecast(
     forecast
 }
 
-/// What the weights of equal steps extrapolate whatever the spacing is: their sum of positions is
-/// taken for the position so many seconds after the newest knot, and the track for the straight line
-/// from there to it. With fewer knots as [`forecast`].
+/// Forecast by the weights of equal steps whatever the spacing: straight from the newest knot to
+/// the weighted sum of positions, which is reached after `secs`. With fewer knots as [`forecast`].
 pub(super) fn forecast_evenly(
     kind: Filter,
     shape: &Shape,
@@ -156,7 +148,7 @@ pub(super) fn forecast_evenly(
     let Some(before) = before else { return forecast };
     let kind = if earlier.is_some() { kind } else { Filter::Linear };
     let earlier = earlier.unwrap_or(before);
-    // The weights sum to 1: it is the newest place and these parts of the last two steps.
+    // The weights sum to 1, so the sum is the newest position and parts of the last two steps.
     let [first, _, last] = uniform(kind);
     let ahead = |newer: f64, older: f64| ((first - 1.0) * newer - last * older) / secs;
     for at in shape.moving() {
@@ -164,7 +156,7 @@ pub(super) fn forecast_evenly(
             (newest.position[at] - before.position[at], before.position[at] - earlier.position[at]);
         forecast.rate[at] = ahead(newer, older);
     }
-    // Rotations lie on a sphere: their steps are those along it.
+    // Rotations take steps along their sphere.
     let h0 = (newest.time - before.time).max(SPAN_MIN);
     let h1 = (before.time - earlier.time).max(SPAN_MIN);
     for at in shape.rotations().flat_map(|at| at..at + 4) {
@@ -202,7 +194,8 @@ mod tests {
     proptest! {
         #[test]
         fn uniform_motion_is_extrapolated_at_any_spacing(
-            h0 in 0.001_f64..2.0, h1 in 0.001_f64..2.0, ahead in -0.25_f64..0.25, speed in -9.0_f64..9.0,
+            h0 in 0.001_f64..2.0, h1 in 0.001_f64..2.0, ahead in -0.25_f64..0.25,
+            speed in -9.0_f64..9.0,
         ) {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
             let line = |t: f64| 2.0 + speed * t;

@@ -1,4 +1,4 @@
-//! Where a thing will be: what an extrapolator makes of the states known so far.
+//! Expected tracks, which extrapolators make of the known states.
 
 use super::method::{HORIZON_SECS, Rules};
 use super::rotation::{four, turned};
@@ -6,13 +6,12 @@ use super::track::{Coords, Knot, Shape};
 use crate::fields::Values;
 use crate::limits::FIELDS_MAX;
 
-/// Seconds before the horizon at which what is extrapolated begins to slow down, so that it does
-/// not stop dead. Arbitrary.
+/// Seconds before the horizon in which extrapolations slow down. Arbitrary.
 pub(super) const SLOWING_SECS: f64 = 0.05;
 
-/// How far ahead of a state of some age to look, and how fast that grows with the age: as far as
-/// it is old but for the last twentieth of a second before the horizon, in which it comes to a
-/// stop. The same for times before the state.
+/// Seconds to look ahead of a state of some age, and their growth with the age: the age itself
+/// until the last twentieth of a second before the horizon, in which it comes to a stop. The same
+/// before the state.
 pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     let steady = horizon - SLOWING_SECS;
     let over = ((age.abs() - steady) / SLOWING_SECS).clamp(0.0, 1.0);
@@ -21,19 +20,19 @@ pub(super) fn reach(age: f64, horizon: f64) -> (f64, f64) {
     (secs.copysign(age), 1.0 - over)
 }
 
-/// A track from a state on: a parabola for each coordinate, or what the rules make of it.
-/// Rotations turn uniformly, by what their parabolas would have changed by.
+/// A track from a state on: a parabola for each coordinate, or by the rules. Rotations turn
+/// uniformly, by the change of their parabolas.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     /// The state's time.
     pub(super) time: f64,
-    /// Where it is then.
+    /// Position at that time.
     pub(super) position: Coords,
-    /// By how much that changes in a second then.
+    /// Change a second at that time.
     pub(super) rate: Coords,
-    /// Half of what the rate changes by in a second.
+    /// Half of the rate's change a second.
     pub(super) bend: Coords,
-    /// Seconds beyond the state at which it stands.
+    /// Seconds beyond the state from which on it stands.
     pub(super) horizon: f64,
     /// The state, if the rules are to be asked before the parabola.
     pub(super) values: Option<Values>,
@@ -81,7 +80,7 @@ impl Forecast {
         position
     }
 
-    /// Where the rotation whose first component is at a position will be, and its rate.
+    /// A rotation, by its first component's position, and its rate after some seconds.
     fn turned(&self, at: usize, secs: f64) -> ([f64; 4], [f64; 4]) {
         let rate = std::array::from_fn(|part| self.rate[at + part] + secs * self.bend[at + part]);
         turned(&four(&self.position[at..]), &rate, secs)
@@ -95,10 +94,9 @@ impl Forecast {
         sound.then(|| shape.coords(&values, Some(&self.position)))
     }
 
-    /// By how much its position changes in a second at a time.
+    /// Change a second of the position at a time.
     pub(super) fn rate_at(&self, shape: &Shape, rules: &dyn Rules, time: f64) -> Coords {
-        /// Seconds over which to measure what only the rules know. Values are of single precision,
-        /// so it cannot be much less.
+        /// Seconds over which a rate of the rules is measured; single precision allows no fewer.
         const STEP: f64 = 1.0 / 64.0;
         let (secs, speed) = reach(time - self.time, self.horizon);
         let mut rate = [0.0; FIELDS_MAX];
@@ -114,7 +112,7 @@ impl Forecast {
             rate[at] = speed * (self.rate[at] + 2.0 * secs * self.bend[at]);
         }
         for at in shape.rotations() {
-            // But for what the bend adds, which the grid's rounding exceeds.
+            // The bend adds less than the grid rounds.
             let turning = self.turned(at, secs).1;
             rate[at..at + 4].copy_from_slice(&turning.map(|part| speed * part));
         }

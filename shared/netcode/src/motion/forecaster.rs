@@ -12,7 +12,7 @@ use super::track::{Knot, Track};
 pub(super) struct Forecaster {
     extrapolator: Extrapolator,
     memory: Memory,
-    /// Seconds beyond the newest state at which its forecasts stand.
+    /// Seconds beyond the newest state from which on its forecasts stand.
     pub(super) horizon: f64,
 }
 
@@ -33,7 +33,7 @@ impl Forecaster {
         Self { extrapolator, memory, horizon }
     }
 
-    /// Whether its forecasts depend on the interval.
+    /// Tells whether its forecasts depend on the interval.
     pub(super) fn is_even(&self) -> bool {
         matches!(self.extrapolator, Extrapolator::Uniform(_))
     }

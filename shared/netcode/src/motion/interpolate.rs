@@ -27,7 +27,7 @@ impl TickTime {
     }
 }
 
-/// Whether a discontinuity lies between two states.
+/// Tells whether a discontinuity lies between two states.
 pub fn cut_between(fields: &[Field], a: &Values, b: &Values) -> bool {
     fields.iter().zip(a.iter().zip(b)).any(|(field, (a, b))| field.motion == Motion::Cut && a != b)
 }

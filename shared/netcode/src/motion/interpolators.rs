@@ -1,9 +1,8 @@
 //! Interpolators: curves through known states, which show the past.
 //!
-//! Past the newest state all stand. A curve that is *mended* goes on from what was shown when a
-//! state changes it where it was shown already: one that came late, the next neighbour of
-//! Catmull-Rom's last segment, or the end of a famine. It slides to what it has become over one
-//! interval.
+//! Past the newest state all stand. A *mended* curve goes on from what was shown when a state
+//! changes it in the past: a late one, the next neighbour of Catmull-Rom's last segment, or the end
+//! of a famine. It slides to the new curve over one interval.
 
 use super::ease::{Curve, Ease};
 use super::method::{Method, Moment, Rules, Shown, Timeline};
@@ -13,10 +12,8 @@ use crate::limits::FIELDS_MAX;
 /// Coordinates on a curve through a track's states at a time.
 type At = fn(&Track, f64) -> Coords;
 
-/// Linear interpolation: `a + (b - a) (t - a.time) / (b.time - a.time)`, with `a` the last state
-/// at or before the time and `b` the next one. Continuous, with a kink at every state; past the
-/// newest it stands, and jumps when the next one comes, which the interpolation delay is there to
-/// prevent.
+/// Linear interpolation between the last state at or before the time and the next. It has a kink at
+/// every state; past the newest it stands, and jumps when the next one comes.
 pub(super) fn linear(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, position| {
         let part = segment.elapsed / segment.span;
@@ -27,9 +24,8 @@ pub(super) fn linear(track: &Track, time: f64) -> Coords {
     })
 }
 
-/// Hermite interpolation: a cubic that leaves and arrives with the rates of the two states, where
-/// these say how fast a field moves; else with the rate since the state before. A rate needs no
-/// later state, so velocity is continuous until the newest state is reached.
+/// Hermite interpolation: a cubic with the rates of the two states, stated or since the state
+/// before. A rate needs no later state, so velocity is continuous up to the newest.
 pub(super) fn hermite(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, position| {
         let weights = hermite_weights(segment.elapsed / segment.span);
@@ -41,11 +37,9 @@ pub(super) fn hermite(track: &Track, time: f64) -> Coords {
 
 /// Catmull-Rom interpolation (the thesis's equations 2.2 and 2.30), made non-uniform, so that a
 /// lost state does not kink the curve. With the slopes `d0` and `d1` and the spans `h0` and `h1`
-/// before and after a state its tangent is `(h1 d0 + h0 d1) / (h0 + h1)`: that of the parabola
-/// through the three, which is what the pyramid of Barry and Goldman has there; with equal spans
-/// it is parallel to the line between the neighbours. At the ends it is the same parabola's
-/// tangent at its end, `(3 p0 - 4 p1 + p2) / 2h` with equal spans (the thesis prints one of the
-/// signs of the indices wrong). Velocity is continuous between states that have both neighbours.
+/// before and after a state its tangent is `(h1 d0 + h0 d1) / (h0 + h1)`, that of the parabola
+/// through the three (Barry and Goldman's pyramid). At the ends it is that parabola's tangent at
+/// its end (the thesis prints a wrong sign).
 pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
     between(track, time, |segment, position| {
         let knots = track.knots();
@@ -56,8 +50,7 @@ pub(super) fn catmull_rom(track: &Track, time: f64) -> Coords {
         for at in track.shape().moving() {
             let slope = |a: &Knot, b: &Knot| (b.position[at] - a.position[at]) / (b.time - a.time);
             let here = slope(from, to);
-            // Half of the slope's turn from one segment to the next, per second between their
-            // middles.
+            // Half of the slope's turn a second, from one segment to the next.
             let bend =
                 |a: &Knot, b: &Knot, c: &Knot| (slope(b, c) - slope(a, b)) / (c.time - a.time);
             let left = before.map(|before| bend(before, from, to));
@@ -92,8 +85,8 @@ impl Segment<'_> {
     }
 }
 
-/// Coordinates at a time in the past: `inside` fills them in between two states; beyond the first
-/// and the last they are that state's.
+/// Coordinates at a time: `inside` fills them in between two states; beyond the first and the last
+/// state they are that one's.
 fn between(track: &Track, time: f64, inside: impl FnOnce(Segment<'_>, &mut Coords)) -> Coords {
     let knots = track.knots();
     let next = track.until(time);
@@ -111,7 +104,7 @@ fn between(track: &Track, time: f64, inside: impl FnOnce(Segment<'_>, &mut Coord
 #[derive(Clone, Debug)]
 pub(super) struct Interpolator {
     curve: At,
-    /// Whether the curve is mended.
+    /// True if the curve is mended.
     mends: bool,
     last: Option<Last>,
     ease: Ease,
@@ -170,8 +163,7 @@ impl Method for Interpolator {
     }
 }
 
-/// Weights of a cubic Hermite a part `u` of the way: of the start, of the start's tangent, of the
-/// end, of the end's tangent, the tangents being by part.
+/// Weights of a cubic Hermite a part `u` of the way: start, start's tangent, end, end's tangent.
 pub(super) fn hermite_weights(u: f64) -> [f64; 4] {
     let rest = 1.0 - u;
     [(1.0 + 2.0 * u) * rest * rest, u * rest * rest, u * u * (1.0 + 2.0 * rest), -(u * u * rest)]

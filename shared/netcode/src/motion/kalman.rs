@@ -1,15 +1,14 @@
-//! A Kalman filter: place and rate of each coordinate, weighed by how much each is to be trusted.
+//! A Kalman filter: position and rate of each coordinate, each weighted by its certainty.
 //!
 //! Source: the thesis, sections 2.2.6 and 2.3.1, equations 2.5 to 2.9 and 2.20 to 2.23. The state
-//! `(x, v)` goes to `(x + v h, v)` in a time `h`. An unknown acceleration of variance `q`, which
-//! changes all the time, adds `q (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise;
-//! Bar-Shalom, Li and Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2).
-//! The thesis takes it for constant over `h`, which has `h^4 / 4`: an exact place then says all about
-//! the rate, which swings for ever after each corner. A state measures `x`, and `v` where it states
-//! a rate, each with the variance of rounding to the grid, `step^2 / 12`; it carries its time, so
-//! jitter blurs nothing. `q`, which the thesis wants known in advance, is a running mean of the
-//! squared acceleration, less the share of rounding. The forecast goes straight on at the filtered
-//! rate.
+//! `(x, v)` goes to `(x + v h, v)` in a time `h`. An unknown acceleration of variance `q` adds `q
+//! (h^4 / 3, h^3 / 2; h^3 / 2, h^2)` to the covariance (white noise; Bar-Shalom, Li and
+//! Kirubarajan, "Estimation with Applications to Tracking and Navigation", 6.2.2). The thesis takes
+//! the acceleration for constant over `h`, which has `h^4 / 4`: an exact position then says all
+//! about the rate, which swings for ever after each corner. A state measures `x`, and `v` where it
+//! states a rate, each with the variance of rounding to the grid, `step^2 / 12`. `q`, which the
+//! thesis wants known in advance, is a running mean of the squared acceleration, less the share of
+//! rounding. The forecast goes straight on at the filtered rate.
 
 use super::forecast::Forecast;
 use super::track::{Coords, Knot, Shape, Track};
@@ -18,13 +17,13 @@ use crate::limits::FIELDS_MAX;
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kalman {
-    /// The newest state's that it learned of.
+    /// Time of the newest learned state.
     time: Option<f64>,
     position: Coords,
     rate: Coords,
-    /// Their uncertainty.
+    /// Uncertainty of both.
     variances: [Covariance; FIELDS_MAX],
-    /// The variance of the acceleration, as a mean of estimates that may be below zero.
+    /// Variance of the acceleration: a mean of estimates that may be below zero.
     unrest: Coords,
 }
 
@@ -39,11 +38,11 @@ struct Covariance {
 /// Seconds without a state after which the filter begins anew. Arbitrary.
 const GAP_MAX_SECS: f64 = 1.0;
 
-/// Weight of the newest square of the acceleration in the mean. Arbitrary: what happened five
-/// states ago counts a sixth of what happens now.
+/// Weight of the newest squared acceleration in the mean. Arbitrary: that of five states ago counts
+/// a sixth of it.
 const UNREST_GAIN: f64 = 0.3;
 
-/// Greatest variance of anything. Beyond what any field can hold, and far from what a number can.
+/// Greatest variance of anything, beyond any field's range.
 const VARIANCE_MAX: f64 = 1e18;
 
 impl Covariance {
@@ -56,7 +55,7 @@ impl Covariance {
         self.bound();
     }
 
-    /// The gains of position and rate from a measurement of the position, which is then learned.
+    /// Learns a measurement of the position; returns its gains for position and rate.
     fn measure_place(&mut self, noise: f64) -> (f64, f64) {
         let sum = self.position + noise;
         let gains = (self.position / sum, self.both / sum);
@@ -67,7 +66,7 @@ impl Covariance {
         gains
     }
 
-    /// The same of the rate.
+    /// Learns a measurement of the rate.
     fn measure_rate(&mut self, noise: f64) -> (f64, f64) {
         let sum = self.rate + noise;
         let gains = (self.both / sum, self.rate / sum);
@@ -78,7 +77,7 @@ impl Covariance {
         gains
     }
 
-    /// Rounding must not make it what no covariance is.
+    /// Keeps it a covariance, whatever the rounding.
     fn bound(&mut self) {
         self.position = self.position.clamp(0.0, VARIANCE_MAX);
         self.rate = self.rate.clamp(0.0, VARIANCE_MAX);
@@ -121,7 +120,7 @@ impl Kalman {
                 let news = (square - feigned).clamp(-VARIANCE_MAX, VARIANCE_MAX);
                 self.unrest[at] += UNREST_GAIN * (news - self.unrest[at]);
             }
-            // The mean may fall below zero. Never quite at rest, so that it goes on learning.
+            // Never quite at rest, so that it goes on learning.
             let unrest = self.unrest[at].max(0.0) + noise;
             let variance = &mut self.variances[at];
             variance.pass(secs, unrest);
@@ -146,7 +145,7 @@ impl Kalman {
         for at in shape.moving() {
             let stated = shape.stated(at);
             let (least, most) = shape.range(at);
-            // A rate that is not known crosses all of the field in a second at most.
+            // An unknown rate crosses the field in a second at most.
             let unknown = (most - least) * (most - least);
             self.rate[at] = stated.map_or(0.0, |_| knot.rate[at]);
             self.variances[at] = Covariance {
@@ -158,8 +157,8 @@ impl Kalman {
     }
 }
 
-/// The square of a coordinate's acceleration as measured at a state, and how much of that rounding
-/// alone would make on average; none where there are too few states before it.
+/// The measured square of a coordinate's acceleration at a state, and the mean share of rounding in
+/// it; none where there are too few states before it.
 fn acceleration(track: &Track, index: usize, at: usize) -> Option<(f64, f64)> {
     let knots = track.knots();
     let shape = track.shape();
@@ -169,7 +168,7 @@ fn acceleration(track: &Track, index: usize, at: usize) -> Option<(f64, f64)> {
     if let Some(stated) = shape.stated(at) {
         return Some((turn * turn / (h0 * h0), 2.0 * rounding(shape, stated) / (h0 * h0)));
     }
-    // Rates that are not stated are slopes, of the time in the middle between two states.
+    // Other rates are slopes, of the middle between two states.
     let earlier = &knots[index.checked_sub(2)?];
     let h1 = (before.time - earlier.time).max(1e-6);
     let both = 1.0 / h0 + 1.0 / h1;

@@ -5,16 +5,15 @@ use std::fmt::Debug;
 use super::track::{Coords, Track};
 use crate::fields::Values;
 
-/// Seconds beyond the newest state that anything is extrapolated; from there on it stands. A
-/// quarter of a second, as Source's `cl_extrapolate_amount`: a guess over more is seldom right.
+/// Seconds of extrapolation beyond the newest state; then things stand. A quarter of a second, as
+/// Source's `cl_extrapolate_amount`: longer extrapolations are seldom right.
 pub const HORIZON_SECS: f64 = 0.25;
 
-/// Seconds after which `Threshold` sends whatever happened: DIS's heartbeat is 5 s by default,
-/// which is long for a game in which states are lost.
+/// Seconds after which `Threshold` sends in any case. DIS's heartbeat of 5 s is too long for games
+/// that lose states.
 pub const HEARTBEAT_SECS_MAX: f64 = 1.0;
 
-/// The same for dead reckoning: what its senders are silent for at most, and then as long as for
-/// anything else.
+/// Seconds of dead reckoning: its senders' longest silence, and the usual horizon.
 pub const RECKONED_SECS: f64 = HEARTBEAT_SECS_MAX + HORIZON_SECS;
 
 /// The times that matter when a frame is drawn, in seconds of server time.
@@ -22,9 +21,9 @@ pub const RECKONED_SECS: f64 = HEARTBEAT_SECS_MAX + HORIZON_SECS;
 pub struct Moment {
     /// The server's time now.
     pub now: f64,
-    /// The time to show what is shown in the past: `now` less the interpolation delay.
+    /// Time of what is shown in the past: `now` less the interpolation delay.
     pub past: f64,
-    /// Seconds from one state to the next, as the sender intends or as past arrivals let expect.
+    /// Expected seconds from one state to the next.
     pub interval: f64,
 }
 
@@ -49,9 +48,8 @@ impl Timeline {
 
 /// A game's rules, as far as they follow from one entity's state.
 pub trait Rules {
-    /// The values of a state after so many seconds (0 or more, at most [`HORIZON_SECS`] and a
-    /// tick, unless the laboratory is asked for a longer horizon); none if the rules do not say.
-    /// May be asked for times between ticks.
+    /// The values of a state after so many seconds: 0 or more, at most [`HORIZON_SECS`] and a tick
+    /// unless the laboratory asks for more. None if the rules do not say.
     fn forward(&self, values: &Values, secs: f64) -> Option<Values>;
 }
 
@@ -70,24 +68,23 @@ impl Rules for NoRules {
 pub struct Shown {
     /// Its coordinates.
     pub position: Coords,
-    /// Whether it lacks the states to do what it promises: an interpolator past the newest state,
-    /// or anything beyond the horizon.
+    /// True if it lacks states: an interpolator past the newest, or anything beyond the horizon.
     pub starved: bool,
 }
 
-/// A way to show one entity. It may keep a memory of what it showed; a new one begins without.
+/// A way to show one entity, with a memory of what it showed.
 pub trait Method: Debug + Send {
     /// The time that it shows things at.
     fn timeline(&self) -> Timeline;
 
-    /// The track has a new newest knot. What came late, between older knots, is not announced.
+    /// The track has a new newest knot. Late knots between older ones are not announced.
     fn observe(&mut self, _path: &Track, _rules: &dyn Rules) {}
 
-    /// From now on the next state is expected so many seconds after the newest. A frame says so as
-    /// well; who learns it from what comes says it before the state is announced.
+    /// From now on the next state is expected so many seconds after the newest. A frame says so
+    /// too.
     fn expect(&mut self, _interval: f64) {}
 
-    /// Where to show the entity. Called once for each frame, with times that never fall; the track
-    /// has at least one knot.
+    /// Coordinates to show. Called once for each frame, with rising times and a track of one knot
+    /// or more.
     fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown;
 }

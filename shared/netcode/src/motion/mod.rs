@@ -1,10 +1,10 @@
 //! Presentation of things whose states come late, now and then, or not at all: every method of the
 //! field behind one trait.
 //!
-//! A [`Method`] is fed an entity's [`Track`], the states of it that came, and says where to show
-//! it at a [`Moment`]. Some show the past, between states that are known; others the present,
-//! beyond the newest. Methods know neither the network nor the game: what a field is, the field
-//! table says ([`Shape`]), and what the game's rules make of a state, [`Rules`] say.
+//! A [`Method`] is fed an entity's [`Track`], the states that came, and says where to show it at a
+//! [`Moment`]. Some methods show the past, between known states; others the present, beyond the
+//! newest. Methods know neither the network nor the game: the field table says what a field is
+//! ([`Shape`]), and [`Rules`] run a state forward.
 //!
 //! ```text
 //! Track -> between (linear, hermite, catmull_rom)                       -> Shown, in the past
@@ -13,11 +13,9 @@
 //! Track -> projective                                                   -> Shown, in the present
 //! ```
 //!
-//! [`Choice`] names those that games are played with. A jump in what is known is hidden in one
-//! place (`ease`), by one of four curves. [`waypoints`] is the thesis's scheme, any extrapolator
-//! with any interpolator, for comparison: it leads from where a thing is shown to where it is
-//! expected at the next arrival. [`sending`] decides when a state is worth sending to a receiver
-//! that extrapolates.
+//! [`Choice`] names the methods of games. One of four curves hides each jump (`ease`).
+//! [`waypoints`] is the thesis's scheme, any extrapolator with any interpolator, for comparison.
+//! [`sending`] decides when a state is worth sending to a receiver that extrapolates.
 //!
 //! *Invariants:*
 //! - Whatever comes, and however it is spaced in time, what is shown is finite.
@@ -28,7 +26,6 @@
 mod adaptive;
 pub mod choice;
 mod ease;
-mod eased;
 mod extrapolator;
 pub mod fir;
 mod forecast;
@@ -38,6 +35,7 @@ mod interpolators;
 mod kalman;
 pub mod method;
 mod names;
+mod present;
 mod projective;
 mod rotation;
 pub mod sending;

@@ -1,35 +1,32 @@
 //! Projective blending: the last two states projected to now, and a blend from one to the other.
 //!
 //! Source: Racer, "Multiplayer - interpolation/prediction" (`PredictLinear`). With the last state's
-//! place, velocity and time, and those of the line that was shown before it came,
+//! position, velocity and time, and those of the line that was shown before it came,
 //!
 //! ```text
 //! f    = (now - arrival of the last state) / interval, within 0 and 1
-//! last = last.place + last.velocity (now - last.time)
-//! prev = prev.place + (prev.velocity (1 - f) + last.velocity f) (now - prev.time)
-//! place = prev (1 - f) + last f
+//! last = last.position + last.velocity (now - last.time)
+//! prev = prev.position + (prev.velocity (1 - f) + last.velocity f) (now - prev.time)
+//! position = prev (1 - f) + last f
 //! ```
 //!
-//! `f` is a matter of the local clock, the projections are of the server's. Racer takes the state
-//! before the last for `prev`; a state that comes before that blend has ended would make a jump. Here
-//! `prev` is the parallel through what was shown when the last state came. Position is continuous;
-//! velocity jumps at arrivals and where blends end. Rotations are not projected but go from what was
-//! shown to the last state's, and on as far as the horizon, so they lag by an interval and by the
-//! state's age, as Racer's do.
+//! The local clock gives `f`, the server's clock the projections. Racer takes the state before the
+//! last for `prev`, so a state that comes before the blend has ended makes a jump. Here `prev` is
+//! the parallel through what was shown when the last state came. Position is continuous; velocity
+//! jumps at arrivals and at the ends of blends. Rotations are not projected: they go from what was
+//! shown to the last state's, and on up to the horizon, so they lag as Racer's do.
 
-use super::ease::limited;
-use super::eased::{begin, finish, present};
 use super::forecast::reach;
-use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
+use super::method::{HORIZON_SECS, Rules};
+use super::present::{Drawing, LastFrame};
 use super::rotation::{four, slerp};
 use super::track::{Coords, Knot, Shape, Track};
+use crate::limits::FIELDS_MAX;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Projective {
     blend: Option<Blend>,
-    /// The last frame's time and interval.
-    frame: Option<(f64, f64)>,
 }
 
 /// A blend from one line to another.
@@ -41,7 +38,7 @@ struct Blend {
     begin: f64,
     /// Seconds that it takes.
     over: f64,
-    /// What was shown then.
+    /// Coordinates shown at that time.
     from: Coords,
 }
 
@@ -124,55 +121,34 @@ impl Blend {
     }
 }
 
-impl Projective {
-    fn learn(&mut self, track: &Track) {
-        let Some(newest) = track.newest() else { return };
-        let next = match (&self.blend, self.frame) {
-            (Some(blend), _) if blend.last.time == newest.time => return,
-            (Some(blend), Some((shown, interval))) => {
-                blend.next(track.shape(), newest, begin(newest.arrival, shown), limited(interval))
-            }
-            // Nothing was shown yet.
-            _ => Blend::first(track, newest, 1.0),
-        };
-        self.blend = Some(next);
-    }
-}
-
-impl Method for Projective {
-    fn timeline(&self) -> Timeline {
-        Timeline::Present
+impl Drawing for Projective {
+    fn learn(&mut self, track: &Track, newest: &Knot, _rules: &dyn Rules, last: LastFrame) {
+        self.blend = Some(match (&self.blend, last.begin(newest)) {
+            (Some(blend), Some(begin)) => blend.next(track.shape(), newest, begin, last.interval),
+            _ => Blend::first(track, newest, last.interval),
+        });
     }
 
-    fn observe(&mut self, track: &Track, _rules: &dyn Rules) {
-        self.learn(track);
-    }
-
-    fn expect(&mut self, interval: f64) {
-        if let Some((_, told)) = &mut self.frame {
-            *told = interval;
+    fn handle_interval(&mut self, interval: f64) -> bool {
+        if let Some(blend) = &mut self.blend {
+            blend.over = interval;
         }
+        false
     }
 
-    fn show(&mut self, track: &Track, at: Moment, _rules: &dyn Rules) -> Shown {
-        self.learn(track);
-        let now = present(track, at.now);
-        let is_first = self.frame.replace((now, at.interval)).is_none();
-        let Some(blend) = &mut self.blend else {
-            return Shown { position: [0.0; crate::limits::FIELDS_MAX], starved: true };
-        };
-        if is_first {
-            // How long the blend takes was not known until now.
-            blend.over = limited(at.interval);
-        }
-        finish(track, now, HORIZON_SECS, blend.at(track.shape(), now))
+    fn position(&self, shape: &Shape, _rules: &dyn Rules, now: f64) -> Coords {
+        self.blend.as_ref().map_or([0.0; FIELDS_MAX], |blend| blend.at(shape, now))
+    }
+
+    fn horizon(&self) -> f64 {
+        HORIZON_SECS
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::choice::Choice;
-    use super::super::method::NoRules;
+    use super::super::method::{Method, NoRules};
     use super::super::tests::testing::{Body, HEADING, Q, X, moment, track_of};
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Unit quaternions as what they are: points on a sphere, moved along its great circles.
 //!
-//! A quaternion and its negative are the same rotation; those given here are on the same side, as
-//! on a [`Track`](super::Track). They come off a grid, so their length is about 1.
+//! A quaternion and its negative are the same rotation; here all are on one side, as on a
+//! [`Track`](super::Track). They come off a grid, so their length is about 1.
 
 /// Four components.
 pub(super) type Four = [f64; 4];
@@ -10,7 +10,7 @@ fn dot(a: &Four, b: &Four) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-fn length(a: &Four) -> f64 {
+pub(super) fn length(a: &Four) -> f64 {
     dot(a, a).sqrt()
 }
 
@@ -18,18 +18,18 @@ fn sum(a: &Four, by: f64, b: &Four) -> Four {
     std::array::from_fn(|at| a[at] + by * b[at])
 }
 
-/// The four from a slice of that length on.
+/// The first four components of a slice.
 pub(super) fn four(coords: &[f64]) -> Four {
     std::array::from_fn(|at| coords[at])
 }
 
-/// What of a change is along the sphere, at a point of it.
+/// The part of a change that is along the sphere at a point of it.
 fn tangent(at: &Four, change: &Four) -> Four {
     sum(change, -dot(at, change) / dot(at, at).max(f64::MIN_POSITIVE), at)
 }
 
-/// By how much the components change in a second on arrival at `to`, if it turned there uniformly
-/// from `from` in so many seconds.
+/// Change of the components a second on arrival at `to`, after a uniform turn from `from` of so
+/// many seconds.
 pub(super) fn rate(from: &Four, to: &Four, secs: f64) -> Four {
     let chord = sum(to, -1.0, from);
     let along = tangent(to, &chord);
@@ -40,12 +40,12 @@ pub(super) fn rate(from: &Four, to: &Four, secs: f64) -> Four {
     along.map(|part| part * scale / secs)
 }
 
-/// Where a quaternion is after so many seconds if its components change by a rate now, and its
-/// rate then. Only what of the rate is along the sphere counts.
+/// A quaternion and its rate after so many seconds, from its rate now, of which the part along the
+/// sphere counts.
 pub(super) fn turned(from: &Four, rate: &Four, secs: f64) -> (Four, Four) {
     let along = tangent(from, rate);
     let radius = length(from).max(1e-6);
-    // Radians a second on the sphere of quaternions: half of what the body turns by.
+    // Radians a second on the sphere: half of the body's turn.
     let speed = length(&along) / radius;
     let angle = speed * secs;
     let (sine, cosine) = (libm::sin(angle), libm::cos(angle));
@@ -55,8 +55,8 @@ pub(super) fn turned(from: &Four, rate: &Four, secs: f64) -> (Four, Four) {
     (position, rate)
 }
 
-/// The quaternion a part `t` of the way from one to another along the shorter arc, and beyond.
-/// What is no rotation is as in the other.
+/// The quaternion a part `t` of the way along the shorter arc, and beyond; the other one if either
+/// is no rotation.
 pub(super) fn slerp(from: &Four, to: &Four, t: f64) -> Four {
     if length(from) * length(to) < 1e-6 {
         return *to;

@@ -1,13 +1,11 @@
 //! When to send a state: the other half of dead reckoning.
 //!
-//! A sender that knows what its receiver makes of the states sent so far need not send what the
-//! receiver expects anyway. These compute the same forecast as
-//! [`Choice::DeadReckoning`](super::Choice), from the states that they said to send, and look at
-//! how far it is from the truth. What they do not know is what was lost on the way, and what is
-//! shown while a correction is closed.
+//! A sender need not send what its receiver expects anyway. These compute the forecast of
+//! [`Choice::DeadReckoning`](super::Choice) from the states that they said to send, and compare it
+//! with the truth. They do not know of losses and of corrections under way.
 //!
-//! They are plain state machines: asked with the truth at whatever times they are asked, they say
-//! whether it is to be sent, and take it for sent if so.
+//! They are state machines: given the truth at any times, they say whether to send it, and then
+//! take it for sent.
 
 use std::fmt::Debug;
 
@@ -18,15 +16,15 @@ use crate::fields::Values;
 
 /// Decides when a state is sent.
 pub trait Sending: Debug + Send {
-    /// Whether the state at a time, in seconds of server time, is to be sent; if so, it counts as
-    /// sent. Times do not fall. What is no number is not sent.
+    /// Tells whether to send the state of a time, in seconds of server time; if so, it counts as
+    /// sent. Times do not fall; nonsense is not sent.
     fn is_due(&mut self, time: f64, values: &Values) -> bool;
 }
 
 /// The greatest multiple of the interval that [`Predictable`] waits.
 pub const STRETCH_MAX: f64 = 8.0;
 
-/// By how many seconds something may come before its time: ticks are whole microseconds.
+/// Seconds of tolerance: ticks are whole microseconds.
 const EARLY_SECS: f64 = 1e-6;
 
 /// Each interval.
@@ -37,8 +35,7 @@ pub struct Every {
 }
 
 impl Every {
-    /// Each so many seconds, on average: when asked less often than that, or at other times, it
-    /// keeps the pace.
+    /// Each so many seconds on average, at whatever times it is asked.
     pub fn new(interval: f64) -> Self {
         Self { interval: interval.max(0.0), next: None }
     }
@@ -80,9 +77,8 @@ impl Reckoning {
         Self { sent: Track::new(shape), tolerance }
     }
 
-    /// Seconds since the newest state was sent, and how far off the receiver is, as a part of what
-    /// is tolerated; none if nothing was sent yet. A change of what moves in steps is infinitely
-    /// far.
+    /// Seconds since the newest state was sent, and the receiver's error as a part of the
+    /// tolerance, infinite for a change of a step; none before the first state.
     fn error(&self, time: f64, values: &Values) -> Option<(f64, f64)> {
         let newest = self.sent.newest()?;
         let shape = self.sent.shape();
@@ -126,11 +122,11 @@ impl Reckoning {
     }
 }
 
-/// When the receiver is off by more than is tolerated, when something changed that cannot be
+/// When the receiver's error exceeds the tolerance, when something changed that cannot be
 /// extrapolated, and at the latest after a heartbeat.
 ///
-/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. What stands or moves uniformly is sent
-/// once in a heartbeat, which is less than the receiver's horizon ([`RECKONED_SECS`]).
+/// Source: DIS (IEEE 1278.1); the thesis, section 2.2.2. Uniform motion is sent once a heartbeat,
+/// which is less than the receiver's horizon ([`RECKONED_SECS`]).
 #[derive(Clone, Debug)]
 pub struct Threshold {
     reckoning: Reckoning,
@@ -158,27 +154,24 @@ impl Sending for Threshold {
     }
 }
 
-/// As often as the thing is unpredictable: each interval if the receiver errs much, and up to
-/// [`STRETCH_MAX`] intervals apart if it does not.
+/// As often as the thing is unpredictable: each interval, or up to [`STRETCH_MAX`] intervals apart.
 ///
-/// Source: the thesis asks for it as future work (section 4.4). A forecast at constant rate errs
-/// by about the square of its age; so a running mean of the error over the square of the age says
-/// after what time the tolerance will be reached, and that is when the next state is sent, or
-/// sooner if the error has come already.
+/// Source: future work of the thesis (section 4.4). A forecast at constant rate errs by about the
+/// square of its age; so a running mean of the error over the squared age predicts the time at
+/// which the tolerance is reached. The next state is sent then, or when the error comes sooner.
 #[derive(Clone, Debug)]
 pub struct Predictable {
     reckoning: Reckoning,
     interval: f64,
-    /// Running mean of the error, as a part of what is tolerated, over the square of the age in
-    /// seconds.
+    /// Running mean of the error, as a part of the tolerance, over the squared age in seconds.
     growth: f64,
 }
 
 /// Weight of the newest error in the mean. Arbitrary.
 const GROWTH_GAIN: f64 = 0.3;
 
-/// The greatest growth that counts, so that one teleport does not decide for long: a tolerance in
-/// a hundredth of a second.
+/// Greatest growth that counts, so that one teleport does not decide for long: the tolerance in a
+/// hundredth of a second.
 const GROWTH_MAX: f64 = 1e4;
 
 impl Predictable {

@@ -1,11 +1,9 @@
-//! Corrections and changes of how something is shown, hidden: what is drawn keeps its position and
-//! slides to the truth.
+//! Hides corrections and changes of method: the picture keeps its position and slides to the truth.
 
 use crate::fields::{Field, Motion, Values, wrapped};
 use crate::limits::FIELDS_MAX;
 
-/// Difference of the drawn values from the predicted ones. Only drawing sees it; it decays to
-/// exactly nothing.
+/// Difference of the drawn values from the true ones; it decays to exactly nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct RenderError(Values);
 
@@ -14,8 +12,8 @@ impl RenderError {
     /// second, the time that the asteroid shooter speaks of (its own 1/12 a frame leaves a third).
     pub const HALF_LIFE_SECS: f32 = 0.06;
 
-    /// The prediction was corrected from `before` to `after`. A correction inside another one
-    /// starts from what was drawn. Beyond a field's snap distance, everything is shown at once.
+    /// Takes in a correction from `before` to `after`, on top of the present error. Beyond a
+    /// field's snap distance the truth is shown at once.
     pub fn correct(&mut self, fields: &[Field], before: &Values, after: &Values) {
         for ((error, field), (before, after)) in
             self.0.iter_mut().zip(fields).zip(before.iter().zip(after))
@@ -38,7 +36,7 @@ impl RenderError {
         self.0 = [0.0; FIELDS_MAX];
     }
 
-    /// Lets `secs` pass. An error below half a step of the field's grid is none.
+    /// Lets `secs` pass. An error below half a grid step is none.
     pub fn decay(&mut self, fields: &[Field], secs: f32) {
         let keep = (-secs.max(0.0) / Self::HALF_LIFE_SECS).exp2();
         for (error, field) in self.0.iter_mut().zip(fields) {
@@ -46,9 +44,9 @@ impl RenderError {
         }
     }
 
-    /// The same for something that moves by `rates`, its fields' units a second: what is drawn
-    /// ahead of its position waits for it, slower than it moves, rather than going back; unless it is
-    /// so slow that it would wait for too long.
+    /// Lets `secs` pass for something that moves by `rates`, its fields' units a second: drawn
+    /// ahead of its position, it slows down and waits rather than going back, unless it is too
+    /// slow.
     pub fn decay_on_the_way(&mut self, fields: &[Field], secs: f32, rates: &[f64; FIELDS_MAX]) {
         let before = self.0;
         self.decay(fields, secs);
@@ -67,11 +65,10 @@ impl RenderError {
         }
     }
 
-    /// By how much of its speed something slows down that waits. Arbitrary: more looks like a
-    /// stop, less takes long.
+    /// Part of its speed by which a waiting thing slows down. Arbitrary: more looks like a stop.
     pub const WAIT: f32 = 0.6;
-    /// Time in seconds in which half of an error is gone at the latest. Arbitrary: what moves 1.4
-    /// times its error a second never goes back.
+    /// Longest half-life of an error in seconds. Arbitrary: what moves 1.4 times its error a second
+    /// never goes back.
     pub const WAIT_HALF_LIFE_SECS: f32 = 0.5;
 
     /// The values to draw.
@@ -89,7 +86,7 @@ impl RenderError {
         drawn
     }
 
-    /// Whether there is none.
+    /// Tells whether there is none.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|error| *error == 0.0)
     }

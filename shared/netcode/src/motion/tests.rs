@@ -1,4 +1,4 @@
-//! What holds for every method.
+//! Properties of all methods.
 
 mod around;
 mod methods;

@@ -2,97 +2,99 @@
 
 use std::collections::VecDeque;
 
-use super::rotation::{self, Four, four};
+use super::rotation::{self, four, length};
 use crate::fields::{Field, Motion, Values, way_around};
 use crate::limits::FIELDS_MAX;
 
-/// Where an entity is, in its fields' units: one coordinate a field. What goes around is
-/// unwrapped: angles go on beyond a turn, places beyond the period; neighbouring quaternions have
-/// the same sign. Fields that do not move by themselves have coordinate 0.
+/// Position of an entity, one coordinate a field, in its units. Wrapping fields are unwrapped, and
+/// neighbouring quaternions have the same sign. Fields that change in steps have 0.
 pub type Coords = [f64; FIELDS_MAX];
 
-/// Change of a field between two states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    Line,
-    Turn,
-    /// A component of a unit quaternion: moves, and is brought back to unit length when shown.
-    Unit,
-    Step,
+/// A set of fields, by their positions.
+#[derive(Clone, Copy, Debug)]
+struct FieldSet(u32);
+
+const _: () = assert!(FIELDS_MAX <= 32, "a set has a bit for each field");
+
+impl FieldSet {
+    fn of(positions: impl Iterator<Item = usize>) -> Self {
+        Self(positions.fold(0, |all, at| all | 1 << at))
+    }
+
+    fn contains(self, at: usize) -> bool {
+        self.0 >> at & 1 == 1
+    }
+
+    /// All, rising.
+    fn iter(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let at = left.trailing_zeros() as usize;
+            left &= left.checked_sub(1)?;
+            Some(at)
+        })
+    }
 }
 
 /// Motion of a kind of entity, by its field table.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     fields: &'static [Field],
-    sorts: [Sort; FIELDS_MAX],
+    /// For each field the one that says how fast it changes.
     rates: [Option<usize>; FIELDS_MAX],
-    /// What is asked in each frame, worked out once: places of the fields that move, and how many.
-    moving: ([u8; FIELDS_MAX], usize),
-    /// Of the first components of quaternions.
-    rotations: ([u8; FIELDS_MAX / 4], usize),
-    /// Of the angles.
-    turns: ([u8; FIELDS_MAX], usize),
-    /// Of all that goes around, angles and places.
-    around: ([u8; FIELDS_MAX], usize),
-    /// After how much that begins anew; 0 for the rest.
+    moving: FieldSet,
+    /// First components of unit quaternions, of four fields each.
+    rotations: FieldSet,
+    turns: FieldSet,
+    /// Fields that wrap, angles and positions.
+    around: FieldSet,
+    /// Periods of those that wrap; 0 for the rest.
     periods: [f64; FIELDS_MAX],
-    /// The least and the greatest values.
+    /// Least and greatest values.
     ranges: [(f64, f64); FIELDS_MAX],
 }
 
-/// Writes places down from first to last, as far as there is room.
-fn listed<const N: usize>(positions: impl Iterator<Item = usize>) -> ([u8; N], usize) {
-    let mut list = ([0; N], 0);
-    for (to, position) in list.0.iter_mut().zip(positions) {
-        // There are fewer than 256 fields.
-        *to = position as u8;
-        list.1 += 1;
+/// Turns a quaternion to the side of another; returns whether it was on the opposite one.
+fn face(four: &mut [f64], to: &[f64]) -> bool {
+    let opposite = four.iter().zip(to).map(|(a, b)| a * b).sum::<f64>() < 0.0;
+    if opposite {
+        four.iter_mut().for_each(|part| *part = -*part);
     }
-    list
-}
-
-/// The reverse.
-fn unlisted<const N: usize>(list: &([u8; N], usize)) -> impl Iterator<Item = usize> + '_ {
-    list.0[..list.1].iter().map(|position| usize::from(*position))
+    opposite
 }
 
 impl Shape {
-    /// Of a field table.
+    /// The motion of a field table.
     pub fn new(fields: &'static [Field]) -> Self {
-        let mut sorts = [Sort::Step; FIELDS_MAX];
         let mut rates = [None; FIELDS_MAX];
-        for ((sort, rate), field) in sorts.iter_mut().zip(&mut rates).zip(fields) {
-            *sort = match field.motion {
-                Motion::Linear | Motion::Wrap => Sort::Line,
-                Motion::Angle => Sort::Turn,
-                Motion::Unit => Sort::Unit,
-                Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest => Sort::Step,
-            };
-            *rate = field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
-        }
         let mut ranges = [(0.0, 0.0); FIELDS_MAX];
         let mut periods = [0.0; FIELDS_MAX];
-        for ((range, period), field) in ranges.iter_mut().zip(&mut periods).zip(fields) {
-            *period = f64::from(field.period().unwrap_or(0.0));
-            let most =
+        for (at, field) in fields.iter().enumerate() {
+            rates[at] =
+                field.moved_by.and_then(|by| fields.iter().position(|field| field.name == by));
+            periods[at] = f64::from(field.period().unwrap_or(0.0));
+            let span =
                 f64::from((1_u32 << field.bits) - 1) / f64::from(1_u32 << field.fraction_bits);
-            *range = (f64::from(field.min), f64::from(field.min) + most);
+            ranges[at] = (f64::from(field.min), f64::from(field.min) + span);
         }
-        let of = |sort| (0..fields.len()).filter(move |at| sorts[*at] == sort);
-        let moving = listed((0..fields.len()).filter(|at| sorts[*at] != Sort::Step));
+        let fields_with = |of: fn(&Motion) -> bool| {
+            FieldSet::of((0..fields.len()).filter(|at| of(&fields[*at].motion)))
+        };
+        let moving = fields_with(|motion| {
+            !matches!(motion, Motion::Step | Motion::Cut | Motion::Largest | Motion::Smallest)
+        });
+        let units = fields_with(|motion| *motion == Motion::Unit);
         let mut next = 0;
-        let rotations = listed(of(Sort::Unit).filter(|at| {
-            let four =
-                *at >= next && sorts.get(*at..at + 4).is_some_and(|four| four == [Sort::Unit; 4]);
-            if four {
+        let rotations = FieldSet::of(units.iter().filter(|at| {
+            let whole = *at >= next && (*at..at + 4).all(|at| units.contains(at));
+            if whole {
                 next = at + 4;
             }
-            four
+            whole
         }));
-        let turns = listed(of(Sort::Turn));
-        let around = listed((0..fields.len()).filter(|at| periods[*at] > 0.0));
-        Self { fields, sorts, rates, moving, rotations, turns, around, periods, ranges }
+        let turns = fields_with(|motion| *motion == Motion::Angle);
+        let around = fields_with(|motion| matches!(motion, Motion::Angle | Motion::Wrap));
+        Self { fields, rates, moving, rotations, turns, around, periods, ranges }
     }
 
     /// The field table.
@@ -101,64 +103,60 @@ impl Shape {
     }
 
     /// The fields that move, by their positions.
-    pub fn moving(&self) -> impl Iterator<Item = usize> + '_ {
-        unlisted(&self.moving)
+    pub fn moving(&self) -> impl Iterator<Item = usize> + use<> {
+        self.moving.iter()
     }
 
-    /// Whether anything moves at all.
+    /// Tells whether anything moves at all.
     pub fn moves(&self) -> bool {
-        self.moving.1 > 0
+        self.moving.0 != 0
     }
 
-    /// Places of the first components of quaternions, of four fields each.
-    pub fn rotations(&self) -> impl Iterator<Item = usize> + '_ {
-        unlisted(&self.rotations)
+    /// Positions of the first components of quaternions, of four fields each.
+    pub fn rotations(&self) -> impl Iterator<Item = usize> + use<> {
+        self.rotations.iter()
     }
 
-    /// Places of the angles, in turns.
-    pub fn turns(&self) -> impl Iterator<Item = usize> + '_ {
-        unlisted(&self.turns)
+    /// Positions of the angles, in turns.
+    pub fn turns(&self) -> impl Iterator<Item = usize> + use<> {
+        self.turns.iter()
     }
 
-    /// Coordinates of a state that follows one with the coordinates `before`: what goes around
-    /// goes the shorter way on from there, quaternions keep their sign.
+    /// Coordinates of a state after one with the coordinates `before`: wrapping fields go the
+    /// shorter way on, quaternions keep their sign.
     pub fn coords(&self, values: &Values, before: Option<&Coords>) -> Coords {
         let mut coords = [0.0; FIELDS_MAX];
         for at in self.moving() {
             coords[at] = f64::from(values[at]);
         }
         if let Some(before) = before {
-            for at in unlisted(&self.around) {
+            for at in self.around.iter() {
                 let period = self.periods[at];
                 let from = before[at].rem_euclid(period) as f32;
                 let way = f64::from(way_around(from, values[at], period as f32));
-                // By whole periods, so that nothing is rounded however long it goes on.
+                // By whole periods, without rounding.
                 coords[at] += ((before[at] + way - coords[at]) / period).round() * period;
             }
             for at in self.rotations() {
-                let four = at..at + 4;
-                let pairs = coords[four.clone()].iter().zip(&before[four.clone()]);
-                if pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                    coords[four].iter_mut().for_each(|part| *part = -*part);
-                }
+                face(&mut coords[at..at + 4], &before[at..at + 4]);
             }
         }
         coords
     }
 
-    /// The position of the field that says by how much one changes in a second, if there is one.
+    /// Position of the field that states the rate of another, if there is one.
     pub fn stated(&self, at: usize) -> Option<usize> {
         self.rates.get(at).copied().flatten()
     }
 
-    /// Whether one only says how another moves: it moves too, but is seldom drawn.
+    /// Tells whether a field only says how another moves: it moves too, but is seldom drawn.
     pub fn is_rate(&self, at: usize) -> bool {
         self.rates[..self.fields.len()].contains(&Some(at))
     }
 
-    /// Whether one is an angle, in turns.
+    /// Tells whether a field is an angle, in turns.
     pub fn is_turn(&self, at: usize) -> bool {
-        self.sorts.get(at) == Some(&Sort::Turn)
+        self.turns.contains(at)
     }
 
     /// The distance between two points of a field's grid, in its units.
@@ -171,27 +169,23 @@ impl Shape {
         self.ranges[at]
     }
 
-    /// Brings coordinates of one track to others' side: what goes around by whole periods,
-    /// quaternions by their sign, and with these the rate. Which side it is may change when a
-    /// state comes late.
+    /// Brings coordinates of one track to the side of others: wrapping ones by whole periods,
+    /// quaternions and their rates by their sign. A late state may change the side.
     pub fn align(&self, position: &mut Coords, rate: &mut Coords, to: &Coords) {
-        for at in unlisted(&self.around) {
+        for at in self.around.iter() {
             let period = self.periods[at];
             position[at] += ((to[at] - position[at]) / period).round() * period;
         }
         for at in self.rotations() {
-            let four = at..at + 4;
-            let pairs = position[four.clone()].iter().zip(&to[four.clone()]);
-            if pairs.map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                position[four.clone()].iter_mut().for_each(|part| *part = -*part);
-                rate[four].iter_mut().for_each(|part| *part = -*part);
+            if face(&mut position[at..at + 4], &to[at..at + 4]) {
+                rate[at..at + 4].iter_mut().for_each(|part| *part = -*part);
             }
         }
     }
 
-    /// Makes coordinates such as may be shown: within what the fields can hold, what goes around
-    /// within [`TURNS_MAX`] periods of the newest state, quaternions of unit length. What is no
-    /// number is as in the newest state.
+    /// Makes coordinates fit to be shown: within the fields' ranges, wrapping ones within
+    /// [`TURNS_MAX`] periods of the newest state, quaternions of unit length. For no number it
+    /// takes the newest state's.
     pub fn tame(&self, position: &mut Coords, newest: &Coords) {
         for at in self.moving() {
             let (least, most) = self.ranges[at];
@@ -200,13 +194,11 @@ impl Shape {
                 period => (newest[at] - TURNS_MAX * period, newest[at] + TURNS_MAX * period),
             };
             let value = position[at];
-            // As `clamp`, but for its check of the ends: this is done for every field in every
-            // frame.
+            // Faster than `clamp`: this is done for every field in every frame.
             let tamed = value.max(least).min(most);
             position[at] = if value.is_finite() { tamed } else { newest[at] };
         }
         for at in self.rotations() {
-            let length = |four: &Four| four.iter().map(|part| part * part).sum::<f64>().sqrt();
             let mut parts = four(&position[at..]);
             if length(&parts) < 1e-3 {
                 parts = four(&newest[at..]);
@@ -219,14 +211,14 @@ impl Shape {
         }
     }
 
-    /// The values to draw at some coordinates; what moves in steps is as in `steps`.
+    /// The values to draw at some coordinates, with the steps of `steps`.
     pub fn values(&self, coords: &Coords, steps: &Values) -> Values {
         let mut coords = *coords;
         for at in self.rotations() {
-            let four = &mut coords[at..at + 4];
-            let length = four.iter().map(|part| part * part).sum::<f64>().sqrt();
+            let parts = four(&coords[at..]);
+            let length = length(&parts);
             if length > 1e-6 {
-                four.iter_mut().for_each(|part| *part /= length);
+                coords[at..at + 4].copy_from_slice(&parts.map(|part| part / length));
             }
         }
         let mut values = *steps;
@@ -255,9 +247,8 @@ pub struct Knot {
     pub values: Values,
     /// Its coordinates.
     pub position: Coords,
-    /// By how much they change in a second: where another field says so, that; else as from the
-    /// knot before, and 0 for the first. Rotations as if they turned uniformly from the knot
-    /// before.
+    /// Change of the coordinates a second: as another field states it, else since the knot before,
+    /// 0 for the first. Rotations as if they turned uniformly.
     pub rate: Coords,
 }
 
@@ -268,11 +259,11 @@ pub struct Track {
     knots: VecDeque<Knot>,
 }
 
-/// Turns, or periods, that what goes around is shown from the newest state's at most. Arbitrary;
-/// what spins 60 times a second stays within for a second.
+/// Most periods from the newest state at which wrapping fields are shown. Arbitrary; 60 turns a
+/// second stay within for a second.
 pub const TURNS_MAX: f64 = 64.0;
 
-/// Knots that are kept: more than half a second of them at the fastest rate. The oldest go first.
+/// Knots that are kept: half a second of them at the fastest rate, and more. The oldest go first.
 pub(crate) const KNOTS_MAX: usize = 80;
 
 impl Track {
@@ -286,8 +277,8 @@ impl Track {
         &self.shape
     }
 
-    /// A state came. Returns whether it is the newest: one that was overtaken takes its place
-    /// among the older ones; one whose time is there already, or that is no number, is left out.
+    /// Takes in a state; returns whether it is the newest. Overtaken ones take their place; a
+    /// second one of a time, or nonsense, is left out.
     pub fn push(&mut self, time: f64, arrival: f64, values: &Values) -> bool {
         let numbers = time.is_finite() && arrival.is_finite();
         if !numbers || !values.iter().all(|value| value.is_finite()) {
@@ -337,8 +328,7 @@ impl Track {
         }
     }
 
-    /// Drops what lies before a time, except for the few knots before it that methods look back
-    /// on.
+    /// Drops what lies before a time, except for the knots that methods look back on.
     pub fn forget_before(&mut self, time: f64) {
         /// As many as any method looks back on.
         const LOOK_BACK: usize = 8;

@@ -1,16 +1,16 @@
-//! Waypoints: at each arrival, from where the thing is shown to where it is expected at the next one.
+//! Waypoints: at each arrival, from the shown position to the one expected at the next arrival.
 //!
-//! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, whose program Cursorsimulation shows things
-//! this way. It has two stages, of which any can be combined with any:
+//! Source: the thesis, sections 2.3.1, 2.3.2 and 4.3, and its program Cursorsimulation. There are
+//! two stages, of which any can be combined with any:
 //!
-//! 1. An [`Extrapolator`] says where the thing will be when the next state comes, one interval
-//!    ([`Moment::interval`], or [`Method::expect`] since) after the arrival `a` of the last one. That
-//!    is the *target*. A caller who averages past arrivals has what the thesis calls time history.
-//! 2. A [`Joining`] leads from the *start*, where the thing is shown at `a`, to the target.
+//! 1. An [`Extrapolator`] gives the *target*: the position when the next state comes, one interval
+//!    ([`Moment::interval`](super::Moment), or [`Method::expect`]) after the last arrival. A caller
+//!    who averages past arrivals has the thesis's time history.
+//! 2. A [`Joining`] leads from the *start*, the position shown at the arrival, to the target.
 //!
 //! With `P1` the start, `P2` the target, `P0` the start of the segment before, `u` the part of the
-//! interval that has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with these
-//! tangents by `u`; a *jump* is on the forecast from each arrival on:
+//! interval that has passed and `d = P2 - P1`, every joining is the cubic from `P1` to `P2` with
+//! these tangents by `u`; a *jump* is on the forecast from each arrival on:
 //!
 //! | joining | at the start | at the target |
 //! |---|---|---|
@@ -19,27 +19,24 @@
 //! | Hermite | the velocity shown | that of the parabola through the three, at their times |
 //! | cubic spline, eq. 2.19 | the velocity shown | the forecast's |
 //!
-//! Catmull-Rom is as the thesis has it, uniform whatever the times are, with the indices and the sign
-//! of equation 2.2 mended. It keeps a straight track but not its pace unless states come an interval
-//! apart, and overshoots where `P0` to `P1` is long and `P1` to `P2` short. Hermite's end formula is
-//! the same at equal steps, and keeps uniform motion at any spacing. Where the forecast is straight,
-//! the cubic spline is the same curve as [`Choice::CubicSpline`](super::Choice).
+//! Catmull-Rom is the thesis's, uniform whatever the times, with the indices and the sign of
+//! equation 2.2 mended. It overshoots where `P0` to `P1` is long and `P1` to `P2` short. Hermite's
+//! end formula is the same at equal steps, and keeps uniform motion at any spacing. On a straight
+//! forecast the cubic spline is the curve of [`Choice::CubicSpline`](super::Choice).
 //!
-//! If no state comes by then, the thing goes on along the forecast, on which the target lies, up to
-//! the horizon. The first state is shown along its forecast. A gap beyond a field's snap distance is
-//! not hidden. Position is continuous but for that and for jumps; velocity is at arrivals for Hermite
-//! and the cubic spline, and for the latter at the target too.
+//! Without a new state the thing goes on along the forecast, up to the horizon. The first state is
+//! shown along its forecast. A gap beyond a field's snap distance is not hidden. Position is
+//! continuous except for that and for jumps; velocity is at arrivals for Hermite and the cubic
+//! spline, for the latter at the target too.
 
-use super::ease::limited;
-use super::eased::{begin, finish, present};
 pub use super::extrapolator::Extrapolator;
 use super::fir::SPAN_MIN;
 use super::forecast::{Forecast, SLOWING_SECS};
 use super::forecaster::Forecaster;
 use super::interpolators::{hermite_slopes, hermite_weights};
-use super::method::{HORIZON_SECS, Method, Moment, Rules, Shown, Timeline};
-use super::track::TURNS_MAX;
-use super::track::{Coords, Knot, Shape, Track};
+use super::method::{HORIZON_SECS, Method, Rules};
+use super::present::{Drawing, LastFrame, Present};
+use super::track::{Coords, Knot, Shape, TURNS_MAX, Track};
 use crate::limits::FIELDS_MAX;
 
 mod joining;
@@ -48,15 +45,14 @@ mod tests;
 
 pub use joining::Joining;
 
-/// Bounds of a horizon in seconds: it takes a twentieth to come to a stop, and no network that the
-/// laboratory makes of latency and jitter, with updates as seldom as they can be, is so slow that
-/// the other is reached.
+/// Bounds of a horizon in seconds: a stop takes a twentieth, and no network of the laboratory is so
+/// slow that the other is reached.
 pub const HORIZON_BOUNDS: (f64, f64) = (SLOWING_SECS, 20.0);
 
 /// A new method made of the two stages, for one entity. It extrapolates so many seconds beyond the
-/// newest state, within [`HORIZON_BOUNDS`].
+/// newest state, within [`HORIZON_BOUNDS`]; for a horizon that is no number [`HORIZON_SECS`].
 pub fn waypoints(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Box<dyn Method> {
-    Box::new(Waypoints::new(extrapolator, joining, horizon))
+    Box::new(Present::new(Waypoints::new(extrapolator, joining, horizon)))
 }
 
 /// See the module.
@@ -66,10 +62,6 @@ struct Waypoints {
     joining: Joining,
     forecast: Option<Forecast>,
     leg: Option<Leg>,
-    /// The last frame's time.
-    frame: Option<f64>,
-    /// The interval as last given, within bounds; anything before the first frame.
-    interval: f64,
 }
 
 /// The picture from one arrival to the next.
@@ -89,14 +81,14 @@ struct Segment {
     /// Seconds that it takes.
     over: f64,
     target: Coords,
-    /// By how much it would change over the whole of it if it went on as it leaves.
+    /// Change over the whole segment at the rate of its start.
     leave: Coords,
-    /// The same as it arrives.
+    /// Change over the whole segment at the rate of its end.
     arrive: Coords,
 }
 
 impl Leg {
-    /// The segment and the part of it that has passed, unless it is over since so many seconds.
+    /// The segment and the passed part of it, unless it ended more than `since` seconds ago.
     fn segment(&self, time: f64, since: f64) -> Option<(&Segment, f64)> {
         let segment = self.segment.as_ref()?;
         let passed = time - self.begin;
@@ -135,7 +127,7 @@ impl Leg {
     }
 }
 
-/// A change over one segment, within what a field can hold; what is no number came of nonsense.
+/// A change over one segment, bounded by the field's range; 0 for no number.
 fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
     let (least, most) = shape.range(at);
     let period = shape.fields()[at].period();
@@ -144,41 +136,19 @@ fn bounded(shape: &Shape, at: usize, change: f64) -> f64 {
 }
 
 impl Waypoints {
-    /// The horizon is kept within [`HORIZON_BOUNDS`]; if it is no number, it is the usual one.
     fn new(extrapolator: Extrapolator, joining: Joining, horizon: f64) -> Self {
         let (least, most) = HORIZON_BOUNDS;
         let horizon = if horizon.is_nan() { HORIZON_SECS } else { horizon.clamp(least, most) };
         let forecaster = Forecaster::new(extrapolator, horizon);
-        Self { forecaster, joining, forecast: None, leg: None, frame: None, interval: 1.0 }
+        Self { forecaster, joining, forecast: None, leg: None }
     }
 
-    fn learn(&mut self, track: &Track, rules: &dyn Rules) {
-        let Some(newest) = track.newest() else { return };
-        if self.forecast.as_ref().is_some_and(|forecast| forecast.time == newest.time) {
-            return;
-        }
-        let next = self.forecaster.forecast(track, newest, rules, self.interval);
-        let leg = match (&self.forecast, &self.leg, self.frame) {
-            (Some(old), Some(leg), Some(shown)) => {
-                let begin = begin(newest.arrival, shown);
-                self.next_leg(track, rules, begin, (old, leg), (newest, &next))
-            }
-            // Nothing was shown yet.
-            _ => {
-                let begin = newest.arrival;
-                Leg { begin, start: next.at(track.shape(), rules, begin), segment: None }
-            }
-        };
-        self.leg = Some(leg);
-        self.forecast = Some(next);
-    }
-
-    /// From where the old leg leads to by its beginning.
+    /// A leg that goes on from the old one.
     fn next_leg(
         &self,
         track: &Track,
         rules: &dyn Rules,
-        begin: f64,
+        (begin, over): (f64, f64),
         (old, leg): (&Forecast, &Leg),
         (newest, next): (&Knot, &Forecast),
     ) -> Leg {
@@ -202,7 +172,7 @@ impl Waypoints {
         if self.joining == Joining::Jump || shape.moving().any(snaps) {
             return Leg { begin, start: here, segment: None };
         }
-        let (over, span) = (self.interval, begin - leg.begin);
+        let span = begin - leg.begin;
         let due = begin + over;
         let mut target = next.at(shape, rules, due);
         shape.tame(&mut target, &newest.position);
@@ -234,35 +204,37 @@ impl Waypoints {
     }
 }
 
-impl Method for Waypoints {
-    fn timeline(&self) -> Timeline {
-        Timeline::Present
-    }
-
-    fn observe(&mut self, track: &Track, rules: &dyn Rules) {
-        self.learn(track, rules);
-    }
-
-    fn expect(&mut self, interval: f64) {
-        self.interval = limited(interval);
-    }
-
-    fn show(&mut self, track: &Track, at: Moment, rules: &dyn Rules) -> Shown {
-        if self.frame.is_none() {
-            self.interval = limited(at.interval);
-            if self.forecaster.is_even() {
-                // How long a step is was not known until now.
-                self.forecast = None;
+impl Drawing for Waypoints {
+    fn learn(&mut self, track: &Track, newest: &Knot, rules: &dyn Rules, last: LastFrame) {
+        let next = self.forecaster.forecast(track, newest, rules, last.interval);
+        let leg = match (&self.forecast, &self.leg, last.begin(newest)) {
+            (Some(old), Some(leg), Some(begin)) => {
+                let times = (begin, last.interval);
+                self.next_leg(track, rules, times, (old, leg), (newest, &next))
             }
-        }
-        self.learn(track, rules);
-        let now = present(track, at.now);
-        self.frame = Some(now);
-        self.interval = limited(at.interval);
-        let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
-            return Shown { position: [0.0; FIELDS_MAX], starved: true };
+            // Nothing was shown yet.
+            _ => {
+                let begin = newest.arrival;
+                Leg { begin, start: next.at(track.shape(), rules, begin), segment: None }
+            }
         };
-        let position = leg.position(track.shape(), rules, forecast, now);
-        finish(track, now, forecast.horizon, position)
+        self.leg = Some(leg);
+        self.forecast = Some(next);
+    }
+
+    fn handle_interval(&mut self, _interval: f64) -> bool {
+        // The length of a step was not known until now.
+        self.forecaster.is_even()
+    }
+
+    fn position(&self, shape: &Shape, rules: &dyn Rules, now: f64) -> Coords {
+        let (Some(forecast), Some(leg)) = (&self.forecast, &self.leg) else {
+            return [0.0; FIELDS_MAX];
+        };
+        leg.position(shape, rules, forecast, now)
+    }
+
+    fn horizon(&self) -> f64 {
+        self.forecaster.horizon
     }
 }

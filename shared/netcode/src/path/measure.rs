@@ -53,8 +53,7 @@ impl Meter {
     }
 }
 
-/// Least value of the last one to two halves of a window; older ones are forgotten, as LEDBAT does
-/// with its base delay (RFC 6817, 2.4.2).
+/// Least value of the last one to two halves of a window, as LEDBAT's base delay (RFC 6817, 2.4.2).
 #[derive(Clone, Copy, Debug)]
 struct WindowMin {
     half: Micros,
@@ -118,7 +117,7 @@ pub(super) struct RoundTrips {
 
 /// Half of the time for which the shortest round trip counts as an empty path's.
 const BASE_HALF: Micros = Micros::from_ms(5000);
-/// Half of the time for which the shortest counts as the present one, so that jitter is no queue
+/// Half of the time of the present round trip, which is the shortest, so that jitter is no queue
 /// (the current filter of RFC 6817). Three snapshots at 30 Hz; arbitrary.
 const RECENT_HALF: Micros = Micros::from_ms(150);
 

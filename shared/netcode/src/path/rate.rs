@@ -1,31 +1,27 @@
 //! Bytes that a client's next snapshot may take: a rate that adapts to the path, and a token
 //! bucket that keeps to it.
 //!
-//! A game's traffic is limited by what there is to tell, and is worth nothing when it comes late.
-//! So the aim is not to fill the path, but not to wait in a queue of the stream's own, and not to
-//! send what a narrow path drops. Two signs tell of these:
+//! A game's traffic is limited by what there is to tell, and is worthless when it comes late. So
+//! the aim is not to fill the path, but to wait in no queue of the stream's own and to send nothing
+//! that a narrow path drops. Two signs tell of these:
 //!
-//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817, whose windowed minimum
-//!   this uses, so that a longer route is forgotten).
-//! - Packets are lost. On wireless links that is no congestion: sending less would lose the same
-//!   share. So a share is tolerated (as in GCC, draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698),
-//!   and more is put on trial.
+//! - The round trip exceeds its recent minimum: a queue (LEDBAT, RFC 6817).
+//! - Packets are lost. Wireless links lose a share at any rate, so a share is tolerated (as in GCC,
+//!   draft-ietf-rmcat-gcc-02, 6, and NADA, RFC 8698), and more is put on trial.
 //!
-//! A sign does not tell who caused it: this stream, others, or the path. So each one starts a
-//! *trial*: the rate falls below what arrived of late. If the stream was the cause, the queue
-//! shrinks or the losses end. The rate then stays below what the path carried and grows again,
-//! slowly at first and ever faster, so that it approaches the old limit carefully and soon passes
-//! it when the limit has gone (the shape of CUBIC, RFC 9438). If nothing changes, the rate returns
-//! to what it was, and what was seen counts as the path's own round trip or loss. Such experiments
-//! are PCC's idea (Dong et al., NSDI 2015). Decreases are multiplicative, as they must be for
-//! streams to come to share a path (Chiu and Jain, 1989).
+//! A sign does not tell whether this stream, others, or the path caused it. So each starts a
+//! *trial*: the rate falls below what arrived lately. If the queue shrinks or the losses end, the
+//! rate stays below what the path carried and grows again, slowly at first and ever faster, so that
+//! it soon passes a limit that has gone (the shape of CUBIC, RFC 9438). If nothing changes, the
+//! rate returns, and the sign counts as the path's own round trip or loss. Such experiments are
+//! PCC's idea (Dong et al., NSDI 2015). Decreases are multiplicative, so that streams come to share
+//! a path (Chiu and Jain, 1989).
 //!
-//! Tests on simulated paths hold it to this: 5 to 10 % of random or bursty loss leave 80 % or more
-//! of what is wanted. Behind a narrow path 70 % or more of it are used, and the queue ends no
-//! longer than two intervals besides the snapshot's own passing. Without a queue, less than 5 %
-//! are lost in the end. A path that opens is used fully within 20 s. Bursty losses of some 15 %
-//! together with wide jitter cost up to a third. Figures without a source are arbitrary, and tuned
-//! on these paths.
+//! Tests on simulated paths hold it to this: 5 to 10 % of random or bursty loss leave 80 % of what
+//! is wanted. Behind a narrow path 70 % of it are used, the queue ends no longer than two intervals
+//! besides the snapshot's own passing, and without a queue less than 5 % are lost. A path that
+//! opens is used fully within 20 s. Bursty losses of some 15 % with wide jitter cost up to a third.
+//! Figures without a source are arbitrary, and tuned on these paths.
 //!
 //! *Invariants:* over any second at most the greatest rate and [`SNAPSHOT_BURST_BYTES`] are spent,
 //! if nobody sends more than what is available; and each snapshot may take [`SNAPSHOT_BYTES_MIN`].
@@ -37,8 +33,7 @@ use super::measure::{Best, Meter, RoundTrips};
 use crate::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_BURST_BYTES, SNAPSHOT_BYTES_MIN};
 use crate::time::{LocalTime, Micros};
 
-/// Bytes a second at the start, to which the rate may always grow: any path that games are played
-/// over carries that.
+/// Bytes a second at the start, to which the rate may always grow: any path of games carries them.
 const START_RATE: u64 = 30_000;
 /// Interval of the rate's steps.
 const STEP: Micros = Micros::from_ms(50);
@@ -49,23 +44,20 @@ const GROWTH_MIN: u64 = 5_000;
 const GROWTH_MAX: u64 = 500_000;
 /// Part of the growth that each step adds to it: 1.5 times a second.
 const GROWTH_GAIN: u64 = 60;
-/// Time without any acknowledgement after which nothing is known of the path, and the rate halves
-/// each second (cf. TFRC's timer, RFC 5348, 4.4).
+/// Time without any acknowledgement after which the rate halves each second (cf. TFRC's timer, RFC
+/// 5348, 4.4).
 const SILENCE: Micros = Micros::from_ms(1000);
-/// Snapshots lost in a row that make an outage, which tells nothing of any rate: of what exceeds a
-/// limit a part comes through.
+/// Snapshots lost in a row that make an outage, which tells nothing of any rate.
 const OUTAGE_SNAPSHOTS: i64 = 8;
 /// Denominator of shares.
 const ALL: u64 = 1 << 24;
 /// Share that may be lost beyond twice the path's own before a trial: 5 %.
 const LOSS_TOLERATED: u64 = ALL * 5 / 100;
-/// Packets over which losses are averaged. Fewer make more trials for nothing, more find out
-/// later.
+/// Packets over which losses are averaged. Fewer make needless trials, more find out later.
 const LOSS_PACKETS: i64 = 128;
-/// Packets over which the path's own loss is forgotten where less is lost: minutes.
+/// Packets over which the path's own loss is forgotten: minutes.
 const OWN_LOSS_PACKETS: u64 = 8192;
-/// Time after the rate returned to what had arrived before, within which a trial means that less
-/// arrives now.
+/// Time after a return to an older rate within which a trial means that less arrives now.
 const RETURN: Micros = Micros::from_ms(6000);
 /// Length of a trial of a queue, after a round trip.
 const QUEUE_TRIAL: Micros = Micros::from_ms(1000);
@@ -129,8 +121,8 @@ pub struct SendRate {
 }
 
 impl SendRate {
-    /// The rate towards a client that gets a snapshot each `interval`, at most `most` bytes a
-    /// second; [`SNAPSHOT_BYTES_MIN`] a snapshot if that is more.
+    /// The rate towards a client with a snapshot each `interval`: at most `most` bytes a second, at
+    /// least [`SNAPSHOT_BYTES_MIN`] a snapshot.
     pub fn new(now: LocalTime, most: u32, interval: Micros) -> Self {
         let interval = interval.clamp(Micros(1), Micros::from_ms(1000));
         // Rounded up, so that the bucket always holds that much.
@@ -165,9 +157,8 @@ impl SendRate {
         u32::try_from(self.rate).unwrap_or(u32::MAX)
     }
 
-    /// Bytes that the next snapshot may take: at most what two intervals bring, or a full datagram
-    /// if that is more; at least [`SNAPSHOT_BYTES_MIN`], unless snapshots come faster than stated.
-    /// Call it once a snapshot.
+    /// Bytes that the next snapshot may take: at most those of two intervals or a full datagram, at
+    /// least [`SNAPSHOT_BYTES_MIN`] unless snapshots come too fast. Call it once a snapshot.
     pub fn available(&mut self, now: LocalTime) -> usize {
         self.advance(now);
         let span = (now - self.filled).0.clamp(0, 1_000_000);
@@ -191,8 +182,7 @@ impl SendRate {
         self.sent.add(now, bytes as u64);
     }
 
-    /// Takes in the acknowledgement of a packet that was sent at `sent`. Call it before
-    /// [`handle_lost`](Self::handle_lost) for what the same acknowledgement shows to be lost.
+    /// Takes in the acknowledgement of a packet sent at `sent`, before the losses that it shows.
     pub fn handle_acked(&mut self, now: LocalTime, sent: LocalTime, bytes: usize) {
         self.advance(now);
         self.hear(now);
@@ -223,7 +213,7 @@ impl SendRate {
         }
     }
 
-    /// Longest excess of a round trip that may be jitter, or is too short to matter.
+    /// Longest excess of a round trip that is tolerated as jitter.
     fn queue_tolerated(&self) -> Micros {
         Micros((self.interval.0 / 2).max(4 * self.round_trips.spread().0))
     }
@@ -275,6 +265,12 @@ impl SendRate {
         self.counts_from = now;
     }
 
+    fn try_lower(&mut self, now: LocalTime, lower: u64, sign: Sign, delivered: u64) {
+        let (rate, growth) = (self.rate, self.growth);
+        self.lower(now, lower);
+        self.trial = Some(Trial { sign, since: now, rate, growth, delivered });
+    }
+
     fn handle_fate(&mut self, now: LocalTime, sent: LocalTime, lost: bool) {
         if sent < self.counts_from {
             return;
@@ -298,7 +294,6 @@ impl SendRate {
 
     fn try_loss(&mut self, now: LocalTime) {
         let (used, delivered) = (self.used(now), self.acked.per_second(now));
-        let (rate, growth, share) = (self.rate, self.growth, self.loss);
         if used <= self.least {
             self.growth = GROWTH_MIN;
             return;
@@ -313,9 +308,8 @@ impl SendRate {
         }
         // What arrived, and what the path itself loses of that.
         let passing = delivered * ALL / (ALL - self.own_loss);
-        self.lower(now, passing.min(used) / 20 * 19);
-        let sign = Sign::Loss { share, acked: 0, lost: 0 };
-        self.trial = Some(Trial { sign, since: now, rate, growth, delivered });
+        let sign = Sign::Loss { share: self.loss, acked: 0, lost: 0 };
+        self.try_lower(now, passing.min(used) / 20 * 19, sign, delivered);
     }
 
     fn judge_loss(&mut self, now: LocalTime, sent: LocalTime, trial: Trial) {
@@ -331,7 +325,7 @@ impl SendRate {
             // The rate was too high, and becomes what arrived. Where much is lost anyway, that is
             // less certain.
             let doubt = if self.own_loss > LOSS_TOLERATED { 8 } else { 1 };
-            // More may have arrived of late: the last second then lost a burst.
+            // More may have arrived lately: the last second then lost a burst.
             let best = (self.best.get() / 20 * 19).min(trial.rate);
             if best > self.rate {
                 self.returned = now;
@@ -347,7 +341,6 @@ impl SendRate {
 
     fn try_queue(&mut self, now: LocalTime, queue: Micros) {
         let (used, delivered) = (self.used(now), self.acked.per_second(now));
-        let (rate, growth) = (self.rate, self.growth);
         if used <= self.least {
             self.growth = GROWTH_MIN;
             return;
@@ -355,9 +348,7 @@ impl SendRate {
         // As much less as empties the queue in two seconds, within bounds.
         let less = (queue.0 / 2).clamp(150_000, 500_000).unsigned_abs();
         let passing = delivered - delivered * less / 1_000_000;
-        self.lower(now, passing.min(used));
-        let sign = Sign::Queue(queue);
-        self.trial = Some(Trial { sign, since: now, rate, growth, delivered });
+        self.try_lower(now, passing.min(used), Sign::Queue(queue), delivered);
     }
 
     fn judge_queue(&mut self, now: LocalTime, trial: Trial) {
@@ -369,8 +360,8 @@ impl SendRate {
             self.try_queue(now, queue);
             return;
         }
-        // A lower rate shows after a round trip; from then on this stream's queue shrinks by as
-        // much time as is sent less into it.
+        // A lower rate shows after a round trip; then the stream's own queue shrinks by what is
+        // sent less.
         let shown = now - trial.since - self.round_trips.recent();
         let less = trial.delivered.saturating_sub(self.rate);
         let expected = less as i64 * shown.0.clamp(0, 10_000_000) / trial.delivered.max(1) as i64;

@@ -1,16 +1,14 @@
 //! The congestion window of a path: loss does not close it, a queue of the stream's own does.
 //!
-//! A game's traffic is limited by its rate: packets a snapshot, times bytes a packet, times
-//! snapshots a second. Controllers for bulk transfer shrink the window to two packets under loss;
-//! at a round trip of 200 ms snapshots then come ten times a second at best, and nothing is
-//! gained. The harm is done by a path too narrow for the rate: packets wait in its queue for
-//! seconds and are worthless when they arrive. There the round trip grows, and the window shrinks
-//! to what the path was seen to carry in the shortest round trip.
+//! A game's traffic is limited by its rate. Controllers for bulk transfer shrink the window to two
+//! packets under loss; at a round trip of 200 ms snapshots then come ten times a second at best,
+//! and nothing is gained. A path too narrow for the rate does the harm: packets wait in its queue
+//! for seconds. There the round trip grows, and the window shrinks to what the path carries in the
+//! shortest round trip.
 //!
-//! A round trip also grows when the route becomes longer, or when somebody else fills the queue.
-//! Sending less shortens nothing then. So each shrinking is a trial: in a queue of the stream's
-//! own, packets take the longer the more is under way. When they take as long as before, the path
-//! is that long, and the window opens again.
+//! A round trip also grows with a longer route or somebody else's queue, which sending less does
+//! not shorten. So each shrinking is a trial: if packets take as long as before, the path is that
+//! long, and the window opens again.
 //!
 //! The window starts small and, without a queue, grows by what has passed. It always holds what
 //! one round trip of the path carries, one interval of snapshots more, and a packet besides one
@@ -19,8 +17,8 @@
 use crate::limits::{DATAGRAM_BYTES_MAX, SNAPSHOT_PACKETS_MAX};
 use crate::time::{LocalTime, Micros};
 
-/// Bytes of a UDP packet that every path of QUIC carries (RFC 9000, 14.1). quinn sends only while
-/// that much of the window is free.
+/// Bytes of a UDP packet on every path of QUIC (RFC 9000, 14.1). quinn sends only while that much
+/// of the window is free.
 const PACKET_BYTES: u64 = 1200;
 
 /// Bounds of a [`CongestionWindow`], in bytes.
@@ -37,18 +35,17 @@ pub struct CongestionLimits {
 }
 
 impl CongestionLimits {
-    /// Towards a client. `initial` is three packets and the free one. `least` sends one packet
-    /// while another is under way. `most` is the greatest snapshots at 60 Hz for half a second:
-    /// twice the rate cap times a round trip of 250 ms. `alone` is a small game's 28 kbit/s, which
-    /// every path must carry; under jitter and losses so little tells nothing of a queue.
+    /// Towards a client. `initial` is three packets and the free one, `least` one packet while
+    /// another is under way, `most` half a second of the greatest snapshots at 60 Hz. `alone` is a
+    /// small game's 28 kbit/s, which every path must carry and which tells nothing of a queue.
     pub const SNAPSHOTS: Self = Self {
         initial: 4 * PACKET_BYTES,
         least: 2 * PACKET_BYTES + 1,
         most: (SNAPSHOT_PACKETS_MAX as u64) * PACKET_BYTES * 30,
         alone: 3500,
     };
-    /// Towards a server: packets of some 100 bytes at 60 Hz. `least` lets six of them be under
-    /// way, `most` fifteen seconds of them at 128 Hz, after which a silent connection is lost.
+    /// Towards a server: packets of some 100 bytes at 60 Hz. `least` is six of them, `most` fifteen
+    /// seconds of them at 128 Hz, after which a silent connection is lost.
     pub const INPUTS: Self = Self {
         initial: 4 * PACKET_BYTES,
         least: 3 * PACKET_BYTES / 2,
@@ -134,10 +131,9 @@ impl Round {
 impl CongestionWindow {
     /// Delay below which a queue is none: two intervals of snapshots at 30 Hz.
     const QUEUE_MAX: Micros = Micros::from_ms(67);
-    /// Delay to aim at, so that the path does not run dry between two snapshots: one interval.
+    /// Delay to aim at, so that the path does not run dry: one interval of snapshots.
     const QUEUE: Micros = Micros::from_ms(33);
-    /// Spread of round trips within a round that is jitter, or a snapshot's packets one after the
-    /// other, and no queue.
+    /// Spread of round trips within a round that is jitter, or a snapshot's packets in a row.
     const SPREAD_MAX: Micros = Micros::from_ms(100);
     /// Length of a moment: the last two show what a round does not show yet.
     const MOMENT: Micros = Micros::from_ms(50);
@@ -147,8 +143,8 @@ impl CongestionWindow {
     const ROUND_MIN: Micros = Micros::from_ms(200);
     /// Packets of a round; fewer tell little of a path with jitter.
     const ROUND_PACKETS: u32 = 4;
-    /// Rounds with a queue and nothing left to close after which the window opens once, because
-    /// the route may have changed. Arbitrary; six seconds and more.
+    /// Rounds with a queue and nothing left to close after which the window opens once, for the
+    /// route may have changed. Arbitrary; six seconds and more.
     const STUCK_ROUNDS: u32 = 32;
 
     /// The window of a new path.
@@ -263,8 +259,8 @@ impl CongestionWindow {
             return;
         }
         let queued = std::mem::replace(&mut self.queued, true);
-        // Enough to fill the path and a short queue, but at least half of what was under way: the
-        // path's rate may have been measured wrongly.
+        // Enough to fill the path and a short queue, but at least half of what was under way, since
+        // the measured rate may be wrong.
         let fill = (self.base + Self::QUEUE).0.unsigned_abs();
         let target = seen.rate.saturating_mul(fill) / 1_000_000;
         let bytes = (target + PACKET_BYTES).max(seen.most / 2);
@@ -272,8 +268,8 @@ impl CongestionWindow {
         let alone = seen.rate <= self.limits.alone;
         if bytes <= seen.most / 8 * 5 && !alone {
             self.stuck = 0;
-            // While the queue still grew, packets took less time than the last ones will. It does
-            // not grow in a second trial in a row.
+            // While the queue grew, packets took less time than the last ones will. It does not
+            // grow in a second trial in a row.
             let last = seen.most.saturating_mul(1_000_000) / seen.rate.max(1);
             let last = Micros(i64::try_from(last).unwrap_or(i64::MAX / 2));
             let round_trip = if trial.is_none() { seen.min.max(last) } else { seen.min };
@@ -284,7 +280,7 @@ impl CongestionWindow {
             self.bytes = bytes;
             return;
         }
-        // The stream hardly fills the window, or it is small already: nothing is left to try.
+        // The stream hardly fills the window, or it is small already.
         if queued && !alone {
             self.bytes = bytes;
         }

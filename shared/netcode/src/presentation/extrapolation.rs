@@ -1,4 +1,4 @@
-//! A game's own extrapolation as the rules that methods of presentation run a state forward by.
+//! A game's extrapolation as the rules that run a state forward for methods of presentation.
 
 use crate::fields::{Entity, Field, Values};
 use crate::game::Game;
@@ -61,7 +61,7 @@ impl<'a, G: Game> Extrapolation<'a, G> {
     }
 }
 
-/// The same with a game of its own, made from what the server says of it.
+/// Rules with a game of their own, made from the server's welcome.
 #[derive(Debug)]
 pub struct GameRules<G> {
     game: G,

@@ -1,10 +1,8 @@
-//! Everybody else, as they are shown: for each entity its tracks, and the method that shows the
-//! track of the moment.
+//! The presentation of everybody else: for each entity its tracks, and the method that shows one.
 //!
-//! A *track* is one entity's states without a break: it begins when the entity appears or is put
-//! elsewhere, and ends when it is gone, put elsewhere again, or its slot has another tenant.
-//! Tracks begin and end on the timeline that their method shows: whoever is shown in the past
-//! appears and goes in the past as well. Nothing is blended from one track into the next.
+//! A *track* is one entity's states without a break: from its appearance or teleport to the next
+//! teleport, its end, or the slot's next tenant. Tracks begin and end on the timeline of their
+//! method. Nothing is blended from one track into the next.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,11 +12,10 @@ use crate::game::{Entities, Game, Slot};
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::{BASELINE_AGE_TICKS_MAX, ENTITY_TRACKS_MAX, FIELDS_MAX};
 use crate::motion::choice::Choice;
-use crate::motion::interpolate::cut_between;
+use crate::motion::interpolate::{blend_values, cut_between};
 use crate::motion::method::{Method, Moment, Rules};
 use crate::motion::smoothing::RenderError;
-use crate::motion::track::KNOTS_MAX;
-use crate::motion::track::{Coords, Shape, Track};
+use crate::motion::track::{KNOTS_MAX, Shape, Track};
 use crate::snapshot::State;
 use crate::time::{Rates, Tick};
 
@@ -42,8 +39,7 @@ pub struct Trace<E> {
     pub shown: Slot<E>,
     /// The state that another method would show.
     pub ghost: Option<Slot<E>>,
-    /// Where it was shown at the moment of a state that came later, and that state: how far the
-    /// picture was off what went on just then.
+    /// The picture at the moment of a state that came later, and that state.
     pub late_truth: Option<(Slot<E>, Slot<E>)>,
 }
 
@@ -52,8 +48,7 @@ pub struct Trace<E> {
 struct SlotTracks {
     /// Oldest first; those that are over for good are dropped.
     tracks: VecDeque<ShownTrack>,
-    /// When it was last empty, as far as is known: what was overtaken by that word begins no
-    /// track.
+    /// Time at which it was last empty, as far as is known: older states begin no track.
     gone: f64,
 }
 
@@ -75,19 +70,13 @@ struct ShownTrack {
     choice: Choice,
     method: Box<dyn Method>,
     ghost: Option<(Choice, Box<dyn Method>)>,
-    /// Rest of a picture that was elsewhere: another method's, or a prediction's.
+    /// Rest of another method's picture, or of a prediction's.
     error: RenderError,
     /// The next picture goes on from here.
     takes_over: Option<Values>,
     /// The last pictures, to be compared with states of their times.
     drawn: VecDeque<(f64, Values)>,
     late_truth: Option<(Values, Values)>,
-}
-
-/// Picture of an entity.
-struct Picture {
-    values: Values,
-    starved: bool,
 }
 
 impl<G: Game> Presenter<G> {
@@ -121,11 +110,11 @@ impl<G: Game> Presenter<G> {
     }
 
     fn time_of(&self, tick: Tick) -> f64 {
-        self.rates.time_of(tick).0 as f64 / 1e6
+        self.rates.time_of(tick).as_secs()
     }
 
-    /// A state came, or the word that an entity is no more, at a server time in seconds. One that
-    /// was overtaken finds its place, if it belongs to a track that is known.
+    /// Takes in a state, or the end of an entity, at a server time in seconds. An overtaken state
+    /// finds its place in a known track.
     pub fn handle(
         &mut self,
         game: &G,
@@ -146,8 +135,7 @@ impl<G: Game> Presenter<G> {
             return;
         };
         let values = unpack_values(kind_table.fields, &state.packed);
-        // A state of an age is that of so many ticks before. Own time never runs back, so these
-        // are in order.
+        // A state's age moves it back. Own time never runs back, so these are in order.
         let age = age_of(kind_table.fields, &state.packed);
         let time = self.time_of(tick.minus(age));
         let slot_tracks = self.slots.entry(index).or_default();
@@ -155,14 +143,14 @@ impl<G: Game> Presenter<G> {
         slot_tracks.push(state, kind_table.fields, *choice, time, arrival, &values, &rules);
     }
 
-    /// An entity that was shown by other means is no more: its past is not shown either.
+    /// Forgets an entity that was shown by other means and is gone.
     pub fn forget(&mut self, id: EntityId) {
         if let Some(slot_tracks) = self.slots.get_mut(&id.index) {
             slot_tracks.tracks.retain(|track| track.generation != id.generation);
         }
     }
 
-    /// An entity was shown by other means, last with these values: its picture goes on from there.
+    /// Goes on with an entity from the values with which it was last shown by other means.
     pub fn hand_over(&mut self, id: EntityId, shown: &Values) {
         let track =
             self.slots.get_mut(&id.index).and_then(|slot_tracks| slot_tracks.tracks.back_mut());
@@ -171,8 +159,8 @@ impl<G: Game> Presenter<G> {
         }
     }
 
-    /// Everybody at a moment, and how many of those that move lack the states to be shown as they
-    /// should. `secs` have passed since the frame before.
+    /// Everybody at a moment, and the number of moving entities that lack states. `secs` have
+    /// passed since the frame before.
     pub fn show(&mut self, game: &G, at: Moment, secs: f64) -> (Entities<G::Entity>, usize) {
         let mut shown = Entities::default();
         let mut starved = 0;
@@ -180,10 +168,10 @@ impl<G: Game> Presenter<G> {
         // Packets that come later than that are refused.
         let straggle = self.time_of(Tick(BASELINE_AGE_TICKS_MAX));
         self.slots.retain(|index, slot_tracks| {
-            if let Some((track, picture)) = slot_tracks.show(game, rates, choices, ghost, at, secs)
-            {
-                starved += usize::from(picture.starved);
-                shown.insert(track.slot(*index, &picture.values));
+            let picture = slot_tracks.show(game, rates, choices, ghost, at, secs);
+            if let Some((track, values, is_starved)) = picture {
+                starved += usize::from(is_starved);
+                shown.insert(track.slot(*index, &values));
             }
             !slot_tracks.tracks.is_empty() || at.now - slot_tracks.gone <= straggle
         });
@@ -308,7 +296,7 @@ impl SlotTracks {
         ghost: Option<Choice>,
         at: Moment,
         secs: f64,
-    ) -> Option<(&ShownTrack, Picture)> {
+    ) -> Option<(&ShownTrack, Values, bool)> {
         // What is over cannot come back, whatever the timeline.
         while self.tracks.front().is_some_and(|track| track.ends.is_some_and(|end| end < at.past)) {
             self.tracks.pop_front();
@@ -317,7 +305,7 @@ impl SlotTracks {
         let rules = Extrapolation::new(game, rates, track.kind);
         let chosen = choices[usize::from(track.kind)];
         if track.choice != chosen {
-            // If it was just handed over, what was drawn here was not to be seen.
+            // A hand-over just before counts more than what was drawn here.
             let drawn = track.drawn.back().map(|(_, values)| *values);
             track.takes_over = track.takes_over.or(drawn);
             track.choice = chosen;
@@ -331,8 +319,8 @@ impl SlotTracks {
                 method.observe(&track.known, &rules);
             }
         }
-        let picture = track.show(at, secs, &rules);
-        Some((track, picture))
+        let (values, starved) = track.show(at, secs, &rules);
+        Some((track, values, starved))
     }
 }
 
@@ -366,7 +354,7 @@ impl ShownTrack {
         }
     }
 
-    /// Whether a state belongs to this track.
+    /// Tells whether a state belongs to this track.
     fn fits(&self, state: &State, fields: &[Field], values: &Values) -> bool {
         let same =
             (self.generation, self.kind, self.owner) == (state.generation, state.kind, state.owner);
@@ -386,22 +374,22 @@ impl ShownTrack {
         };
         let part = ((time - before.0) / (after.0 - before.0).max(1e-6)) as f32;
         let fields = self.known.shape().fields();
-        let shown = crate::motion::interpolate::blend_values(fields, &before.1, &after.1, part);
+        let shown = blend_values(fields, &before.1, &after.1, part);
         self.late_truth = Some((shown, *values));
     }
 
-    fn show(&mut self, at: Moment, secs: f64, rules: &dyn Rules) -> Picture {
+    /// Values to draw, and whether states were missing for them.
+    fn show(&mut self, at: Moment, secs: f64, rules: &dyn Rules) -> (Values, bool) {
         let shape = *self.known.shape();
         let fields = shape.fields();
         let time = self.method.timeline().time(at);
         self.known.forget_before(at.past.min(time));
         let steps = steps(&self.known, time);
         if !shape.moves() {
-            return Picture { values: *steps, starved: false };
+            return (*steps, false);
         }
         let shown = self.method.show(&self.known, at, rules);
-        let position = self.finite(&shown.position);
-        let values = shape.values(&position, steps);
+        let values = shape.values(&shown.position, steps);
         let rates = self.known.newest().map_or([0.0; FIELDS_MAX], |newest| newest.rate);
         self.error.decay_on_the_way(fields, secs as f32, &rates);
         if let Some(before) = self.takes_over.take() {
@@ -419,19 +407,11 @@ impl ShownTrack {
             self.drawn.push_back((at.now, values));
         }
         // Of what is over there is nothing more to come.
-        Picture { values, starved: shown.starved && self.ends.is_none() }
-    }
-
-    /// Methods show nothing but numbers; if one did not, the newest state would do.
-    fn finite(&self, position: &Coords) -> Coords {
-        match self.known.newest() {
-            Some(newest) if !position.iter().all(|at| at.is_finite()) => newest.position,
-            _ => *position,
-        }
+        (values, shown.starved && self.ends.is_none())
     }
 }
 
-/// Whether a kind of entity moves other than in steps, so that it matters how it is shown.
+/// Tells whether a kind of entity moves other than in steps.
 pub fn is_moving(fields: &[Field]) -> bool {
     fields.iter().any(|field| !matches!(field.motion, Motion::Step | Motion::Cut))
 }

@@ -12,12 +12,10 @@ pub trait AnyRoom: Debug + Send {
     /// Name of the game.
     fn game_name(&self) -> &'static str;
 
-    /// Takes in the body of a control message's frame. A client's first must be a hello or a
-    /// query.
+    /// Takes in the body of a control message; a client's first must be a hello or a query.
     fn handle_control(&mut self, now: LocalTime, client: ClientId, body: &[u8]);
 
-    /// Takes in a datagram. A bad one changes nothing; one that no honest client sends ends the
-    /// session.
+    /// Takes in a datagram. A bad one changes nothing; one of no honest client ends the session.
     fn handle_datagram(&mut self, now: LocalTime, client: ClientId, bytes: &[u8]);
 
     /// Limits a client's datagrams to `bytes_max`, which its path carries.
@@ -35,15 +33,14 @@ pub trait AnyRoom: Debug + Send {
     /// Closes all sessions; `reason` is for the players.
     fn shutdown(&mut self, reason: &str);
 
-    /// The next thing to do. A client's snapshot is packed here, so that it is stamped with the
-    /// time at which it leaves, however long the tick and the other snapshots took.
+    /// The next thing to do. A client's snapshot is packed here, and stamped with the time at which
+    /// it leaves.
     fn poll_output(&mut self, now: LocalTime) -> Option<Output> {
         self.poll_output_unless(now, &|_| false)
     }
 
-    /// The same without snapshots for clients that are `behind`, which is asked before a snapshot
-    /// is packed: a packet that has a number but is never sent would look lost to the client, and
-    /// what is reported but once, as the worst input, would be lost indeed.
+    /// The same without snapshots for clients that are `behind`. That is asked before a snapshot is
+    /// packed: a numbered packet that is never sent would look lost, and its reports would be lost.
     fn poll_output_unless(
         &mut self,
         now: LocalTime,

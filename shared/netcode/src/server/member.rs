@@ -130,7 +130,7 @@ pub(super) struct Seated<I> {
     trusted_from: u64,
 }
 
-/// Ticks whose allowance of input packets may be saved up, for a client that stalls half a second.
+/// Ticks whose allowance of input packets may be saved up: a stall of half a second.
 const ALLOWANCE_TICKS: u64 = 64;
 
 impl<I: Record> Seated<I> {
@@ -225,8 +225,7 @@ impl<I: Record> Seated<I> {
             Some(ack) => Some(self.sender.handle_ack(now, ack)?),
             None => None,
         };
-        // Echoes count if they were stamped in this epoch, by a client that knows of it: another
-        // one would take the new offset for a change, and the new epoch for a second one.
+        // Echoes count if they were stamped in this epoch, by a client that knows of it.
         let trusted = acked >= Some(self.trusted_from) && packet.epoch == self.member.epoch;
         let sent = LocalTime::widen(packet.sent, self.member.client_time);
         self.count(seq);

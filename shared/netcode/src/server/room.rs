@@ -64,8 +64,8 @@ impl<G: Game> Room<G> {
         Self::open(Rotation::new(config))
     }
 
-    /// A room of the next game: server time goes on, and members keep seats, names and clocks. A
-    /// member whose build does not have the game is put out.
+    /// A room of the next game: server time goes on, and members keep seats, names and clocks.
+    /// Members without the game are put out.
     pub fn open(rotation: Rotation) -> Self {
         let Rotation { host, tick, members, bots } = rotation;
         let config = &host.config;
@@ -112,8 +112,7 @@ impl<G: Game> Room<G> {
         room
     }
 
-    /// Moves the epoch after a stall that is too long to catch up: the world's clock stands still
-    /// for the rest, so that its time remains ticks times step.
+    /// Moves the epoch after a stall that is too long to catch up: the world's clock stood still.
     fn lose_time(&mut self, now: LocalTime, ticks: u64) {
         let host = &mut self.host;
         let rates = host.config.rates;
@@ -220,7 +219,7 @@ impl<G: Game> Room<G> {
         self.game.join(&mut self.world, player);
     }
 
-    /// Tells whether a build with these games can play this one, or the reason why not.
+    /// Checks that a build with these games can play this one; the error is the reason.
     fn check_games(&self, games: &[(String, u64)]) -> Result<(), String> {
         match games.iter().find(|(name, _)| name == G::NAME) {
             Some((_, hash)) if *hash == game_hash::<G>() => Ok(()),

@@ -1,24 +1,19 @@
-//! The server's estimate of a client's view time, against which it holds the client's claims.
+//! The server's estimate of a client's view time, which bounds the client's claims.
 //!
 //! With each input a client claims its *view lag*: the time from the moment on its screen to the
-//! input's tick. Shots are tested against that moment, so a client that could choose it freely
-//! could choose when a target was easiest to hit. The server bounds a claim in two ways:
+//! input's tick. Shots are tested against that moment, so a client that chose it freely could
+//! choose when a target was easiest to hit. The server bounds a claim in two ways:
 //!
 //! - By what is possible. A client that shows the extrapolated present sees half a round trip
 //!   before its input arrives, and none sees later. A client that shows what it receives does not
-//!   see much earlier: the server runs the client's own estimator ([`Delay`]), fed with the
-//!   arrivals of snapshots there, as far as echoes and acknowledgements tell. These times contain
-//!   both ways, so the estimate is the time from a moment shown to the arrival of an input that
-//!   answers it. The server knows how early the input arrived.
-//! - By what was. The interpolation delay and the lead drift; the server's estimate of their sum
-//!   drifts no faster than they can, and a claim is accepted only within
-//!   [`ViewEstimate::TOLERANCE`] of it. In silence the estimate stays, and late claims change
-//!   nothing.
+//!   see much earlier: the server runs the client's own estimator ([`Delay`]) on the arrivals of
+//!   snapshots there, as echoes and acknowledgements tell them. These times contain both ways, so
+//!   the estimate is the time from a shown moment to the arrival of the input that answers it.
+//! - By what was. The estimate drifts no faster than the interpolation delay and the lead, and a
+//!   claim is accepted only within [`ViewEstimate::TOLERANCE`] of it. In silence it stays.
 //!
-//! The room then limits what is accepted to what the game rewinds.
-//!
-//! *Not proven:* a client can pretend to a longer path, as by acknowledging late; it is then
-//! treated as one that has it. The limit is for that.
+//! The room then limits what is accepted to what the game rewinds. *Not proven:* a client can
+//! pretend to a longer path, as by acknowledging late; it is then treated as one that has it.
 
 use std::collections::VecDeque;
 
@@ -32,7 +27,7 @@ use crate::wire::input::VIEW_PARTS;
 #[derive(Debug)]
 pub(super) struct ViewEstimate {
     rates: Rates,
-    /// Time from a moment shown to the arrival of its input, without the frame in between.
+    /// Time from a shown moment to the arrival of its input, without the frame in between.
     behind: Option<Delay>,
     /// Sequence numbers and ticks of the newest snapshot packets, oldest first.
     sent: VecDeque<(u64, Tick)>,
@@ -40,18 +35,18 @@ pub(super) struct ViewEstimate {
     newest: Option<Tick>,
     /// Round trip: a shorter one counts at once, a longer one by a part.
     round_trip: Option<Micros>,
-    /// ViewTime lag, and the tick of the claim that moved it last.
+    /// View lag, and the tick of the claim that moved it last.
     lag: Option<(Micros, Tick)>,
 }
 
 impl ViewEstimate {
-    /// Tolerated distance of a claim from the estimate: a frame at 60 Hz, by which honest claims
-    /// rise and fall. Clients that draw more slowly lose the rest.
+    /// Tolerated distance of a claim from the estimate: a frame at 60 Hz. Slower clients lose the
+    /// rest.
     const TOLERANCE: Micros = Micros(16_667);
-    /// Fastest change of the estimate, in parts of real time: a tenth by the interpolation delay
-    /// (`clock::delay`) and a quarter by the lead (`clock::lead`).
+    /// Fastest change of the estimate, in parts of real time: a tenth by `clock::delay`, a quarter
+    /// by `clock::lead`.
     const SLEW: f64 = 0.35;
-    /// The part of a longer round trip that counts. Arbitrary: half of it in a third of a second.
+    /// Part of a longer round trip that counts. Arbitrary: half of it in a third of a second.
     const ROUND_TRIP_PART: i64 = 16;
     /// Packets remembered: as many as a mask can acknowledge, for a second at any usual rate.
     const SENT_MAX: usize = 64;
@@ -94,7 +89,7 @@ impl ViewEstimate {
             return;
         }
         let interval = self.rates.snapshot_interval();
-        // It starts from half of a round trip, and here is all of it.
+        // It starts from half of a round trip; here all of it counts.
         let first = || Delay::new(now, round_trip + round_trip, interval);
         let behind = self.behind.get_or_insert_with(first);
         behind.advance(now);
@@ -120,8 +115,8 @@ impl ViewEstimate {
         Some(self.sent[at].1)
     }
 
-    /// Bounds the view lag, in parts of a tick, of an input that arrived `early` before its tick;
-    /// none before the first echo.
+    /// Bounds the view lag, in parts of a tick, of an input that arrived `early`; none before the
+    /// first echo.
     pub(super) fn judge(&self, early: Micros, lag: u16) -> Option<Claim> {
         let ticks = f64::from(lag) / f64::from(VIEW_PARTS);
         let claimed = Micros::from_f64(ticks * 1e6 / f64::from(self.rates.tick_hz));
@@ -131,8 +126,8 @@ impl ViewEstimate {
         Some(Claim { claimed, plausible })
     }
 
-    /// The accepted view of the input that runs in a tick, at most `most` before it; without a
-    /// claim if the input did not arrive.
+    /// The accepted view of a tick's input, at most `most` before it; an input that did not arrive
+    /// has no claim.
     pub(super) fn accept(
         &mut self,
         tick: Tick,
@@ -143,7 +138,7 @@ impl ViewEstimate {
             (None, lag) => (lag?, lag?.0),
             (Some(claim), None) => ((claim.plausible, tick), claim.plausible),
             (Some(claim), Some((lag, moved))) => {
-                // What clocks do in silence they may have done all the same.
+                // Clocks may drift in silence too.
                 let passed = self.rates.time_of(tick) - self.rates.time_of(moved);
                 let by = Micros::from_f64(passed.0.max(0) as f64 * Self::SLEW);
                 let lag = claim.plausible.clamp(lag - by, lag + by);
@@ -196,7 +191,7 @@ mod tests {
             }
         }
 
-        /// What an honest one would claim: the lead and the delay, with frames that take no time.
+        /// An honest claim: the lead and the delay, with frames that take no time.
         fn honest(&self) -> Micros {
             let delay = self.down + RATES.snapshot_interval() + Delay::MARGIN;
             self.early + self.up + delay

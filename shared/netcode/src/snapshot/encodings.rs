@@ -1,9 +1,8 @@
-//! Encodings of the newest snapshot's entities, made once for all clients that have the same older
-//! states.
+//! Encodings of the newest snapshot's entities, shared by all clients with the same older states.
 //!
-//! An encoding depends on an entity's state, on its references, and on whether the reader owns it.
-//! It is kept as decisions with their likelihoods; each client's packet then is one pass of the
-//! range coder over them.
+//! An encoding depends on an entity's state, its references, and whether the reader owns it. Its
+//! decisions are kept with their likelihoods; each client's packet is one pass of the range coder
+//! over them.
 
 #![expect(clippy::disallowed_types, reason = "nothing depends on the order of the map")]
 
@@ -14,6 +13,7 @@ use super::State;
 use super::history::{Frame, History};
 use crate::fields::Entity;
 use crate::game::Game;
+use crate::limits::BASELINE_AGE_TICKS_MAX;
 use crate::wire::extrapolation::ReferenceStates;
 use crate::wire::fields::without_hidden;
 use crate::wire::range::{Recorder, Symbol};
@@ -31,7 +31,7 @@ impl Key {
     }
 }
 
-/// Hasher of keys, which need not withstand an attacker: only the server makes them.
+/// Hasher of keys, which only the server makes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spread(u64);
 
@@ -61,7 +61,15 @@ pub(crate) struct Source<'a, G> {
     pub(crate) frame: &'a Frame,
 }
 
-/// An encoding, and the place of its decisions in [`Encodings::symbols`].
+impl<G> Source<'_, G> {
+    /// Age in ticks of an older frame, if it may be a baseline.
+    pub(crate) fn age(&self, then: &Frame) -> Option<u8> {
+        let age = self.frame.tick.since(then.tick);
+        (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
+    }
+}
+
+/// An encoding, and the range of its decisions in [`Encodings::symbols`].
 pub(crate) type Placed = (Encoding, (usize, usize));
 
 /// The encodings of one snapshot. The memory is used again for the next one.

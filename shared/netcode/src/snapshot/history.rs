@@ -39,8 +39,7 @@ pub struct History {
     /// Memory of a forgotten frame.
     spare: Vec<(u16, State)>,
     next: u64,
-    /// For each index the number of the frame of its last change: of what all may see, and of
-    /// anything.
+    /// For each index the frame of its last change: of what all may see, and of anything.
     changed: Vec<[u64; 2]>,
 }
 
@@ -96,8 +95,7 @@ impl History {
         self.frames.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
 
-    /// Number of the frame in which an entity last changed, came or went; its owner sees more
-    /// changes.
+    /// Number of the frame in which an entity last changed, came or went, as its reader sees it.
     pub(crate) fn changed(&self, index: u16, own: bool) -> u64 {
         let position = self.changed.get(usize::from(index));
         position.map_or(0, |[shown, all]| if own { *all } else { *shown })

@@ -2,22 +2,21 @@
 //! ([`sender`]), encodings shared by clients ([`encodings`]), the order of entities
 //! ([`priority`]), and the states that a client keeps ([`store`]).
 //!
-//! The server codes each entity as its difference from what is extrapolated from older states,
-//! which the client acknowledged. Packets are acknowledged one by one, so any pattern of loss,
-//! duplication and reordering ends in the server's state: an acknowledged state is one that the
-//! client has, and all others are sent again with every snapshot that has bytes for them.
+//! The server codes each entity as its difference from what is extrapolated from states that the
+//! client acknowledged. Packets are acknowledged one by one, so any pattern of loss, duplication
+//! and reordering ends in the server's state: what is not acknowledged is sent again in every
+//! snapshot that has bytes for it.
 //!
 //! *Invariants:*
 //! - What is sent depends on what the client acknowledged, never on what it was merely sent.
-//! - Nothing is sent of an entity that a client may not know. That its slot is taken shows in the
-//!   indices of others.
+//! - Nothing is sent of a hidden entity, except that its slot is taken.
 //! - No coder has a memory from one packet to the next.
 
 pub mod encodings;
-mod frames;
 pub mod history;
 mod presence;
 pub mod priority;
+mod recent;
 pub mod sender;
 pub mod store;
 

@@ -2,17 +2,19 @@
 
 use super::State;
 use super::encodings::Source;
-use super::frames::Frames;
+use super::history::Frame;
+use super::recent::Recent;
 use crate::game::Game;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
+use crate::wire::snapshot::{Change, References};
 use crate::wire::state::Codec;
 
 /// Presence of one entity at the client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Presence {
     /// Snapshots of which the client acknowledged its state.
-    pub(super) acked: Frames,
-    /// Newest snapshot in which it was sent as present; none if the client knows that it is not.
+    pub(super) acked: Recent,
+    /// Newest snapshot in which it was sent as present; none if the client knows that it is away.
     pub(super) there: Option<u64>,
     /// The word that it is gone is under way.
     pub(super) leaving: bool,
@@ -24,8 +26,7 @@ pub(super) struct Presence {
 const REPEAT_TICKS: u64 = BASELINE_AGE_TICKS_MAX / 2;
 
 impl Presence {
-    /// Tells whether the newest state at the client is the present one, and stays so without
-    /// another.
+    /// Tells whether the client's newest state is the present one, and stays so.
     pub(super) fn knows<G: Game>(
         &self,
         codec: &Codec<G>,
@@ -38,10 +39,47 @@ impl Presence {
             return false;
         }
         let (history, frame) = (source.history, source.frame);
-        // States from before the client was told that the entity is away do not count.
+        // States from before the last word that it is away do not count.
         let since = history.changed(index, own).max(self.away.map_or(0, |away| away + 1));
         let newest = self.acked.newest().filter(|newest| *newest >= since);
         let then = newest.and_then(|newest| history.numbered(newest));
         then.is_some_and(|then| frame.tick.since(then.tick) < REPEAT_TICKS)
+    }
+
+    /// References of the entity: the newest state that the client has, and those of the `packet`
+    /// before it that the client has too.
+    pub(super) fn references<G: Game>(
+        &self,
+        source: &Source<'_, G>,
+        packet: References,
+        index: u16,
+        state: &State,
+    ) -> References {
+        let usable = |then: &Frame| {
+            let same = then.get(index)?.same_entity(state);
+            source.age(then).filter(|_| same)
+        };
+        let mut own = References::NONE;
+        let newest = self.acked.newest().and_then(|number| source.history.numbered(number));
+        let Some(baseline) = newest.and_then(usable) else { return own };
+        own.push(baseline);
+        for age in packet.iter().filter(|age| *age > baseline) {
+            let then = source.history.at(source.frame.tick.minus(u64::from(age)));
+            let then = then.filter(|then| self.acked.contains(then.number));
+            if then.and_then(usable).is_some() {
+                own.push(age);
+            }
+        }
+        own
+    }
+
+    /// The word that takes the entity back: only a client that saw it to its end is told that it
+    /// is gone.
+    pub(super) fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
+        let (history, frame) = (source.history, source.frame);
+        let told = self.there.and_then(|number| history.numbered(number)?.get(index));
+        let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
+        let to_the_end = self.there.is_some_and(|number| number + 1 == frame.number);
+        if to_the_end && !lives { Change::Gone } else { Change::Hidden }
     }
 }

@@ -1,24 +1,23 @@
 //! The order of entities when not all fit into a snapshot: one client's priority accumulators.
 //!
 //! After Glenn Fiedler, "State Synchronization" (gafferongames.com, 2015): each snapshot adds an
-//! entity's weight to its sum, the greatest sums are sent, and a sum that was sent starts again
-//! from nothing. Important entities are sent more often, and no relevant one starves; the tests
-//! prove the bound.
+//! entity's weight to its sum, the greatest sums are sent, and a sent entity starts again from 0.
+//! So important entities are sent more often, and none starves; the tests prove the bound.
 //!
-//! For each snapshot: [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
-//! entity that may be sent, [`urgent`](Priorities::urgent) for each that the client must be told
-//! is gone, [`order`](Priorities::order), and [`sent`](Priorities::sent) for what went out. Later
-//! [`lost`](Priorities::lost) for what did not arrive; for what did, there is nothing to call.
+//! For each snapshot call [`begin`](Priorities::begin), [`relevant`](Priorities::relevant) for each
+//! entity that may be sent, [`urgent`](Priorities::urgent) for each whose end the client must be
+//! told, [`order`](Priorities::order), and [`sent`](Priorities::sent) for each that went out. Call
+//! [`lost`](Priorities::lost) later for each that did not arrive.
 //!
 //! *Invariants:*
 //! - The order depends on the calls alone: sums, then indices.
-//! - Nothing is remembered of an entity that is not relevant, so that its old sum does not put it
-//!   first when it returns, and a loss that is noticed late brings nothing back.
+//! - An irrelevant entity is forgotten: it returns without its old sum, and a late loss restores
+//!   nothing.
 
 use crate::limits::ENTITIES_MAX;
 
-/// The sum that an entity had when it was sent, to be kept until the packet's fate is known. It
-/// can be neither copied nor made, so that a loss restores it once.
+/// The sum that an entity had when it was sent, until the packet's fate is known. It can be neither
+/// copied nor made, so a loss restores it once.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "without it a loss cannot be made up for"]
 pub struct Owed {
@@ -52,28 +51,25 @@ pub struct Priorities {
 
 impl Default for Priorities {
     fn default() -> Self {
-        // Entries begin as last seen in snapshot 0; that must not look like the one before.
+        // Entries begin as seen in snapshot 0, which must not look like the one before.
         Self { entries: Vec::new(), snapshot: 2, listed: Vec::new(), keys: Vec::new() }
     }
 }
 
 impl Priorities {
-    /// Starts the next snapshot. Entities of the last one that are not named again before the one
-    /// after this are forgotten.
+    /// Starts the next snapshot. Entities that are not named in it are forgotten.
     pub fn begin(&mut self) {
         self.snapshot = self.snapshot.wrapping_add(1);
         self.listed.clear();
     }
 
-    /// Lists an entity that may be sent, and adds its `weight`, at least 1, to its sum. A second
-    /// call for the same snapshot does nothing.
+    /// Lists an entity that may be sent, and adds its `weight`, at least 1, to its sum, once.
     pub fn relevant(&mut self, index: u16, weight: u16) {
         self.list(index, weight.max(1), false);
     }
 
-    /// Lists an entity of which the client must be told that it is gone. It goes before all that
-    /// is merely relevant, loses its relevance and its sum, and takes bytes from all others: call
-    /// this only while no such word is under way.
+    /// Lists an entity whose end the client must be told. It goes before all relevant ones and
+    /// loses its sum. Call this only while no such word is under way.
     pub fn urgent(&mut self, index: u16) {
         self.list(index, 1, true);
     }
@@ -93,7 +89,7 @@ impl Priorities {
         if !again {
             self.listed.push(index);
         }
-        // The last snapshot's sum goes on; an older one, and one for something else, is forgotten.
+        // The last snapshot's sum goes on; others are forgotten.
         let goes_on = !again && entry.seen == now.wrapping_sub(1) && entry.urgent == urgent;
         if !goes_on {
             *entry = Entry { since: now, urgent, ..Entry::default() };
@@ -102,8 +98,8 @@ impl Priorities {
         entry.fresh = entry.fresh.saturating_add(u32::from(weight));
     }
 
-    /// Writes the indices of this snapshot's entities into `due`, at most `most` of them: the
-    /// urgent ones first, then by sum, greatest first, then by index.
+    /// Writes the indices of at most `most` entities into `due`: urgent ones first, then by falling
+    /// sum, then by index.
     pub fn order(&mut self, most: usize, due: &mut Vec<u16>) {
         self.keys.clear();
         self.keys.extend(self.listed.iter().map(|&index| {
@@ -126,11 +122,10 @@ impl Priorities {
         entry.is_some_and(|entry| entry.urgent && entry.seen == self.snapshot)
     }
 
-    /// Takes in that the entity was sent; its sum starts again from nothing.
+    /// Takes in that the entity was sent; its sum starts again from 0.
     ///
-    /// A loss later gives back the weights since the entity was sent before, without what losses
-    /// gave back meanwhile. Else, on a path that loses whatever goes first, the same entities
-    /// would go first for ever: their sums would grow as fast as those that wait.
+    /// A loss gives back the weights since the last sending, without those that losses restored.
+    /// Else, on a path that loses the first packets, the same entities would always go first.
     pub fn sent(&mut self, index: u16) -> Owed {
         let Some(entry) = self.entries.get_mut(usize::from(index)) else {
             return Owed { weights: 0, since: 0 };
@@ -140,7 +135,7 @@ impl Priorities {
         owed
     }
 
-    /// Gives back the sum of a packet that did not arrive, if the entity was relevant ever since.
+    /// Gives back the sum after a loss, if the entity was relevant ever since.
     pub fn lost(&mut self, index: u16, owed: Owed) {
         let Some(entry) = self.entries.get_mut(usize::from(index)) else { return };
         let still = entry.seen == self.snapshot || entry.seen == self.snapshot.wrapping_sub(1);
@@ -299,8 +294,8 @@ mod tests {
         assert_eq!(order(&mut priorities), [1]);
     }
 
-    /// Who decides weights: all at random, one that weighs little among heavy ones, or one who
-    /// heaps weight on whatever can still get before the one that waits.
+    /// Choice of weights: all at random, one light entity among heavy ones, or an adversary's, who
+    /// heaps weight on those that can still get before the one that waits.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Weights {
         Random,

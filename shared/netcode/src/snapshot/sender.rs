@@ -1,21 +1,18 @@
-//! The server's knowledge of one client: the states that it has, the packets under way, and what
-//! goes out next.
+//! The server's knowledge of one client: its states, the packets under way, and the next ones.
 
 use std::collections::VecDeque;
 
 use super::State;
 use super::encodings::{Encodings, Source};
-use super::frames::Frames;
 use super::history::History;
 use super::presence::Presence;
 use super::priority::{Owed, Priorities};
+use super::recent::Recent;
 use crate::fields::Entity;
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::interest::Told;
-use crate::limits::{
-    BASELINE_AGE_TICKS_MAX, DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX,
-};
+use crate::limits::{DATAGRAM_BYTES_MIN, SENT_PACKETS_MAX, SNAPSHOT_PACKETS_MAX};
 use crate::path::SendRate;
 use crate::time::{LocalTime, Micros};
 use crate::wire::extrapolation::REFERENCES_MAX;
@@ -51,7 +48,7 @@ struct SentPacket {
 }
 
 impl SentPacket {
-    /// Puts its content back in line: the packet is lost, or its fate will never be known.
+    /// Puts its content back in line, after a loss or without a known fate.
     fn take_back(&mut self, presences: &mut [Presence], priorities: &mut Priorities) {
         for (index, said) in &mut self.entities {
             match said {
@@ -78,9 +75,9 @@ pub struct NeverSent;
 /// Packets by which an arrival must overtake a packet for that to count as lost (RFC 9002, 6.1.1).
 const REORDERED_MAX: u64 = 3;
 
-/// Snapshots from the baseline back to the other references, if the client has them. Near ones
-/// tell the present motion, far ones its rate to a fraction of a step. Found by trying, on bodies
-/// that fly and tumble and on cubes that fall and pile up.
+/// Snapshots from the baseline back to the other references. Near ones tell the present motion, far
+/// ones its rate to a fraction of a step. Found by trying, on bodies that fly and tumble and on
+/// cubes that fall and pile up.
 const REFERENCES_BACK: [u64; REFERENCES_MAX - 1] = [1, 3, 9, 21];
 
 /// Packer of one client's snapshots.
@@ -95,9 +92,9 @@ pub struct Sender {
     /// First packet that arrived, as of the first acknowledgement.
     heard_from: Option<u64>,
     /// Snapshots of which any packet arrived.
-    arrived: Frames,
-    /// Entity that the next snapshot starts with: the first of the last packet, if there were
-    /// several, so that no regular loss always hits the same entities.
+    arrived: Recent,
+    /// Entity that the next snapshot starts with: the first of the last packet, so that no regular
+    /// loss always hits the same entities.
     cursor: u16,
     left_out: usize,
     space: Space,
@@ -114,7 +111,7 @@ struct Space {
     lists: Vec<Vec<(u16, Said)>>,
 }
 
-/// An entity of a snapshot, its coding, and the place of its decisions.
+/// An entity of a snapshot, its coding, and the range of its decisions.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     index: u16,
@@ -147,7 +144,7 @@ impl Sender {
             priorities: Priorities::default(),
             rate,
             heard_from: None,
-            arrived: Frames::default(),
+            arrived: Recent::default(),
             cursor: 0,
             left_out: 0,
             space: Space::default(),
@@ -242,10 +239,9 @@ impl Sender {
         }
     }
 
-    /// Packs the newest snapshot in `history` into packets of at most `packet_bytes`: as much as
-    /// fits of what is `relevant`, which is in the order of indices. `header` lacks its sequence
-    /// number and references. At least one packet goes out, however little is in it: it carries
-    /// the clock.
+    /// Packs the newest snapshot into packets of at most `packet_bytes`: as much as fits of what is
+    /// `relevant`, by rising indices. `header` lacks its sequence number and references. At least
+    /// one packet goes out, since it carries the clock.
     #[expect(clippy::too_many_arguments, reason = "a snapshot depends on all of this")]
     pub fn snapshot<G: Game>(
         &mut self,
@@ -268,7 +264,7 @@ impl Sender {
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = std::mem::take(&mut self.space);
         let listed = self.choose(&mut space, encodings, &source, references, size);
-        // The choice was a guess. While it does not fit, the least important entities stay behind.
+        // The choice was an estimate. While it does not fit, the least important entities stay behind.
         loop {
             let packed = self.pack(&mut space, encodings, header, size);
             if packed == space.chosen.len() {
@@ -311,7 +307,7 @@ impl Sender {
             if self.sent.len() == SENT_PACKETS_MAX
                 && let Some(mut forgotten) = self.sent.pop_front()
             {
-                // Else its word that an entity is gone would count as under way for ever.
+                // Else its word of an entity's end would count as under way for ever.
                 if forgotten.fate == Fate::Unknown {
                     forgotten.take_back(&mut self.presences, &mut self.priorities);
                 }
@@ -338,8 +334,7 @@ impl Sender {
         self.space = space;
     }
 
-    /// Lists what there is to send: what is relevant, and what the client may believe to be
-    /// present but may not see, or is gone.
+    /// Lists what there is to send: relevant entities, and those that the client must forget.
     fn enlist<G: Game>(&mut self, codec: &Codec<G>, source: &Source<'_, G>, relevant: &[Told]) {
         let last = relevant.last().map_or(0, |told| usize::from(told.index) + 1);
         if self.presences.len() < last {
@@ -362,12 +357,9 @@ impl Sender {
 
     /// The references of most entities: the newest snapshot that arrived, and some before it.
     fn references<G: Game>(&self, source: &Source<'_, G>) -> References {
-        let (history, frame) = (source.history, source.frame);
+        let history = source.history;
         let mut references = References::NONE;
-        let age = |number: u64| {
-            let age = frame.tick.since(history.numbered(number)?.tick);
-            (1..=BASELINE_AGE_TICKS_MAX).contains(&age).then_some(age as u8)
-        };
+        let age = |number: u64| source.age(history.numbered(number)?);
         let Some(newest) = self.arrived.newest() else { return references };
         let Some(baseline) = age(newest) else { return references };
         references.push(baseline);
@@ -388,40 +380,7 @@ impl Sender {
         references
     }
 
-    /// The references of one entity: the newest state that the client has, and those of the
-    /// packet's before it that the client has.
-    fn own_references<G: Game>(
-        &self,
-        source: &Source<'_, G>,
-        packet: References,
-        index: u16,
-        state: &State,
-    ) -> References {
-        let (history, frame) = (source.history, source.frame);
-        let mut own = References::NONE;
-        let Some(track) = self.presences.get(usize::from(index)) else { return own };
-        let Some(newest) = track.acked.newest() else { return own };
-        let usable = |number: u64| {
-            let then = history.numbered(number)?;
-            let age = frame.tick.since(then.tick);
-            let same = then.get(index)?.same_entity(state);
-            (same && (1..=BASELINE_AGE_TICKS_MAX).contains(&age)).then_some(age as u8)
-        };
-        let Some(baseline) = usable(newest) else { return own };
-        own.push(baseline);
-        for age in packet.iter().filter(|age| *age > baseline) {
-            let number = history.at(frame.tick.minus(u64::from(age))).map(|frame| frame.number);
-            if let Some(number) = number.filter(|number| track.acked.contains(*number))
-                && usable(number).is_some()
-            {
-                own.push(age);
-            }
-        }
-        own
-    }
-
-    /// Chooses what goes out, in the order of indices from the cursor on; returns the number of
-    /// entities that were listed.
+    /// Chooses what goes out, by indices from the cursor on; returns the number of listed entities.
     fn choose<G: Game>(
         &mut self,
         space: &mut Space,
@@ -449,17 +408,6 @@ impl Sender {
         listed
     }
 
-    /// The word that takes an entity back: only a client that saw it to its end is told that it is
-    /// gone.
-    fn away<G: Game>(&self, source: &Source<'_, G>, index: u16) -> Change {
-        let (history, frame) = (source.history, source.frame);
-        let there = self.presences.get(usize::from(index)).and_then(|track| track.there);
-        let told = there.and_then(|number| history.numbered(number)?.get(index));
-        let lives = frame.get(index).zip(told).is_some_and(|(now, told)| now.same_entity(told));
-        let to_the_end = there.is_some_and(|number| number + 1 == frame.number);
-        if to_the_end && !lives { Change::Gone } else { Change::Hidden }
-    }
-
     fn coded<G: Game>(
         &self,
         encodings: &mut Encodings<G>,
@@ -468,12 +416,13 @@ impl Sender {
         index: u16,
     ) -> Chosen {
         let whole = |change| Chosen { index, change, symbols: (0, 0) };
+        let presence = self.presences.get(usize::from(index)).copied().unwrap_or_default();
         if self.priorities.is_urgent(index) {
-            return whole(self.away(source, index));
+            return whole(presence.away(source, index));
         }
         let Some(state) = source.frame.get(index) else { return whole(Change::Gone) };
         let own = state.owner == Some(self.reader);
-        let references = self.own_references(source, references, index, state);
+        let references = presence.references(source, references, index, state);
         match encodings.get(source, index, references, own) {
             Some((encoding, symbols)) => {
                 Chosen { index, change: Change::Known(references, encoding), symbols }

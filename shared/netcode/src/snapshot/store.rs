@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::State;
+use super::recent::Recent;
 use crate::game::{Entities, Game};
 use crate::ids::PlayerId;
 use crate::limits::BASELINE_AGE_TICKS_MAX;
@@ -20,45 +21,6 @@ pub struct Version {
     pub tick: Tick,
     /// State at the tick.
     pub state: Option<State>,
-}
-
-/// Sequence numbers that arrived: the newest, and a mask of 32 before it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Arrivals {
-    newest: Option<u64>,
-    mask: u32,
-}
-
-impl Arrivals {
-    /// The sequence number nearest to the newest one.
-    fn widen(&self, low: u16) -> u64 {
-        Tick::widen(low, Tick(self.newest.unwrap_or(u64::from(low)))).0
-    }
-
-    /// Tells whether the number is new, as far as the mask reaches.
-    fn is_new(&self, seq: u64) -> bool {
-        match self.newest {
-            None => true,
-            Some(newest) if seq > newest => true,
-            Some(newest) => {
-                let behind = newest - seq;
-                (1..=32).contains(&behind) && self.mask & (1 << (behind - 1)) == 0
-            }
-        }
-    }
-
-    fn insert(&mut self, seq: u64) {
-        match self.newest {
-            None => self.newest = Some(seq),
-            Some(newest) if seq > newest => {
-                let by = seq - newest;
-                let shifted = if by < 32 { self.mask << by } else { 0 };
-                self.mask = if by <= 32 { shifted | 1 << (by - 1) } else { 0 };
-                self.newest = Some(seq);
-            }
-            Some(newest) => self.mask |= 1 << (newest - seq - 1).min(31),
-        }
-    }
 }
 
 /// Summary of a packet.
@@ -96,13 +58,13 @@ pub struct Store<G> {
     codec: Codec<G>,
     told: Vec<Told>,
     reader: PlayerId,
-    arrivals: Arrivals,
+    arrivals: Recent,
     newest: Tick,
     versions: BTreeMap<u16, VecDeque<Version>>,
 }
 
-/// Ticks for which states are kept beyond the greatest age of a baseline, for packets that
-/// overtook each other. Arbitrary; half a second at 60 Hz.
+/// Ticks for which states are kept beyond the greatest age of a baseline, for overtaken packets.
+/// Arbitrary.
 const SLACK_TICKS: u64 = 32;
 
 impl<G: Game> Store<G> {
@@ -112,7 +74,7 @@ impl<G: Game> Store<G> {
             codec,
             told: Vec::new(),
             reader,
-            arrivals: Arrivals::default(),
+            arrivals: Recent::default(),
             newest: tick,
             versions: BTreeMap::new(),
         }
@@ -125,8 +87,8 @@ impl<G: Game> Store<G> {
 
     /// The acknowledgement to send.
     pub fn ack(&self) -> Option<Ack> {
-        let newest = self.arrivals.newest?;
-        Some(Ack { newest: newest as u16, mask: self.arrivals.mask })
+        let newest = self.arrivals.newest()?;
+        Some(Ack { newest: newest as u16, mask: self.arrivals.mask() })
     }
 
     /// Reads a packet. An error changes nothing, and the packet is not acknowledged.
@@ -226,27 +188,5 @@ impl<G: Game> Store<G> {
             }
         }
         entities
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arrivals_are_new_once_in_any_order() {
-        let mut arrivals = Arrivals::default();
-        for seq in [5, 3, 4, 40, 9, 39, 8, 100] {
-            assert!(arrivals.is_new(seq), "{seq}");
-            arrivals.insert(seq);
-            assert!(!arrivals.is_new(seq), "{seq}");
-        }
-        assert!(!arrivals.is_new(5), "out of the window");
-        assert_eq!((arrivals.newest, arrivals.mask), (Some(100), 0));
-        let mut arrivals = Arrivals { newest: Some(10), mask: 0 };
-        arrivals.insert(42);
-        assert_eq!(arrivals.mask, 1 << 31, "the edge of the window");
-
-        assert_eq!(Arrivals { newest: Some(65_536), mask: 0 }.widen(65_535), 65_535);
     }
 }

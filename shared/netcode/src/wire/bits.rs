@@ -18,11 +18,6 @@ impl BitWriter {
         Self::default()
     }
 
-    /// Number of bytes, the last of which may be partly used.
-    pub fn byte_len(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// Number of bits.
     pub fn bit_len(&self) -> usize {
         self.len

@@ -1,8 +1,7 @@
 //! Control messages: postcard on one reliable stream, each behind its length in two bytes.
 //!
-//! *Invariant:* the first fields of [`ClientMessage::Hello`] and the whole of
-//! [`ServerMessage::Closed`] never change, so that any two builds can tell each other that they
-//! do not match.
+//! *Invariant:* the first fields of [`ClientMessage::Hello`] and all of [`ServerMessage::Closed`]
+//! never change, so that any two builds can tell that they do not match.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,8 +44,7 @@ pub enum ServerMessage {
         /// A later try may succeed.
         retry: bool,
     },
-    /// The answer to a hello: the client is in. Again in the middle of a session when the server
-    /// goes on to another game: seat, names and clocks stay.
+    /// The answer to a hello, and the beginning of the next game of the rotation.
     Welcome(Welcome),
     /// A player is here; sent to a newcomer for each one, and to all for each newcomer.
     Joined {
@@ -113,7 +111,7 @@ pub struct Welcome {
     pub offset: Offset,
     /// Number of the epoch, raised whenever tick 0 moves.
     pub epoch: u8,
-    /// Unix time of tick 0 in microseconds by the host's own clock, to measure clocks against.
+    /// Unix time of tick 0 in microseconds by the host's own clock.
     pub unix_micros: i64,
 }
 
@@ -175,8 +173,7 @@ impl ClientMessage {
 
     /// The part of a hello that every build can read: wire hash and version.
     pub fn parse_hello_head(body: &[u8]) -> Result<(u64, String), WireError> {
-        // A varint has longer spellings too. Whatever `parse` takes for a hello must be read here,
-        // or its wire hash would go unchecked.
+        // A varint has longer spellings too: this must read whatever `parse` takes for a hello.
         let ((variant, wire, version), _) = postcard::take_from_bytes::<(u32, u64, String)>(body)
             .map_err(|_| WireError::Unreadable)?;
         if variant != 0 {
@@ -233,16 +230,14 @@ pub fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect()
 }
 
-/// A name as others may see it: without control characters, without blanks around it, at most
-/// [`NAME_BYTES_MAX`] bytes; `None` if nothing is left.
+/// A name for others: printable, trimmed, at most [`NAME_BYTES_MAX`] bytes; `None` if empty.
 pub fn clean_name(name: &str) -> Option<String> {
     let visible = printable(name);
     let name = clip(visible.trim(), NAME_BYTES_MAX).trim_end();
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Characters that take no room or turn the writing direction around, by which one name could pose
-/// as another.
+/// Invisible characters and those that turn the writing direction, by which names could be forged.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{180b}'..='\u{180f}'

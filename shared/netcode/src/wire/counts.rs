@@ -10,7 +10,7 @@ pub struct Counts {
     /// No and yes.
     counts: Vec<[f64; 2]>,
     kinds: Vec<usize>,
-    /// Decisions that are even, by the one with a context before them.
+    /// Even decisions, by the last one with a context before them.
     even: Vec<f64>,
     last: usize,
 }
@@ -32,13 +32,11 @@ impl Counts {
             }
         };
         add(0, 0, HEADER);
-        let mut from = HEADER;
-        for fields in &self.kinds {
-            add(HEADER, from, ENTITY);
-            for field in 0..*fields {
-                add(HEADER + ENTITY, from + ENTITY + field * FIELD, FIELD);
+        for (start, fields) in starts(&self.kinds) {
+            add(HEADER, start, ENTITY);
+            for field in 0..fields {
+                add(HEADER + ENTITY, start + ENTITY + field * FIELD, FIELD);
             }
-            from += ENTITY + fields * FIELD;
         }
         all
     }
@@ -59,8 +57,8 @@ impl Counts {
         self.counts.iter().flatten().chain(&self.even).sum()
     }
 
-    /// What all that was counted costs by tables for the same kinds, in bits: the header's, and
-    /// for each kind what is said of an entity apart from its fields, and each field.
+    /// Cost of everything counted by tables for the same kinds, in bits: of the header, then for
+    /// each kind of the entity and of each field.
     pub fn bits(&self, tables: &Tables) -> Vec<Vec<f64>> {
         let sum = |from: usize, len: usize| -> f64 {
             (from..from + len)
@@ -74,38 +72,25 @@ impl Counts {
                 .sum()
         };
         let mut parts = vec![vec![sum(0, HEADER)]];
-        let mut start = HEADER;
-        for fields in &self.kinds {
+        for (start, fields) in starts(&self.kinds) {
             let field = |at| sum(start + ENTITY + at * FIELD, FIELD);
-            parts
-                .push(std::iter::once(sum(start, ENTITY)).chain((0..*fields).map(field)).collect());
-            start += ENTITY + fields * FIELD;
+            let part = std::iter::once(sum(start, ENTITY)).chain((0..fields).map(field));
+            parts.push(part.collect());
         }
         parts
     }
 
-    /// The tables. What was seen seldom goes by what is known of similar cases, and what was never
-    /// seen goes by `otherwise`.
+    /// The tables. Rare decisions go by similar ones, unseen ones by `otherwise`.
     pub fn tables(&self, otherwise: &Tables) -> Tables {
         let mut tables = Tables::even(&self.kinds);
         let levels = &mut tables.levels;
-        let starts = |kinds: &[usize]| -> Vec<(usize, usize)> {
-            let one: &[usize] = if kinds.is_empty() { &[1] } else { kinds };
-            let mut start = HEADER;
-            let each = one.iter().map(|fields| {
-                let here = start;
-                start += ENTITY + fields * FIELD;
-                (here, *fields)
-            });
-            each.collect()
-        };
         for (at, level) in levels.iter_mut().enumerate().take(HEADER) {
             *level = self.level(at, &[], otherwise.levels[at]);
         }
         for (start, fields) in starts(&self.kinds) {
             for at in 0..ENTITY {
                 let parent = if at < USUAL {
-                    // By how it changes now, whatever it did before and its neighbours do.
+                    // All decisions of the same present change.
                     let now = at / (ACTIVITIES * 4) * (ACTIVITIES * 4);
                     (start + now..start + now + ACTIVITIES * 4).collect()
                 } else {
@@ -118,8 +103,7 @@ impl Counts {
                 let field_start = start + ENTITY + field * FIELD;
                 for at in 0..FIELD {
                     let general = otherwise.levels[HEADER + ENTITY + at];
-                    let parent = parents(at).into_iter().map(|at| field_start + at).collect();
-                    let parent: Vec<usize> = parent;
+                    let parent: Vec<_> = parents(at).iter().map(|at| field_start + at).collect();
                     levels[field_start + at] = self.level(field_start + at, &parent, general);
                 }
             }
@@ -127,8 +111,7 @@ impl Counts {
         Tables::of(tables.levels, tables.kinds)
     }
 
-    /// The level of a decision, drawn towards that of its parents together, and these towards
-    /// `general`.
+    /// The level of a decision, drawn towards its parents' together, and these towards `general`.
     fn level(&self, at: usize, parents: &[usize], general: Level) -> Level {
         let likely = 1.0 / (1.0 + libm::exp((128.0 - f64::from(general)) / 16.0));
         // Worth so many observations; arbitrary.
@@ -146,7 +129,7 @@ impl Counts {
     }
 }
 
-/// The decisions of a field that are like one of them: the same class, whatever surprised before.
+/// Similar decisions of a field: of the same class, whatever the residuals before.
 fn parents(at: usize) -> Vec<usize> {
     if at < EXPONENT {
         let block = NEAR * FAR;

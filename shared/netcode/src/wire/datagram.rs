@@ -4,19 +4,13 @@ use super::bits::{BitReader, BitWriter};
 use super::error::WireError;
 use crate::time::Micros;
 
-/// The low half of a datagram's first byte is its kind, the high half tells which of a server's
-/// games it belongs to: a server that goes on to the next game uses the next number, modulo 16, so
-/// that no straggler of the game before is read with the rules of this one.
+/// Bits of a datagram's kind in its first byte. The others are its game's index in the rotation, so
+/// that no straggler is read with the rules of the next game.
 pub(super) const KIND_BITS: u32 = 4;
 
 /// The kind of a datagram, by its first byte.
 pub(super) fn kind_of(first: u8) -> u8 {
     first & ((1 << KIND_BITS) - 1)
-}
-
-/// Index of a datagram's game in the rotation, modulo 16; none for an empty datagram.
-pub fn game_of(datagram: &[u8]) -> Option<u8> {
-    datagram.first().map(|first| first >> KIND_BITS)
 }
 
 /// Marks a datagram with the low four bits of its game's index in the rotation.
@@ -28,7 +22,7 @@ pub fn mark_game(datagram: &mut [u8], game: u8) {
 
 /// Tells whether a datagram belongs to the game with that index.
 pub fn is_of_game(datagram: &[u8], game: u8) -> bool {
-    game_of(datagram) == Some(game % (1 << KIND_BITS))
+    datagram.first().is_some_and(|first| first >> KIND_BITS == game % (1 << KIND_BITS))
 }
 
 /// A timestamp sent back, with how long it lay here: what a round trip is measured by.
@@ -36,14 +30,13 @@ pub fn is_of_game(datagram: &[u8], game: u8) -> bool {
 pub struct Echo {
     /// Low bits of the peer's clock when it sent the packet, in microseconds.
     pub time: u32,
-    /// Microseconds from that packet's arrival to this packet's departure; at most
+    /// Microseconds from that packet's arrival to this packet's departure, up to
     /// [`Echo::HELD_MAX`].
     pub held: u32,
 }
 
 impl Echo {
-    /// The longest time for which one is held: 4.2 seconds. A peer that held it longer leaves it
-    /// out.
+    /// Longest held time: 4.2 seconds; longer ones are left out.
     pub const HELD_MAX: u32 = (1 << 22) - 1;
 
     /// The echo of a packet from `peer_time` that arrived `held` ago, if that is not too long.
@@ -74,7 +67,7 @@ impl Echo {
 
 #[cfg(test)]
 mod tests {
-    use super::{game_of, is_of_game, kind_of, mark_game};
+    use super::{KIND_BITS, is_of_game, kind_of, mark_game};
 
     #[test]
     fn a_datagram_says_which_game_it_belongs_to_and_keeps_its_kind() {
@@ -82,7 +75,7 @@ mod tests {
         for game in [0, 1, 15, 16, 255] {
             mark_game(&mut datagram, game);
             assert_eq!((kind_of(datagram[0]), datagram[1]), (2, 7));
-            assert_eq!(game_of(&datagram), Some(game % 16));
+            assert_eq!(datagram[0] >> KIND_BITS, game % 16);
             assert!(is_of_game(&datagram, game) && !is_of_game(&datagram, game.wrapping_add(1)));
         }
         assert!(!is_of_game(&[], 0));

@@ -1,23 +1,24 @@
 //! Extrapolation of a state from older ones: the value around which the residual is coded.
 //!
-//! Everything here is computed by both sides and must come out the same to the last bit: whole
-//! numbers, or floats with nothing but additions, multiplications, divisions and square roots
-//! (IEEE 754 defines these exactly) and functions from `libm` rather than the system's.
+//! Both sides compute this and must get the same bits. So it uses whole numbers, or floats with
+//! additions, multiplications, divisions and square roots alone, which IEEE 754 defines exactly,
+//! and functions from `libm` rather than the system's.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
+use super::fields::difference;
 use super::model::CLASSES;
 use crate::fields::{Field, Motion, Packed};
 use crate::limits::FIELDS_MAX;
 use crate::time::Rates;
 
-/// Older states that one is extrapolated from: the baseline and up to four before it.
+/// Number of states to extrapolate from: the baseline and up to four before it.
 pub const REFERENCES_MAX: usize = 5;
 
 /// States of an entity that both sides have, newest first.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceStates {
-    /// Ticks before the state to be extrapolated: rising, 1 or more.
+    /// Ticks from each to the extrapolated state: rising, 1 or more.
     pub ages: [u8; REFERENCES_MAX],
     /// The states.
     pub states: [Packed; REFERENCES_MAX],
@@ -33,7 +34,7 @@ impl Default for ReferenceStates {
 }
 
 impl ReferenceStates {
-    /// Adds an older state; what does not fit is left out.
+    /// Adds an older state; further ones than fit are left out.
     pub fn push(&mut self, age: u8, state: &Packed) {
         if self.len < REFERENCES_MAX {
             self.ages[self.len] = age;
@@ -47,12 +48,12 @@ impl ReferenceStates {
         &self.states[0]
     }
 
-    fn age(&self, at: usize) -> i64 {
+    pub(super) fn age(&self, at: usize) -> i64 {
         i64::from(self.ages[at])
     }
 
-    /// How much the fields changed between two of the states: the number of digits of the greatest
-    /// change, at most 7; 8 if there are not two.
+    /// Size of the change between two states: the binary digits of the greatest change of a field,
+    /// at most 7; 8 without two states.
     fn activity_between(&self, fields: &[Field], a: usize, b: usize) -> u8 {
         if a == b || b >= self.len {
             return 8;
@@ -63,48 +64,41 @@ impl ReferenceStates {
         digits(u64::from(most)).min(7) as u8
     }
 
-    /// Size of the last change, and of that over all references.
+    /// Sizes of the last change, and of the change over all references.
     pub(crate) fn activity(&self, fields: &[Field]) -> [u8; 2] {
         let oldest = self.len.saturating_sub(1).min(3);
         [self.activity_between(fields, 0, 1), self.activity_between(fields, 0, oldest)]
     }
 }
 
-/// Digits of a number in base 2.
+/// Binary digits of a number.
 pub(crate) fn digits(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// From `base` to `value` the shorter way around 2^bits: -2^(bits-1) up to but excluding
-/// 2^(bits-1).
-pub(crate) fn difference(field: &Field, base: u32, value: u32) -> i32 {
-    let shift = 32 - field.bits;
-    (value.wrapping_sub(base) << shift) as i32 >> shift
-}
-
-/// Parts of a step of the field's grid in which values are predicted.
+/// Parts of a grid step in which values are predicted.
 pub(crate) const FINE: i64 = 256;
 
 /// Predicted value of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Predicted {
-    /// In 1/256 steps.
+    /// Value in 1/256 steps.
     pub(crate) fine: i64,
-    /// Expected move, or certainty: below [`CLASSES`](super::model::CLASSES).
+    /// Class by the expected move or the certainty: below [`CLASSES`].
     pub(crate) class: usize,
-    /// The value is more likely to be too low than too high.
+    /// True if the value is more likely too low than too high.
     pub(crate) up: bool,
-    /// Context in place of the residual before, if this field has a better one.
+    /// Context instead of the previous residuals, where there is a better one.
     pub(crate) far: Option<usize>,
 }
 
-/// Classes of guesses that only say how far the field was expected to move: its digits.
+/// Classes of predictions that only say how far the field was expected to move: its digits.
 const MOVES: usize = 12;
-/// For sure ones it matters how near the middle between two steps the guess is.
+/// Classes of sure values, by the nearness to the middle between two steps.
 const FRACTIONS: usize = 8;
-/// The last component of a rotation follows from the others.
+/// First class of the last component of a rotation, which follows from the others.
 const IMPLIED: usize = MOVES + 3 * FRACTIONS;
-/// Free fall, by how far.
+/// First class of free fall, by the move.
 const FALLING: usize = IMPLIED + 8;
 
 const _: () = assert!(FALLING + 4 == CLASSES, "every class has its place in the tables");
@@ -115,51 +109,50 @@ impl Predicted {
         (self.fine + FINE / 2).div_euclid(FINE)
     }
 
-    fn fraction(&self) -> i64 {
-        self.fine - self.step() * FINE
+    /// A value that is known to a fraction of a step, and the nearness of the fraction to the
+    /// middle between two steps: below [`FRACTIONS`].
+    fn sure(fine: i64) -> (Self, usize) {
+        let predicted = Self { fine, ..Self::default() };
+        let fraction = fine - predicted.step() * FINE;
+        let near = (fraction.unsigned_abs() as usize * FRACTIONS / 129).min(FRACTIONS - 1);
+        (Self { up: fraction >= 0, ..predicted }, near)
     }
 
-    /// From how far it moves; what falls short of a guess is more likely than what goes beyond.
+    /// A value with the class of its move. Moves fall short of predictions more often than they
+    /// exceed them.
     pub(crate) fn moving(fine: i64, base: i64) -> Self {
         let way = fine - base * FINE;
         let class = digits((way.unsigned_abs() + 128) / FINE as u64).min(MOVES as u32 - 1);
         Self { fine, class: class as usize, up: way <= 0, far: None }
     }
 
-    /// Any number up to `most`, one as likely as the other.
+    /// Any number up to `most`, all equally likely.
     pub(crate) fn anything_to(most: i64) -> Self {
         Self { up: true, ..Self::moving(most * FINE / 2, 0) }
     }
 
-    /// From how far it falls freely, which is a better guess than most.
+    /// A value in free fall, which is surer than most.
     fn falling(fine: i64, base: i64) -> Self {
-        let guess = Self::moving(fine, base);
-        Self { class: FALLING + guess.class.saturating_sub(5).div_ceil(2).min(3), ..guess }
+        let predicted = Self::moving(fine, base);
+        Self { class: FALLING + predicted.class.saturating_sub(5).div_ceil(2).min(3), ..predicted }
     }
 
-    /// That `references` states agree on, 3 or more.
-    fn agreed(fine: i64, references: usize) -> Self {
-        let mut guess = Self { fine, ..Self::default() };
-        let fraction = guess.fraction();
-        guess.up = fraction >= 0;
-        let near = (fraction.unsigned_abs() as usize * FRACTIONS / 129).min(FRACTIONS - 1);
-        guess.class = MOVES + (references - 3) * FRACTIONS + near;
-        guess
+    /// A value on which `references` states agree, 3 or more.
+    pub(super) fn agreed(fine: i64, references: usize) -> Self {
+        let (predicted, near) = Self::sure(fine);
+        Self { class: MOVES + (references - 3) * FRACTIONS + near, ..predicted }
     }
 
-    /// That the other components of a rotation leave, `others` being the sum of their squares, of
+    /// The last component of a rotation, given the sum of the squares of the others.
     /// 1.
-    fn implied(fine: i64, others: f64) -> Self {
-        let mut guess = Self { fine, ..Self::default() };
-        let fraction = guess.fraction();
-        guess.up = fraction >= 0;
-        guess.far = Some((fraction.unsigned_abs() as usize * FRACTIONS / 129).min(FRACTIONS - 1));
-        guess.class = IMPLIED + ((others * 8.0) as usize).min(7);
-        guess
+    pub(super) fn implied(fine: i64, others: f64) -> Self {
+        let (predicted, near) = Self::sure(fine);
+        let class = IMPLIED + ((others * 8.0) as usize).min(7);
+        Self { class, far: Some(near), ..predicted }
     }
 }
 
-/// By the field table alone: each field goes on at the rate that another one says.
+/// Extrapolates by the field table: each field changes at the rate that another one states.
 pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64) -> Packed {
     let mut told = *base;
     let (ticks, hz) = (ticks as i64, i64::from(rates.tick_hz));
@@ -173,7 +166,7 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
             let centre = (-rate.min * (1_u32 << rate.fraction_bits) as f32) as i64;
             let speed = (i64::from(base[by]) - centre) * FINE;
             let drift = (rate.drift * (1_u32 << rate.fraction_bits) as f32 * FINE as f32) as i64;
-            // Half a second's drift times seconds squared.
+            // Half of the drift a second times the square of the seconds.
             let wide = |number: i64| i128::from(number);
             let drifted = wide(drift) * wide(ticks * ticks) / wide(2 * hz);
             let way = wide(speed) * wide(ticks) + drifted;
@@ -194,7 +187,7 @@ pub(crate) fn by_table(fields: &[Field], rates: Rates, base: &Packed, ticks: u64
     told
 }
 
-/// So much further, but no further than any field reaches, whatever a game declares.
+/// Adds a move, bounded whatever a game declares.
 fn on_the_way(fine: i64, way: i128) -> i64 {
     let most = 1_i128 << 40;
     (i128::from(fine) + way).clamp(-most, most) as i64
@@ -209,15 +202,15 @@ pub(crate) fn on_grid(field: &Field, step: i64) -> u32 {
     }
 }
 
-/// The line that the states lie on, as far back as they do.
+/// The line on which the newest states lie.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trend {
-    /// States on it: 0 if nothing can be said, 2 for the newest two, which always are on one.
+    /// Number of states on it: 0 without two states, else 2 or more.
     references: usize,
 }
 
-/// Sums for a line by least squares over the newest `len` states: count, sum of times, sum of
-/// their squares. Times are in ticks from the state to be extrapolated, so negative.
+/// Sums for a line of least squares over the newest `len` states: their number, the sum of their
+/// times, and of the squares. Times are in ticks before the extrapolated state, so negative.
 fn sums(past: &ReferenceStates, len: usize) -> [i64; 3] {
     let mut sums = [len as i64, 0, 0];
     for at in 0..len {
@@ -227,8 +220,8 @@ fn sums(past: &ReferenceStates, len: usize) -> [i64; 3] {
     sums
 }
 
-/// The line of a field in parts of `divisor`: (its value now, its rise in a tick, divisor), values
-/// counted from the baseline's.
+/// The line of a field in parts of `divisor`, from the baseline's value: (value now, rise a tick,
+/// divisor).
 fn line(past: &ReferenceStates, field: &Field, at: usize, len: usize) -> (i64, i64, i64) {
     let [n, x, xx] = sums(past, len);
     let (mut y, mut xy) = (0, 0);
@@ -241,8 +234,7 @@ fn line(past: &ReferenceStates, field: &Field, at: usize, len: usize) -> (i64, i
 }
 
 impl Trend {
-    /// Of all fields that go by their trend: they are on a line as long as all of them are, to a
-    /// step.
+    /// The line of all trending fields: a state is on it if each of them is, to a step.
     pub(crate) fn of(fields: &[Field], past: &ReferenceStates) -> Self {
         let mut references = past.len.min(2);
         if references < 2 {
@@ -264,8 +256,8 @@ impl Trend {
         Self { references }
     }
 
-    /// The value of a field that goes on.
-    pub(crate) fn guess(
+    /// Predicts a field on the line.
+    pub(crate) fn predict(
         &self,
         past: &ReferenceStates,
         field: &Field,
@@ -290,15 +282,15 @@ impl Trend {
     }
 }
 
-/// How far from the baseline's value a field is that falls freely, if it does: if it lately gained
-/// speed about as its drift says, to two fifths, since a body that rolls or rests does not.
+/// Move of a freely falling field from its baseline; none if it does not fall. It falls if it
+/// gained its drift lately, to two fifths: bodies that roll or rest do not.
 fn falling(past: &ReferenceStates, field: &Field, rates: Rates, at: usize) -> Option<i64> {
     if field.drift == 0.0 || past.len < 3 {
         return None;
     }
     let hz = f64::from(rates.tick_hz);
     let steps = f64::from(1_u32 << field.fraction_bits);
-    // In 1/256 steps a tick squared; all is in whole numbers from here on.
+    // In 1/256 steps a tick squared; the rest is in whole numbers.
     let drift = (f64::from(field.drift) * steps * FINE as f64 / (hz * hz)) as i64;
     let value = |j: usize| FINE * i64::from(difference(field, past.base()[at], past.states[j][at]));
     let (newer, older) = (past.age(1) - past.age(0), past.age(2) - past.age(1));
@@ -308,191 +300,9 @@ fn falling(past: &ReferenceStates, field: &Field, rates: Rates, at: usize) -> Op
         .then(|| speed * past.age(0) + drift * past.age(0) * (past.age(0) + newer) / 2)
 }
 
-/// Tells whether a field goes by its trend along a line.
+/// Tells whether a field is predicted by its trend.
 pub(crate) fn follows(field: &Field) -> bool {
     field.trending && matches!(field.motion, Motion::Linear | Motion::Angle | Motion::Wrap)
-}
-
-/// Components of a unit quaternion.
-type Quaternion = [f64; 4];
-
-fn dot(a: &Quaternion, b: &Quaternion) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
-}
-
-/// A rotation that goes on around its axis at its rate.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    from: Quaternion,
-    /// At a right angle to `from` on the great circle.
-    side: Quaternion,
-    /// In radians on the circle a tick.
-    rate: f64,
-}
-
-impl Turn {
-    /// Through two rotations, the second `ticks` before the first.
-    fn through(newer: &Quaternion, older: &Quaternion, ticks: i64) -> Self {
-        let mut older = *older;
-        let mut cosine = dot(newer, &older);
-        if cosine < 0.0 {
-            older = older.map(|c| -c);
-            cosine = -cosine;
-        }
-        let angle = libm::acos(cosine.min(1.0));
-        let sine = libm::sin(angle);
-        if sine < 1e-6 {
-            return Self { from: *newer, side: [0.0; 4], rate: 0.0 };
-        }
-        let mut side = [0.0; 4];
-        for at in 0..4 {
-            side[at] = (newer[at] * cosine - older[at]) / sine;
-        }
-        Self { from: *newer, side, rate: angle / ticks.max(1) as f64 }
-    }
-
-    /// Where it is so many ticks after the newer rotation.
-    fn at(&self, ticks: i64) -> Quaternion {
-        let (sine, cosine) = libm::sincos(self.rate * ticks as f64);
-        let mut to = [0.0; 4];
-        for (at, to) in to.iter_mut().enumerate() {
-            *to = self.from[at] * cosine + self.side[at] * sine;
-        }
-        to
-    }
-}
-
-/// A rotation of four fields from `first` on, of which all components are sent, to be coded one
-/// after the other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole {
-    guess: Quaternion,
-    references: usize,
-    first: usize,
-    /// The one that is implied by the others.
-    pub(crate) last: usize,
-}
-
-fn units(field: &Field, packed: u32) -> f64 {
-    f64::from(field.min) + f64::from(packed) / f64::from(1_u32 << field.fraction_bits)
-}
-
-fn whole(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
-    let mut turned = [0.0; 4];
-    for (at, turned) in turned.iter_mut().enumerate() {
-        *turned = units(&fields[first + at], state[first + at]);
-    }
-    let length = libm::sqrt(dot(&turned, &turned));
-    if length > 0.1 { turned.map(|component| component / length) } else { [0.0, 0.0, 0.0, 1.0] }
-}
-
-impl Whole {
-    /// Extrapolates it; `told` is what else is known of it.
-    pub(crate) fn of(
-        fields: &[Field],
-        past: &ReferenceStates,
-        told: &Packed,
-        first: usize,
-    ) -> Self {
-        let mut guess = whole(fields, told, first);
-        let mut references = 0;
-        if fields[first].trending && past.len >= 2 {
-            let newest = whole(fields, &past.states[0], first);
-            let turn = |len: usize| {
-                let oldest = whole(fields, &past.states[len - 1], first);
-                Turn::through(&newest, &oldest, past.age(len - 1) - past.age(0))
-            };
-            // One and a half steps: both ends of the circle and what is on it are rounded.
-            let near = 1.5 / f64::from(1_u32 << fields[first].fraction_bits);
-            references = 2;
-            for len in 3..=past.len {
-                let turn = turn(len);
-                let on_it = (1..len - 1).all(|at| {
-                    let was = whole(fields, &past.states[at], first);
-                    let would = turn.at(past.age(0) - past.age(at));
-                    let sign = if dot(&was, &would) < 0.0 { -1.0 } else { 1.0 };
-                    was.iter().zip(&would).all(|(a, b)| (a - b * sign).abs() <= near)
-                });
-                if !on_it {
-                    break;
-                }
-                references = len;
-            }
-            guess = turn(references).at(past.age(0));
-        }
-        let by_size = |a: &usize, b: &usize| guess[*a].abs().total_cmp(&guess[*b].abs());
-        let last = first + (0..4).max_by(by_size).unwrap_or(3);
-        Self { guess, references, first, last }
-    }
-
-    /// A component's guess; for the last one `state` has the others.
-    pub(crate) fn guess(
-        &self,
-        fields: &[Field],
-        past: &ReferenceStates,
-        state: &Packed,
-        at: usize,
-    ) -> Predicted {
-        let field = &fields[at];
-        let steps = f64::from(1_u32 << field.fraction_bits);
-        let fine = |component: f64| {
-            (libm::round((component - f64::from(field.min)) * steps * FINE as f64)) as i64
-        };
-        let expected = self.guess[at - self.first];
-        if at == self.last {
-            let others = (self.first..self.first + 4).filter(|other| *other != at);
-            let squares: f64 = others.map(|o| units(&fields[o], state[o])).map(|c| c * c).sum();
-            let size = libm::sqrt((1.0 - squares).max(0.0));
-            return Predicted::implied(fine(if expected < 0.0 { -size } else { size }), squares);
-        }
-        match self.references {
-            0..=2 => Predicted::moving(fine(expected), i64::from(past.base()[at])),
-            references => Predicted::agreed(fine(expected), references),
-        }
-    }
-}
-
-/// The rotation of a [`Motion::Largest`] field and the three after it.
-fn smallest_three(fields: &[Field], state: &Packed, first: usize) -> Quaternion {
-    let largest = state[first] as usize & 3;
-    let mut turned = [0.0; 4];
-    let mut squares = 0.0;
-    for (position, component) in (0..4).filter(|position| *position != largest).zip(1..) {
-        let most = f64::from((1_u32 << fields[first + component].bits) - 1);
-        let part = f64::from(state[first + component]) / most - 0.5;
-        turned[position] = part * std::f64::consts::SQRT_2;
-        squares += turned[position] * turned[position];
-    }
-    turned[largest] = libm::sqrt((1.0 - squares).max(0.0));
-    turned
-}
-
-/// Predictedes of the three smallest components behind the field `first`, which of `now` is known.
-pub(crate) fn smallest(
-    fields: &[Field],
-    past: &ReferenceStates,
-    now: u32,
-    first: usize,
-) -> [Predicted; 3] {
-    let newest = smallest_three(fields, past.base(), first);
-    let mut expected = newest;
-    if past.len >= 2 {
-        let older = smallest_three(fields, &past.states[1], first);
-        expected = Turn::through(&newest, &older, past.age(1) - past.age(0)).at(past.age(0));
-    }
-    let largest = now as usize & 3;
-    let mut guesses = [Predicted::default(); 3];
-    let facing = |turned: &Quaternion| if turned[largest] < 0.0 { -1.0 } else { 1.0 };
-    let (sign, held_sign) = (facing(&expected), facing(&newest));
-    let positions = (0..4).filter(|position| *position != largest);
-    for ((guess, position), component) in guesses.iter_mut().zip(positions).zip(1..) {
-        let most = f64::from((1_u32 << fields[first + component].bits) - 1);
-        let steps = |turned: f64| (turned / std::f64::consts::SQRT_2 + 0.5) * most;
-        let fine = libm::round(steps(expected[position] * sign) * FINE as f64) as i64;
-        let held = libm::round(steps(newest[position] * held_sign)) as i64;
-        *guess = Predicted::moving(fine.clamp(0, most as i64 * FINE), held);
-    }
-    guesses
 }
 
 #[cfg(test)]
@@ -514,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn across_an_edge_a_guess_is_as_good_as_anywhere() {
+    fn predictions_across_an_edge_are_as_good_as_anywhere() {
         // By 12 a second for half of one, and by 6 in the same time, there and back.
         for (vx, rise) in [(12.0, 3.0), (-12.0, -3.0)] {
             let at = |shift: f32, halves: f32| {
@@ -528,11 +338,15 @@ mod tests {
                 past.push(60, &at(shift, -1.0));
                 past.push(90, &at(shift, -2.0));
                 let trend = Trend::of(FIELDS, &past);
-                let guess = trend.guess(&past, &FIELDS[2], Rates::DEFAULT, 2);
-                let guess = guess.expect("there are three");
-                assert_eq!(on_grid(&FIELDS[2], guess.step()), at(shift, 1.0)[2], "from {shift}");
+                let predicted = trend.predict(&past, &FIELDS[2], Rates::DEFAULT, 2);
+                let predicted = predicted.expect("there are three");
+                assert_eq!(
+                    on_grid(&FIELDS[2], predicted.step()),
+                    at(shift, 1.0)[2],
+                    "from {shift}"
+                );
                 let middle = trend_class(64.0, &at);
-                assert_eq!(guess.class, middle, "it is as sure of it as in the middle");
+                assert_eq!(predicted.class, middle, "it is as sure of it as in the middle");
             }
         }
     }
@@ -542,7 +356,7 @@ mod tests {
         for (age, halves) in [(30, 0.0), (60, -1.0), (90, -2.0)] {
             past.push(age, &at(shift, halves));
         }
-        let guess = Trend::of(FIELDS, &past).guess(&past, &FIELDS[2], Rates::DEFAULT, 2);
-        guess.map_or(0, |guess| guess.class)
+        let predicted = Trend::of(FIELDS, &past).predict(&past, &FIELDS[2], Rates::DEFAULT, 2);
+        predicted.map_or(0, |predicted| predicted.class)
     }
 }

@@ -22,8 +22,8 @@ pub(crate) fn without_hidden(fields: &[Field], owner: bool, packed: &Packed) -> 
     shown
 }
 
-/// Writes the visible fields that differ from `base`: a bit each whether it changed, then by how
-/// much, the shorter way around the field's range.
+/// Writes the visible fields: a bit each whether it changed, then the difference from `base`, the
+/// shorter way around.
 pub(crate) fn write_delta(
     writer: &mut BitWriter,
     fields: &[Field],
@@ -70,14 +70,13 @@ fn mask(field: &Field) -> u32 {
 
 /// From `base` to `value` the shorter way around 2^bits: -2^(bits-1) up to but excluding
 /// 2^(bits-1).
-fn difference(field: &Field, base: u32, value: u32) -> i32 {
+pub(crate) fn difference(field: &Field, base: u32, value: u32) -> i32 {
     let shift = 32 - field.bits;
     (value.wrapping_sub(base) << shift) as i32 >> shift
 }
 
-/// The order of the Exp-Golomb code for a field's differences: half of its bits less two, which
-/// costs about as much for a difference of a hundredth of the range as for the next smaller and
-/// larger ones. A rule of thumb, for inputs alone: snapshots go by trained tables.
+/// Order of the Exp-Golomb code for a field's differences: half of its bits less two. A rule of
+/// thumb, for inputs alone: snapshots go by trained tables.
 fn order_of(field: &Field) -> u32 {
     (field.bits / 2).saturating_sub(2)
 }

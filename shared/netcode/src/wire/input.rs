@@ -1,5 +1,5 @@
-//! The input packet, from a client to the server: acknowledgements, timestamps, and all inputs
-//! that the server has not yet confirmed.
+//! The input packet, from a client to the server: acknowledgements, timestamps, and all inputs that
+//! the server has not confirmed.
 
 use super::bits::{BitReader, BitWriter};
 use super::datagram::{Echo, kind_of};
@@ -25,22 +25,14 @@ pub struct Ack {
 pub struct Pressed<I> {
     /// The player's input.
     pub input: I,
-    /// Its *view lag*: by how much the time that was shown on the screen lay before the time of
-    /// the input's tick, in parts of a tick: [`VIEW_PARTS`] are one. The newest input of a packet
-    /// has one (or 0); of the older ones only those that matter, and the rest are like the next
-    /// newer one.
+    /// Its *view lag*: the time from the shown moment to the input's tick, in [`VIEW_PARTS`] a
+    /// tick. The newest input of a packet has one (or 0); of the older ones those that matter, and
+    /// the rest have that of the next newer one.
     pub lag: Option<u16>,
 }
 
-impl<I> Pressed<I> {
-    /// An input without a view lag.
-    pub fn blind(input: I) -> Self {
-        Self { input, lag: None }
-    }
-}
-
-/// Parts of a tick that view lags are counted in: 0.26 ms at 60 Hz, in which nothing in a game
-/// moves visibly. 16 bits then hold eight seconds at the fastest rate.
+/// Parts of a tick of view lags: 0.26 ms at 60 Hz, in which nothing moves visibly. 16 bits hold
+/// eight seconds at the fastest rate.
 pub const VIEW_PARTS: u32 = 64;
 
 /// An input packet.
@@ -58,13 +50,11 @@ pub struct InputPacket<I> {
     pub epoch: u8,
     /// Low bits of the newest input's tick.
     pub tick: u16,
-    /// Inputs of consecutive ticks, newest first; none while the client's clock is not measured
-    /// yet.
+    /// Inputs of consecutive ticks, newest first; none before the clock is measured.
     pub inputs: Vec<Pressed<I>>,
 }
 
-/// Writes the packet, leaving out the oldest inputs if there are too many or they do not fit into
-/// a datagram.
+/// Writes the packet, without the oldest inputs if they do not fit.
 pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.bits(u64::from(INPUT_KIND), 8);
@@ -95,7 +85,8 @@ pub fn write_input<I: Record>(packet: &InputPacket<I>) -> Vec<u8> {
         if count == 0 || pressed.lag.is_some() {
             coded.bits(u64::from(pressed.lag.unwrap_or(0)), 16);
         }
-        if writer.byte_len() + 1 + coded.byte_len() + 1 > DATAGRAM_BYTES_MAX {
+        let bytes = writer.bit_len().div_ceil(8) + coded.bit_len().div_ceil(8);
+        if bytes + 2 > DATAGRAM_BYTES_MAX {
             coded = before;
             break;
         }
@@ -125,7 +116,7 @@ pub fn read_input<I: Record>(bytes: &[u8]) -> Result<InputPacket<I>, WireError> 
     let epoch = reader.number(8)?;
     let tick = reader.number(16)?;
     let count: usize = reader.number(7)?;
-    // Each input takes two bits or more, so this allocates in proportion to what is there.
+    // An input takes two bits or more, so this allocates in proportion.
     if count > PACKET_INPUTS_MAX || count > reader.left() {
         return Err(WireError::Range("count of inputs"));
     }
@@ -177,7 +168,7 @@ mod tests {
         vec![
             Pressed { input: held, lag: Some(576) },
             Pressed { input: held, lag: Some(580) },
-            Pressed::blind(Keys { fire: false, ..held }),
+            Pressed { input: Keys { fire: false, ..held }, lag: None },
         ]
     }
 
@@ -191,7 +182,8 @@ mod tests {
         #[test]
         fn what_was_written_is_read(
             raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>(), any::<Option<u16>>()), 0..=PACKET_INPUTS_MAX),
-            epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16, acked: bool, echoed: bool,
+            epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16,
+            acked: bool, echoed: bool,
         ) {
             let pressed = |&(x, aim, fire, lag): &(i16, f32, bool, Option<u16>)| {
                 Pressed { input: Keys { x, aim, fire }.snapped(), lag }
@@ -209,7 +201,9 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_refused_or_read_without_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn garbage_is_refused_or_read_without_a_panic(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let _ = read_input::<Keys>(&bytes);
             if let Some(kind) = bytes.first_mut() {
                 *kind = INPUT_KIND;

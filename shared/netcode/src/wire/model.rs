@@ -1,10 +1,9 @@
-//! Frozen tables of likelihoods that snapshots are coded with, and each decision's place in them.
+//! Frozen tables of likelihoods for the coding of snapshots, and each decision's place in them.
 //!
-//! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood of its own
-//! that depends on what is known by then. The likelihoods come from recorded play, once, by a
-//! trainer ([`Counts`](super::counts::Counts)); a client and a server never adapt them, so there
-//! is nothing between the two that a lost packet could put out of step. They are part of the
-//! game's hash.
+//! A number is coded as the decisions of an Exp-Golomb code, each with a likelihood that depends on
+//! what is known by then. A trainer ([`Counts`](super::counts::Counts)) takes the likelihoods from
+//! recorded play; client and server never adapt them, so no lost packet can put them out of step.
+//! They are part of the game's hash.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
@@ -14,7 +13,7 @@ use super::hash::fnv1a;
 use super::range::{Coder, EVEN, Level};
 use crate::fields::Kind;
 
-/// A number in a packet's header, each with statistics of its own.
+/// A number in a packet's header, with statistics of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Held,
@@ -35,12 +34,12 @@ pub(crate) enum Number {
 pub(super) const NUMBERS: usize = 12;
 /// Numbers have at most 32 bits, so exponents up to 32.
 pub(super) const EXPONENTS: usize = 33;
-/// Indices have 12 bits. For each exponent there is its decision and three of the two digits after
-/// the first, and all that for each size of the gap before.
+/// Indices have 12 bits. For each size of the gap before and each exponent there is the exponent's
+/// decision and three of the two digits after the first.
 pub(super) const GAP_EXPONENTS: usize = 13;
 pub(super) const GAPS: usize = GAP_EXPONENTS * 4;
 pub(super) const GAP: usize = NUMBERS * EXPONENTS;
-/// Decisions of a header, and of what lies between entities.
+/// Decisions of a header, and of the gaps between entities.
 pub(super) const HEADER: usize = GAP + 4 * GAPS;
 
 /// Classes of predicted values: the expected move, or the certainty and the nearness to a step.
@@ -93,14 +92,14 @@ pub enum TablesError {
 const VERSION: &[u8] = b"phaselock tables 4\n";
 
 impl Tables {
-    /// Tables for games without their own, trained on all scenes together.
+    /// Tables for games without their own, trained on all scenes.
     pub fn general() -> &'static Self {
         static GENERAL: std::sync::LazyLock<Tables> =
             std::sync::LazyLock::new(|| Tables::included(include_bytes!("general.tables")));
         &GENERAL
     }
 
-    /// Tables in which each decision is as likely as not.
+    /// Tables in which all decisions are even.
     pub fn even(kinds: &[usize]) -> Self {
         Self::of(vec![EVEN; len(kinds)], kinds.to_vec())
     }
@@ -110,18 +109,12 @@ impl Tables {
         Self { levels, kinds, digest }
     }
 
-    /// 64-bit FNV-1a of the levels.
-    pub fn digest(&self) -> u64 {
-        self.digest
-    }
-
     /// The tables from which those for `kinds` are written as a difference.
     fn ground(kinds: &[usize], general: &Self) -> Self {
         if kinds.is_empty() { Self::even(&[]) } else { general.spread(kinds) }
     }
 
-    /// Reads tables that a build includes. Unreadable ones only make packets larger; a test checks
-    /// each game's.
+    /// Reads included tables. Unreadable ones only make packets larger; a test checks each game's.
     pub fn included(bytes: &[u8]) -> Self {
         Self::parse(bytes).unwrap_or_else(|_| Self::even(&[]))
     }
@@ -145,9 +138,9 @@ impl Tables {
         Self::of(levels, kinds.to_vec())
     }
 
-    /// Reads a file of tables: the version line; the number of kinds and each one's fields, a byte
-    /// each; then, up to the end, a varint for how many levels are those of the general tables,
-    /// another for how many follow that are not, and these, a byte each.
+    /// Reads a file of tables: the version line; the number of kinds and of each one's fields, a
+    /// byte each; then, up to the end, a varint for how many levels are those of the general
+    /// tables, another for how many others follow, and these, a byte each.
     pub fn parse(bytes: &[u8]) -> Result<Self, TablesError> {
         let mut rest = bytes.strip_prefix(VERSION).ok_or(TablesError::Version)?.iter();
         let count = *rest.next().ok_or(TablesError::Length)?;
@@ -155,7 +148,7 @@ impl Tables {
         if kinds.len() != usize::from(count) {
             return Err(TablesError::Length);
         }
-        // The general ones must not ask for themselves.
+        // The general tables must not ask for themselves.
         let mut levels = match kinds.as_slice() {
             [] => Self::even(&[]).levels,
             kinds => Self::general().spread(kinds).levels,
@@ -190,25 +183,6 @@ impl Tables {
         }
         bytes
     }
-
-    /// The likelihoods.
-    pub fn levels(&self) -> &[Level] {
-        &self.levels
-    }
-}
-
-/// Number of contexts, as `WIRE.md` states it.
-#[cfg(test)]
-pub(super) fn contexts_text() -> String {
-    format!(
-        "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of entity\n\
-         {ENTITY} and for each of its fields {FIELD}: {} for Zero, {} for Sign, {} for Exponent, {} for \
-         Mantissa.",
-        SIGN - ZERO,
-        EXPONENT - SIGN,
-        MANTISSA - EXPONENT,
-        FIELD - MANTISSA,
-    )
 }
 
 /// A LEB128 number of at most 28 bits.
@@ -232,14 +206,20 @@ fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// Decisions of tables for such kinds.
+/// For each kind the start of its decisions and its number of fields. Tables for any kinds are for
+/// one kind with one field.
+pub(super) fn starts(kinds: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    let kinds = if kinds.is_empty() { &[1] } else { kinds };
+    kinds.iter().scan(HEADER, |next, fields| {
+        let start = *next;
+        *next += ENTITY + fields * FIELD;
+        Some((start, *fields))
+    })
+}
+
+/// Number of decisions of tables for such kinds.
 pub(super) fn len(kinds: &[usize]) -> usize {
-    HEADER
-        + if kinds.is_empty() {
-            ENTITY + FIELD
-        } else {
-            kinds.iter().map(|fields| ENTITY + fields * FIELD).sum()
-        }
+    starts(kinds).last().map_or(HEADER, |(start, fields)| start + ENTITY + fields * FIELD)
 }
 
 /// Tables of a game, and the places of its decisions in them.
@@ -258,12 +238,7 @@ impl Layout {
             fit if fit.fit(kinds) => fit,
             _ => Cow::Owned(Tables::general().spread(&fields)),
         };
-        let starts = fields.iter().scan(HEADER, |start, fields| {
-            let here = *start;
-            *start += ENTITY + fields * FIELD;
-            Some(here)
-        });
-        Self { tables, kinds: starts.collect() }
+        Self { tables, kinds: starts(&fields).map(|(start, _)| start).collect() }
     }
 
     /// The likelihoods.
@@ -290,42 +265,45 @@ impl Layout {
 pub(crate) fn number<C: Coder>(coder: &mut C, which: Number, value: u32) -> u32 {
     let start = which as usize * EXPONENTS;
     let one_more = u64::from(value) + 1;
-    let exponent = 63 - one_more.leading_zeros();
-    let mut read = 0;
-    while read < 32 && coder.bit(start + read as usize, read < exponent) {
-        read += 1;
-    }
-    let rest = (one_more & ((1 << exponent) - 1)) as u32;
+    let own = one_more.ilog2();
+    let rest = (one_more & ((1 << own) - 1)) as u32;
+    let read = exponent(coder, 32, own, |at| start + at);
     let value = (1_u64 << read) + u64::from(coder.raw(rest, read)) - 1;
     value.min(u64::from(u32::MAX)) as u32
 }
 
-/// Codes the number of indices left out, given the gap `before`. Gaps repeat: where every other
-/// entity is of a kind that is seldom sent, all are the same.
+/// Codes the number of indices left out, given the gap `before`: gaps repeat.
 pub(crate) fn gap<C: Coder>(coder: &mut C, before: u32, value: u32) -> u32 {
     let start = GAP + before.min(3) as usize * GAPS;
     let one_more = value + 1;
-    let exponent = one_more.ilog2();
-    let mut read = 0;
-    while (read as usize) < GAP_EXPONENTS - 1
-        && coder.bit(start + read as usize * 4, read < exponent)
-    {
-        read += 1;
-    }
-    let mut all = 1_u32;
-    for at in (0..read).rev() {
-        let yes = one_more >> at & 1 == 1;
-        let digit = match read - 1 - at {
-            0 => coder.bit(start + read as usize * 4 + 1, yes),
-            1 => coder.bit(start + read as usize * 4 + 2 + (all & 1) as usize, yes),
-            _ => coder.even(yes),
-        };
-        all = all << 1 | u32::from(digit);
-    }
-    all - 1
+    let most = GAP_EXPONENTS as u32 - 1;
+    let exponent = exponent(coder, most, one_more.ilog2(), |at| start + at * 4);
+    mantissa(coder, start + exponent as usize * 4 + 1, exponent, one_more) - 1
 }
 
-/// Codes whether an entity is as extrapolated, given which of the two `lately` were.
+/// Codes an exponent, up to `most`.
+fn exponent<C: Coder>(coder: &mut C, most: u32, value: u32, at: impl Fn(usize) -> usize) -> u32 {
+    let mut read = 0;
+    while read < most && coder.bit(at(read as usize), read < value) {
+        read += 1;
+    }
+    read
+}
+
+/// Codes `count` binary digits after the first. The two highest are not evenly spread.
+fn mantissa<C: Coder>(coder: &mut C, start: usize, count: u32, value: u32) -> u32 {
+    (0..count).rev().fold(1, |read, at| {
+        let yes = value >> at & 1 == 1;
+        let digit = match count - 1 - at {
+            0 => coder.bit(start, yes),
+            1 => coder.bit(start + 1 + (read & 1) as usize, yes),
+            _ => coder.even(yes),
+        };
+        read << 1 | u32::from(digit)
+    })
+}
+
+/// Codes whether an entity is as extrapolated, given the two before it (`lately`).
 pub(crate) fn extrapolated<C: Coder>(
     coder: &mut C,
     layout: &Layout,
@@ -339,17 +317,16 @@ pub(crate) fn extrapolated<C: Coder>(
     coder.bit(layout.entity(kind) + EXTRAPOLATED + context, yes)
 }
 
-/// Decisions about an entity with one context each. All kinds share them, since the kind may not
-/// be known yet.
+/// Decisions about an entity with one context each, shared by all kinds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plain {
-    /// Its references are the packet's, as those of the entity before were or were not.
+    /// The references are the packet's, given whether the entity before had them.
     Usual(bool),
-    /// It has the packet's reference of that number.
+    /// The packet's reference of a number is among the entity's.
     Present(usize),
     Known,
     There,
-    /// It is gone, not hidden.
+    /// The entity is gone, not hidden.
     Gone,
     Owned,
     /// Another entity follows.
@@ -398,27 +375,12 @@ pub(crate) fn residual<C: Coder>(
     let broad = ((known.class / 2) * BROAD[1] + near / 2) * BROAD[2] + far / 2;
     let exponents = start + EXPONENT + (broad * 2 + usize::from(below)) * MAGNITUDES;
     let size = value.unsigned_abs();
-    let exponent = size.checked_ilog2().unwrap_or(0);
-    let mut read = 0;
-    while read + 1 < bits
-        && coder.bit(exponents + (read as usize).min(MAGNITUDES - 1), read < exponent)
-    {
-        read += 1;
-    }
-    // The two highest digits after the first are not evenly spread.
-    let mut size_read = 1_u32;
-    for at in (0..read).rev() {
-        let yes = size >> at & 1 == 1;
-        let done = read - 1 - at;
-        let digit = if done < 2 {
-            let position = if done == 0 { 0 } else { 1 + (size_read & 1) as usize };
-            coder.bit(start + MANTISSA + (read as usize).min(MAGNITUDES - 1) * 4 + position, yes)
-        } else {
-            coder.even(yes)
-        };
-        size_read = size_read << 1 | u32::from(digit);
-    }
-    if below { -(size_read as i32) } else { size_read as i32 }
+    let magnitude = |exponent: usize| exponent.min(MAGNITUDES - 1);
+    let value = size.checked_ilog2().unwrap_or(0);
+    let exponent = exponent(coder, bits - 1, value, |at| exponents + magnitude(at));
+    let digits = start + MANTISSA + magnitude(exponent as usize) * 4;
+    let size = mantissa(coder, digits, exponent, size) as i32;
+    if below { -size } else { size }
 }
 
 /// Start of a field's decisions.

@@ -1,4 +1,4 @@
-//! What a build speaks: hashes that tell mismatched builds apart before they misread each other.
+//! Hashes that tell mismatched builds apart before they misread each other.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use crate::fields::{Audience, Entity, Kind, Motion, Record};
 use crate::game::Game;
 use crate::limits;
 
-/// QUIC's application protocol name (ALPN, RFC 7301). It does not change with the format, so that
-/// mismatched builds get as far as telling each other.
+/// QUIC's application protocol name (ALPN, RFC 7301), whatever the format, so that mismatched
+/// builds can tell each other.
 pub const ALPN: &[u8] = b"phaselock";
 
 /// Raised whenever a layout in `WIRE.md` changes.
@@ -20,7 +20,7 @@ pub fn wire_hash() -> u64 {
     fnv1a(wire_text().as_bytes())
 }
 
-/// What the packet format depends on, as text.
+/// The parameters of the packet format, as text.
 pub(super) fn wire_text() -> String {
     format!(
         "layout {LAYOUT} inputs {} baselines {} entities {} fields {} foretold {}",
@@ -37,7 +37,7 @@ pub fn game_hash<G: Game>() -> u64 {
     fnv1a(game_text::<G>().as_bytes())
 }
 
-/// What a game's packets and predictions depend on, as text: a line for the game, one for each
+/// The parameters of a game's packets and predictions, as text: a line for the game, one for each
 /// record, one for each field.
 pub fn game_text<G: Game>() -> String {
     let tables = Layout::new(Cow::Borrowed((G::KIT.coding.tables)()), G::Entity::KINDS).digest();

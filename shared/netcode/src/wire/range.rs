@@ -1,11 +1,10 @@
 //! A binary range coder: decisions of known likelihood into as few bytes as they take.
 //!
-//! This is Martin's range coder (1979) over bits, as in LZMA, with 56 bits of state instead of 32,
-//! so that next to nothing is lost to rounding. The reader takes zero bytes for what is beyond the
-//! end, so the writer leaves them out.
+//! This is Martin's range coder (1979) over bits, as in LZMA, with 56 bits of state, so that
+//! rounding costs next to nothing. Zero bytes at the end are left out.
 //!
-//! A likelihood is a [`Level`]: 256 of them, evenly apart in log-odds. A step of 1/16 costs at
-//! most a ten-thousandth of a bit against the exact likelihood.
+//! A likelihood is a [`Level`], one of 256 at even distances of 1/16 in log-odds, which cost at
+//! most a ten-thousandth of a bit.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
@@ -296,7 +295,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_written_is_read_and_costs_what_was_said(
-            decisions in prop::collection::vec((any::<u8>(), any::<bool>(), any::<bool>()), 0..2000),
+            decisions in prop::collection::vec(
+                (any::<u8>(), any::<bool>(), any::<bool>()), 0..2000,
+            ),
             prefix in prop::collection::vec(any::<u8>(), 0..4),
         ) {
             let levels: Vec<Level> = (0..=255).collect();
@@ -322,7 +323,9 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_read_without_a_panic(bytes: Vec<u8>, levels in prop::collection::vec(any::<u8>(), 1..300)) {
+        fn anything_is_read_without_a_panic(
+            bytes: Vec<u8>, levels in prop::collection::vec(any::<u8>(), 1..300),
+        ) {
             let mut reader = RangeReader::new(&levels, &bytes);
             for at in 0..levels.len() {
                 reader.bit(at, false);

@@ -1,161 +1,33 @@
-//! The snapshot packet, from the server to a client: timing, and entities, each against a state
-//! of it that the client acknowledged. A snapshot may take several packets; each is useful alone.
+//! The snapshot packet, from the server to a client: a header, and entities, each against
+//! acknowledged states. A snapshot may take several packets; each is useful alone.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
+mod header;
 mod references;
 #[cfg(test)]
 mod tests;
 
-use super::bits::{unzigzag, zigzag};
 use super::counts::Counts;
-use super::datagram::{Echo, kind_of};
+use super::datagram::kind_of;
 use super::error::WireError;
 use super::extrapolation::ReferenceStates;
 use super::fields::visible;
-use super::model::{Layout, Number, Plain, extrapolated, gap, number, plain};
+use super::model::{Layout, Plain, extrapolated, gap, plain};
 use super::range::{Coder, Level, RangeReader, RangeWriter, Symbol};
 use super::state::{AsExtrapolated, Codec, State};
 use crate::fields::{Entity, Packed};
 use crate::game::Game;
 use crate::ids::PlayerId;
 use crate::limits::{ENTITIES_MAX, FIELDS_MAX, PACKET_ENTITIES_MAX};
-use crate::time::{Rates, Tick};
+use crate::time::Tick;
 
+pub use header::{InputReport, Perceived, SnapshotHeader};
 pub use references::References;
 use references::own_references;
 
 /// First byte of a snapshot packet.
 pub const SNAPSHOT_KIND: u8 = 2;
-
-/// The server's measurement of a client's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Perceived {
-    /// The client's offset less the one in its welcome, in microseconds.
-    pub offset_change: i32,
-    /// Round trip in microseconds, in steps of 16.
-    pub round_trip: u32,
-    /// Bound of the offset's error in microseconds, in steps of 16.
-    pub error_max: u32,
-}
-
-/// Earliness of a client's inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InputReport {
-    /// Low bits of the newest tick for which the server has an input.
-    pub newest: u16,
-    /// Time from its arrival to its tick in microseconds, in steps of 16; negative after the tick.
-    pub newest_early: i32,
-    /// Ticks from the input of the last few snapshots that was latest to `newest`, at most 127.
-    pub worst_back: u8,
-    /// Earliness of that input, as `newest_early`.
-    pub worst_early: i32,
-    /// Low bits of how many ticks so far ran without this client's input. This and the next are
-    /// only told in each fourth packet.
-    pub late: Option<u16>,
-    /// Low bits of how many input packets so far did not come.
-    pub missing: Option<u16>,
-}
-
-/// All of a snapshot packet but the entities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SnapshotHeader {
-    /// Low bits of the packet's sequence number for this client.
-    pub seq: u16,
-    /// The tick that the states are of.
-    pub tick: Tick,
-    /// Low bits of the server's time when it sent this, in microseconds.
-    pub sent: u32,
-    /// The send time of the client's newest input packet, of which the low 24 bits are sent.
-    pub echo: Option<Echo>,
-    /// The client's clock as the server perceives it; none before the first round trip.
-    pub perceived: Option<Perceived>,
-    /// Earliness of inputs; none before the first.
-    pub inputs: Option<InputReport>,
-    /// References of most entities in the packet.
-    pub references: References,
-}
-
-impl SnapshotHeader {
-    /// Writes it, or reads into it; `near` is a tick near its own.
-    fn code<C: Coder>(&mut self, coder: &mut C, rates: Rates, near: Tick) -> Result<(), WireError> {
-        self.seq = coder.raw(u32::from(self.seq), 16) as u16;
-        self.tick = Tick::widen(coder.raw(u32::from(self.tick.low()), 16) as u16, near);
-        // A snapshot leaves soon after its tick.
-        let due = rates.time_of(self.tick).low();
-        let after = self.sent.wrapping_sub(due) as i32;
-        self.sent = due.wrapping_add(signed(coder, Number::Sent, after) as u32);
-        if coder.even(self.echo.is_some()) {
-            let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
-            let time = coder.raw(echo.time & ECHO_MASK, ECHO_BITS);
-            let held = number(coder, Number::Held, echo.held);
-            if held > Echo::HELD_MAX {
-                return Err(WireError::Range("held time"));
-            }
-            self.echo = Some(Echo { time, held });
-        }
-        if coder.even(self.perceived.is_some()) {
-            let nothing = Perceived { offset_change: 0, round_trip: 0, error_max: 0 };
-            let perceived = self.perceived.unwrap_or(nothing);
-            self.perceived = Some(Perceived {
-                offset_change: signed(coder, Number::OffsetChange, perceived.offset_change),
-                round_trip: coarse(coder, Number::RoundTrip, perceived.round_trip),
-                // Rounded up, since it is a bound.
-                error_max: coarse(coder, Number::ErrorMax, perceived.error_max.saturating_add(15)),
-            });
-        }
-        if coder.even(self.inputs.is_some()) {
-            self.inputs = Some(self.inputs.unwrap_or_default().code(coder, self.seq, self.tick));
-        }
-        self.references.code(coder)
-    }
-}
-
-impl InputReport {
-    fn code<C: Coder>(mut self, coder: &mut C, seq: u16, tick: Tick) -> Self {
-        let ahead = i32::from(self.newest.wrapping_sub(tick.low()) as i16);
-        let ahead = signed(coder, Number::NewestAhead, ahead);
-        self.newest = tick.low().wrapping_add(ahead as u16);
-        let early = self.newest_early.div_euclid(COARSE as i32);
-        let early = signed(coder, Number::NewestEarly, early);
-        let back = number(coder, Number::WorstBack, u32::from(self.worst_back));
-        self.worst_back = back.min(u32::from(u8::MAX)) as u8;
-        // The worst is worse than the newest, or the same.
-        let worst = self.worst_early.div_euclid(COARSE as i32);
-        let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
-        self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
-        self.newest_early = early.saturating_mul(COARSE as i32);
-        let mut counter = |count: Option<u16>| {
-            let counts = seq.is_multiple_of(COUNTED_EACH);
-            counts.then(|| coder.raw(u32::from(count.unwrap_or(0)), 16) as u16)
-        };
-        self.late = counter(self.late);
-        self.missing = counter(self.missing);
-        self
-    }
-}
-
-/// Bits of an echoed time: 16.8 seconds, of which a packet is held for a quarter at most, and is
-/// under way for less than another.
-const ECHO_BITS: u32 = 24;
-const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
-
-const _: () =
-    assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
-
-/// What is counted over a session is in one packet of so many: nobody needs to know it sooner.
-const COUNTED_EACH: u16 = 4;
-
-/// Times that need not be exact are in units of so many microseconds.
-const COARSE: u32 = 16;
-
-fn coarse<C: Coder>(coder: &mut C, which: Number, micros: u32) -> u32 {
-    number(coder, which, micros / COARSE).saturating_mul(COARSE)
-}
-
-fn signed<C: Coder>(coder: &mut C, which: Number, value: i32) -> i32 {
-    unzigzag(number(coder, which, zigzag(value)))
-}
 
 /// A packet's word of one entity.
 #[derive(Clone, Copy, Debug)]
@@ -199,8 +71,8 @@ fn add_digest(sum: u32, digest: u32) -> u32 {
     (sum.rotate_left(5) ^ digest).wrapping_mul(0x0100_0193)
 }
 
-/// Bits of a packet's checksum. A mismatch means that the two sides extrapolated differently, or
-/// that one of them is wrong about what the other has; QUIC sees to it that no byte is.
+/// Bits of a packet's checksum, which tells of different extrapolations or references; QUIC
+/// protects the bytes.
 const CHECK_BITS: u32 = 16;
 
 fn check(sum: u32) -> u32 {
@@ -211,12 +83,12 @@ fn check(sum: u32) -> u32 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     count: usize,
-    /// The index behind the last, and how many indices lie between the first and it.
+    /// Index behind the last entity, and the number of indices since the first.
     next: u16,
     turned: u32,
     /// The gap before the last entity.
     gap: u32,
-    /// Bits of the two before: as extrapolated.
+    /// Two bits: the entities before were as extrapolated.
     lately: u8,
     /// The one before had the packet's references.
     usual: bool,
@@ -264,8 +136,7 @@ impl Coder for Meter<'_> {
     }
 }
 
-/// Bits of the end of a packet: that nothing more comes, at its dearest; the checksum; the coder's
-/// last byte.
+/// Bits of a packet's end: the last decision at its dearest, the checksum, the coder's last byte.
 const END_BITS: u32 = 12 + CHECK_BITS + 8;
 
 /// Writer of one packet.
@@ -281,8 +152,7 @@ pub struct SnapshotWriter<'l> {
 }
 
 impl<'l> SnapshotWriter<'l> {
-    /// Starts a packet for `reader`, who sees the hidden fields of what it owns, in an empty
-    /// buffer.
+    /// Starts a packet for `reader`, who sees all fields of its own entities, in an empty buffer.
     pub fn new<G: Game>(
         codec: &'l Codec<G>,
         mut header: SnapshotHeader,
@@ -305,7 +175,7 @@ impl<'l> SnapshotWriter<'l> {
     }
 
     /// Adds an entity, with its fields' decisions if it is [`Change::Known`], unless the packet
-    /// then has more than `bytes_max`. Indices must rise, but may go around once.
+    /// exceeds `bytes_max` then. Indices rise, but may go around once.
     pub fn push<G: Game>(
         &mut self,
         index: u16,
@@ -389,11 +259,6 @@ impl<'l> SnapshotWriter<'l> {
         self.progress.count
     }
 
-    /// Bound of its present size in bytes.
-    pub fn bytes_max(&self) -> usize {
-        (self.cost.div_ceil(1024) + END_BITS).div_ceil(8) as usize
-    }
-
     /// The finished packet.
     pub fn finish(mut self) -> Vec<u8> {
         plain(&mut self.coder, Plain::More, false);
@@ -433,14 +298,13 @@ pub struct Told {
     pub index: u16,
     /// Its state at the packet's tick; none if it is gone or hidden.
     pub state: Option<State>,
-    /// It is hidden, not gone.
+    /// True if it is hidden, not gone.
     pub hidden: bool,
 }
 
-/// Reads a packet that may be anything into `told`, which is cleared first. `near` is a tick near
-/// the packet's, `reader` the player that it was sent to, and `known` finds the state that an
-/// entity had at a tick, if it was received. Nothing else is changed; the caller commits what it
-/// gets.
+/// Reads any bytes as a packet into `told`, which is cleared first. `near` is a tick near the
+/// packet's, `reader` its player, and `known` finds an entity's received state at a tick. Nothing
+/// else is changed; the caller commits.
 pub fn read_snapshot<'s, G: Game>(
     bytes: &[u8],
     codec: &Codec<G>,

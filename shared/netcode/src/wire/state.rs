@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::extrapolation::{
-    FINE, Predicted, ReferenceStates, Trend, Whole, by_table, difference, digits, follows, on_grid,
-    smallest,
+    FINE, Predicted, ReferenceStates, Trend, by_table, digits, follows, on_grid,
 };
-use super::fields::{visible, without_hidden};
+use super::fields::{difference, visible, without_hidden};
 use super::model::{Knowledge, Layout, Tables, residual};
 use super::range::Coder;
+use super::rotation::{Whole, smallest};
 use crate::fields::{Entity, Field, Motion, Packed};
 use crate::game::{Game, Slot};
 use crate::ids::{EntityId, PlayerId};
@@ -55,7 +55,7 @@ impl State {
     }
 }
 
-/// The data on which both sides agree to read the same from the same bytes.
+/// The data that both sides need to read the same from the same bytes.
 #[derive(Debug)]
 pub struct Codec<G> {
     rates: Rates,
@@ -153,7 +153,7 @@ impl<G: Game> Codec<G> {
         let mut told = self.extrapolate(game, kind, own, past, past.base());
         let mut steered = *past.base();
         let mut changed = false;
-        // A field changed since which the next counter counts ticks.
+        // A field changed: the next counter counts ticks since then.
         let mut restarts = false;
         for (at, field) in fields.iter().enumerate().filter(|(_, field)| field.steering) {
             if field.drift == 0.0 {
@@ -224,23 +224,23 @@ impl<C: Coder> Coding<'_, C> {
                     let whole = Whole::of(fields, past, told, at);
                     let others = (at..at + 4).filter(|at| *at != whole.last);
                     for at in others.chain([whole.last]) {
-                        let guess = whole.guess(fields, past, state, at);
-                        self.guessed(state, at, &fields[at], guess);
+                        let predicted = whole.predict(fields, past, state, at);
+                        self.residual(state, at, &fields[at], predicted);
                     }
                     at += 3;
                 }
                 Motion::Largest if has_smallest(fields, at) => {
                     self.field(state, told, at, field);
-                    let guesses = smallest(fields, past, state[at], at);
-                    for (at, guess) in (at + 1..).zip(guesses) {
-                        self.guessed(state, at, &fields[at], guess);
+                    let predictions = smallest(fields, past, state[at], at);
+                    for (at, predicted) in (at + 1..).zip(predictions) {
+                        self.residual(state, at, &fields[at], predicted);
                     }
                     at += 3;
                 }
                 _ if follows(field)
-                    && let Some(guess) = trend.guess(past, field, self.rates, at) =>
+                    && let Some(predicted) = trend.predict(past, field, self.rates, at) =>
                 {
-                    self.guessed(state, at, field, guess);
+                    self.residual(state, at, field, predicted);
                 }
                 _ => self.field(state, told, at, field),
             }
@@ -252,7 +252,7 @@ impl<C: Coder> Coding<'_, C> {
     fn restarted(&mut self, state: &mut Packed, at: usize, field: &Field) {
         if visible(field, self.own) {
             let ticks = i64::from(self.past.ages[0]);
-            self.guessed(state, at, field, Predicted::anything_to(ticks));
+            self.residual(state, at, field, Predicted::anything_to(ticks));
         }
     }
 
@@ -263,26 +263,26 @@ impl<C: Coder> Coding<'_, C> {
         }
         let base =
             i64::from(told[at]) - i64::from(difference(field, self.past.base()[at], told[at]));
-        let mut guess = Predicted::moving(i64::from(told[at]) * FINE, base);
+        let mut predicted = Predicted::moving(i64::from(told[at]) * FINE, base);
         if field.bits <= FEW_BITS {
             // The next value depends on the present one.
-            guess = Predicted { class: told[at] as usize, up: true, ..guess };
+            predicted = Predicted { class: told[at] as usize, up: true, ..predicted };
         }
-        self.guessed(state, at, field, guess);
+        self.residual(state, at, field, predicted);
     }
 
-    fn guessed(&mut self, state: &mut Packed, at: usize, field: &Field, guess: Predicted) {
-        let expected = on_grid(field, guess.step());
+    fn residual(&mut self, state: &mut Packed, at: usize, field: &Field, predicted: Predicted) {
+        let expected = on_grid(field, predicted.step());
         let by = difference(field, expected, state[at]);
         let known = Knowledge {
-            class: guess.class,
+            class: predicted.class,
             near: self.surprises.last as usize,
-            far: guess.far.unwrap_or_else(|| self.surprises.far()),
+            far: predicted.far.unwrap_or_else(|| self.surprises.far()),
         };
         let position = self.layout.at(self.kind, at);
-        let turned = if guess.up { by } else { by.wrapping_neg() };
+        let turned = if predicted.up { by } else { by.wrapping_neg() };
         let coded = residual(self.coder, position, known, field.bits, turned);
-        let by = if guess.up { coded } else { coded.wrapping_neg() };
+        let by = if predicted.up { coded } else { coded.wrapping_neg() };
         state[at] = expected.wrapping_add_signed(by) & ((1 << field.bits) - 1);
         self.surprises.add(by);
     }

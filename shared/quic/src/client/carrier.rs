@@ -4,12 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use phaselock::client::Output;
 use phaselock::wire::control::printable;
 use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime, VarInt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{Command, Event, Options, Pins};
+use super::{Event, Options, Pins};
 use crate::clock::Clock;
 use crate::conditioned::Conditioned;
 use crate::framing::read_frame;
@@ -18,7 +19,7 @@ use crate::settings;
 use crate::socket::EcnCleared;
 use crate::verify::{Seen, client_config};
 
-/// A server that does not answer for so long is tried at its next address, or later.
+/// Time for an answer before the next address is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Longest duration of a goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -54,7 +55,7 @@ pub(super) struct Carrier {
     options: Options,
     clock: Clock,
     events: mpsc::Sender<Event>,
-    commands: mpsc::Receiver<Command>,
+    outputs: mpsc::Receiver<Output>,
 }
 
 impl Carrier {
@@ -62,28 +63,28 @@ impl Carrier {
         mut options: Options,
         clock: Clock,
         events: mpsc::Sender<Event>,
-        commands: mpsc::Receiver<Command>,
+        outputs: mpsc::Receiver<Output>,
     ) -> Self {
         if let Some(link) = options.link.take() {
             options.sockets = Arc::new(Conditioned::new(options.sockets, link, clock));
         }
-        Self { options, clock, events, commands }
+        Self { options, clock, events, outputs }
     }
 
     #[cfg(test)]
-    pub(super) fn poll_command(&mut self) -> Option<Command> {
-        self.commands.try_recv().ok()
+    pub(super) fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.try_recv().ok()
     }
 
     /// Runs until the player's side is gone.
     pub(super) async fn run(mut self) {
-        while let Some(command) = self.commands.recv().await {
-            if !matches!(command, Command::Connect) {
+        while let Some(output) = self.outputs.recv().await {
+            if output != Output::Connect {
                 continue; // There is no connection to send it on.
             }
             let connected = tokio::select! {
                 connected = connect(&self.options, &self.events) => connected,
-                () = closed(&mut self.commands) => continue,
+                () = closed(&mut self.outputs) => continue,
             };
             match connected {
                 Ok(connected) => self.carry(connected).await,
@@ -97,11 +98,11 @@ impl Carrier {
     }
 
     async fn tell(&self, event: Event) {
-        // Fails only when nobody listens any more; `commands` then ends too.
+        // Fails only when nobody listens any more; `outputs` then ends too.
         let _ = self.events.send(event).await;
     }
 
-    /// Carries until the connection is lost, or the player's side closes it.
+    /// Carries until either side ends the connection.
     async fn carry(&mut self, connected: Connected) {
         let Connected { endpoint, connection, mut send, mut receive } = connected;
         self.tell(Event::Connected).await;
@@ -123,22 +124,22 @@ impl Carrier {
                 }
             }
         };
-        // The connection is lost when all its messages are handed on: the last one may say why.
+        // Messages are handed on first: the last one may say why.
         let lost = async { tokio::join!(control, datagrams).1 };
-        let commands = async {
+        let outputs = async {
             loop {
-                match self.commands.recv().await {
+                match self.outputs.recv().await {
                     // One that cannot be sent is lost, as datagrams are.
-                    Some(Command::Datagram(_)) if settings::server_is_behind(&connection) => {}
-                    Some(Command::Datagram(bytes)) => {
+                    Some(Output::Datagram(_)) if settings::server_is_behind(&connection) => {}
+                    Some(Output::Datagram(bytes)) => {
                         let _ = connection.send_datagram(bytes.into());
                     }
                     // Fails only with the connection.
-                    Some(Command::Control(framed)) => {
+                    Some(Output::Control(framed)) => {
                         let _ = send.write_all(&framed).await;
                     }
-                    Some(Command::Connect) => {}
-                    Some(Command::Close(reason)) => return reason,
+                    Some(Output::Connect) => {}
+                    Some(Output::Close(reason)) => return reason,
                     None => return "the player has left".to_owned(),
                 }
             }
@@ -150,7 +151,7 @@ impl Carrier {
                 self.lose(lost).await;
                 String::new()
             }
-            reason = commands => reason,
+            reason = outputs => reason,
         };
         connection.close(VarInt::from_u32(0), reason.as_bytes());
         let _ = timeout(GOODBYE, endpoint.wait_idle()).await;
@@ -158,9 +159,9 @@ impl Carrier {
 }
 
 /// Resolves when the player's side gives the attempt up, or is gone.
-async fn closed(commands: &mut mpsc::Receiver<Command>) {
-    while let Some(command) = commands.recv().await {
-        if matches!(command, Command::Close(_)) {
+async fn closed(outputs: &mut mpsc::Receiver<Output>) {
+    while let Some(output) = outputs.recv().await {
+        if matches!(output, Output::Close(_)) {
             return;
         }
     }
@@ -176,7 +177,7 @@ async fn connect(options: &Options, events: &mpsc::Sender<Event>) -> Result<Conn
 
     let mut last = Lost::retry(format!("{} has no address", address.host));
     for mut remote in found {
-        // An IPv4 address in IPv6's clothes; not every system lets an IPv6 socket talk to it.
+        // An IPv4-mapped address; not every system lets an IPv6 socket talk to it.
         if let IpAddr::V4(ip) = remote.ip().to_canonical() {
             remote.set_ip(ip.into());
         }

@@ -1,23 +1,28 @@
 //! Moves a session by what comes over QUIC, and carries out what it asks for.
 
 use std::io;
+use std::thread::JoinHandle;
 
-use phaselock::client::{Notice, Output, Session, SessionConfig};
+use phaselock::client::{Output, Session, SessionConfig};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::snapshot::store::Received;
 use phaselock::time::{LocalTime, Micros};
+use tokio::sync::mpsc;
 
-use super::{Command, Event, Handle, Options};
+use super::carrier::Carrier;
+use super::{EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX, Options};
 use crate::clock::Clock;
 
-/// A session over QUIC. Call [`receive`](Self::receive), then press keys on the
-/// [`session`](Self::session), then [`transmit`](Self::transmit): once a frame, or whenever
+/// A session over QUIC. Call [`receive`](Self::receive), press keys on the
+/// [`session`](Self::session), call [`transmit`](Self::transmit): once a frame, or whenever
 /// [`wait`](Self::wait) returns. Dropping it leaves the server.
 #[derive(Debug)]
 pub struct Driver {
     /// The session.
     pub session: Session,
-    handle: Handle,
+    pub(super) events: mpsc::Receiver<Event>,
+    outputs: mpsc::Sender<Output>,
+    thread: Option<JoinHandle<()>>,
     clock: Clock,
     pinned: Option<Fingerprint>,
     /// An event that ended [`wait`](Self::wait), not handled yet.
@@ -29,19 +34,37 @@ pub struct Driver {
 impl Driver {
     /// Joins from a thread of its own.
     pub fn spawn(options: Options, config: SessionConfig, clock: Clock) -> io::Result<Self> {
-        Ok(Self::new(Handle::spawn(options, clock)?, config, clock))
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (mut driver, carrier) = Self::prepare(options, config, clock);
+        let thread = std::thread::Builder::new().name("network".into()).spawn(move || {
+            runtime.block_on(carrier.run());
+            // Waits for nothing: the system may take minutes to look a name up.
+            runtime.shutdown_background();
+        })?;
+        driver.thread = Some(thread);
+        Ok(driver)
     }
 
     /// Joins from the current tokio runtime.
     pub fn spawn_here(options: Options, config: SessionConfig, clock: Clock) -> Self {
-        Self::new(Handle::spawn_here(options, clock), config, clock)
+        let (driver, carrier) = Self::prepare(options, config, clock);
+        tokio::spawn(carrier.run());
+        driver
     }
 
-    pub(super) fn new(handle: Handle, config: SessionConfig, clock: Clock) -> Self {
+    pub(super) fn prepare(
+        options: Options,
+        config: SessionConfig,
+        clock: Clock,
+    ) -> (Self, Carrier) {
+        let (event_sender, events) = mpsc::channel(EVENTS_MAX);
+        let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
+        let carrier = Carrier::new(options, clock, event_sender, output_receiver);
         let session = Session::new(config, clock.now());
-        let mut driver = Self { session, handle, clock, pinned: None, came: None, is_over: false };
+        let (thread, pinned, came, is_over) = (None, None, None, false);
+        let mut driver = Self { session, events, outputs, thread, clock, pinned, came, is_over };
         driver.transmit();
-        driver
+        (driver, carrier)
     }
 
     /// The clock that times are on.
@@ -56,7 +79,7 @@ impl Driver {
 
     /// The same; `look` gets every snapshot packet that was taken in, with its time of arrival.
     pub fn receive_each(&mut self, mut look: impl FnMut(&Session, &Received, LocalTime)) {
-        while let Some(event) = self.came.take().or_else(|| self.handle.events.try_recv().ok()) {
+        while let Some(event) = self.came.take().or_else(|| self.events.try_recv().ok()) {
             match event {
                 Event::Pinned(fingerprint) => self.pinned = Some(fingerprint),
                 Event::Connected => {
@@ -81,17 +104,22 @@ impl Driver {
     /// Carries out what the session asks for.
     pub fn transmit(&mut self) {
         while let Some(output) = self.session.poll_output() {
-            self.handle.command(match output {
-                Output::Connect => Command::Connect,
-                Output::Control(framed) => Command::Control(framed),
-                Output::Datagram(bytes) => Command::Datagram(bytes),
-                Output::Close(reason) => Command::Close(reason),
-            });
+            self.hand_over(output);
         }
     }
 
-    /// Waits until something comes or the session has something to do, `until` at the latest.
-    /// An event waits for [`receive`](Self::receive): until that is called, this returns at once.
+    /// Hands an output to the network's side. The channel fills when that side is stuck, and
+    /// datagrams are lost then. Nothing else is lost: a session asks for a few other things and
+    /// then waits for an event.
+    pub(super) fn hand_over(&self, output: Output) {
+        let is_datagram = matches!(output, Output::Datagram(_));
+        if !is_datagram || self.outputs.capacity() > OUTPUTS_KEPT {
+            let _ = self.outputs.try_send(output);
+        }
+    }
+
+    /// Waits until something comes or the session has something to do, `until` at the latest. It
+    /// returns at once while an event waits for [`receive`](Self::receive).
     pub async fn wait(&mut self, until: LocalTime) {
         if self.came.is_some() {
             return;
@@ -106,20 +134,14 @@ impl Driver {
         }
         tokio::select! {
             () = sleep => {}
-            event = self.handle.events.recv() => match event {
+            event = self.events.recv() => match event {
                 Some(event) => self.came = Some(event),
                 None => self.is_over = true,
             }
         }
     }
 
-    /// The next thing to tell the player.
-    pub fn poll_notice(&mut self) -> Option<Notice> {
-        self.session.poll_notice()
-    }
-
-    /// The certificate of a server that was met for the first time and is remembered from now on.
-    /// Told once.
+    /// The certificate of a new server that is remembered from now on; told once.
     pub fn take_pinned(&mut self) -> Option<Fingerprint> {
         self.pinned.take()
     }
@@ -128,13 +150,21 @@ impl Driver {
     pub fn close(mut self, reason: &str) {
         self.session.leave(reason);
         self.transmit();
-        self.handle.close();
+        let Self { mut events, outputs, thread, .. } = self;
+        // The channel's end says goodbye too.
+        drop(outputs);
+        events.close();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
     }
 
-    /// The same on a runtime.
+    /// Leaves as [`close`](Self::close) does, on the current tokio runtime.
     pub async fn leave(mut self, reason: &str) {
         self.session.leave(reason);
         self.transmit();
-        self.handle.closed().await;
+        let Self { mut events, outputs, .. } = self;
+        drop(outputs);
+        while events.recv().await.is_some() {}
     }
 }

@@ -1,14 +1,17 @@
 //! The two sides of a client's channels, each without the other.
 
+use std::io;
 use std::time::{Duration, Instant};
 
-use phaselock::client::{SessionConfig, State};
+use phaselock::client::{Output, SessionConfig, State};
 use phaselock::games::Games;
 use phaselock::time::Micros;
 use phaselock::wire::control::{ServerMessage, frame};
 use quinn::AsyncUdpSocket;
+use tokio::sync::mpsc;
 
 use super::*;
+use crate::clock::Clock;
 use crate::identity::Identity;
 use crate::server::Server;
 
@@ -17,20 +20,21 @@ fn options(address: &str) -> Options {
 }
 
 #[tokio::test]
-async fn commands_are_kept_however_many_datagrams_wait() {
-    let (handle, mut carrier) = Handle::prepare(options("127.0.0.1"), Clock::start());
-    for _ in 0..2 * COMMANDS_MAX {
-        handle.command(Command::Datagram(vec![0]));
+async fn outputs_are_kept_however_many_datagrams_wait() {
+    let config = SessionConfig::new(Games::new(), "Ada");
+    let (driver, mut carrier) = Driver::prepare(options("127.0.0.1"), config, Clock::start());
+    for _ in 0..2 * OUTPUTS_MAX {
+        driver.hand_over(Output::Datagram(vec![0]));
     }
-    handle.command(Command::Close("the server does not answer".into()));
-    handle.command(Command::Connect);
+    driver.hand_over(Output::Close("the server does not answer".into()));
+    driver.hand_over(Output::Connect);
     let mut waiting = Vec::new();
-    while let Some(command) = carrier.poll_command() {
-        waiting.push(command);
+    while let Some(output) = carrier.poll_output() {
+        waiting.push(output);
     }
-    assert!(waiting.len() < COMMANDS_MAX, "datagrams are bounded");
+    assert!(waiting.len() < OUTPUTS_MAX, "datagrams are bounded");
     assert!(
-        matches!(waiting[..], [.., Command::Datagram(_), Command::Close(_), Command::Connect]),
+        matches!(waiting[..], [.., Output::Datagram(_), Output::Close(_), Output::Connect]),
         "{waiting:?}"
     );
 }
@@ -38,10 +42,9 @@ async fn commands_are_kept_however_many_datagrams_wait() {
 #[tokio::test]
 async fn an_event_waits_for_receive_however_often_wait_is_called() {
     let (sender, events) = mpsc::channel(EVENTS_MAX);
-    let (commands, _receiver) = mpsc::channel(COMMANDS_MAX);
-    let handle = Handle { events, commands, thread: None };
     let config = SessionConfig::new(Games::new(), "Ada");
-    let mut driver = Driver::new(handle, config, Clock::start());
+    let (mut driver, _carrier) = Driver::prepare(options("127.0.0.1"), config, Clock::start());
+    driver.events = events;
     let lost = Event::Lost { reason: "no network".into(), retry: false };
     sender.send(lost).await.expect("it listens");
     sender.send(Event::Connected).await.expect("it listens");
@@ -84,10 +87,10 @@ async fn messages_arrive_before_the_end_of_their_connection() {
     let server = Server::bind(([127, 0, 0, 1], 0).into(), &identity).expect("a server");
     let options = options(&server.address().to_string());
     let (event_sender, mut events) = mpsc::channel(1);
-    let (commands, command_receiver) = mpsc::channel(COMMANDS_MAX);
-    let carrier = carrier::Carrier::new(options, Clock::start(), event_sender, command_receiver);
+    let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
+    let carrier = carrier::Carrier::new(options, Clock::start(), event_sender, output_receiver);
     tokio::spawn(carrier.run());
-    commands.send(Command::Connect).await.expect("it runs");
+    outputs.send(Output::Connect).await.expect("it runs");
     let serve = async {
         let connection = server.accept().await;
         let (mut send, _receive) = connection.accept_bi().await.expect("a stream");
@@ -102,7 +105,7 @@ async fn messages_arrive_before_the_end_of_their_connection() {
     };
     let play = async {
         assert!(matches!(events.recv().await, Some(Event::Pinned(_) | Event::Connected)));
-        commands.send(Command::Control(vec![0, 0])).await.expect("it runs");
+        outputs.send(Output::Control(vec![0, 0])).await.expect("it runs");
     };
     let (_connection, ()) = tokio::join!(serve, play);
     // The player's side is stuck for a while: by then the close has come, too.

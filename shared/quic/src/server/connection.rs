@@ -30,8 +30,8 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The last control message has so long to arrive.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Datagrams that one client gets through to the room; a flood beyond is dropped here, so that it
-/// cannot displace what others send. Three for each tick at the fastest rate.
+/// Datagrams a second that one client gets through to the room, three a tick at the fastest rate; a
+/// flood beyond is dropped here.
 const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_HZ_MAX as u64;
 
 /// The room's end of a connection.
@@ -39,7 +39,7 @@ const DATAGRAMS_PER_SECOND_MAX: u64 = INPUT_PACKETS_PER_TICK_MAX * Rates::TICK_H
 pub(super) struct Peer {
     connection: Connection,
     control: mpsc::Sender<Write>,
-    /// True if the room is done with it; what still comes is not worth handing on.
+    /// True if the room is done with it.
     closing: AtomicBool,
 }
 
@@ -55,16 +55,14 @@ enum Write {
 pub(super) struct NotReading;
 
 impl Peer {
-    /// Sends a datagram now or never: what does not fit the path is dropped, and what waits too
-    /// long is displaced by what is newer.
+    /// Sends a datagram now or never; newer ones displace those that wait.
     pub(super) fn send_datagram(&self, bytes: Vec<u8>) {
         if let Err(error) = self.connection.send_datagram(bytes.into()) {
             tracing::debug!(%error, "datagram not sent");
         }
     }
 
-    /// True if what is sent now would have to wait: datagrams of an earlier turn still do, or as
-    /// much is under way as the path carries.
+    /// True if a datagram sent now would have to wait.
     pub(super) fn is_behind(&self) -> bool {
         settings::client_is_behind(&self.connection)
     }
@@ -112,7 +110,7 @@ async fn run(
         let connection = incoming.await.map_err(|error| error.to_string())?;
         let (send, mut receive) =
             connection.accept_bi().await.map_err(|error| error.to_string())?;
-        let hello = read_frame(&mut receive).await.map_err(|error| error.to_string())?;
+        let hello = read_frame(&mut receive).await?;
         Ok::<_, String>((connection, send, receive, hello))
     };
     let (connection, send, receive, hello) = tokio::time::timeout(HELLO_TIMEOUT, handshake)
@@ -123,7 +121,7 @@ async fn run(
     let (control, writes) = mpsc::channel(CONTROL_QUEUE_MAX);
     let closing = AtomicBool::new(false);
     let peer = Arc::new(Peer { connection: connection.clone(), control, closing });
-    // Held weakly here, so that the room's letting go is what ends the writer.
+    // Held weakly: the room's letting go ends the writer.
     let seen = Arc::downgrade(&peer);
     tracing::debug!(client = client.0, remote = %connection.remote_address(), "connected");
     room.send(Event::Control { client, body: hello, arrival, peer: Some(peer) }).await;
@@ -131,7 +129,7 @@ async fn run(
     let writer = tokio::spawn(write(connection.clone(), send, writes, newcomer));
     let wanted = || seen.upgrade().is_some_and(|peer| !peer.closing.load(Ordering::Relaxed));
     let reason = read(&connection, receive, client, room, wanted).await;
-    room.lost(client, reason).await;
+    room.send(Event::Lost { client, reason }).await;
     // The room lets go of its end, which ends the writer.
     let _ = writer.await;
     Ok(())
@@ -146,9 +144,8 @@ async fn read(
     wanted: impl Fn() -> bool,
 ) -> String {
     let control = async {
-        // Nothing may follow the hello. Whatever does is handed on once, for the room to object
-        // to; more of it is left to fill the stream's window. An ended stream is not an ended
-        // connection: a client that says nothing more plays on.
+        // Nothing may follow the hello. The first message that does is handed on, for the room to
+        // object to; more fill the stream's window. An ended stream is no ended connection.
         if let Ok(body) = read_frame(&mut receive).await {
             let arrival = room.clock.now();
             room.send(Event::Control { client, body, arrival, peer: None }).await;
@@ -179,7 +176,7 @@ async fn read(
     }
 }
 
-/// Why a connection ended, for the log. What the peer says of it may be anything.
+/// The end of a connection, for the log.
 fn describe(error: &ConnectionError) -> String {
     match error {
         ConnectionError::ApplicationClosed(close) => {
@@ -191,8 +188,7 @@ fn describe(error: &ConnectionError) -> String {
     }
 }
 
-/// Writes what the room says. A connection counts among its address's newcomers until it is
-/// welcomed: one that is refused, answered or put out still takes a place.
+/// Writes what the room says. A connection counts among its address's newcomers until the welcome.
 async fn write(
     connection: Connection,
     mut send: SendStream,

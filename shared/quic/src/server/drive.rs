@@ -20,7 +20,7 @@ pub(super) struct Driver {
     events: mpsc::Receiver<Event>,
     peers: HashMap<ClientId, Arc<Peer>>,
     clock: Clock,
-    /// Says why to stop.
+    /// Resolves to the reason to stop.
     shutdown: Pin<Box<dyn Future<Output = String> + Send>>,
 }
 
@@ -57,7 +57,7 @@ impl Driver {
             while let Some(rewound) = room.poll_rewound() {
                 tracing::debug!(?rewound, "a shot was tested against the past");
             }
-            // Also when every tick is late: a room that cannot keep up must not go deaf.
+            // Also when every tick is late.
             self.handle_waiting(&mut *room);
             self.drain(&mut *room);
         }
@@ -98,8 +98,7 @@ impl Driver {
 
     fn drain(&mut self, room: &mut dyn AnyRoom) {
         let Self { peers, clock, .. } = self;
-        // Whoever has not got the last snapshot off yet is spared this one: what waits is told
-        // later and newer.
+        // Clients with a snapshot still waiting are spared this one.
         loop {
             let behind = |client| peers.get(&client).is_none_or(|peer| peer.is_behind());
             let Some(output) = room.poll_output_unless(clock.now(), &behind) else { return };

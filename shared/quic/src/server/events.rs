@@ -44,10 +44,6 @@ impl ToRoom {
         let _ = self.events.send(event).await;
     }
 
-    pub(super) async fn lost(&self, client: ClientId, reason: String) {
-        self.send(Event::Lost { client, reason }).await;
-    }
-
     /// A datagram that finds no room is lost, as datagrams are.
     pub(super) fn datagram(&self, client: ClientId, bytes: Bytes) {
         let arrival = self.clock.now();

@@ -1,8 +1,8 @@
 //! The driver: carries what quinn receives to the room and what the room says to quinn.
 //!
-//! One task owns the room. Each connection has a task that reads and one that writes; none of them
-//! can hold up the room, because everything towards a client is dropped or ends it when it does
-//! not keep up, and everything towards the room is bounded.
+//! One task owns the room. Each connection has a task that reads and one that writes. None can hold
+//! up the room: what a client does not take is dropped or ends it, and what goes to the room is
+//! bounded.
 
 mod connection;
 mod drive;
@@ -37,17 +37,11 @@ const EVENTS_MAX: usize = 8192;
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server cannot be bound.
+#[allow(missing_docs, reason = "the messages say it")]
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// The address is not free, or not this machine's.
     #[error("cannot listen on {address}: {error}; is another server running there?")]
-    Socket {
-        /// The address.
-        address: SocketAddr,
-        /// The system's answer.
-        error: std::io::Error,
-    },
-    /// TLS does not take the certificate.
+    Socket { address: SocketAddr, error: std::io::Error },
     #[error("cannot use the certificate: {0}")]
     Crypto(String),
 }
@@ -68,8 +62,7 @@ impl Server {
         Self::with_controller(socket, identity, None)
     }
 
-    /// A server on any carrier of packets; with another congestion controller than this crate's
-    /// own, to compare the two.
+    /// A server on any socket, optionally with another congestion controller, to compare.
     pub fn with_controller(
         socket: Arc<dyn AsyncUdpSocket>,
         identity: &Identity,
@@ -102,9 +95,8 @@ impl Server {
         self.address
     }
 
-    /// Plays these games in turn, each for as many rounds as the configuration says, until
-    /// `shutdown` resolves to the reason that everybody is told. The room's start is set here.
-    /// Without any game this returns at once.
+    /// Plays these games in turn, each for the configured rounds, until `shutdown` resolves to the
+    /// reason for the players. The room's start is set here. Without a game this returns at once.
     pub async fn run(
         self,
         games: &Games,
@@ -114,7 +106,7 @@ impl Server {
         let clock = Clock::start();
         config.start = LocalTime(0);
         config.unix_micros = clock.unix_of_start();
-        if games.len() < 2 {
+        if games.names().count() < 2 {
             config.rounds = None;
         }
         let positions = usize::from(config.players_max) + SPARE_CONNECTIONS;
@@ -126,7 +118,7 @@ impl Server {
         let mut rotation = Rotation::new(config);
         let entries: Vec<_> = games.iter().collect();
         for entry in entries.into_iter().cycle() {
-            match driver.play(entry.open(rotation)).await {
+            match driver.play((entry.open)(rotation)).await {
                 Some(next) => rotation = next,
                 None => break,
             }

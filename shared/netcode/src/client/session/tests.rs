@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::game::{Ahead, Entities, Inputs, World};
+use crate::games::Games;
 use crate::ids::{EntityId, PlayerId};
 use crate::limits::CATCH_UP_TICKS_MAX;
 use crate::random::Random;

@@ -1,4 +1,4 @@
-//! What goes around, shown by every method: as if it did not.
+//! Wrapping fields, shown by every method as if they did not wrap.
 
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ impl Rules for Straight {
 /// A leg of a track: seconds to the next state, its latency, and the speed until then.
 type Leg = (f64, f64, [f32; 2]);
 
-/// What a method shows of a track that begins at a position, each 7 ms.
+/// Pictures of a track by a method that begins at a position, each 7 ms.
 fn shown(choice: Any, legs: &[Leg], start: f32) -> Vec<Values> {
     let shape = Shape::new(Flier::FIELDS);
     let (mut track, mut method) = (Track::new(shape), choice.make());

@@ -1,4 +1,4 @@
-//! What the tests of methods have in common: a body with a field of each sort, and tracks of it.
+//! Shared parts of the tests of methods: a body with a field of each sort, and tracks of it.
 
 use std::fmt::{self, Display};
 
@@ -103,7 +103,7 @@ impl Any {
         }
     }
 
-    /// Whether it takes steps for equal, or a thing for standing.
+    /// Tells whether it takes steps for equal, or a thing for standing.
     pub(in crate::motion) fn is_crude(self) -> bool {
         matches!(self, Self::Waypoints(Extrapolator::Hold | Extrapolator::Uniform(_), _))
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::motion::fir::{self, Filter};
 use crate::motion::tests::testing::{Any, Body, HEADING, X, Y, play};
-use crate::motion::{Choice, NoRules};
+use crate::motion::{Choice, Moment, NoRules};
 
 fn y_at(y: f32) -> Body {
     Body { y, ..Body::at(0.0) }
@@ -16,13 +16,13 @@ fn y_at(y: f32) -> Body {
 /// A method with what it has been fed.
 struct Fed {
     track: Track,
-    method: Waypoints,
+    method: Present<Waypoints>,
     interval: f64,
 }
 
 impl Fed {
     fn new(extrapolator: Extrapolator, joining: Joining, interval: f64) -> Self {
-        let method = Waypoints::new(extrapolator, joining, HORIZON_SECS);
+        let method = Present::new(Waypoints::new(extrapolator, joining, HORIZON_SECS));
         Self { track: Track::new(Body::shape()), method, interval }
     }
 
@@ -39,7 +39,7 @@ impl Fed {
     /// When the next state is expected, and the coordinates then; none while the thing is shown
     /// along the forecast from its state on: the first, beyond the snap distance, or by jumps.
     fn target(&self) -> Option<(f64, &Coords)> {
-        let leg = self.method.leg.as_ref()?;
+        let leg = self.method.drawing.leg.as_ref()?;
         leg.segment.as_ref().map(|segment| (leg.begin + segment.over, &segment.target))
     }
 
@@ -376,7 +376,7 @@ fn it_extrapolates_as_far_as_is_asked_within_bounds() {
     {
         for extrapolator in [Extrapolator::Reckoned, Extrapolator::Adaptive, Extrapolator::Rules] {
             let mut fed = Fed::new(extrapolator, Joining::Linear, 0.1);
-            fed.method = Waypoints::new(extrapolator, Joining::Linear, asked);
+            fed.method = Present::new(Waypoints::new(extrapolator, Joining::Linear, asked));
             fed.state(1.0, 1.0, Body { vx: 2.0, ..Body::at(3.0) });
             let shown = fed.shown(1.0 + 2.0 * horizon)[X];
             assert!((shown - end(horizon)).abs() < 1e-6, "{extrapolator} for {asked} s: {shown}");

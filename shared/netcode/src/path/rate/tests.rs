@@ -26,7 +26,7 @@ struct Ack {
     held: Micros,
 }
 
-/// What happened within a while.
+/// Events within a while.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     millis: i64,

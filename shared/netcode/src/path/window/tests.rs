@@ -103,7 +103,7 @@ impl Path {
         }
     }
 
-    /// What 95 of a hundred packets do not wait longer for.
+    /// Longest wait of 95 of a hundred packets.
     fn usually_waited(&mut self) -> Micros {
         self.waits.sort_unstable();
         self.waits[self.waits.len() * 95 / 100]

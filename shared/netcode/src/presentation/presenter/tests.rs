@@ -1,4 +1,4 @@
-//! Who is shown when, and where.
+//! The times and positions at which entities are shown.
 
 use super::*;
 use crate::fields::Record;
@@ -62,7 +62,7 @@ impl Told {
         self.0.handle(&Balls, 0, Tick(tick), None, tick as f64 / 100.0 + 0.05);
     }
 
-    /// What is shown with a delay of 0.1 s.
+    /// Pictures with a delay of 0.1 s.
     fn shown(&mut self, now: f64) -> (Option<Ball>, usize) {
         let at = Moment { now, past: now - 0.1, interval: 0.02 };
         let (shown, starved) = self.0.show(&Balls, at, 0.01);
@@ -225,13 +225,9 @@ fn what_is_late_is_shown_where_it_was_in_its_own_time() {
         let past = f64::from(tick) / 100.0 + 0.005;
         let at = Moment { now: past + 0.1, past, interval: 0.02 };
         let track = track.current(at).expect("it is there");
-        let picture = track.show(at, 0.01, &crate::motion::NoRules);
-        assert!(
-            (picture.values[0] - (tick as f32 + 0.5)).abs() < 0.01,
-            "{} at {tick}",
-            picture.values[0]
-        );
-        assert!(!picture.starved);
+        let (values, starved) = track.show(at, 0.01, &crate::motion::NoRules);
+        assert!((values[0] - (tick as f32 + 0.5)).abs() < 0.01, "{} at {tick}", values[0]);
+        assert!(!starved);
     }
 }
 

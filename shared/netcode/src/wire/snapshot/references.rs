@@ -1,5 +1,4 @@
-//! Which older states of an entity a packet builds on: their ages, for the packet as a whole and
-//! for entities that have others.
+//! References to older states of an entity: their ages, of the packet and of single entities.
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
 
@@ -9,7 +8,7 @@ use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::model::{Number, Plain, number, plain};
 use crate::wire::range::Coder;
 
-/// Older states that an entity is coded from, by how many ticks before the packet's tick they are.
+/// Ages in ticks of the older states that an entity is coded from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct References {
     ages: [u8; REFERENCES_MAX],
@@ -67,8 +66,8 @@ fn age(age: u32) -> Result<u8, WireError> {
     }
 }
 
-/// Which references an entity has: the packet's, or a baseline of its own and those of the
-/// packet's before it that it has.
+/// Codes an entity's references: the packet's, or a baseline of its own and those of the packet's
+/// before it that it has.
 pub(super) fn own_references<C: Coder>(
     coder: &mut C,
     packet: References,

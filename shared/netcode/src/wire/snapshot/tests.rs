@@ -11,11 +11,11 @@ use crate::ids::EntityId;
 use crate::limits::DATAGRAM_BYTES_MAX;
 use crate::random::Random;
 use crate::time::Rates;
-use crate::wire::documented;
 use crate::wire::extrapolation::REFERENCES_MAX;
 use crate::wire::fields::without_hidden;
 use crate::wire::model::Tables;
 use crate::wire::range::Recorder;
+use crate::wire::{Echo, documented};
 
 crate::record! {
     struct Ball {
@@ -119,7 +119,7 @@ fn state(x: f32, owner: Option<PlayerId>) -> State {
 /// The states that a client has.
 type Had = BTreeMap<(u16, Tick), State>;
 
-/// What a packet is to say of an entity.
+/// A packet's word of an entity.
 #[derive(Clone, Debug)]
 enum Say {
     Known(References, State),
@@ -128,7 +128,7 @@ enum Say {
     Hidden,
 }
 
-/// How a state is coded for a client that has older ones.
+/// Coding of a state for a client that has older ones.
 fn encode(
     codec: &Codec<Balls>,
     had: &Had,
@@ -177,7 +177,8 @@ fn write(
             break;
         }
     }
-    let (count, most) = (writer.count(), writer.bytes_max());
+    let count = writer.count();
+    let most = (writer.cost.div_ceil(1024) + END_BITS).div_ceil(8) as usize;
     let bytes = writer.finish();
     assert!(bytes.len() <= most, "{} bytes, not the {most} that were said", bytes.len());
     (bytes, count)

@@ -1,0 +1,115 @@
+//! Sets of recent numbers: of snapshots, or of packets.
+
+use crate::time::Tick;
+
+/// A set of numbers, of which the last 128 are remembered: snapshots of four seconds at 30 Hz and
+/// of one at 128 Hz.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recent {
+    newest: u64,
+    /// Bit `n` stands for the number `n` before the newest.
+    bits: u128,
+}
+
+impl Recent {
+    /// Adds a number, unless it is too old.
+    pub(crate) fn insert(&mut self, number: u64) {
+        if self.bits == 0 {
+            self.newest = number;
+        }
+        if number > self.newest {
+            let by = number - self.newest;
+            self.bits = if by < 128 { self.bits << by } else { 0 };
+            self.newest = number;
+        }
+        let back = self.newest - number;
+        if back < 128 {
+            self.bits |= 1 << back;
+        }
+    }
+
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        number <= self.newest
+            && self.newest - number < 128
+            && self.bits >> (self.newest - number) & 1 == 1
+    }
+
+    /// Tells whether a number is new, as far back as [`mask`](Self::mask) reaches.
+    pub(crate) fn is_new(&self, number: u64) -> bool {
+        let in_reach = |newest: u64| number > newest || newest - number <= 32;
+        self.newest().is_none_or(in_reach) && !self.contains(number)
+    }
+
+    /// The 32 numbers before the newest: bit `n` stands for the one `n + 1` before it.
+    pub(crate) fn mask(&self) -> u32 {
+        (self.bits >> 1) as u32
+    }
+
+    /// The number with these low bits that is nearest to the newest.
+    pub(crate) fn widen(&self, low: u16) -> u64 {
+        Tick::widen(low, Tick(self.newest().unwrap_or(u64::from(low)))).0
+    }
+
+    pub(crate) fn newest(&self) -> Option<u64> {
+        (self.bits != 0).then_some(self.newest)
+    }
+
+    /// The newest member up to `number`.
+    pub(crate) fn at_most(&self, number: u64) -> Option<u64> {
+        if number >= self.newest {
+            return self.newest();
+        }
+        let back = self.newest - number;
+        if back >= 128 {
+            return None;
+        }
+        let older = self.bits >> back;
+        (older != 0).then(|| number - u64::from(older.trailing_zeros()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn numbers_are_new_once_in_any_order() {
+        let mut arrivals = Recent::default();
+        for seq in [5, 3, 4, 40, 9, 39, 8, 100] {
+            assert!(arrivals.is_new(seq), "{seq}");
+            arrivals.insert(seq);
+            assert!(!arrivals.is_new(seq), "{seq}");
+        }
+        assert!(!arrivals.is_new(5), "out of reach");
+        assert_eq!((arrivals.newest(), arrivals.mask()), (Some(100), 0));
+        let mut arrivals = Recent::default();
+        arrivals.insert(10);
+        arrivals.insert(42);
+        assert_eq!(arrivals.mask(), 1 << 31, "the edge of the mask");
+
+        let mut arrivals = Recent::default();
+        arrivals.insert(65_536);
+        assert_eq!(arrivals.widen(65_535), 65_535);
+    }
+
+    proptest! {
+        #[test]
+        fn recent_numbers_are_the_set_of_the_last_128(
+            numbers in prop::collection::vec(0..400_u64, 0..60), asked in 0..500_u64,
+        ) {
+            let mut arrivals = Recent::default();
+            let mut set = BTreeSet::new();
+            for number in numbers {
+                arrivals.insert(number);
+                set.insert(number);
+                let newest = *set.last().expect("just inserted");
+                set.retain(|old| newest - old < 128);
+            }
+            prop_assert_eq!(arrivals.newest(), set.last().copied());
+            prop_assert_eq!(arrivals.contains(asked), set.contains(&asked));
+            prop_assert_eq!(arrivals.at_most(asked), set.range(..=asked).next_back().copied());
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The header of a snapshot packet: its tick, and the timing of both ways.
+
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "values are bounded")]
+
+use super::references::References;
+use crate::time::{Rates, Tick};
+use crate::wire::bits::{unzigzag, zigzag};
+use crate::wire::model::{Number, number};
+use crate::wire::range::Coder;
+use crate::wire::{Echo, WireError};
+
+/// The server's measurement of a client's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Perceived {
+    /// The client's offset less the one in its welcome, in microseconds.
+    pub offset_change: i32,
+    /// Round trip in microseconds, in steps of 16.
+    pub round_trip: u32,
+    /// Bound of the offset's error in microseconds, in steps of 16.
+    pub error_max: u32,
+}
+
+/// Earliness of a client's inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputReport {
+    /// Low bits of the newest tick for which the server has an input.
+    pub newest: u16,
+    /// Time from its arrival to its tick in microseconds, in steps of 16; negative after the tick.
+    pub newest_early: i32,
+    /// Ticks from the latest input of the last few snapshots to `newest`, at most 127.
+    pub worst_back: u8,
+    /// Earliness of that input, as `newest_early`.
+    pub worst_early: i32,
+    /// Low bits of the number of ticks without an input. Like the next, only in each fourth packet.
+    pub late: Option<u16>,
+    /// Low bits of the number of input packets that did not come.
+    pub missing: Option<u16>,
+}
+
+/// All of a snapshot packet but the entities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SnapshotHeader {
+    /// Low bits of the packet's sequence number for this client.
+    pub seq: u16,
+    /// The tick that the states are of.
+    pub tick: Tick,
+    /// Low bits of the server's time when it sent this, in microseconds.
+    pub sent: u32,
+    /// The send time of the client's newest input packet, of which the low 24 bits are sent.
+    pub echo: Option<Echo>,
+    /// The client's clock as the server perceives it; none before the first round trip.
+    pub perceived: Option<Perceived>,
+    /// Earliness of inputs; none before the first.
+    pub inputs: Option<InputReport>,
+    /// References of most entities in the packet.
+    pub references: References,
+}
+
+impl SnapshotHeader {
+    /// Writes it, or reads into it; `near` is a tick near its own.
+    pub(super) fn code<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        rates: Rates,
+        near: Tick,
+    ) -> Result<(), WireError> {
+        self.seq = coder.raw(u32::from(self.seq), 16) as u16;
+        self.tick = Tick::widen(coder.raw(u32::from(self.tick.low()), 16) as u16, near);
+        // A snapshot leaves soon after its tick.
+        let due = rates.time_of(self.tick).low();
+        let after = self.sent.wrapping_sub(due) as i32;
+        self.sent = due.wrapping_add(signed(coder, Number::Sent, after) as u32);
+        if coder.even(self.echo.is_some()) {
+            let echo = self.echo.unwrap_or(Echo { time: 0, held: 0 });
+            let time = coder.raw(echo.time & ECHO_MASK, ECHO_BITS);
+            let held = number(coder, Number::Held, echo.held);
+            if held > Echo::HELD_MAX {
+                return Err(WireError::Range("held time"));
+            }
+            self.echo = Some(Echo { time, held });
+        }
+        if coder.even(self.perceived.is_some()) {
+            let nothing = Perceived { offset_change: 0, round_trip: 0, error_max: 0 };
+            let perceived = self.perceived.unwrap_or(nothing);
+            self.perceived = Some(Perceived {
+                offset_change: signed(coder, Number::OffsetChange, perceived.offset_change),
+                round_trip: coarse(coder, Number::RoundTrip, perceived.round_trip),
+                // Rounded up, since it is a bound.
+                error_max: coarse(coder, Number::ErrorMax, perceived.error_max.saturating_add(15)),
+            });
+        }
+        if coder.even(self.inputs.is_some()) {
+            self.inputs = Some(self.inputs.unwrap_or_default().code(coder, self.seq, self.tick));
+        }
+        self.references.code(coder)
+    }
+}
+
+impl InputReport {
+    fn code<C: Coder>(mut self, coder: &mut C, seq: u16, tick: Tick) -> Self {
+        let ahead = i32::from(self.newest.wrapping_sub(tick.low()) as i16);
+        let ahead = signed(coder, Number::NewestAhead, ahead);
+        self.newest = tick.low().wrapping_add(ahead as u16);
+        let early = self.newest_early.div_euclid(COARSE as i32);
+        let early = signed(coder, Number::NewestEarly, early);
+        let back = number(coder, Number::WorstBack, u32::from(self.worst_back));
+        self.worst_back = back.min(u32::from(u8::MAX)) as u8;
+        // The worst is worse than the newest, or the same.
+        let worst = self.worst_early.div_euclid(COARSE as i32);
+        let less = signed(coder, Number::WorstEarly, early.wrapping_sub(worst));
+        self.worst_early = early.wrapping_sub(less).saturating_mul(COARSE as i32);
+        self.newest_early = early.saturating_mul(COARSE as i32);
+        let mut counter = |count: Option<u16>| {
+            let counts = seq.is_multiple_of(COUNTED_EACH);
+            counts.then(|| coder.raw(u32::from(count.unwrap_or(0)), 16) as u16)
+        };
+        self.late = counter(self.late);
+        self.missing = counter(self.missing);
+        self
+    }
+}
+
+/// Bits of an echoed time: 16.8 seconds. A packet is held for a quarter of it, and under way for
+/// less than another.
+const ECHO_BITS: u32 = 24;
+const ECHO_MASK: u32 = (1 << ECHO_BITS) - 1;
+
+const _: () =
+    assert!(Echo::HELD_MAX < 1 << (ECHO_BITS - 2), "the reader can tell which time it was");
+
+/// Counters of the session are in each of so many packets.
+const COUNTED_EACH: u16 = 4;
+
+/// Times that need not be exact are in units of so many microseconds.
+const COARSE: u32 = 16;
+
+fn coarse<C: Coder>(coder: &mut C, which: Number, micros: u32) -> u32 {
+    number(coder, which, micros / COARSE).saturating_mul(COARSE)
+}
+
+fn signed<C: Coder>(coder: &mut C, which: Number, value: i32) -> i32 {
+    unzigzag(number(coder, which, zigzag(value)))
+}

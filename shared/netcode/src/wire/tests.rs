@@ -1,0 +1,55 @@
+//! `WIRE.md` against the code.
+
+use super::model::*;
+use crate::limits;
+
+#[test]
+fn the_documents_numbers_are_the_codes() {
+    let document = include_str!("../../WIRE.md");
+    for stated in [
+        format!("Layout version: {}.", super::protocol::LAYOUT),
+        format!("`{}`", super::protocol::wire_text()),
+        format!("| control message | {} bytes |", limits::CONTROL_BYTES_MAX),
+        format!("| name, game's name | {} bytes |", limits::NAME_BYTES_MAX),
+        format!("| other text | {} bytes |", limits::TEXT_BYTES_MAX),
+        format!("| datagram | {} bytes |", limits::DATAGRAM_BYTES_MAX),
+        format!(
+            "| entities | {} in a world, {} in a packet |",
+            limits::ENTITIES_MAX,
+            limits::PACKET_ENTITIES_MAX
+        ),
+        format!(
+            "| inputs | {} in a packet, {} ticks ahead |",
+            limits::PACKET_INPUTS_MAX,
+            limits::INPUT_AHEAD_TICKS_MAX
+        ),
+        format!("| baselines | {} ticks old |", limits::BASELINE_AGE_TICKS_MAX),
+        format!("at most {};", limits::SNAPSHOT_PACKETS_MAX),
+        format!("at most {} ticks)", limits::EXTRAPOLATION_TICKS_MAX),
+        contexts_text(),
+    ] {
+        assert!(document.contains(&stated), "WIRE.md does not say: {stated}");
+    }
+}
+
+/// The bytes of an example in `WIRE.md`, so that code and document cannot part.
+pub(crate) fn documented(example: &str) -> Vec<u8> {
+    let document = include_str!("../../WIRE.md");
+    let (_, from) = document.split_once(&format!("```{example}\n")).expect("the example is there");
+    let (text, _) = from.split_once("```").expect("the example ends");
+    let byte = |digits: &str| u8::from_str_radix(digits, 16).expect("two hexadecimal digits");
+    text.split_whitespace().map(byte).collect()
+}
+
+/// Number of contexts, as `WIRE.md` states it.
+fn contexts_text() -> String {
+    format!(
+        "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of entity\n\
+         {ENTITY} and for each of its fields {FIELD}: {} for Zero, {} for Sign, {} for Exponent, {} for \
+         Mantissa.",
+        SIGN - ZERO,
+        EXPONENT - SIGN,
+        MANTISSA - EXPONENT,
+        FIELD - MANTISSA,
+    )
+}
