@@ -33,7 +33,7 @@ pub(crate) struct Cost {
 /// Shows players of Skirmish over an intercontinental network, where there is most to run forward.
 pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     let secs = SECONDS + BODIES as f64 * APART_SECS;
-    let recording = Motion::Shooter.record((secs * 60.0) as u64, 1);
+    let recording = Motion::SHOOTER.record((secs * 60.0) as u64, 1);
     let conditions = "intercontinental".parse().expect("it is a profile");
     let carried = carry(&recording, &conditions, Sending::Every, SECONDS, 1);
     let time = |contender: Contender| {

@@ -4,7 +4,6 @@
 use phaselock::fields::{Entity, Motion};
 use phaselock::game::Game;
 use phaselock::ids::EntityId;
-use phaselock::motion::Choice;
 use phaselock::presentation::extrapolation::GameRules;
 use phaselock_lab::file::kind_of;
 use phaselock_testing::bots::BotWorld;
@@ -22,12 +21,6 @@ pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recor
     let states = record::<G>(kind, ticks, seed);
     let rules = GameRules::<G>::new(RATES, seed, kind);
     recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
-}
-
-/// Presentation method of the record of that name in a game.
-pub(super) fn default<G: Game>(record_name: &str) -> Choice {
-    let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
-    (G::KIT.presentation)(kind)
 }
 
 fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
