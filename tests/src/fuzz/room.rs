@@ -13,7 +13,7 @@ use phaselock::wire::control::{ClientMessage, ServerMessage, frame, printable};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock_games::skirmish::{Command, Piece, Skirmish};
 
-use super::snapshot::{receive, store};
+use super::snapshot::store;
 use super::{Script, push_block};
 use phaselock_testing::{body, hello, room_config};
 
@@ -178,7 +178,7 @@ impl Play {
                     assert!(self.room.member_stats(client).is_some(), "to one who is gone");
                     let peer = self.peer_of(client);
                     let store = peer.store.as_mut().expect("it was welcomed");
-                    receive(&*game, store, &bytes).expect("a server's packets in order are fine");
+                    store.handle_packet(&game, &bytes).expect("packets in order are fine");
                 }
                 Output::Control { client, message } => self.told(client, &message),
                 Output::Close { client, reason } => {

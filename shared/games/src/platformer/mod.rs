@@ -1,10 +1,9 @@
 //! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins
 //! and places.
 //!
-//! Late inputs are waited for: each player lives in its own time, which the platforms that it
-//! rides are a function of. Players pass through each other, and coins are each player's own, so
-//! nobody else can ever be in the way: an undisturbed player is every player, and none is ever
-//! corrected.
+//! Late inputs are waited for: each player lives in its own time, which also moves its platforms.
+//! Players pass through each other, and each has coins of its own. So nobody is ever in another's
+//! way, and nobody is ever corrected.
 
 mod bot;
 mod collide;
@@ -43,9 +42,8 @@ pub struct Platformer {
 }
 
 impl Platformer {
-    /// Runs a player's steps of a tick of the world's. What its own time jumps over, because
-    /// nothing came of it for too long, it spends with no key pressed: nobody hangs in the air by
-    /// saying nothing.
+    /// Runs a player's steps of a world tick. Ticks whose inputs never came run with no key
+    /// pressed: nobody hangs in the air by saying nothing.
     fn run(
         &self,
         now: Tick,
@@ -90,7 +88,7 @@ impl Platformer {
         let decided = standings.all_arrived();
         let Some((_, _, round)) = entities.records_mut::<Round>().next() else { return };
         let begins = round.advance(*tick, self.rates, LENGTHS, players, decided);
-        // When a race begins, those who have arrived have done so in the last one.
+        // When a race begins, `standings` are still those of the last one.
         if round.phase() == Phase::Play && begins.is_none() && standings.arrived() >= 3 {
             let left = movement::ticks(self.rates, LAST_SECS);
             if round.ticks_left(*tick) > left {
@@ -110,7 +108,7 @@ impl Platformer {
     }
 }
 
-/// The player that somebody plays.
+/// The entity of a player.
 pub fn player_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     owned(entities, player).map(|(_, player)| player)
 }
@@ -122,9 +120,8 @@ impl Game for Platformer {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // Of what shows the past this is within a tenth of the nearest, and the one that sinks
-        // nobody's feet into the floor where a landing lies between two states
-        // (`tests/it/platformer.rs`).
+        // Within a tenth of the nearest method of the past, and the only one that sinks no feet
+        // into the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
@@ -204,7 +201,7 @@ impl Game for Platformer {
         other: &Slot<Piece>,
     ) -> Relevance {
         match &other.entity {
-            // When the next race begins is what everybody must know.
+            // Everybody must know when the next race begins.
             Piece::Round(_) => Relevance::Matters(16),
             Piece::Score(_) => Relevance::Matters(1),
             Piece::Player(other) => {
@@ -221,7 +218,7 @@ impl Game for Platformer {
     }
 
     fn repeat(_last: &Command, _missed: u64) -> Command {
-        // What came too late to be waited for, and what a client that stood still left out.
+        // For inputs that come too late to be waited for, and those that a stalled client skips.
         Command::default()
     }
 }

@@ -164,7 +164,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
     }
 }
 
-/// How many of a player's states since, oldest last, differ from the one before in what is asked
+/// Number of a player's states since, oldest last, that differ from the one before in what is asked
 /// for.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,

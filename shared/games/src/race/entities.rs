@@ -25,7 +25,7 @@ record! {
 }
 
 /// Places in metres: 2 mm fine, within 256 m.
-pub(super) const PLACE: Field = Field::centred(18, 9).snap_beyond(6.0);
+pub(super) const POSITION: Field = Field::centred(18, 9).snap_beyond(6.0);
 /// Speeds in metres a second: 4 mm/s fine, below 64 m/s.
 pub(super) const PACE: Field = Field::centred(15, 8);
 /// Directions in turns.
@@ -51,9 +51,9 @@ record! {
         /// misprediction.
         pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Metres right of the middle of the world.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below it.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
@@ -144,7 +144,7 @@ impl Car {
     }
 
     pub(super) fn set_position(&mut self, position: Vec2) {
-        (self.x, self.y) = (snapped(PLACE, position.x), snapped(PLACE, position.y));
+        (self.x, self.y) = (snapped(POSITION, position.x), snapped(POSITION, position.y));
     }
 }
 

@@ -31,7 +31,7 @@ record! {
 }
 
 /// Places in metres: 4 mm fine, within 32 m.
-pub(super) const PLACE: Field = Field::centred(14, 8).snap_beyond(4.0);
+pub(super) const POSITION: Field = Field::centred(14, 8).snap_beyond(4.0);
 /// Speeds in metres a second: 8 mm/s fine, below 16 m/s.
 pub(super) const PACE: Field = Field::centred(12, 7);
 /// The greatest speed that is given to anybody or anything but a rocket, in metres a second;
@@ -56,9 +56,9 @@ record! {
         /// For how many ticks it has held or left it; bounded likewise.
         pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
         /// Metres right of the middle.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below the middle.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
@@ -130,9 +130,9 @@ record! {
     /// A mine of its owner's.
     pub struct Mine {
         /// Metres right of the middle.
-        pub x: f32 = PLACE,
+        pub x: f32 = POSITION,
         /// Metres below the middle.
-        pub y: f32 = PLACE,
+        pub y: f32 = POSITION,
         /// When it was laid.
         pub laid: Tick = Field::count(24),
         /// Ticks since it burst, and 1; 0 while it lies there.
@@ -148,9 +148,9 @@ record! {
         /// True if it is a barrel.
         pub barrel: bool = Field::count(1).server_only(),
         /// Metres right of the middle.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below the middle.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
@@ -178,9 +178,9 @@ record! {
         /// What it is: see [`Pickup::goods`].
         pub sort: u8 = Field::count(2).server_only(),
         /// Metres right of the middle.
-        pub x: f32 = PLACE.server_only(),
+        pub x: f32 = POSITION.server_only(),
         /// Metres below the middle.
-        pub y: f32 = PLACE.server_only(),
+        pub y: f32 = POSITION.server_only(),
         /// True if it was taken and is not back.
         pub taken: bool = Field::count(1).server_only(),
         /// When it comes back.

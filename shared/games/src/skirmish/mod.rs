@@ -148,7 +148,7 @@ impl Skirmish {
     }
 }
 
-/// The player that somebody plays.
+/// The entity of a player.
 fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     owned(entities, player).map(|(_, player)| player)
 }

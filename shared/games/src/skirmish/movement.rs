@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::arena::Arena;
-use super::entities::{Command, PACE, PLACE, Player};
+use super::entities::{Command, PACE, POSITION, Player};
 use super::weapons::{self, Weapon};
 use crate::records::{held, runs, snapped};
 use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
@@ -76,7 +76,7 @@ pub(super) fn extrapolate(
             movement(arena, rates, &mut player, &command);
             // As the world does after each step; whole numbers are on the grid anyway, and this is
             // asked for of everybody in every snapshot.
-            (player.x, player.y) = (snapped(PLACE, player.x), snapped(PLACE, player.y));
+            (player.x, player.y) = (snapped(POSITION, player.x), snapped(POSITION, player.y));
             (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
         }
     }

@@ -285,7 +285,7 @@ fn a_player_comes_and_goes_with_its_score() {
     assert_eq!(Skirmish::avatar(&world.entities, PlayerId(0)), None);
 }
 
-/// How many of a player's states since, oldest last, differ from the one before in what is asked
+/// Number of a player's states since, oldest last, that differ from the one before in what is asked
 /// for.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::entities::{PACE, PLACE_Y};
+use super::super::entities::{PACE, POSITION_Y};
 use super::*;
 use phaselock::fields::Record;
 use phaselock::random::Random;
@@ -292,5 +292,5 @@ fn every_speed_fits_its_field() {
     for speed in [spring, JUMP_SPEED, FALL_SPEED_MAX] {
         assert!((PACE.unpack(PACE.pack(-speed)) + speed).abs() < 1e-3);
     }
-    assert!(PLACE_Y.unpack(0) < -8.0, "there is room above the level");
+    assert!(POSITION_Y.unpack(0) < -8.0, "there is room above the level");
 }
