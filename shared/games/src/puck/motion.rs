@@ -84,7 +84,7 @@ impl Hand {
         self.position = self.from + self.velocity * secs;
     }
 
-    /// The mallet as it is after the tick.
+    /// Writes it into the mallet after the tick.
     pub fn hand_on(&self, mallet: &mut Mallet, command: &Command) {
         (mallet.goal_x, mallet.goal_y) = (command.x, command.y);
         (mallet.x, mallet.y) = self.position.into();
