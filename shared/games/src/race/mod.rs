@@ -120,12 +120,8 @@ impl Race {
 
     fn put_in_slot(&self, car: &mut Car, slot: usize, cars: usize) {
         let (station, beside) = self.track.slot(slot, cars);
-        put(
-            self.rates,
-            car,
-            self.track.position(station, beside),
-            self.track.sample(station).along,
-        );
+        let along = self.track.sample(station).along;
+        put(self.rates, car, self.track.position(station, beside), along);
         car.gates = self.track.gates_at(station);
     }
 
