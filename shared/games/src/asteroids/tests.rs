@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn what_keeps_its_course_is_extrapolated_to_the_bit(
+    fn rocks_and_bullets_are_extrapolated_to_the_bit(
         packed in proptest::array::uniform9(any::<u32>()),
         ticks in 1_u64..=32, kind in 1_u8..3, hz in 10_u32..128,
     ) {
@@ -180,7 +180,7 @@ fn the_same_seed_is_the_same_world() {
 }
 
 #[test]
-fn what_a_client_computes_ahead_is_what_comes_as_long_as_nobody_else_acts() {
+fn predictions_come_true_as_long_as_nobody_else_acts() {
     let (game, mut world) = world_of(1, 3);
     let mut random = Random::new(9);
     let mut command = Command::default();
@@ -314,7 +314,7 @@ fn bullets_cross_the_edge_and_three_wreck_a_ship_unless_it_is_shielded() {
 }
 
 #[test]
-fn what_is_forming_harms_nobody_and_then_wrecks_who_stays() {
+fn forming_rocks_harm_nobody_and_then_wreck_ships_that_stay() {
     let (game, mut world, ids) = duel(&[(60.0, 60.0, 0.0)]);
     let mut random = Random::new(1);
     let rock = new_rock(0, Vec2::new(60.0, 60.0), 90, &mut random);
@@ -439,7 +439,7 @@ fn bots_shoot_rocks_and_each_other_and_live() {
 }
 
 #[test]
-fn there_is_room_for_256_and_they_are_told_apart() {
+fn fields_hold_256_players_apart() {
     let mut most = 0;
     let (game, mut world) = world_of(256, 7);
     for _ in 0..240 {

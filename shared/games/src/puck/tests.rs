@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn where_mallets_and_pucks_are_kept_is_where_they_fit(x in -20.0_f32..20.0, y in -20.0_f32..20.0) {
+    fn mallets_and_pucks_are_kept_where_they_fit(x in -20.0_f32..20.0, y in -20.0_f32..20.0) {
         let at = Vec2::new(x, y);
         for side in [-1.0, 1.0] {
             let kept = keep_mallet(side, at);
@@ -426,7 +426,7 @@ fn the_face_off_circle_is_clear_when_the_puck_drops() {
 }
 
 #[test]
-fn as_many_as_a_room_holds_play_on_rinks_of_six() {
+fn a_full_room_plays_on_rinks_of_six() {
     let (game, mut world) = world_of(256, 3, 60);
     assert_eq!(mallets(&world).len(), 256);
     let rinks = seats::rinks(&world.entities);

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_hit_from_behind_is_pushed_on() {
+    fn a_car_hit_from_behind_is_pushed_on() {
         let track = Track::get();
         let at = track.position(50.0, 0.0);
         let along = track.sample(50.0).along;

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn it_accelerates_brakes_and_reverses_alike_at_any_rate() {
+    fn a_car_accelerates_brakes_and_reverses_alike_at_any_rate() {
         for hz in [10, 30, 60, 128] {
             let rates = Rates { tick_hz: hz, snapshot_hz: hz };
             let (_, mut car) = car(0.0);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hand_brake_makes_it_drift_and_hard_turns_do_not_spin_it() {
+    fn the_hand_brake_makes_a_car_drift_and_hard_turns_do_not_spin_it() {
         let slid = |hand| {
             let (_, mut car) = car(22.0);
             let mut most = 0.0_f32;

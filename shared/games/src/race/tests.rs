@@ -362,7 +362,7 @@ proptest! {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_extrapolated_unless_they_change_their_minds_twice_or_touch() {
+fn others_are_extrapolated_unless_they_change_keys_twice_or_touch() {
     let mut past: std::collections::VecDeque<Vec<Car>> = std::collections::VecDeque::new();
     let (mut all, mut true_ones, back) = (0_u32, 0_u32, 6);
     play(8, 21, 60, |game, world| {

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_room_to_start_and_the_map_fits_its_fields() {
+    fn the_map_has_room_to_start_and_fits_its_fields() {
         let arena = Arena::new();
         assert!(arena.spawns.len() >= 32, "{}", arena.spawns.len());
         assert!(arena.waypoints.len() > 100);

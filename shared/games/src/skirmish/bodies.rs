@@ -164,7 +164,7 @@ mod tests {
     const CRATE: Shape = Shape::Box(Vec2::splat(0.5));
 
     #[test]
-    fn what_overlaps_is_parted_the_shorter_way() {
+    fn overlapping_shapes_are_parted_the_shorter_way() {
         let ball = Shape::Circle(0.4);
         let met = overlap(Vec2::ZERO, ball, Vec2::new(0.8, 0.1), CRATE).expect("they touch");
         assert!(met.0 == Vec2::X && (met.1 - 0.1).abs() < 1e-6, "{met:?}");

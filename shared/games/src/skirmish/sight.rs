@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_around_a_corner_is_told_of_in_time_and_told_in_time() {
+    fn runners_around_a_corner_are_told_of_in_time_and_told_in_time() {
         let fast = |player: Player, down: f32| Player { vy: SPEED * down, ..player };
         // Along the wall on the right, whose end is at y = 3; somebody waits behind it.
         for (x, y) in [(10.5, 1.5), (9.0, 2.0), (8.9, 0.5)] {

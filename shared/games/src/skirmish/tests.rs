@@ -350,7 +350,7 @@ fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_extrapolated_unless_they_change_their_minds_twice() {
+fn others_are_extrapolated_unless_they_change_their_minds_twice() {
     // One in sixty is just then stopped by a crate or blown about, or takes another weapon.
     for (count, back, least) in [(16, 1, 0.975), (16, 8, 0.85), (16, 32, 0.3), (64, 8, 0.8)] {
         let share = extrapolated(count, 21, back);

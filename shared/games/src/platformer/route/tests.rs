@@ -155,7 +155,7 @@ fn attempt(
 
 #[test]
 #[allow(clippy::print_stdout, reason = "what bots know of the level is worth a look")]
-fn there_is_a_way_from_every_stage_to_the_goal_and_to_every_coin() {
+fn routes_lead_from_every_stage_to_the_goal_and_to_every_coin() {
     let (level, routes) = (Level::the(), Routes::the());
     let goal = routes.goal.expect("the goal stands on something");
     println!("{} ledges, {} leaps", routes.ledges.len(), routes.leaps.len());
