@@ -89,8 +89,8 @@ fn main() {
     let ticks = if args.quick { 60 } else { 1800 };
     if !args.format.json {
         println!(
-            "{ticks} ticks each after {BEFORE}; microseconds. p50 and p99 are over ticks; the rest\n\
-             are medians."
+            "{ticks} ticks each after {BEFORE}; microseconds. p50 and p99 are over ticks;\n\
+             the rest are medians."
         );
         head(&COLUMNS);
     }

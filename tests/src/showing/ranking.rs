@@ -1,4 +1,4 @@
-//! Rankings of the methods by the table. Defaults are chosen by them, and a test holds them to it.
+//! Rankings of the methods by the table. They justify the games' defaults, as a test checks.
 
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
@@ -18,8 +18,8 @@ pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> 
     ranking(rows, motion, timeline).first().map(|standing| standing.of)
 }
 
-/// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of
-/// the figures in pixels; a pixel is added to each, since nobody sees what is below that.
+/// The same by any rows. Networks and motions count alike, by the geometric mean of the figures in
+/// pixels; a pixel is added to each, since nobody sees less.
 pub fn rank<'a>(
     rows: impl Iterator<Item = &'a Row> + Clone,
     timeline: Timeline,
