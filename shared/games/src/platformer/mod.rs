@@ -15,7 +15,7 @@ mod route;
 
 use glam::Vec2;
 
-use crate::records::owned;
+use crate::records::{owned, runs};
 use crate::rounds::{self, Phase, Round, round};
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, Late, Relevance, Slot, Viewpoint, World,
@@ -27,7 +27,7 @@ use phaselock::time::{Rates, Tick};
 pub use bot::Bot;
 pub use entities::{Command, Piece, Player, Score};
 use level::Level;
-use movement::{extrapolate, movement, snap};
+use movement::{movement, snap};
 use race::{LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 
 /// Range in which a player is told of others, in metres: a screen and a half.
@@ -74,12 +74,21 @@ impl Platformer {
         }
     }
 
-    /// See [`Coding::extrapolate`].
+    /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
+    /// long as they have been held. This is exact if keys changed once at most, unless the player's
+    /// own time waited or another race began.
     fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
             return Some(*base);
         };
-        Some(extrapolate(self.level, self.rates, base, steering, ticks).into())
+        let mut player = *base;
+        let begin = level::tick_of(self.rates, base.clock);
+        for tick in 1..=ticks {
+            let keys = runs(base, steering, steering.held, tick, ticks).keys();
+            movement(self.level, self.rates, base.race, begin.plus(tick), &mut player, &keys);
+            snap(&mut player);
+        }
+        Some(player.into())
     }
 
     fn advance_round(&self, world: &mut World<Self>) {

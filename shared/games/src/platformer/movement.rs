@@ -7,7 +7,7 @@
 use super::collide::{self, Body};
 use super::entities::{AIR_MAX, CLOCK, Command, PACE, POSITION_X, POSITION_Y, Player};
 use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
-use crate::records::{held, runs, snapped};
+use crate::records::{held, snapped};
 use glam::Vec2;
 use phaselock::physics::Aabb;
 use phaselock::time::{Rates, Tick};
@@ -289,26 +289,6 @@ fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
     way += speed * gains + 0.5 * FALL_GRAVITY * gains * gains;
     speed += FALL_GRAVITY * gains;
     (way + speed * (secs - gains), speed)
-}
-
-/// State of a player after `ticks` of its own time: the keys of `base` run first, then those of
-/// `steering` for as long as they have been held. This is exact if keys changed once at most, unless
-/// its own time waited or another race began.
-pub(super) fn extrapolate(
-    level: &Level,
-    rates: Rates,
-    base: &Player,
-    steering: &Player,
-    ticks: u64,
-) -> Player {
-    let mut player = *base;
-    let begin = tick_of(rates, base.clock);
-    for tick in 1..=ticks {
-        let keys = runs(base, steering, steering.held, tick, ticks).keys();
-        movement(level, rates, base.race, begin.plus(tick), &mut player, &keys);
-        snap(&mut player);
-    }
-    player
 }
 
 /// The platform that a player in the air lands on if it holds its keys, as its `ride` will be, and

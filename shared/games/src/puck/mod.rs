@@ -8,7 +8,6 @@ mod bot;
 mod entities;
 pub mod motion;
 pub mod rink;
-mod save;
 pub mod seats;
 
 use glam::Vec2;
@@ -26,8 +25,7 @@ use phaselock::time::Rates;
 
 pub use bot::Bot;
 pub use entities::{Board, Command, Mallet, Piece, Puck, Score};
-use motion::{Hand, MALLET_SPEED, Outcome, TOUCH, drive, slide};
-use save::saves;
+use motion::{Hand, MALLET_SPEED, Outcome, TOUCH, drive, saves, slide};
 use seats::Seat;
 
 /// Goals that win.
@@ -442,12 +440,7 @@ impl Game for ShufflePuck {
         Some(Viewpoint { position: self.on_rink(rink, Vec2::ZERO), range: REACH })
     }
 
-    fn relevance(
-        &self,
-        _entities: &Entities<Piece>,
-        _player: PlayerId,
-        other: &Slot<Piece>,
-    ) -> Relevance {
+    fn relevance(&self, _: &Entities<Piece>, _: PlayerId, other: &Slot<Piece>) -> Relevance {
         // Only mallets and pucks of the own rink are within reach. Scores come when there is room.
         match &other.entity {
             Piece::Puck(_) => Relevance::Matters(16),

@@ -9,7 +9,7 @@ use glam::Vec2;
 
 use super::entities::{Command, Mallet, Puck};
 use super::rink::{
-    CIRCLE, Contact, HALF, MALLET, PUCK, keep_mallet, keep_puck, meet_circle, meet_wall,
+    CIRCLE, Contact, GOAL, HALF, MALLET, PUCK, keep_mallet, keep_puck, meet_circle, meet_wall,
 };
 use phaselock::time::Rates;
 
@@ -343,4 +343,22 @@ impl Body {
             hand.blocked = true;
         }
     }
+}
+
+/// Least speed of a shot, in metres a second.
+const SHOT_SPEED: f32 = 4.0;
+/// Seconds within which a shot would have been in the goal.
+const SOON_SECS: f32 = 1.0;
+
+/// True if a side (-1 left, 1 right) that has just touched the puck saved a shot: with its velocity
+/// `before`, the puck would have gone straight into the goal.
+pub(super) fn saves(rates: Rates, side: f32, puck: &Puck, before: Vec2) -> bool {
+    let towards = before.x * side;
+    if before.length() < SHOT_SPEED || towards <= 0.0 || puck.velocity().x * side > 0.0 {
+        return false;
+    }
+    // It was struck within a tick of its present position.
+    let secs = (HALF.x - puck.x * side) / towards;
+    let y = puck.y + before.y * secs;
+    secs < SOON_SECS + rates.step_secs() && y.abs() < GOAL
 }

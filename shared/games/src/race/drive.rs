@@ -12,7 +12,7 @@ use glam::Vec2;
 use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
 use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL};
 use super::track::{BARRIER, Ground, Track};
-use crate::records::{held, runs, snapped};
+use crate::records::{held, snapped};
 use phaselock::physics::{direction, turns};
 use phaselock::time::Rates;
 
@@ -214,27 +214,9 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     (car.x, car.y) = position.into();
 }
 
-/// State of a car after `ticks`: the keys of `base` run first, then those of `steering` for as long
-/// as they have been held. This is exact if keys changed once at most and nothing touched it.
-pub(super) fn extrapolate(
-    track: &Track,
-    rates: Rates,
-    base: &Car,
-    steering: &Car,
-    ticks: u64,
-) -> Car {
-    let mut car = *base;
-    for tick in 1..=ticks {
-        let keys = runs(base, steering, steering.held, tick, ticks).keys();
-        drive(track, rates, &mut car, &keys);
-        snap(&mut car);
-    }
-    car
-}
-
 /// Moves a car to the grid, as the world does after each tick. Whole numbers and its position are
 /// on it anyway.
-fn snap(car: &mut Car) {
+pub(super) fn snap(car: &mut Car) {
     (car.vx, car.vy) = (snapped(PACE, car.vx), snapped(PACE, car.vy));
     car.heading = snapped(HEADING, car.heading);
     car.spin = snapped(SPIN, car.spin);

@@ -27,7 +27,7 @@ pub mod track;
 
 use glam::Vec2;
 
-use crate::records::{owned, owned_mut, remove_where};
+use crate::records::{owned, owned_mut, remove_where, runs};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot, Viewpoint,
@@ -39,7 +39,7 @@ use phaselock::time::Rates;
 
 pub use bot::Bot;
 use contact::collide;
-use drive::{GHOST_SECS, drive, extrapolate, put, ticks};
+use drive::{GHOST_SECS, drive, put, ticks};
 pub use entities::{Car, Command, Lights, Piece, Score};
 pub use score::Book;
 use track::Track;
@@ -110,12 +110,20 @@ impl Race {
         }
     }
 
-    /// See [`Coding::extrapolate`].
+    /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
+    /// long as they have been held. This is exact if keys changed once at most and nothing touched
+    /// the car.
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else {
             return Some(*base);
         };
-        Some(extrapolate(self.track, self.rates, base, steering, ticks).into())
+        let mut car = *base;
+        for tick in 1..=ticks {
+            let keys = runs(base, steering, steering.held, tick, ticks).keys();
+            drive(self.track, self.rates, &mut car, &keys);
+            drive::snap(&mut car);
+        }
+        Some(car.into())
     }
 
     fn put_in_slot(&self, car: &mut Car, slot: usize, cars: usize) {
@@ -328,12 +336,7 @@ impl Game for Race {
         Some(Viewpoint { position, range: REACH })
     }
 
-    fn relevance(
-        &self,
-        _entities: &Entities<Piece>,
-        _player: PlayerId,
-        other: &Slot<Piece>,
-    ) -> Relevance {
+    fn relevance(&self, _: &Entities<Piece>, _: PlayerId, other: &Slot<Piece>) -> Relevance {
         // Cars move; scores come when there is room.
         match other.entity {
             Piece::Car(_) => Relevance::Matters(8),

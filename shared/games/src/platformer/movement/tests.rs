@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::super::entities::{PACE, POSITION_Y};
 use super::*;
+use crate::platformer::{Piece, Platformer};
 use phaselock::fields::Record;
+use phaselock::game::Game;
 use phaselock::random::Random;
 
 /// All the rates that a server may have, and those that are usual.
@@ -281,8 +283,11 @@ proptest! {
             prop_assert!(player.x.is_finite() && player.y.is_finite() && player.vy.is_finite());
             player = player.snapped();
         }
-        let told = extrapolate(Level::the(), Rates::DEFAULT, &player, &Player::unpack(&packed), 32);
-        prop_assert_eq!(told, Record::snapped(&told));
+        let game = Platformer::new(Rates::DEFAULT, 0);
+        let steering = Player::unpack(&packed);
+        let told = game.extrapolate(&player.into(), &steering.into(), 32);
+        let Some(Piece::Player(told)) = told else { panic!("a player stays a player") };
+        prop_assert_eq!(told, told.snapped());
     }
 }
 
