@@ -2,9 +2,9 @@
 //! 256 bots.
 //!
 //! A tick runs the rules, moves the world to the wire's grid and keeps it for rewinding. Beside it:
-//! a bot's input, the relevance of an entity to a player, and an extrapolation by 8 ticks. The floor
-//! is to move the same world to the grid without rules, in the same run. `-- --help` lists the
-//! options.
+//! a bot's input, the relevance of an entity to a player, and an extrapolation by 8 ticks. The
+//! floor is to move the same world to the grid without rules, in the same run. `-- --help` lists
+//! the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 

@@ -108,8 +108,8 @@ fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).round().max(1.0) as u16
 }
 
-/// A tick of a mallet: it moves towards its goal, within its limits, on its own half. While the puck
-/// is `held` on the middle, it keeps out of the circle.
+/// A tick of a mallet: it moves towards its goal, within its limits, on its own half, and keeps out
+/// of the circle while the puck is `held` on the middle.
 pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Hand {
     let secs = rates.step_secs();
     let (side, from) = (mallet.side(), mallet.position());

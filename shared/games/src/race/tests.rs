@@ -317,10 +317,12 @@ proptest! {
         let track = game.track;
         // Somewhere on the track, at some speed, to begin with.
         for (_, _, car) in world.entities.records_mut::<Car>() {
-            let position = track.position(random.range(0.0, track.length), random.range(-12.0, 12.0));
+            let station = random.range(0.0, track.length);
+            let position = track.position(station, random.range(-12.0, 12.0));
             put(rates, car, position, phaselock::physics::direction(random.unit()));
             (car.hold, car.gates) = (0, track.gates_at(track.spot(position).station));
-            let velocity = phaselock::physics::direction(random.unit()) * random.range(0.0, SPEED_MAX);
+            let along = phaselock::physics::direction(random.unit());
+            let velocity = along * random.range(0.0, SPEED_MAX);
             (car.vx, car.vy) = velocity.into();
         }
         world.snap();
@@ -349,9 +351,11 @@ proptest! {
                     prop_assert!(car.gates >= was.gates && car.gates <= was.gates + 2);
                     prop_assert!(car.gates <= FINISH && car.lap() <= LAPS + 1);
                     let rise = progress - entries[n];
-                    let drove = if car.puts == was.puts { car.position().distance(was.position()) } else { 0.0 };
+                    let way = car.position().distance(was.position());
+                    let drove = if car.puts == was.puts { way } else { 0.0 };
                     prop_assert!(rise >= 0.0, "it fell by {}", -rise);
-                    prop_assert!(rise <= drove + 2e-3, "{} m for {} m, tick {}", rise, drove, tick_number);
+                    let what = format!("{rise} m for {drove} m, tick {tick_number}");
+                    prop_assert!(rise <= drove + 2e-3, "{}", what);
                 }
                 entries[n] = progress;
             }

@@ -300,9 +300,9 @@ fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
     *told.as_ref().and_then(Piece::player).expect("it is extrapolated")
 }
 
-/// How much of what bots do in a minute is extrapolated from bases `back` ticks old. It must be
-/// all of those who lived, turned once at most and pulled or left the trigger once at most, and
-/// were neither blown about nor had anything at hand.
+/// Share of a minute of bots that is extrapolated from bases `back` ticks old. It must be all of
+/// those who lived, changed keys once at most, and were neither blown about nor had anything at
+/// hand.
 fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
     let mut past: VecDeque<Vec<Player>> = VecDeque::new();
     let mut alone: VecDeque<Vec<bool>> = VecDeque::new();

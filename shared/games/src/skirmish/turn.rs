@@ -150,8 +150,8 @@ impl Skirmish {
         }
     }
 
-    /// A tick of all hands. Props without a bearer fall to the floor, and bearers without a prop stop
-    /// to carry.
+    /// A tick of all hands. Props without a bearer fall to the floor, and bearers without a prop
+    /// stop to carry.
     fn carry(
         &self,
         entities: &mut Entities<Piece>,

@@ -34,7 +34,7 @@ fn run(rates: Rates, player: Player, count: u64, command: impl Fn(u64) -> Comman
     (0..count).map(step).collect()
 }
 
-/// How high a jump is after so many seconds whose key is held for `hold`, by the formulas.
+/// Height of a jump after so many seconds, with the key held for `hold`, by the formulas.
 fn height(hold: f32, secs: f32) -> f32 {
     let hold = hold.min(JUMP_RISE_SECS);
     let rise = |secs: f32| JUMP_SPEED * secs - 0.5 * RISE_GRAVITY * secs * secs;

@@ -6,7 +6,7 @@ use crate::platformer::level::tick_of;
 
 /// Seconds for which steering goes on at most: longer than any leap.
 const ALWAYS: f32 = 9.0;
-/// What is tried: steering and holding, in seconds.
+/// Tried steering and holding, in seconds.
 const STEERS: [f32; 3] = [ALWAYS, 0.3, 0.15];
 const HOLDS: [f32; 2] = [0.4, 0.1];
 /// Distance between places to leave from that are tried, in metres.

@@ -23,7 +23,7 @@ fn with(weapon: Weapon) -> Command {
     Command { weapon: weapon as u8 + 1, ..Command::default() }
 }
 
-/// A rocket of player 0's flies along y = 0 at the pillar's left side; player 1 stands at a position.
+/// A rocket of player 0 flies along y = 0 at the pillar's left side; player 1 stands at a position.
 fn struck(x: f32, y: f32) -> (u8, Vec2) {
     let (game, mut world) = world_of(2, 3);
     run(&game, &mut world, Command::default(), 1);
@@ -286,7 +286,8 @@ fn bots_use_all_they_have_and_seldom_kill_themselves() {
         });
     }
     println!(
-        "{deaths} deaths, {own} by their own; by rifle, rocket, grenade, mine, barrel, thrown: {means:?}"
+        "{deaths} deaths, {own} by their own; by rifle, rocket, grenade, mine, barrel, thrown: \
+         {means:?}"
     );
     println!("{used:?} rockets, grenades and mines went off");
     assert!(deaths > 60, "{deaths} deaths in four minutes of eight bots");
