@@ -1,5 +1,5 @@
-//! What a room allocates in a tick when all goes its way: a datagram's bytes, which are handed to
-//! the transport, and next to nothing else.
+//! Allocations of a room in a tick without incidents: a datagram's bytes, which the transport
+//! takes, and next to nothing else.
 
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::Record;

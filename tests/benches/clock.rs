@@ -1,15 +1,12 @@
-//! `cargo bench -p phaselock-tests --bench clock`: how fast clocks lock, how far they are off, and
-//! what that costs in lead and delay, over every named network and some more in simulated time,
-//! and over this host's loopback in real time: a server and 16 bots in one process, left alone and
-//! beside threads that keep every core busy.
-//!
-//! `-- --json` prints one JSON object a line; `-- --seconds N` plays shorter or longer than ten
-//! minutes of simulated time each, `-- --seed N` on other dice, `-- --link CONDITIONS` over that
-//! network alone.
+//! `cargo bench -p phaselock-tests --bench clock`: seconds to lock the clocks, their errors, and
+//! the cost in lead and delay; over networks in simulated time, and over this host's loopback in
+//! real time, with 16 bots, alone and beside threads that keep every core busy. `-- --help` lists
+//! the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use clap::Parser;
@@ -91,8 +88,7 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFi
     let runtime = tokio::runtime::Runtime::new()?;
     let done = AtomicBool::new(false);
     let summaries = std::thread::scope(|scope| {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        for _ in 0..if busy { cores } else { 0 } {
+        for _ in 0..if busy { cores() } else { 0 } {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
@@ -125,23 +121,21 @@ fn loopback(filter: LoopFilter, busy: bool, secs: f64) -> anyhow::Result<ClockFi
 }
 
 /// Measures all runs on all cores. Returns the results in the order of the runs.
-fn in_parallel<R: Sync, F: Send>(runs: &[R], measure: impl Fn(&R) -> F + Sync) -> Vec<F> {
-    let next = AtomicUsize::new(0);
+fn in_parallel<R: Sync, F: Send + Sync>(runs: &[R], measure: impl Fn(&R) -> F + Sync) -> Vec<F> {
+    let done: Vec<OnceLock<F>> = runs.iter().map(|_| OnceLock::new()).collect();
+    let left = Mutex::new(runs.iter().zip(&done));
+    let take = || left.lock().expect("no run panics").next();
     let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(run) = runs.get(at) else { return done };
-            done.push((at, measure(run)));
+        while let Some((run, done)) = take() {
+            done.get_or_init(|| measure(run));
         }
     };
-    let mut done: Vec<_> = std::thread::scope(|scope| {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("no run panics")).collect()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, figures)| figures).collect()
+    std::thread::scope(|scope| (0..cores()).for_each(|_| drop(scope.spawn(work))));
+    done.into_iter().map(|run| run.into_inner().expect("every run is measured")).collect()
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 const COLUMNS: [Column<ClockFigures>; 13] = [

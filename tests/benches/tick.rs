@@ -1,12 +1,10 @@
-//! `cargo bench -p phaselock-tests --bench tick`: what a tick of each game costs with 8, 64 and
-//! 256 players, all of them bots that play.
+//! `cargo bench -p phaselock-tests --bench tick`: the time of a tick of each game with 8, 64 and
+//! 256 bots.
 //!
-//! A tick is what the server does for its world 60 times a second: the rules, moving all there is
-//! to the wire's grid, and keeping it for rewinding. Beside it, once each: what a bot thinks, how
-//! much one thing matters to one player, and what becomes of one thing in 8 ticks. The floor is
-//! moving the same world to the grid and no rules at all, measured in the same run.
-//!
-//! `-- --quick` plays for a moment only, to see that it works; `-- --game NAME` plays one game.
+//! A tick runs the rules, moves the world to the wire's grid and keeps it for rewinding. Beside it:
+//! a bot's input, the relevance of an entity to a player, and an extrapolation by 8 ticks. The
+//! floor is to move the same world to the grid without rules, in the same run. `-- --help` lists
+//! the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -91,8 +89,8 @@ fn main() {
     let ticks = if args.quick { 60 } else { 1800 };
     if !args.format.json {
         println!(
-            "{ticks} ticks each after {BEFORE}; microseconds. p50 and p99 are over ticks; the rest\n\
-             are medians."
+            "{ticks} ticks each after {BEFORE}; microseconds. p50 and p99 are over ticks;\n\
+             the rest are medians."
         );
         head(&COLUMNS);
     }

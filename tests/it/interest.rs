@@ -1,5 +1,5 @@
-//! Who is told of what: a client that looks for what it must not know finds nothing, and what it
-//! may know comes, stays for as long as it should, and goes.
+//! Interest management: a client has nothing that it must not know, and what it may know comes,
+//! stays for as long as it should, and goes.
 
 use std::collections::BTreeMap;
 

@@ -63,7 +63,8 @@ fn a_mismatched_build_is_told_so_whatever_else_it_says() {
     longer.extend([1, 2, 3]);
     assert!(matches!(
         &answers(&mut room, 1, &longer)[0],
-        Output::Control { message: ServerMessage::Closed { reason, .. }, .. } if reason.contains("9.9")
+        Output::Control { message: ServerMessage::Closed { reason, .. }, .. }
+            if reason.contains("9.9")
     ));
 }
 

@@ -5,6 +5,7 @@ mod arrows;
 mod asteroids;
 mod cards;
 mod clock;
+mod conditioner;
 mod depth;
 mod documents;
 mod fuzz;

@@ -3,12 +3,17 @@
 
 use std::sync::LazyLock;
 
+use phaselock::fields::Entity;
 use phaselock::game::Game;
 use phaselock::motion::Timeline;
 use phaselock::motion::choice::Choice;
+use phaselock_games::asteroids::Asteroids;
+use phaselock_games::platformer::Platformer;
+use phaselock_games::puck::ShufflePuck;
 use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_lab::Contender;
+use phaselock_lab::file::kind_of;
 use phaselock_tests::motions::Motion;
 use phaselock_tests::showing::ranking::{best, ranking};
 use phaselock_tests::showing::{PROFILES, Plan, Row};
@@ -40,7 +45,7 @@ fn row(motion: Motion, profile: &str, method: &str) -> &'static Row {
 
 /// Every motion over every network that is measured.
 fn all() -> impl Iterator<Item = (Motion, &'static str)> {
-    Motion::ALL.iter().flat_map(|motion| PROFILES.map(|profile| (*motion, profile)))
+    Motion::ALL.into_iter().flat_map(|motion| PROFILES.map(|profile| (motion, profile)))
 }
 
 #[test]
@@ -69,7 +74,7 @@ fn every_method_is_measured_and_finite() {
 #[test]
 fn the_same_dice_give_the_same_table() {
     let some = |seed| Plan {
-        motions: vec![Motion::Shooter],
+        motions: vec![Motion::SHOOTER],
         profiles: vec!["terrible".into()],
         seed,
         ..plan(12.0)
@@ -85,7 +90,7 @@ fn the_same_dice_give_the_same_table() {
 fn a_good_network_leaves_nothing_missing() {
     for motion in Motion::ALL {
         for contender in Contender::playable() {
-            let scores = row(*motion, "lan", &contender.to_string()).scores;
+            let scores = row(motion, "lan", &contender.to_string()).scores;
             // Of a teleport it is known an interval late.
             let absent = scores.absent_per_million;
             let starved = scores.missing_per_million - absent;
@@ -105,15 +110,15 @@ fn stated_velocities_help_to_show_the_past() {
         // takes a while. Where none is, it is nearer; but for grids, and a bounce that is on no
         // cubic.
         let most = match (motion, profile) {
-            (Motion::Puck, _) => 1.15,
-            (Motion::Shooter | Motion::Runner, _) | (_, "lan") => 1.02,
+            (Motion::PUCK, _) => 1.15,
+            (Motion::SHOOTER | Motion::RUNNER, _) | (_, "lan") => 1.02,
             _ => 2.0,
         };
         assert!(hermite.error_shown_mean <= linear.error_shown_mean * most + 1e-4, "{what}");
-        assert!(motion == Motion::Puck || hermite.jerk <= linear.jerk * 1.1, "{what}");
+        assert!(motion == Motion::PUCK || hermite.jerk <= linear.jerk * 1.1, "{what}");
     }
     for profile in ["lan", "cable"] {
-        let of = |method| row(Motion::Shooter, profile, method).scores.error_shown_mean;
+        let of = |method| row(Motion::SHOOTER, profile, method).scores.error_shown_mean;
         assert!(of("hermite") < 0.8 * of("linear"), "{} m, {} m", of("hermite"), of("linear"));
     }
 }
@@ -127,7 +132,7 @@ fn methods_of_the_present_are_nearer_to_the_present() {
         assert!(forward < 0.7 * past && forward < newest, "{what}");
     }
     for profile in ["lan", "cable", "wifi"] {
-        let of = |method| row(Motion::Shooter, profile, method).scores.error_now_mean;
+        let of = |method| row(Motion::SHOOTER, profile, method).scores.error_now_mean;
         assert!(of("run-forward") < 0.25 * of("linear"), "over {profile}: {}", of("run-forward"));
     }
 }
@@ -151,7 +156,7 @@ fn higher_orders_pay_on_smooth_paths_and_not_on_sharp_ones() {
     // As the thesis found with paths drawn by hand.
     for profile in ["lan", "cable", "wifi", "intercontinental"] {
         let of = |motion, method| row(motion, profile, method).scores.error_now_mean;
-        let [car, puck] = [Motion::Car, Motion::Puck]
+        let [car, puck] = [Motion::CAR, Motion::PUCK]
             .map(|motion| of(motion, "fir-quadratic") / of(motion, "fir-linear"));
         assert!(car < 0.5 && puck > 1.0, "over {profile}: {car} on the track, {puck} on the table");
     }
@@ -177,12 +182,12 @@ fn senders_by_need_send_less() {
 fn a_ranking_has_every_method_once_and_the_best_is_no_outlier() {
     for motion in Motion::ALL {
         for timeline in [Timeline::Past, Timeline::Present] {
-            let standings = ranking(&TABLE, *motion, timeline);
+            let standings = ranking(&TABLE, motion, timeline);
             let methods = Contender::playable().skip(1);
             let shown = methods.filter(|contender| contender.timeline() == timeline);
             assert_eq!(standings.len(), shown.count());
             let Some(first) = standings.first() else { continue };
-            assert_eq!(Some(first.of), best(&TABLE, *motion, timeline));
+            assert_eq!(Some(first.of), best(&TABLE, motion, timeline));
             assert!(first.bearable, "{motion}: nothing is bearable");
             let least = standings.iter().filter(|standing| standing.bearable);
             let least = least.map(|standing| standing.error).fold(f64::MAX, f64::min);
@@ -196,7 +201,7 @@ fn a_games_default_is_what_the_table_justifies() {
     // Skirmish's players are shown in the past: the best of that, but for what nobody sees.
     let chosen = (Skirmish::KIT.presentation)(0);
     assert_eq!(chosen.timeline(), Timeline::Past);
-    let all = ranking(&TABLE, Motion::Shooter, Timeline::Past);
+    let all = ranking(&TABLE, Motion::SHOOTER, Timeline::Past);
     let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
     let (best, chosen) = (all[0], of(chosen).expect("it was measured"));
     let near = |a: f64, b: f64| a <= b * 1.1 + 0.1;
@@ -211,15 +216,21 @@ fn races_default_shows_cars_nearer_to_where_they_are_than_the_past_could() {
     let chosen = (Race::KIT.presentation)(0);
     assert_eq!(chosen.timeline(), Timeline::Present);
     for profile in ["lan", "cable", "wifi", "intercontinental"] {
-        let of = |choice: Choice| row(Motion::Car, profile, choice.name()).scores.error_now_mean;
+        let of = |choice: Choice| row(Motion::CAR, profile, choice.name()).scores.error_now_mean;
         let (shown, past) = (of(chosen), of(Choice::Hermite));
         assert!(shown < 0.25 * past, "over {profile}: {shown} m, in the past {past} m");
     }
     // Of what shows the present it is not the nearest, but within what anybody sees of it.
-    let all = ranking(&TABLE, Motion::Car, Timeline::Present);
+    let all = ranking(&TABLE, Motion::CAR, Timeline::Present);
     let chosen = all.iter().find(|it| it.of == chosen).expect("it was measured");
     let least = all.iter().map(|it| it.error).fold(f64::MAX, f64::min);
     assert!(chosen.bearable && chosen.error < least + 1.0, "{chosen:?}, {least} pixels");
+}
+
+/// Presentation method of the record of that name in a game.
+fn default<G: Game>(record: &str) -> Choice {
+    let kind = kind_of(G::Entity::KINDS, record).expect("the game has such a record");
+    (G::KIT.presentation)(kind)
 }
 
 /// Default method of each game, beside all methods for the same timeline.
@@ -231,8 +242,17 @@ fn every_games_default_is_what_its_own_play_justifies() {
         ..plan(40.0)
     };
     let rows = plan.run(|_| {}).expect("the networks have names");
-    for (motion, played) in Motion::all_played().zip(Motion::PLAYED) {
-        let chosen = played.default();
+    let defaults = [
+        ("puck", default::<ShufflePuck>("Puck")),
+        ("puck-mallet", default::<ShufflePuck>("Mallet")),
+        ("asteroids-ship", default::<Asteroids>("Ship")),
+        ("asteroids-rock", default::<Asteroids>("Rock")),
+        ("race", default::<Race>("Car")),
+        ("platformer", default::<Platformer>("Player")),
+    ];
+    assert_eq!(defaults.len(), plan.motions.len());
+    for (motion, chosen) in defaults {
+        let motion: Motion = motion.parse().expect("it is recorded");
         let all = ranking(&rows, motion, chosen.timeline());
         let of = |choice| all.iter().find(|standing| standing.of == choice).copied();
         let own = of(chosen).expect("it was measured");

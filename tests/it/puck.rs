@@ -188,7 +188,7 @@ fn a_puck_is_struck_in_the_frame_in_which_the_mallet_touches_it() {
         // Rounded to the grid; and blended between two ticks, within which the puck may turn.
         assert!(step.apart > TOUCH - 0.06, "it is within the mallet: {step:?}");
         assert!(!step.back, "it went back: {step:?}");
-        // What catches up with its position ahead as it comes near is faster than it moves, but does
+        // It is shown faster while it catches up with its position ahead, but does
         // not jump.
         assert!(step.speed < 3.0 * PUCK_SPEED, "it jumped: {step:?}");
         if step.was.hits == step.is.hits || step.is.velocity().distance(step.was.velocity()) < 2.0 {

@@ -289,7 +289,8 @@ fn a_forged_view_time_gains_nothing() {
     for (name, forge) in forgers {
         let (behind, hits) = seek(link, None, Some(forge));
         eprintln!(
-            "{name}: up to {:.0} ms behind cover ({} of {hits}); honest {:.0} ms ({} of {honest_hits})",
+            "{name}: up to {:.0} ms behind cover ({} of {hits}); honest {:.0} ms \
+             ({} of {honest_hits})",
             longest(&behind),
             behind.len(),
             longest(&honest),

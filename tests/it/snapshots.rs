@@ -116,7 +116,10 @@ fn lines() -> impl Strategy<Value = Line> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(depth::times(16)) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(depth::times(16))
+    })]
 
     #[test]
     fn any_pattern_of_loss_ends_in_the_servers_state(seed: u64, line in lines()) {
@@ -418,7 +421,8 @@ fn machines_that_extrapolate_differently_find_out_and_go_by_the_table() {
             }
         }
         eprintln!(
-            "{slots} slots: {refused} refused, {taken} taken, all at {first:?}, then {oldest} ticks, \
+            "{slots} slots: {refused} refused, {taken} taken, all at {first:?}, then {oldest} \
+             ticks, \
              nothing for {gap} snapshots"
         );
         assert!(refused > 0 && taken > 0);

@@ -1,7 +1,7 @@
-//! What QUIC makes of the game's packets, in virtual time: how many arrive, how old they are then,
-//! how many bytes they take. The figures are printed with `--nocapture`.
+//! The game's packets over QUIC, in virtual time: share that arrives, age, and bytes. Shown with
+//! `--nocapture`.
 
-#![allow(clippy::print_stdout, reason = "figures, for whoever asks for them")]
+#![allow(clippy::print_stdout, reason = "figures on request")]
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock};

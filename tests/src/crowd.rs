@@ -1,17 +1,17 @@
-//! A crowd of players, for measuring snapshots and for making tables.
+//! A crowd of players, to measure snapshots and to make tables.
 
 use phaselock::game::{Ahead, Coding, Entities, Game, Inputs, Kit, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
-use phaselock_games::skirmish::{Bot, Command, HEALTH, Piece, Score, Skirmish};
+use phaselock_games::skirmish::{Bot, Command, HEALTH, Piece, Player, Score, Skirmish};
 
-/// Skirmish in which everybody sees everybody and nobody dies, so that all move all the time.
+/// Skirmish in which all see each other and nobody dies, so that all move all the time.
 #[derive(Debug)]
 pub struct Open(Skirmish);
 
 impl Game for Open {
-    // Records and tables are the same, so clients of the one can join the other.
+    // Clients of Skirmish can join, since records and tables are the same.
     const NAME: &'static str = Skirmish::NAME;
     const RULES_VERSION: u32 = Skirmish::RULES_VERSION;
     const KIT: Kit<Self> = Kit {
@@ -38,10 +38,8 @@ impl Game for Open {
 
     fn step(&self, world: &mut World<Self>, inputs: &Inputs<Command>) {
         self.0.advance(world, inputs);
-        for slot in world.entities.iter_mut() {
-            if let Piece::Player(player) = &mut slot.entity {
-                player.health = HEALTH;
-            }
+        for (_, _, player) in world.entities.records_mut::<Player>() {
+            player.health = HEALTH;
         }
     }
 
@@ -68,7 +66,7 @@ impl Game for Open {
     }
 }
 
-/// Plays Skirmish as ever.
+/// A bot of Skirmish.
 #[derive(Debug, Default)]
 struct OpenBot(Bot);
 

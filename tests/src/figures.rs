@@ -1,6 +1,6 @@
 //! Figures of the clocks, measured in the simulation, where the truth is known.
 
-use phaselock::client::{AnyClient, Stats};
+use phaselock::client::AnyClient;
 use phaselock::clock::pll::LoopFilter;
 use phaselock::link::Conditions;
 use phaselock::time::{LocalTime, Micros, Rates};
@@ -18,9 +18,9 @@ pub struct ClockFigures {
     pub profile: String,
     /// Loop filter of the PLL.
     pub method: &'static str,
-    /// Seconds that were measured: after lock, or from joining on if there was none.
+    /// Seconds measured: after the lock, or from joining on without one.
     pub seconds: f64,
-    /// Seconds from the hello until the clock was locked; none if it never was.
+    /// Seconds from the hello to the clock's lock; none without one.
     pub lock_s: Option<f64>,
     /// Error of the client's server time against the server's, in milliseconds.
     pub error_ms_p50: f64,
@@ -28,26 +28,24 @@ pub struct ClockFigures {
     pub error_ms_p99: f64,
     /// The greatest.
     pub error_ms_max: f64,
-    /// The greatest correction of the clock's rate, in parts per million; none where it is
-    /// not known.
+    /// Greatest correction of the clock's rate, in parts per million, if known.
     pub rate_ppm_max: Option<f64>,
     /// Ticks that the server ran without the client's input, per million.
     pub late_per_million: f64,
     /// Mean lead, in ticks.
     pub lead_ticks_mean: f64,
-    /// The least constant lead with which 999 of 1000 inputs had been in time, in ticks; none
-    /// where it cannot be known.
+    /// Least constant lead with which 99.9 % of inputs are in time, in ticks, if known.
     pub floor999_ticks: Option<f64>,
-    /// The least constant lead with which every input had been in time.
+    /// Least constant lead with which all inputs are in time, in ticks, if known.
     pub floor_ticks: Option<f64>,
     /// Mean interpolation delay, in milliseconds.
     pub delay_ms_mean: f64,
-    /// Frames in which something had no later state to move towards, per million.
+    /// Frames in which an entity had no later state to move towards, per million.
     pub underruns_per_million: f64,
 }
 
-/// Plays for so many seconds over a network, on a machine whose clock started three hours earlier
-/// than the server's and runs 80 ppm too fast, with a program that draws 250 frames a second.
+/// Plays for so many seconds over a network, at 250 frames a second, on a machine whose clock is
+/// three hours ahead of the server's and runs 80 ppm too fast.
 pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64) -> ClockFigures {
     let mut sim = Sim::<Skirmish>::new(seed, 4);
     let skew = Skew { start: Micros::from_ms(3 * 3_600_000), ppm: 80.0 };
@@ -76,7 +74,7 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         let core = client.core();
         let was_locked = lock.locked().is_some();
         if lock.observe(now, Micros::from_f64(error * 1e3)) && !was_locked {
-            // What was before the lock does not count.
+            // Figures begin at the lock.
             (before, rate_ppm_max) = (None, 0.0);
             errors.clear();
         }
@@ -109,7 +107,12 @@ pub fn measure(conditions: &Conditions, filter: LoopFilter, secs: f64, seed: u64
         floor_ticks: Some(ticks(quantile(&mut ways, 1.0))),
         ..ClockFigures::default()
     };
-    figures.count(&stats.since(&before));
+    let stats = stats.since(&before);
+    let per_million = |count: u64, of: u64| count as f64 * 1e6 / of.max(1) as f64;
+    figures.late_per_million = per_million(stats.late_inputs, stats.ticks);
+    figures.lead_ticks_mean = ticks(stats.lead_mean().as_ms());
+    figures.delay_ms_mean = stats.delay_mean().as_ms();
+    figures.underruns_per_million = per_million(stats.underruns, stats.frames);
     figures
 }
 
@@ -130,13 +133,5 @@ impl ClockFigures {
             underruns_per_million: summary.underruns_per_million,
             ..Self::default()
         }
-    }
-
-    /// Takes in what was counted.
-    fn count(&mut self, stats: &Stats) {
-        self.late_per_million = stats.late_inputs as f64 * 1e6 / stats.ticks.max(1) as f64;
-        self.lead_ticks_mean = stats.lead_mean().as_ms() / Rates::DEFAULT.step().as_ms();
-        self.delay_ms_mean = stats.delay_mean().as_ms();
-        self.underruns_per_million = stats.underruns as f64 * 1e6 / stats.frames.max(1) as f64;
     }
 }

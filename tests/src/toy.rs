@@ -1,6 +1,5 @@
-//! A second game, in about a hundred lines: walkers on a line ring bells by standing on them.
-//! Proof that the netcode knows no game: other inputs, two kinds of entities, entities that come
-//! and go, and a field that only its owner may see.
+//! A toy game: walkers on a line ring bells by standing on them. It has two kinds of entities,
+//! entities that come and go, and a field that only its owner may see.
 
 use phaselock::fields::Holds;
 use phaselock::game::{Ahead, Entities, Game, Inputs, Kit, World};
@@ -89,8 +88,7 @@ impl Game for Bells {
             let one = world.random.below(bells.len() as u32) as usize;
             world.despawn(bells[one]);
         }
-        let walkers: Vec<_> =
-            world.entities.records::<Walker>().map(|walker| walker.entity.x).collect();
+        let walkers: Vec<_> = world.entities.records::<Walker>().map(|it| it.entity.x).collect();
         for (_, _, bell) in world.entities.records_mut::<Bell>() {
             let rings = walkers.iter().any(|x| (x - bell.x).abs() < 0.5);
             bell.rung = bell.rung.wrapping_add(u8::from(rings));

@@ -1,7 +1,7 @@
 //! Recorded motion as games without players, for scoring the snapshot encoder.
 //!
-//! A trace is a sequence of frames, each with a record for every body. It is sent as a server
-//! would send it, to one client that acknowledges a fixed number of frames later.
+//! A trace is a sequence of frames, each with a record for every body. A server's sender sends it
+//! to one client that acknowledges a fixed number of frames later.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -24,8 +24,7 @@ use phaselock::wire::state::Codec;
 use phaselock::wire::{counts::Counts, model::Tables};
 
 record! {
-    /// A body that tumbles through space, in metres and components of a quaternion. It is sent in
-    /// 1/128 m and 1/1024, which is finer than a hundredth and a thousandth.
+    /// A body that tumbles through space, in metres and components of a quaternion.
     pub struct Body {
         x: f32 = Field::centred(14, 7).trending(),
         y: f32 = Field::centred(14, 7).trending(),
@@ -38,8 +37,8 @@ record! {
 }
 
 record! {
-    /// A cube that falls, rolls and piles up, in the units of its file: 512 a metre. Gravity is 20
-    /// m/s^2 there. It interacts once the player has touched it.
+    /// A cube that falls, rolls and piles up, in units of 1/512 m, with a gravity of 20 m/s^2. It
+    /// interacts once the player has touched it.
     pub struct Cube {
         interacting: bool = Field::count(1),
         z: f32 = Field::centred(14, 0).trending().drifting(-20.0 * 512.0),
@@ -69,11 +68,11 @@ pub trait Recorded: Record {
     const BODIES: usize;
     /// Frames a second.
     const HZ: u32;
-    /// The grid that it is sent on, as a text for people.
+    /// The grid of its fields, as a text for people.
     const GRID: &'static str;
-    /// A body's record from its bytes, which are as many as stated.
+    /// A body's record from its bytes.
     fn read(bytes: &[u8]) -> Self;
-    /// The tables made for it.
+    /// The tables made of the trace.
     fn tables() -> &'static Tables;
 }
 
@@ -142,39 +141,31 @@ impl<R: Recorded> Game for Trace<R> {
         Self(PhantomData)
     }
 
-    fn join(&self, _world: &mut World<Self>, _player: PlayerId) {}
+    fn join(&self, _: &mut World<Self>, _: PlayerId) {}
 
-    fn step(&self, _world: &mut World<Self>, _inputs: &Inputs<Nothing>) {}
+    fn step(&self, _: &mut World<Self>, _: &Inputs<Nothing>) {}
 
-    fn predict(
-        &self,
-        _entities: &mut Entities<R>,
-        _own: EntityId,
-        _input: &Nothing,
-        _ahead: Ahead<'_>,
-    ) {
-    }
+    fn predict(&self, _: &mut Entities<R>, _: EntityId, _: &Nothing, _: Ahead<'_>) {}
 
     fn repeat(last: &Nothing, _missed: u64) -> Nothing {
         *last
     }
 }
 
-/// Costs of a frame.
+/// Cost of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scored {
     /// Bytes of its packets.
     pub bytes: usize,
-    /// Of the bytes, those that tell when and in what order, which published figures have not.
+    /// Bytes among them for time and order, which published figures leave out.
     pub header_bytes: usize,
     /// Entities in it.
     pub updates: usize,
-    /// Nanoseconds that packing took.
+    /// Nanoseconds of packing.
     pub nanos: u128,
 }
 
-/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and takes
-/// next to nothing.
+/// Bytes of a packet's sequence number, tick and checksum. The send time is the tick's, and free.
 const TIMING_BYTES: usize = 2 + 2 + 2;
 
 /// Sends a trace to a client whose acknowledgements come `age` frames later.
@@ -191,15 +182,15 @@ pub struct Replay<R: Recorded> {
     everybody: Vec<Told>,
     tick: Tick,
     rates: Rates,
-    /// Packets' decisions, if tables are to be made of them.
+    /// Decisions in the packets, if tables are to be made of them.
     pub counts: Option<Counts>,
 }
 
 const READER: PlayerId = PlayerId(0);
-/// Times that the first frame is sent before the rest. Whole states take a few, and references
-/// reach 21 further back.
+/// Times that the first frame is sent before the rest: a few for whole states, and 21 for
+/// references.
 const PRIMING_FRAMES: usize = 60;
-/// Time between frames that the client's budget is told, so that it never holds one back.
+/// Time between frames as the send rate sees it, so that it never holds one back.
 const APART: Micros = Micros::from_ms(500);
 
 impl<R: Recorded> Replay<R> {
@@ -224,9 +215,8 @@ impl<R: Recorded> Replay<R> {
         }
     }
 
-    /// Sends one frame again and again, until the client has had all of it for a while and has
-    /// said so: from then on frames are coded from what was `age` frames before. Frames that would
-    /// be scored must not be whole states only because nothing is acknowledged yet.
+    /// Sends one frame again and again until the client has acknowledged all of it, so that no
+    /// scored frame is a whole state for want of a baseline.
     pub fn prime(&mut self, bytes: &[u8]) {
         for _ in 0..PRIMING_FRAMES {
             self.frame(bytes);
@@ -234,8 +224,7 @@ impl<R: Recorded> Replay<R> {
         assert_eq!(self.frame(bytes).updates, R::BODIES, "not all has arrived");
     }
 
-    /// Sends one frame: its bytes as they are in the file. Panics if the client does not come to
-    /// have exactly that.
+    /// Sends one frame, in the bytes of the file. Panics if the client reads anything else.
     pub fn frame(&mut self, bytes: &[u8]) -> Scored {
         self.tick = self.tick.plus(1);
         for (body, index) in bytes.chunks_exact(R::BYTES).zip(0..) {
@@ -253,16 +242,9 @@ impl<R: Recorded> Replay<R> {
         let header = SnapshotHeader { sent, ..SnapshotHeader::default() };
         let mut packets = Vec::new();
         let begin = std::time::Instant::now();
-        self.sender.snapshot(
-            &mut self.encodings,
-            &self.game,
-            &self.history,
-            &self.everybody,
-            header,
-            now,
-            1150,
-            |packet| packets.push(packet),
-        );
+        let (encodings, told) = (&mut self.encodings, &self.everybody);
+        let (game, history, send) = (&self.game, &self.history, |packet| packets.push(packet));
+        self.sender.snapshot(encodings, game, history, told, header, now, 1150, send);
         let mut scored = Scored { nanos: begin.elapsed().as_nanos(), ..Scored::default() };
         for packet in packets {
             if let Some(counts) = &mut self.counts {

@@ -35,11 +35,13 @@ macro_rules! motions {
 
 pub(crate) use {motions, positions};
 
-/// The most ticks of the same keys that are counted: as many as a field of six bits holds, and
-/// more than are extrapolated.
-pub(crate) const HELD_MAX: u8 = 63;
+/// Field of the ticks for which keys have been held. It counts on by one a tick at the usual 60 Hz.
+/// To predict it wrongly is no misprediction.
+pub(crate) const HELD: Field = Field::count(6).steering().drifting(60.0).server_only();
+/// Longest count of held ticks: as much as the field holds, and more than is extrapolated.
+const HELD_MAX: u8 = 63;
 
-/// For how many ticks keys have been held, one tick later; `alike` if they are the same still.
+/// Ticks for which keys have been held, one tick later; `alike` if they are still the same.
 pub(crate) fn held(before: u8, alike: bool) -> u8 {
     if alike { (before + 1).min(HELD_MAX) } else { 1 }
 }
@@ -63,7 +65,16 @@ pub(crate) fn owned<R, E: Holds<R>>(
     entities.owned_by(player).find_map(|slot| Some((slot.id, slot.entity.record()?)))
 }
 
-/// Takes away every entity of which `is_gone` holds.
+/// The first record of a kind that a player owns, to change.
+pub(crate) fn owned_mut<R, E: Holds<R>>(
+    entities: &mut Entities<E>,
+    player: PlayerId,
+) -> Option<&mut R> {
+    let id = owned::<R, E>(entities, player)?.0;
+    entities.record_mut(id)
+}
+
+/// Removes every entity for which `is_gone` holds.
 pub(crate) fn remove_where<E: Entity>(
     entities: &mut Entities<E>,
     is_gone: impl Fn(&Slot<E>) -> bool,

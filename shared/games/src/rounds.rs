@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decided_ends_before_its_time() {
+    fn a_decided_play_ends_before_its_time() {
         let mut round = Round::new(Tick(0));
         play(&mut round, 1..200, 2);
         assert_eq!(round.phase(), Phase::Play);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_where_the_low_bits_of_ticks_begin_anew() {
+    fn rounds_go_on_where_the_low_bits_of_ticks_begin_anew() {
         let start = (1 << 24) - 60;
         let mut round = Round::new(Tick(start));
         let begun = play(&mut round, start..start + 900, 1);

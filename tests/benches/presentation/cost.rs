@@ -8,6 +8,7 @@ use phaselock::game::{Ahead, Entities, Game};
 use phaselock::ids::PlayerId;
 use phaselock::time::Tick;
 use phaselock_games::skirmish::{Command, Piece, Skirmish};
+use phaselock_lab::scores::quantile;
 use phaselock_lab::{Carried, Contender, OnScreen, Recording, Screen, Sending};
 use phaselock_testing::bots::BotWorld;
 use phaselock_tests::motions::Motion;
@@ -30,10 +31,10 @@ pub(crate) struct Cost {
     pub(crate) ratio: f64,
 }
 
-/// Shows players of Skirmish over an intercontinental network, where there is most to run forward.
+/// Shows players of Skirmish over an intercontinental network, where methods run forward furthest.
 pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     let secs = SECONDS + BODIES as f64 * APART_SECS;
-    let recording = Motion::Shooter.record((secs * 60.0) as u64, 1);
+    let recording = Motion::SHOOTER.record((secs * 60.0) as u64, 1);
     let conditions = "intercontinental".parse().expect("it is a profile");
     let carried = carry(&recording, &conditions, Sending::Every, SECONDS, 1);
     let time = |contender: Contender| {
@@ -52,8 +53,8 @@ pub(crate) fn measure(contenders: &[Contender]) -> Vec<Cost> {
     contenders.iter().map(cost).collect()
 }
 
-/// Shows all frames of all bodies, each of which is at another point of the recording. Returns the
-/// sum of all coordinates, so that none is left out as useless.
+/// Shows all frames of all bodies, each at another point of the recording. Returns the sum of all
+/// coordinates, so that the compiler leaves none out.
 fn show(recording: &Recording, carried: &Carried, contender: Contender) -> f64 {
     let rules = &*recording.rules;
     let mut screens: Vec<_> =
@@ -91,9 +92,8 @@ pub(crate) struct Replay {
     pub(crate) copy_ms: f64,
 }
 
-/// Measures the core of the client's answer to a misprediction, without co-predicted entities and
-/// predicted spawns: the client copies the world as it came and runs its own inputs since; each
-/// state is moved to the grid and kept.
+/// Measures the core of a correction, without co-predicted entities and predicted spawns: a client
+/// copies the world, runs its own inputs since then, and keeps each state on the grid.
 pub(crate) fn replay() -> Replay {
     let mut bots = BotWorld::<Skirmish>::new(1, PLAYERS, true);
     let mut past: Vec<Command> = Vec::new();
@@ -117,12 +117,8 @@ pub(crate) fn replay() -> Replay {
         let mut scene: Entities<Piece> = world.entities.clone();
         states.clear();
         for (command, ticks) in past[from..].iter().zip(1..) {
-            game.predict(
-                &mut scene,
-                own,
-                command,
-                Ahead { tick: Tick(ticks), ticks, co_predicted: &[] },
-            );
+            let ahead = Ahead { tick: Tick(ticks), ticks, co_predicted: &[] };
+            game.predict(&mut scene, own, command, ahead);
             let slot = scene.get_mut(own).expect("it was copied");
             let packed = slot.entity.pack();
             slot.entity = Piece::unpack(slot.entity.kind(), &packed);
@@ -131,7 +127,6 @@ pub(crate) fn replay() -> Replay {
         black_box(&scene);
         all.push(begin.elapsed().as_secs_f64() * 1e3);
     }
-    let quantile = phaselock_lab::scores::quantile;
     Replay {
         ms: quantile(&mut all, 0.5),
         ms_p99: quantile(&mut all, 0.99),

@@ -1,14 +1,7 @@
-//! `cargo bench -p phaselock-tests --bench presentation`: how far from the truth each method shows
-//! things, how smoothly, how often for want of data, and what it costs.
-//!
-//! Every method, five recorded motions, five networks; which is best by that, for showing the past
-//! and for showing the present; nanoseconds a body and frame; and how long it takes to replay 15
-//! ticks of the own player with 64 players around.
-//!
-//! `-- --json` prints one JSON object a line; `-- --motion NAME`, `-- --profile NETWORK`, `--
-//! --method NAME` measure that alone (each may be given several times; a network is a profile's
-//! name or is written as for `--link`), `-- --seconds N` plays for so long, `-- --seed N` on other
-//! dice, and `-- --quick` plays a tenth of the time over two networks.
+//! `cargo bench -p phaselock-tests --bench presentation`: error, smoothness, missing data and cost
+//! of each presentation method, for recorded motions over five networks; a ranking of the methods
+//! of the past and of the present; and the time to replay 15 ticks of the own player among 64.
+//! `-- --help` lists the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -33,10 +26,13 @@ struct Args {
     /// A tenth of the time over two networks
     #[arg(long)]
     quick: bool,
+    /// A motion to measure; repeatable
     #[arg(long, value_name = "NAME")]
     motion: Vec<Motion>,
+    /// A network by its profile or as for `--link`; repeatable
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     profile: Vec<String>,
+    /// A method to measure; repeatable
     #[arg(long, value_name = "NAME")]
     method: Vec<Contender>,
     /// Seconds of play

@@ -93,10 +93,10 @@ fn leaders(standings: &[Standing]) -> String {
 /// Prints the best methods, network by network and over all.
 pub(crate) fn rankings(rows: &[Row], plan: &Plan) {
     println!(
-        "\nBest methods: error/jerk in pixels of such a game's screen, geometric means of one more\n\
-         than that. The past by the error shown, of those within 5 % by jerk; the present by the\n\
-         error now, of those whose jerk is at most {BEARABLE} of that of the newest state as it\n\
-         comes (others are marked with !)."
+        "\nBest methods: error/jerk in pixels of such a game's screen, geometric means of one\n\
+         more than that. The past by the error shown, of those within 5 % by jerk; the present by\n\
+         the error now, of those whose jerk is at most {BEARABLE} of that of the newest state as\n\
+         it comes (others are marked with !)."
     );
     for (timeline, name) in [(Timeline::Past, "past"), (Timeline::Present, "present")] {
         println!("\n{:<16} {:<16} the {name}", "motion", "network");
@@ -126,8 +126,8 @@ pub(crate) fn costs(costs: &[Cost], replay: &Replay) {
     bench::head(&COLUMNS);
     costs.iter().for_each(|cost| bench::row(&COLUMNS, cost));
     println!(
-        "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: {:.4} ms,\n\
-         p99 {:.4} ms; of that, copying the world {:.4} ms (the floor)",
+        "\nReplaying {REPLAY_TICKS} ticks of the own player with {PLAYERS} players around: \
+         {:.4} ms,\np99 {:.4} ms; of that, copying the world {:.4} ms (the floor)",
         replay.ms, replay.ms_p99, replay.copy_ms
     );
 }

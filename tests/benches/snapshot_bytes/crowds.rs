@@ -1,5 +1,4 @@
-//! 64 players over a network: bytes over real QUIC, and what one of them is shown against the
-//! truth.
+//! 64 players over a network: bytes over real QUIC, and the error of what one of them is shown.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,11 +19,11 @@ use super::encode;
 use super::row::{Out, Row, Table};
 use super::wire::{UDP_BYTES, carry};
 
-/// Seconds that do not count.
+/// Seconds that are not measured.
 const SETTLING: f64 = 8.0;
 const SEED: u64 = 1;
 
-/// A network, and what a client may get a second.
+/// A network, and the bytes a second that a client may get.
 #[derive(Clone, Copy, Debug)]
 struct Scene {
     name: &'static str,
@@ -56,7 +55,7 @@ const OPEN: [Scene; 6] = [
 
 const SIGHT: Scene = scene("100 ms", GOOD, 100, CLIENT_BYTES_DEFAULT);
 
-/// All in sight of all, all moving, and nobody dies.
+/// Measures players who all see each other, move and never die.
 pub(crate) fn open(out: &Out, seconds: f64) -> anyhow::Result<()> {
     out.say(&format!(
         "skirmish open: {CROWD} players, all in sight and moving, 30 snapshots a second, \
@@ -73,7 +72,7 @@ pub(crate) fn open(out: &Out, seconds: f64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The real rules: who is behind a wall is not told of.
+/// Measures the real rules: players behind a wall are not told of.
 pub(crate) fn skirmish(out: &Out, seconds: f64) -> anyhow::Result<()> {
     out.say(
         "skirmish: the same by the real rules; players die, and only those in sight are told of.",
@@ -98,18 +97,13 @@ fn measure<G: Game<Entity = Piece>>(
     let carried = carry::<G>(config, scene.network, seconds)?;
     let (payload, updates) = (carried.bytes_sent(), carried.updates_sent());
     let wire = carried.wire_bytes();
-    let snapshots = carried.seconds * f64::from(Rates::DEFAULT.snapshot_hz);
+    let hz = f64::from(Rates::DEFAULT.snapshot_hz);
+    let snapshots = carried.seconds * hz;
     let udp = UDP_BYTES * carried.socket.packets as f64;
     let mut shown = shown::<G>(out, scene, seconds)?;
+    let age = carried.ages / carried.packets.max(1.0) * Rates::DEFAULT.step().as_ms();
     let row = Row {
-        scene: name,
-        baseline_age_ms: Some(
-            carried.ages / carried.packets.max(1.0) * Rates::DEFAULT.step().as_ms(),
-        ),
-        bytes_per_frame: Some(payload / snapshots),
-        updates_per_frame: Some(updates / snapshots),
-        bits_per_update: Some(payload * 8.0 / updates),
-        payload_bytes_per_s: Some(payload / carried.seconds),
+        baseline_age_ms: Some(age),
         wire_bytes_per_update: Some(wire / updates),
         wire_bytes_per_s: Some(wire / carried.seconds),
         quic_bytes_per_packet: Some((wire - udp - payload) / carried.sent),
@@ -119,7 +113,7 @@ fn measure<G: Game<Entity = Piece>>(
         error_now_mean_m: Some(mean(&shown.now)),
         error_now_p99_m: Some(quantile(&mut shown.now, 0.99)),
         delay_ms: Some(mean(&shown.delay_ms)),
-        ..Row::default()
+        ..Row::of(name, payload / snapshots, updates / snapshots, hz)
     };
     out.row(Table::Crowds, &row);
     Ok(())
@@ -129,18 +123,18 @@ fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len().max(1) as f64
 }
 
-/// By how much others are shown elsewhere, in metres.
+/// Errors of the positions at which others are shown, in metres.
 #[derive(Debug, Default)]
 struct Shown {
-    /// Than they were at the time shown.
+    /// From their positions at the time shown.
     then: Vec<f64>,
-    /// Than they are.
+    /// From their present positions.
     now: Vec<f64>,
     /// Server time less presentation time.
     delay_ms: Vec<f64>,
 }
 
-/// A frame as shown, kept until the truth of that time is known.
+/// A shown frame, kept until the truth of that time is known.
 #[derive(Debug)]
 struct Frame {
     at: ServerTime,
@@ -203,7 +197,7 @@ impl Shown {
     }
 }
 
-/// Where somebody truly is at a time in that life; none if that is unknown, or they are dead.
+/// True position of a player at a time of one life; none if it is unknown, or the player is dead.
 fn position(
     truth: &BTreeMap<Tick, Entities<Piece>>,
     id: EntityId,

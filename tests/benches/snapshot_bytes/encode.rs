@@ -1,4 +1,4 @@
-//! The time that it takes to pack snapshots for many clients, without any network.
+//! Time to pack snapshots for many clients, without any network.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -21,12 +21,13 @@ use phaselock::wire::range::{Coder, RangeWriter, level_of};
 use phaselock::wire::snapshot::SnapshotHeader;
 use phaselock::wire::state::Codec;
 
+use phaselock_lab::scores::quantile;
 use phaselock_testing::bots::BotWorld;
 use phaselock_tests::crowd::{CROWD, Open};
 
 use super::row::{Out, Row, Table};
 
-/// Snapshots that do not count: until all references are there.
+/// Snapshots that are not measured, until all references are there.
 const SETTLING: usize = 32;
 /// Snapshots that are measured at most.
 const SNAPSHOTS_MAX: f64 = 100.0;
@@ -40,14 +41,14 @@ struct Peer {
     sender: Sender,
     /// Snapshots from one until it is acknowledged.
     lag: usize,
-    /// The number of each snapshot's last packet.
+    /// Number of each snapshot's last packet.
     ends: Vec<u64>,
 }
 
 /// Costs of packing a snapshot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Took {
-    /// Of a client's snapshot: the median over snapshots.
+    /// Median microseconds for a client's snapshot.
     micros: f64,
     bytes: f64,
     lookups: f64,
@@ -64,17 +65,12 @@ fn ack(seq: u64) -> Ack {
     Ack { newest: seq as u16, mask }
 }
 
-fn median(samples: &mut [f64]) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples.get(samples.len() / 2).copied().unwrap_or(0.0)
-}
-
 fn lag(round_trip_ms: u32) -> usize {
     let interval = Rates::DEFAULT.snapshot_interval().as_ms();
     ((f64::from(round_trip_ms) + ACK_WAITS_MS) / interval).ceil().max(1.0) as usize
 }
 
-/// Packs so many snapshots for so many clients of 64 players in sight of each other.
+/// Packs so many snapshots of 64 players in sight of each other for so many clients.
 fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) -> Took {
     let rates = Rates::DEFAULT;
     let mut bots = BotWorld::<Open>::new(1, CROWD, true);
@@ -82,13 +78,11 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
     let mut encodings: Vec<_> =
         (0..if shared { 1 } else { clients }).map(|_| Encodings::new(Codec::new(rates))).collect();
     let mut history = History::default();
+    let rate = || SendRate::new(LocalTime(0), CLIENT_BYTES_DEFAULT, rates.snapshot_interval());
     let mut peers: Vec<_> = (0..clients)
         .zip(round_trips_ms.iter().cycle())
         .map(|(player, round_trip)| Peer {
-            sender: Sender::new(
-                PlayerId(player),
-                SendRate::new(LocalTime(0), CLIENT_BYTES_DEFAULT, rates.snapshot_interval()),
-            ),
+            sender: Sender::new(PlayerId(player), rate()),
             lag: lag(*round_trip),
             ends: Vec::new(),
         })
@@ -154,11 +148,11 @@ fn pack(clients: u16, round_trips_ms: &[u32], snapshots: usize, shared: bool) ->
     let (lookups, misses) = looked_up(&encodings);
     let each = snapshots as f64;
     Took {
-        micros: median(&mut micros),
+        micros: quantile(&mut micros, 0.5),
         bytes: bytes as f64 / each / f64::from(clients),
         lookups: (lookups - before.0) as f64 / each,
         misses: (misses - before.1) as f64 / each,
-        copy_micros: median(&mut copies),
+        copy_micros: quantile(&mut copies, 0.5),
         decisions: counts.decisions() / each,
     }
 }
@@ -188,7 +182,7 @@ fn bare(decisions: f64, bytes: f64) -> f64 {
             begin.elapsed().as_secs_f64() * 1e6
         })
         .collect();
-    median(&mut micros)
+    quantile(&mut micros, 0.5)
 }
 
 /// Microseconds for a client alone.
@@ -196,7 +190,7 @@ pub(crate) fn one(round_trip_ms: u32) -> f64 {
     pack(1, &[round_trip_ms], SNAPSHOTS_MAX as usize, true).micros
 }
 
-/// Measures it for crowds of clients.
+/// Measures crowds of clients.
 pub(crate) fn run(out: &Out, seconds: f64) {
     let hz = f64::from(Rates::DEFAULT.snapshot_hz);
     let snapshots = (seconds * hz).min(SNAPSHOTS_MAX) as usize;
@@ -212,25 +206,18 @@ pub(crate) fn run(out: &Out, seconds: f64) {
             let unshared = pack(clients, round_trips, snapshots, false);
             let lags = (0..clients).zip(round_trips.iter().cycle()).map(|(_, ms)| lag(*ms) as f64);
             let age = lags.sum::<f64>() / f64::from(clients) * 1000.0 / hz;
-            out.row(
-                Table::Encode,
-                &Row {
-                    scene: format!("{clients} clients, {how}"),
-                    baseline_age_ms: Some(age),
-                    bytes_per_frame: Some(shared.bytes),
-                    updates_per_frame: Some(f64::from(CROWD)),
-                    bits_per_update: Some(shared.bytes * 8.0 / f64::from(CROWD)),
-                    payload_bytes_per_s: Some(shared.bytes * hz),
-                    encode_us: Some(shared.micros),
-                    clients: Some(clients.into()),
-                    lookups: Some(shared.lookups),
-                    misses: Some(shared.misses),
-                    encode_unshared_us: Some(unshared.micros),
-                    floor_us: Some(bare(shared.decisions, shared.bytes)),
-                    copy_us: Some(shared.copy_micros),
-                    ..Row::default()
-                },
-            );
+            let row = Row {
+                baseline_age_ms: Some(age),
+                encode_us: Some(shared.micros),
+                clients: Some(clients.into()),
+                lookups: Some(shared.lookups),
+                misses: Some(shared.misses),
+                encode_unshared_us: Some(unshared.micros),
+                floor_us: Some(bare(shared.decisions, shared.bytes)),
+                copy_us: Some(shared.copy_micros),
+                ..Row::of(format!("{clients} clients, {how}"), shared.bytes, f64::from(CROWD), hz)
+            };
+            out.row(Table::Encode, &row);
         }
     }
 }

@@ -1,14 +1,9 @@
-//! `cargo bench -p phaselock-tests --bench snapshot_bytes`: what snapshots take, in bytes and in
-//! time.
+//! `cargo bench -p phaselock-tests --bench snapshot_bytes`: bytes and encoding time of snapshots.
 //!
 //! Recorded bodies, by the age of the baseline, and by tables made of the other half of the
-//! recording; 64 players of Skirmish, all in sight and all moving, over real QUIC in virtual time,
-//! with what one of them is shown against the truth; and the time that encoding takes for many
-//! clients.
-//!
-//! `-- --json` prints one JSON object a line; `-- --seconds N` plays for so long and cuts the
-//! recordings to that, `-- --scene NAME` measures that alone, `-- --parts` also says what each
-//! field takes.
+//! recording; 64 players of Skirmish, all in sight and moving, over real QUIC in virtual time, and
+//! the error of what one of them is shown; and the time to encode for many clients. `-- --help`
+//! lists the options.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -34,7 +29,7 @@ const SECONDS: f64 = 30.0;
 struct Args {
     #[command(flatten)]
     format: Format,
-    /// Says what each field takes
+    /// Prints the bits of each field
     #[arg(long)]
     parts: bool,
     /// Seconds of play and of the recordings

@@ -3,11 +3,12 @@
 use anyhow::Context;
 use phaselock::fields::Entity;
 use phaselock::wire::{counts::Counts, model::Tables};
+use phaselock_lab::scores::quantile;
 use phaselock_tests::traces::{Recorded, Replay, Scored};
 
 use super::row::{Out, Row, Table};
 
-/// Frames that are not scored: the rule gives the decoder what is so much older than a frame.
+/// Frames that are not scored: by the rule the decoder has frames that are so much older.
 const GIVEN_FRAMES: usize = 6;
 
 /// Sums over a span of frames.
@@ -15,7 +16,7 @@ const GIVEN_FRAMES: usize = 6;
 struct Sum {
     frames: usize,
     scored: Scored,
-    nanos: Vec<u128>,
+    micros: Vec<f64>,
     counts: Option<Counts>,
 }
 
@@ -23,7 +24,7 @@ impl Sum {
     fn add(&mut self, scored: &Scored) {
         self.frames += 1;
         self.add_bytes(scored);
-        self.nanos.push(scored.nanos);
+        self.micros.push(scored.nanos as f64 / 1e3);
     }
 
     fn add_bytes(&mut self, scored: &Scored) {
@@ -33,25 +34,20 @@ impl Sum {
     }
 
     fn row<R: Recorded>(mut self, scene: String, age: usize) -> Row {
-        let frames = self.frames.max(1) as f64;
-        let bytes = self.scored.bytes as f64;
-        self.nanos.sort_unstable();
-        let median = self.nanos.get(self.nanos.len() / 2).copied().unwrap_or(0);
+        let [frames, bytes, updates, header_bytes] =
+            [self.frames, self.scored.bytes, self.scored.updates, self.scored.header_bytes]
+                .map(|count| count as f64);
+        let hz = f64::from(R::HZ);
         Row {
-            scene,
-            baseline_age_ms: Some(age as f64 * 1000.0 / f64::from(R::HZ)),
-            bytes_per_frame: Some(bytes / frames),
-            updates_per_frame: Some(self.scored.updates as f64 / frames),
-            bits_per_update: Some(bytes * 8.0 / self.scored.updates.max(1) as f64),
-            payload_bytes_per_s: Some(bytes / frames * f64::from(R::HZ)),
-            header_bytes_per_frame: Some(self.scored.header_bytes as f64 / frames),
-            encode_us: Some(median as f64 / 1e3),
-            ..Row::default()
+            baseline_age_ms: Some(age as f64 * 1000.0 / hz),
+            header_bytes_per_frame: Some(header_bytes / frames),
+            encode_us: Some(quantile(&mut self.micros, 0.5)),
+            ..Row::of(scene, bytes / frames, updates / frames, hz)
         }
     }
 }
 
-/// Sends all frames; returns what those of either half took, of those that are scored.
+/// Sends all frames. Returns the sums over either half of the scored frames.
 fn replay<R: Recorded>(frames: &[u8], age: usize, tables: &Tables) -> anyhow::Result<[Sum; 2]> {
     let mut replay = Replay::<R>::new(age, tables);
     let mut frames = frames.chunks_exact(R::BYTES * R::BODIES);
@@ -120,11 +116,11 @@ pub(crate) fn score<R: Recorded>(
         R::GRID,
     ));
     out.head(Table::Recorded);
-    for (place, &age) in ages.iter().enumerate() {
+    for (number, &age) in ages.iter().enumerate() {
         out.progress(&format!("{}, baselines {age} frames old", R::TRACE));
         let halves = replay::<R>(bytes, age, R::tables())?;
         out.row(Table::Recorded, &whole(&halves).row::<R>(name::<R>(age), age));
-        if place > 0 {
+        if number > 0 {
             continue;
         }
         let [Some(first), Some(second)] = halves.each_ref().map(|half| half.counts.as_ref()) else {
@@ -147,12 +143,11 @@ fn whole(halves: &[Sum; 2]) -> Sum {
     let [mut all, second] = halves.clone();
     all.frames += second.frames;
     all.add_bytes(&second.scored);
-    all.nanos.extend(second.nanos);
+    all.micros.extend(second.micros);
     all
 }
 
-/// Scores each half by tables made of the other alone: what the tables owe to having seen just
-/// this.
+/// Scores each half by tables made of the other alone, which have not seen it.
 fn held_out<R: Recorded>(
     out: &Out,
     bytes: &[u8],
@@ -167,12 +162,13 @@ fn held_out<R: Recorded>(
     }
     let [second, first] = <[Sum; 2]>::try_from(unseen).expect("there are two halves");
     let name = name::<R>(age);
-    let row = halves[1].clone().row::<R>(format!("{name}, second half"), age);
-    out.row(Table::Recorded, &row);
-    let row = second.clone().row::<R>(format!("{name}, second half by tables of the first"), age);
-    out.row(Table::Recorded, &row);
-    let row = whole(&[first, second]);
-    let row = row.row::<R>(format!("{name}, each half by tables of the other"), age);
-    out.row(Table::Recorded, &row);
+    let rows = [
+        (halves[1].clone(), "second half"),
+        (second.clone(), "second half by tables of the first"),
+        (whole(&[first, second]), "each half by tables of the other"),
+    ];
+    for (sum, what) in rows {
+        out.row(Table::Recorded, &sum.row::<R>(format!("{name}, {what}"), age));
+    }
     Ok(())
 }

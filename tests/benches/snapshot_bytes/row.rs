@@ -7,15 +7,13 @@ use phaselock::wire::{counts::Counts, model::Tables};
 use phaselock_tests::bench::{self, Column, number};
 use serde::Serialize;
 
-/// Figures of a scene, each none where it was not measured. A frame is a snapshot in all its
-/// packets; a second is a client's.
+/// Figures of a scene, none where not measured. A frame is a snapshot in all its packets; a second
+/// is a client's.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Row {
     pub(crate) scene: String,
-    /// Mean.
     pub(crate) baseline_age_ms: Option<f64>,
     pub(crate) bytes_per_frame: Option<f64>,
-    /// Bodies, or players.
     pub(crate) updates_per_frame: Option<f64>,
     pub(crate) bits_per_update: Option<f64>,
     pub(crate) payload_bytes_per_s: Option<f64>,
@@ -26,12 +24,12 @@ pub(crate) struct Row {
     pub(crate) wire_bytes_per_s: Option<f64>,
     /// Wire bytes without payload and the headers of UDP and IPv4, for each snapshot packet.
     pub(crate) quic_bytes_per_packet: Option<f64>,
-    /// A client's snapshot.
+    /// Time to encode a client's snapshot.
     pub(crate) encode_us: Option<f64>,
-    /// Distance of others as shown from their positions at the time shown.
+    /// Distance of others from their positions at the time shown.
     pub(crate) error_shown_mean_m: Option<f64>,
     pub(crate) error_shown_p99_m: Option<f64>,
-    /// Distance of others as shown from their present positions.
+    /// Distance of others from their present positions.
     pub(crate) error_now_mean_m: Option<f64>,
     pub(crate) error_now_p99_m: Option<f64>,
     pub(crate) delay_ms: Option<f64>,
@@ -40,12 +38,26 @@ pub(crate) struct Row {
     pub(crate) lookups: Option<f64>,
     /// Lookups a snapshot that made a new encoding.
     pub(crate) misses: Option<f64>,
-    /// Microseconds of the same without sharing.
+    /// Time to encode without sharing.
     pub(crate) encode_unshared_us: Option<f64>,
-    /// The bare range coder, with as many decisions of as many bits.
+    /// Time of the bare range coder, with as many decisions of as many bits.
     pub(crate) floor_us: Option<f64>,
-    /// Copying the packets.
+    /// Time to copy the packets.
     pub(crate) copy_us: Option<f64>,
+}
+
+impl Row {
+    /// Figures of a scene by the bytes and the updates of a frame, and frames a second.
+    pub(crate) fn of(scene: String, bytes: f64, updates: f64, hz: f64) -> Self {
+        Self {
+            scene,
+            bytes_per_frame: Some(bytes),
+            updates_per_frame: Some(updates),
+            bits_per_update: Some(bytes * 8.0 / updates),
+            payload_bytes_per_s: Some(bytes * hz),
+            ..Self::default()
+        }
+    }
 }
 
 /// Columns of a table.

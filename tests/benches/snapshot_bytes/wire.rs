@@ -1,5 +1,4 @@
-//! The real server and one real client over real QUIC in virtual time: what leaves the server's
-//! socket.
+//! Traffic of the real server to one real client over QUIC, in virtual time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// Time from frame to frame of a client.
 const FRAME: Duration = Duration::from_millis(4);
-/// Seconds that do not count: joining, and the first look at the path.
+/// Seconds that are not measured: joining, and the first estimates of the path.
 const SETTLING: Duration = Duration::from_secs(8);
 /// Bytes of IPv4's and UDP's headers.
 pub(crate) const UDP_BYTES: f64 = 28.0;
@@ -32,11 +31,11 @@ pub(crate) const UDP_BYTES: f64 = 28.0;
 /// Packets that reached a client, and packets that left the server for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
-    /// Seconds.
+    /// Seconds measured.
     pub(crate) seconds: f64,
-    /// Snapshot packets sent, as far as their numbers tell.
+    /// Snapshot packets sent, by their numbers.
     pub(crate) sent: f64,
-    /// Of these, those that came.
+    /// Packets that came.
     pub(crate) packets: f64,
     /// Their bytes.
     pub(crate) bytes: f64,
@@ -49,7 +48,7 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// Bytes of the packets that were sent, if what was lost was like what came.
+    /// Bytes of the packets that were sent, if lost packets were like those that came.
     pub(crate) fn bytes_sent(&self) -> f64 {
         self.bytes / self.packets.max(1.0) * self.sent
     }
@@ -94,7 +93,7 @@ impl Counter {
     }
 }
 
-/// Plays for so long over a network, with bots besides, and measures that without the beginning.
+/// Plays for so long over a network, among bots, and measures it after the beginning.
 pub(crate) fn carry<G: Game<Entity = Piece>>(
     config: RoomConfig,
     network: &str,

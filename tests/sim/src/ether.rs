@@ -1,10 +1,9 @@
-//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers,
-//! with quinn and all, in virtual time; what is bad about a network is put around it by the
-//! client's own conditioner.
+//! A perfect network in memory: every UDP packet arrives at once. It carries the real drivers in
+//! virtual time; the client's own conditioner adds a bad network's conditions.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Sub;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -94,8 +93,8 @@ impl Ether {
         self.switch().sent.get(&from).copied().unwrap_or_default()
     }
 
-    /// From now on the socket at `address` seems to be at `seen`, and what is sent to where it
-    /// seemed to be before is lost: its router has forgotten it, or it is in another network.
+    /// From now on the socket at `address` seems to be at `seen`. Packets to its former apparent
+    /// address are lost: its router has forgotten it, or it is in another network.
     pub fn move_to(&self, address: SocketAddr, seen: SocketAddr) {
         let mut switch = self.switch();
         if let Some(before) = switch.seen.insert(address, seen) {
@@ -153,7 +152,7 @@ impl AsyncUdpSocket for EtherSocket {
             None if switch.seen.contains_key(&to) => return Ok(()),
             None => to,
         };
-        // Nobody says so when nobody is there, as behind a firewall.
+        // A packet to nobody is lost without notice, as behind a firewall.
         let Some(port) = switch.ports.get_mut(&to) else { return Ok(()) };
         for contents in transmit.contents.chunks(segment) {
             if port.queue.len() < QUEUE_PACKETS_MAX {
@@ -195,7 +194,8 @@ impl AsyncUdpSocket for EtherSocket {
                 len += next.contents.len();
                 packets += 1;
             }
-            *meta = RecvMeta { addr: from, len, stride, ecn, dst_ip: Some(self.ip()) };
+            let dst_ip = Some(self.address.ip());
+            *meta = RecvMeta { addr: from, len, stride, ecn, dst_ip };
             filled += 1;
         }
         if filled > 0 {
@@ -215,12 +215,6 @@ impl AsyncUdpSocket for EtherSocket {
 
     fn may_fragment(&self) -> bool {
         false
-    }
-}
-
-impl EtherSocket {
-    fn ip(&self) -> IpAddr {
-        self.address.ip()
     }
 }
 

@@ -1,8 +1,7 @@
 //! A server's room and clients in one process, joined by simulated links in virtual time.
 //!
-//! The cores are the real ones, only the drivers are replaced: [`Sim`] carries packets over seeded
-//! [`Link`]s and tells everybody the time, each machine by a clock of its own. The same seed gives
-//! the same run, to the last bit.
+//! The cores are the real ones, without drivers: [`Sim`] carries packets over seeded [`Link`]s and
+//! gives each machine a clock of its own. The same seed gives the same run, to the last bit.
 
 pub mod bots;
 pub mod ether;
@@ -13,8 +12,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use phaselock::client::downcast_mut;
-use phaselock::client::{Client, Output, Picture, Session, SessionConfig};
+use phaselock::client::{Client, Output, Picture, Session, SessionConfig, downcast_mut};
+use phaselock::fields::{Audience, Entity, Field};
 use phaselock::game::{Entities, Game, Relevance, Slot, new_bot};
 use phaselock::games::Games;
 use phaselock::ids::PlayerId;
@@ -66,12 +65,11 @@ pub struct SimClient<G: Game> {
     pub closed: Option<(String, bool)>,
     /// Stops its machine.
     pub stalled: bool,
-    /// Delay of control messages beyond that of the slowest datagram, as if they were lost and
-    /// sent again.
+    /// Delay of control messages beyond that of the slowest datagram, as if they were resent.
     pub control_delay: Micros,
-    /// First departure and first arrival of each tick's input, if that is recorded.
+    /// First departure and first arrival of each tick's input, if they are recorded.
     pub ways: Option<BTreeMap<Tick, (LocalTime, Option<LocalTime>)>>,
-    /// A cell for its last frame, if somebody looks at it.
+    /// A cell for its last frame, if it is watched.
     pub screen: Option<Rc<RefCell<Option<Picture<G>>>>>,
     /// Changes its input packets, as a cheat would.
     pub forge: Option<Forge<G>>,
@@ -250,8 +248,7 @@ impl<G: Game> Sim<G> {
     ) -> usize {
         let number = self.clients.len() as u64;
         let config = SessionConfig {
-            // Sessions end by a silence in tests of the driver; here it shows what the core makes
-            // of it.
+            // Here silence never ends a session, but shows what the core does.
             silence_max: Micros(i64::MAX / 2),
             ..SessionConfig::new(Games::new().with::<G>(), format!("client {number}"))
         };
@@ -281,7 +278,7 @@ impl<G: Game> Sim<G> {
         self.clients.len() - 1
     }
 
-    /// The same over a network as people describe it, which starts now.
+    /// The same over a network's conditions, which start now.
     pub fn join_over(&mut self, conditions: &Conditions, skew: Skew, press: Press<G>) -> usize {
         let (first, second) = (conditions.up.first, conditions.down.first);
         let client = self.join_with(first, second, skew, press);
@@ -301,7 +298,7 @@ impl<G: Game> Sim<G> {
         self.run_each(secs, |_| {});
     }
 
-    /// The same, looking at everything after each event.
+    /// The same, and calls `look` after each event.
     pub fn run_each(&mut self, secs: f64, mut look: impl FnMut(&mut Self)) {
         let end = self.now + Micros::from_f64(secs * 1e6);
         while let Some(next) = self.next_event().filter(|next| *next <= end) {
@@ -310,10 +307,6 @@ impl<G: Game> Sim<G> {
             look(self);
         }
         self.now = end;
-    }
-
-    fn next_frame(&self) -> LocalTime {
-        LocalTime((self.now.0 / self.frame.0 + 1) * self.frame.0)
     }
 
     fn next_event(&self) -> Option<LocalTime> {
@@ -327,8 +320,8 @@ impl<G: Game> Sim<G> {
                 client.hello.as_ref().map(|(at, _)| busy(*at)).filter(|_| !self.server_stalled),
             ]
         });
-        let frames = std::iter::once(Some(self.next_frame()));
-        links.chain(frames).chain(std::iter::once(room)).flatten().min()
+        let frame = LocalTime((self.now.0 / self.frame.0 + 1) * self.frame.0);
+        links.chain([Some(frame), room]).flatten().min()
     }
 
     fn step(&mut self) {
@@ -363,34 +356,32 @@ impl<G: Game> Sim<G> {
     /// Sends the room's outputs on their way.
     pub fn drain(&mut self) {
         while let Some(output) = self.room.poll_output(self.now) {
-            let (RoomOutput::Datagram { client, .. }
-            | RoomOutput::Control { client, .. }
-            | RoomOutput::Close { client, .. }) = &output;
-            let client = *client;
+            let (client, wire) = match output {
+                RoomOutput::Datagram { client, bytes } => (client, Wire::Down(bytes)),
+                RoomOutput::Control { client, message } => (client, Wire::Control(message)),
+                RoomOutput::Close { .. } => continue,
+            };
             let Some(to) = self.clients.iter_mut().find(|to| to.id == client) else { continue };
-            match output {
-                RoomOutput::Datagram { bytes, .. } => {
+            self.wires.iter_mut().for_each(|wires| wires.push(wire.clone()));
+            match wire {
+                Wire::Down(bytes) => {
                     let mut hasher = DefaultHasher::new();
                     (self.datagrams, client, &bytes).hash(&mut hasher);
                     self.datagrams = (self.datagrams.0 + 1, hasher.finish());
-                    self.wires.iter_mut().for_each(|wires| wires.push(Wire::Down(bytes.clone())));
                     to.down.send(self.now, bytes.len(), bytes);
                 }
-                RoomOutput::Control { message, .. } => {
-                    let sent = || Wire::Control(message.clone());
-                    self.wires.iter_mut().for_each(|wires| wires.push(sent()));
-                    let slowest = to.down.config(self.now).slowest() + to.control_delay;
-                    let arrival =
-                        (self.now + slowest).max(to.control.back().map_or(self.now, |(at, _)| *at));
-                    to.control.push_back((arrival, message));
+                Wire::Control(message) => {
+                    let arrival = self.now + to.down.config(self.now).slowest() + to.control_delay;
+                    let before = to.control.back().map_or(self.now, |(at, _)| *at);
+                    to.control.push_back((arrival.max(before), message));
                 }
-                RoomOutput::Close { .. } => {}
+                Wire::Up(_) => {}
             }
         }
     }
 
-    /// Checks that all that a client has of the world is the truth, as far as it may know it.
-    /// Returns how many states were compared.
+    /// Checks that all states that a client has are true, and no more than it may know. Returns the
+    /// number of compared states.
     pub fn check_store(&self, client: usize) -> usize {
         let core = self.clients[client].core();
         let mut compared = 0;
@@ -410,12 +401,8 @@ impl<G: Game> Sim<G> {
                         assert!(may, "entity {index} was secret at {}", version.tick);
                         assert_eq!((slot.id, slot.owner), (known.id, known.owner));
                         let own = slot.owner == Some(core.player());
-                        assert_eq!(
-                            shown(&slot.entity, own),
-                            shown(&known.entity, own),
-                            "entity {index} at {}",
-                            version.tick
-                        );
+                        let [truth, known] = [slot.entity, known.entity].map(|it| shown(&it, own));
+                        assert_eq!(truth, known, "entity {index} at {}", version.tick);
                     }
                     (truth, known) => {
                         panic!("entity {index} at {}: {truth:?}, known as {known:?}", version.tick)
@@ -445,28 +432,23 @@ pub fn must_know<G: Game>(
     player: PlayerId,
     slot: &Slot<G::Entity>,
 ) -> bool {
-    let near = match (game.viewpoint(entities, player), game.position(&slot.entity)) {
-        (Some(viewpoint), Some(position)) => {
-            let distance = match game.wraps() {
-                Some(size) => Torus { size }.distance(viewpoint.position, position),
-                None => viewpoint.position.distance(position),
-            };
-            distance < viewpoint.range * 0.999
-        }
-        _ => true,
-    };
+    let both = game.viewpoint(entities, player).zip(game.position(&slot.entity));
+    let near = both.is_none_or(|(viewpoint, position)| {
+        let distance = match game.wraps() {
+            Some(size) => Torus { size }.distance(viewpoint.position, position),
+            None => viewpoint.position.distance(position),
+        };
+        distance < viewpoint.range * 0.999
+    });
     let relevance = game.relevance(entities, player, slot);
     slot.owner == Some(player) || (near && matches!(relevance, Relevance::Matters(_)))
 }
 
 /// An entity's state as a client may know it.
-fn shown<E: phaselock::fields::Entity>(entity: &E, own: bool) -> Vec<u32> {
-    use phaselock::fields::Audience;
-    let packed = entity.pack();
-    let fields = entity.fields().iter().zip(packed);
-    fields
-        .map(|(field, value)| if own || field.audience == Audience::All { value } else { 0 })
-        .collect()
+fn shown<E: Entity>(entity: &E, own: bool) -> Vec<u32> {
+    let known = |field: &Field| own || field.audience == Audience::All;
+    let fields = entity.fields().iter().zip(entity.pack());
+    fields.map(|(field, value)| if known(field) { value } else { 0 }).collect()
 }
 
 fn step_client<G: Game>(

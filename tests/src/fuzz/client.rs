@@ -1,5 +1,4 @@
-//! A client as a whole, at the mercy of a server: control messages, datagrams and time in any
-//! order.
+//! A whole client and a hostile server: control messages, datagrams and time in any order.
 
 use phaselock::client::{AnyClient, Client};
 use phaselock::fields::{Entity, Record};
@@ -22,7 +21,7 @@ const FRAME: u8 = 2;
 /// Time passes: so many seconds, in two bytes; nothing is drawn.
 const PAUSE: u8 = 3;
 
-/// A welcome as a block (another one if that cannot be read), then what happens to the client.
+/// A welcome as a block (a default one if it cannot be read), then operations on the client.
 pub fn client(data: &[u8]) -> bool {
     let mut script = Script(data);
     let welcome = match ServerMessage::parse(script.block()) {
@@ -32,7 +31,7 @@ pub fn client(data: &[u8]) -> bool {
     let mut now = LocalTime(1_000_000);
     let mut client = Client::<Skirmish>::new(&welcome, now - Micros(20_000), now);
     let mut any = false;
-    // A bound for the fuzzer's patience, not the client's.
+    // The bound is the fuzzer's, not the client's.
     for _ in 0..256 {
         let Some(operation) = script.next() else { break };
         let before = client.server_time(now);

@@ -1,6 +1,6 @@
 //! Seeds of the fuzz targets that read packets, made from a simulated game.
 //!
-//! `cargo run -p phaselock-tests --bin corpus` writes them to `fuzz/corpus` as `made-NN`; run it
+//! `cargo run -p phaselock-tests --bin corpus` writes them to `fuzz/corpus` as `made-NN`. Run it
 //! when a layout changes. The other files there depend on no layout and are kept by hand.
 
 use std::io;

@@ -1,7 +1,6 @@
 //! Files: the server's settings and identity, the servers that a client knows, recorded motion.
 //!
-//! But for motion they are read through files indeed, since that is the only way in; the files lie
-//! in the system's folder for temporary ones.
+//! All but motion are read from files, which is the only way in: in a temporary folder.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,9 +16,9 @@ use phaselock_quic::pins::KnownHosts;
 use phaselock_server::config::{self, Command, Config, LogFormat, NAME_CHARS_MAX};
 use tempfile::TempDir;
 
-use super::Script;
+use super::{Script, taken};
 
-/// Runs with a folder of this thread's, which keeps what is in it.
+/// Runs with this thread's folder, which keeps its files.
 fn in_folder<T>(run: impl FnOnce(&Path) -> T) -> T {
     thread_local! {
         static FOLDER: TempDir = TempDir::new().expect("a temporary folder");
@@ -94,13 +93,7 @@ pub fn known_hosts(data: &[u8]) -> bool {
     in_folder(|folder| {
         let path = folder.join("known_hosts");
         fs::write(&path, data).expect("a temporary file");
-        let mut known = match KnownHosts::open(&path) {
-            Ok(known) => known,
-            Err(error) => {
-                assert!(!error.to_string().is_empty());
-                return false;
-            }
-        };
+        let Some(mut known) = taken(KnownHosts::open(&path)) else { return false };
         let text = str::from_utf8(data).expect("anything else is refused");
         // The last line about a server counts.
         let entries = text.split('\n').map(str::trim).filter(|line| !line.starts_with('#'));
@@ -166,17 +159,10 @@ pub fn identity(data: &[u8]) -> bool {
             let after = fs::read(folder.join(name)).expect("it is there");
             assert_eq!(after, content, "a file of the host's is never overwritten");
         }
-        match identity {
-            Ok(identity) => {
-                identity.server_crypto(b"test").expect("what was loaded works");
-                let again = Identity::load_or_create(folder).expect("it was good");
-                assert_eq!(again.fingerprint, identity.fingerprint);
-                true
-            }
-            Err(error) => {
-                assert!(!error.to_string().is_empty());
-                false
-            }
-        }
+        let Some(identity) = taken(identity) else { return false };
+        identity.server_crypto(b"test").expect("the identity works");
+        let again = Identity::load_or_create(folder).expect("it was good");
+        assert_eq!(again.fingerprint, identity.fingerprint);
+        true
     })
 }

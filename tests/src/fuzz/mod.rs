@@ -1,10 +1,10 @@
 //! Bodies of the fuzz targets: for each decoder of foreign bytes a function that takes any bytes
 //! at all.
 //!
-//! Each panics when something that must always hold does not, and returns whether the decoder took
-//! anything, so that a corpus which is refused throughout is noticed. They run in two places:
-//! under libFuzzer, in the one program of `fuzz/`, and in `cargo test`, over the checked-in corpus
-//! and mutations of it ([`mutate`]). The packets of that corpus are made by [`corpus`].
+//! Each panics when an invariant does not hold, and returns whether the decoder took anything, so
+//! that a corpus which is refused throughout is noticed. They run under libFuzzer, in the one
+//! program of `fuzz/`, and in `cargo test`, over the checked-in corpus and mutations of it
+//! ([`mutate`]). [`corpus`] makes the packets of that corpus.
 
 mod client;
 mod control;
@@ -17,7 +17,7 @@ mod snapshot;
 mod texts;
 
 use std::collections::BTreeMap;
-use std::fmt::{Debug, Write};
+use std::fmt::{Debug, Display, Write};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
 use std::{fs, io};
@@ -66,7 +66,12 @@ pub fn seeds(target: &str) -> BTreeMap<String, Vec<u8>> {
     entries.map(read).collect()
 }
 
-/// Takes a script apart; at its end there are zeros and nothing.
+/// The value that a decoder made, if it took the bytes. An error must have a text.
+fn taken<T, E: Display>(result: Result<T, E>) -> Option<T> {
+    result.inspect_err(|error| assert!(!error.to_string().is_empty())).ok()
+}
+
+/// Reads a script; behind its end it reads zeros.
 struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
@@ -96,7 +101,7 @@ impl<'a> Script<'a> {
         taken
     }
 
-    /// Bytes behind their number in two bytes.
+    /// Bytes, behind their count in two bytes.
     fn block(&mut self) -> &'a [u8] {
         let count = self.u16();
         self.take(usize::from(count))
@@ -110,7 +115,7 @@ fn push_block(script: &mut Vec<u8>, block: &[u8]) {
     script.extend(block);
 }
 
-/// A digest of all that `Debug` shows of something: whether it changed. Allocates nothing.
+/// A digest of a value's `Debug` text, to notice changes. Allocates nothing.
 fn digest(of: &dyn Debug) -> u64 {
     struct Digest(DefaultHasher);
     impl Write for Digest {

@@ -38,8 +38,7 @@ fn input_of<I: Record>(data: &[u8]) -> bool {
         let packed = input.pack();
         assert!(I::FIELDS.iter().zip(packed).all(|(field, value)| value >> field.bits == 0));
     }
-    // What was read can be written, except for inputs that do not fit a datagram, and is then the
-    // same.
+    // A packet that was read is written as the same, but for inputs that do not fit a datagram.
     let bytes = write_input(&packet);
     assert!(bytes.len() <= DATAGRAM_BYTES_MAX);
     let mut again = read_input::<I>(&bytes).expect("we wrote it");
@@ -52,8 +51,8 @@ fn input_of<I: Record>(data: &[u8]) -> bool {
     true
 }
 
-/// Bits and Exp-Golomb codes: the first byte tells how many are read, a byte for each what it is,
-/// and the rest is what they are read from. What was read is written again, to the same bits.
+/// Bits and Exp-Golomb codes: a byte for their count, a byte for each one's kind, then the stream.
+/// Whatever is read is written again, to the same bits.
 pub fn bits(data: &[u8]) -> bool {
     let mut script = Script(data);
     let count = script.u8();
@@ -82,7 +81,7 @@ pub fn bits(data: &[u8]) -> bool {
         assert!(reader.left() < before, "everything takes a bit");
         assert_eq!(writer.bit_len(), stream.len() * 8 - reader.left(), "no more than was read");
     }
-    // The bits that were read, from both.
+    // Both streams have the same bits.
     let written = writer.bit_len();
     let bytes = writer.into_bytes();
     let mut ours = BitReader::new(&bytes);

@@ -13,11 +13,11 @@ use phaselock::wire::control::{ClientMessage, ServerMessage, frame, printable};
 use phaselock::wire::input::{Ack, InputPacket, Pressed, write_input};
 use phaselock_games::skirmish::{Command, Piece, Skirmish};
 
-use super::snapshot::{receive, store};
+use super::snapshot::store;
 use super::{Script, push_block};
 use phaselock_testing::{body, hello, room_config};
 
-/// An operation is the low bits of a byte, the client that it is about the rest.
+/// Operations; a byte is the operation plus so many times the client's number.
 const OPERATIONS: u8 = 8;
 /// A control message's body follows, as a block.
 const CONTROL: u8 = 0;
@@ -25,17 +25,15 @@ const CONTROL: u8 = 0;
 const HELLO: u8 = 1;
 /// A datagram follows, as a block.
 const DATAGRAM: u8 = 2;
-/// An honest client's input packet, but for two bytes: the tick's distance ahead, and the keys.
+/// An honest client's input packet; two bytes follow: ticks ahead, and keys.
 const INPUT: u8 = 3;
 /// A well-formed input packet whose fields follow.
 const FORGED: u8 = 4;
 /// Time passes: so many tenths of a millisecond, in two bytes.
 const TIME: u8 = 5;
-/// The connection is lost, if the byte that follows is even; else its path carries so many times 8
-/// bytes.
+/// The connection is lost if the next byte is even; else its path carries 8 times as many bytes.
 const DRIVER: u8 = 6;
-/// A long time passes: so many milliseconds squared, in a byte; or all are put out, if that is
-/// 255.
+/// The square of the next byte in milliseconds passes; 255 shuts the room down.
 const PAUSE: u8 = 7;
 
 /// People's seats in the room.
@@ -43,7 +41,7 @@ const PLAYERS: u16 = 4;
 /// Connections at a time.
 const CONNECTIONS: usize = 6;
 
-/// A connection, from the other side.
+/// The client's side of a connection.
 struct Peer {
     id: ClientId,
     /// The store of a welcomed client.
@@ -61,7 +59,7 @@ struct Play {
     ids: u64,
 }
 
-/// A byte for the bots and what happens to the room, operation after operation.
+/// A byte for the number of bots, then operations on the room.
 pub fn room(data: &[u8]) -> bool {
     let mut script = Script(data);
     let bots = u16::from(script.u8() % 4);
@@ -79,7 +77,7 @@ pub fn room(data: &[u8]) -> bool {
         play.peers.push(peer);
     }
     let mut any = false;
-    // A bound for the fuzzer's patience, not the room's.
+    // The bound is the fuzzer's, not the room's.
     for _ in 0..400 {
         let Some(operation) = script.next() else { break };
         play.run(operation % OPERATIONS, usize::from(operation / OPERATIONS), &mut script);
@@ -163,13 +161,13 @@ impl Play {
         }
     }
 
-    /// Takes what the room has to say to where it belongs.
+    /// Hands the room's outputs to its clients.
     fn drain(&mut self) {
         let mut outputs = 0;
         let game = self.game.clone();
         while let Some(output) = self.room.poll_output(self.now) {
             outputs += 1;
-            // To everybody a snapshot and, of everybody, what happened at most three times.
+            // To each client a snapshot, and at most three messages about each player.
             let each = SNAPSHOT_PACKETS_MAX + 3 * usize::from(SEATS_MAX) + 3;
             assert!(outputs <= CONNECTIONS * each, "it goes on and on");
             match output {
@@ -178,7 +176,7 @@ impl Play {
                     assert!(self.room.member_stats(client).is_some(), "to one who is gone");
                     let peer = self.peer_of(client);
                     let store = peer.store.as_mut().expect("it was welcomed");
-                    receive(&*game, store, &bytes).expect("a server's packets in order are fine");
+                    store.handle_packet(&game, &bytes).expect("packets in order are fine");
                 }
                 Output::Control { client, message } => self.told(client, &message),
                 Output::Close { client, reason } => {

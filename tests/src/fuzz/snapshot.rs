@@ -15,21 +15,12 @@ use phaselock_games::skirmish::Skirmish;
 use super::{Script, push_block};
 use crate::toy::Bells;
 
-/// Controls a packet to a store.
-pub(super) fn receive<G: Game>(
-    game: &G,
-    store: &mut Store<G>,
-    bytes: &[u8],
-) -> Result<Received, StoreError> {
-    store.handle_packet(game, bytes)
-}
-
-/// A store as of the usual rates.
+/// A store at the usual rates.
 pub(super) fn store<G: Game>(reader: PlayerId, tick: Tick) -> Store<G> {
     Store::new(Codec::new(Rates::DEFAULT), reader, tick)
 }
 
-/// The same; an error must change nothing, and what was taken is acknowledged.
+/// Hands a packet to a store. An error must change nothing; a packet that is taken is acknowledged.
 fn receive_checked<G: Game>(
     game: &G,
     store: &mut Store<G>,
@@ -37,7 +28,7 @@ fn receive_checked<G: Game>(
 ) -> Result<Received, StoreError> {
     let before = states(store);
     let (ack, newest) = (store.ack(), store.newest());
-    let result = receive(game, store, bytes);
+    let result = store.handle_packet(game, bytes);
     match result {
         Err(_) => {
             assert_eq!((store.ack(), store.newest()), (ack, newest));
@@ -54,7 +45,7 @@ fn receive_checked<G: Game>(
     result
 }
 
-/// A digest of every state in a store. Its `Debug` would say as much, far slower.
+/// A digest of every state in a store; far faster than that of its `Debug` text.
 pub(super) fn states<G: Game>(store: &Store<G>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (index, versions) in store.iter() {
@@ -68,7 +59,7 @@ pub(super) fn states<G: Game>(store: &Store<G>) -> u64 {
     hasher.finish()
 }
 
-/// Checks all that a store has.
+/// Checks all states of a store.
 fn check<G: Game>(store: &Store<G>, reader: PlayerId) {
     let mut count = 0;
     for (index, versions) in store.iter() {

@@ -1,20 +1,24 @@
 //! Texts that people write: networks, fingerprints, addresses.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use phaselock::fingerprint::Fingerprint;
 use phaselock::link::{Conditions, LinkConfig, Schedule};
 use phaselock::time::{LocalTime, Micros};
 use phaselock_quic::address::Address;
 
+use super::taken;
+
+/// A text, and the value that it is parsed as.
+fn parsed<T: FromStr<Err: Display>>(data: &[u8]) -> Option<(&str, T)> {
+    let text = str::from_utf8(data).ok()?;
+    Some((text, taken(text.parse())?))
+}
+
 /// A network's conditions; packets are sent over whatever network is read.
 pub fn conditions(data: &[u8]) -> bool {
-    let Ok(text) = str::from_utf8(data) else { return false };
-    let conditions = match text.parse::<Conditions>() {
-        Ok(conditions) => conditions,
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            return false;
-        }
-    };
+    let Some((text, conditions)) = parsed::<Conditions>(data) else { return false };
     assert_eq!(conditions.to_string(), text.trim());
     assert_eq!(conditions.to_string().parse().as_ref(), Ok(&conditions));
     let way = |schedule: &Schedule| {
@@ -51,35 +55,19 @@ pub fn conditions(data: &[u8]) -> bool {
 
 /// A fingerprint.
 pub fn fingerprint(data: &[u8]) -> bool {
-    let Ok(text) = str::from_utf8(data) else { return false };
-    match text.parse::<Fingerprint>() {
-        Ok(fingerprint) => {
-            assert_eq!(fingerprint.to_string(), text.to_ascii_lowercase());
-            assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
-            true
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            false
-        }
-    }
+    let Some((text, fingerprint)) = parsed::<Fingerprint>(data) else { return false };
+    assert_eq!(fingerprint.to_string(), text.to_ascii_lowercase());
+    assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
+    true
 }
 
 /// A server's address.
 pub fn address(data: &[u8]) -> bool {
-    let Ok(text) = str::from_utf8(data) else { return false };
-    match text.parse::<Address>() {
-        Ok(address) => {
-            let shown = address.to_string();
-            assert!(!shown.contains(char::is_whitespace) && !shown.contains(char::is_control));
-            // The dot of the root is not shown.
-            let rooted = text.contains(".:") || text.trim_end().ends_with('.');
-            assert!(rooted || shown.parse().as_ref() == Ok(&address), "{text:?} is {shown:?}");
-            true
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            false
-        }
-    }
+    let Some((text, address)) = parsed::<Address>(data) else { return false };
+    let shown = address.to_string();
+    assert!(!shown.contains(char::is_whitespace) && !shown.contains(char::is_control));
+    // The dot of the root is not shown.
+    let rooted = text.contains(".:") || text.trim_end().ends_with('.');
+    assert!(rooted || shown.parse().as_ref() == Ok(&address), "{text:?} is {shown:?}");
+    true
 }

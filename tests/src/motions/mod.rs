@@ -1,10 +1,10 @@
 //! Recorded motions for scoring presentation: five bodies of five sorts of game, each with the
 //! rules that moved it.
 //!
-//! A recording is what a server knows: the body's state at each tick, on its wire grid. All are
-//! made here, from a seed: by rules that [`Ahead`] runs as well, so that a method that runs a
-//! state forward has the very movement that made it, and by hands that those rules do not know.
-//! Places are in metres.
+//! A recording holds the body's state at each tick, on its wire grid, as a server knows it. A seed
+//! makes it: rules move the body, and random input presses its keys. [`Ahead`] runs the same rules,
+//! so a method that runs a state forward has the very movement that made it. Positions are in
+//! metres.
 
 mod car;
 mod flyer;
@@ -13,134 +13,98 @@ mod puck;
 mod runner;
 mod shooter;
 
-use self::played::{default, follow};
-use phaselock::game::Game;
-use phaselock::motion::Choice;
-use phaselock_games::asteroids::Asteroids;
-use phaselock_games::platformer::Platformer;
-use phaselock_games::puck::ShufflePuck;
-use phaselock_games::race::Race;
 use std::fmt;
 use std::str::FromStr;
 
 use phaselock::fields::{Field, Record, Values};
+use phaselock::game::Game;
 use phaselock::motion::interpolate::blend_values;
 use phaselock::motion::sending::Tolerance;
 use phaselock::motion::{HORIZON_SECS, Rules};
 use phaselock::time::{Rates, Tick};
+use phaselock_games::asteroids::Asteroids;
+use phaselock_games::platformer::Platformer;
+use phaselock_games::puck::ShufflePuck;
+use phaselock_games::race::Race;
 use phaselock_lab::{Recording, Sample};
+
+use self::played::follow;
 
 /// Ticks and snapshots of every recording: 60 Hz and 30 Hz.
 pub const RATES: Rates = Rates::DEFAULT;
 
-/// A recorded motion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Motion {
-    /// A ship at 40 m/s that now and then gently changes its segment.
-    Flyer,
-    /// A car that is raced around a closed track, braking into the bends and slipping through
-    /// them.
-    Car,
-    /// A player of Skirmish, moved by its own rules and by the hands of its bots.
-    Shooter,
-    /// Somebody who runs, turns and jumps among platforms.
-    Runner,
-    /// A puck that bounces off the sides of a table and is struck now and then.
-    Puck,
-    /// Something of a game as its bots play it: an index into [`Motion::PLAYED`].
-    Played(u8),
-}
+/// A recorded motion: an index into the table of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Motion(u8);
 
-/// Something that moves in a game.
-#[derive(Clone, Copy, Debug)]
-pub struct Played {
+/// A row of the table of motions.
+struct Entry {
     /// Name on the command line.
-    pub name: &'static str,
-    /// Follows that record in its game.
-    follow: fn(&str, u64, u64) -> Recording,
-    /// Presentation method of the record in its game.
-    default: fn(&str) -> Choice,
-    /// The record.
-    pub record: &'static str,
-    /// Metres that its window shows from left to right.
-    pub width: f64,
+    name: &'static str,
+    /// Metres that such a game shows from left to right.
+    width: f64,
+    /// Record of a game that is followed; empty for a body that is made here.
+    record: &'static str,
+    /// Records so many ticks, and one more, from a seed.
+    make: fn(&str, u64, u64) -> Recording,
 }
 
-impl Played {
-    const fn of<G: Game>(name: &'static str, record: &'static str, width: f64) -> Self {
-        Self { name, follow: follow::<G>, default: default::<G>, record, width }
-    }
-
-    /// Presentation method in its game.
-    pub fn default(&self) -> Choice {
-        (self.default)(self.record)
-    }
+const fn made(name: &'static str, width: f64, make: fn(&str, u64, u64) -> Recording) -> Entry {
+    Entry { name, width, record: "", make }
 }
+
+const fn played<G: Game>(name: &'static str, record: &'static str, width: f64) -> Entry {
+    Entry { name, width, record, make: follow::<G> }
+}
+
+/// The widths of bodies that are made here are arbitrary; the others' are those of their windows.
+static MOTIONS: [Entry; 11] = [
+    made("straight-flyer", 200.0, |_, ticks, seed| flyer::record(ticks, seed)),
+    made("race-car", 100.0, |_, ticks, seed| car::record(ticks, seed)),
+    made("strafing-shooter", 30.0, |_, ticks, seed| shooter::record(ticks, seed)),
+    made("platform-runner", 30.0, |_, ticks, seed| runner::record(ticks, seed)),
+    made("bouncing-puck", 3.0, |_, ticks, seed| puck::record(ticks, seed)),
+    played::<ShufflePuck>("puck", "Puck", 18.0),
+    played::<ShufflePuck>("puck-mallet", "Mallet", 18.0),
+    played::<Asteroids>("asteroids-ship", "Ship", 58.0),
+    played::<Asteroids>("asteroids-rock", "Rock", 58.0),
+    played::<Race>("race", "Car", 70.0),
+    played::<Platformer>("platformer", "Player", 24.0),
+];
 
 impl Motion {
-    /// All there are.
-    pub const ALL: &'static [Self] =
-        &[Self::Flyer, Self::Car, Self::Shooter, Self::Runner, Self::Puck];
+    /// A ship at 40 m/s that now and then gently changes its course.
+    pub const FLYER: Self = Self(0);
+    /// A car that races around a closed track, brakes into the bends and slips through them.
+    pub const CAR: Self = Self(1);
+    /// A player of Skirmish, moved by its own rules and by its bots.
+    pub const SHOOTER: Self = Self(2);
+    /// Somebody who runs, turns and jumps among platforms.
+    pub const RUNNER: Self = Self(3);
+    /// A puck that bounces off the sides of a table and is struck now and then.
+    pub const PUCK: Self = Self(4);
+    /// Bodies that are made here.
+    pub const ALL: [Self; 5] = [Self::FLYER, Self::CAR, Self::SHOOTER, Self::RUNNER, Self::PUCK];
 
-    /// Records of the games.
-    pub const PLAYED: &'static [Played] = &[
-        Played::of::<ShufflePuck>("puck", "Puck", 18.0),
-        Played::of::<ShufflePuck>("puck-mallet", "Mallet", 18.0),
-        Played::of::<Asteroids>("asteroids-ship", "Ship", 58.0),
-        Played::of::<Asteroids>("asteroids-rock", "Rock", 58.0),
-        Played::of::<Race>("race", "Car", 70.0),
-        Played::of::<Platformer>("platformer", "Player", 24.0),
-    ];
-
-    /// All of these.
+    /// Records of the games, as their bots play them.
     pub fn all_played() -> impl Iterator<Item = Self> {
-        (0..Self::PLAYED.len() as u8).map(Self::Played)
+        (Self::ALL.len()..MOTIONS.len()).map(|at| Self(at as u8))
     }
 
-    fn played(at: u8) -> &'static Played {
-        &Self::PLAYED[usize::from(at)]
-    }
-
-    /// Name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Flyer => "straight-flyer",
-            Self::Car => "race-car",
-            Self::Shooter => "strafing-shooter",
-            Self::Runner => "platform-runner",
-            Self::Puck => "bouncing-puck",
-            Self::Played(at) => Self::played(at).name,
-        }
+    fn entry(self) -> &'static Entry {
+        &MOTIONS[usize::from(self.0)]
     }
 
     /// Metres that a pixel shows on a screen of 1920 by 1080, of which nobody sees less.
-    /// Arbitrary: the width of what such a game shows at once is taken for 200 m, 100 m, 30 m, 30
-    /// m and 3 m.
     pub fn pixel(self) -> f64 {
-        let shown = match self {
-            Self::Flyer => 200.0,
-            Self::Car => 100.0,
-            Self::Shooter | Self::Runner => 30.0,
-            Self::Puck => 3.0,
-            Self::Played(at) => Self::played(at).width,
-        };
-        shown / 1920.0
+        self.entry().width / 1920.0
     }
 
     /// The first so many ticks from that seed, and one more.
     pub fn record(self, ticks: u64, seed: u64) -> Recording {
-        let mut recording = match self {
-            Self::Flyer => flyer::record(ticks, seed),
-            Self::Car => car::record(ticks, seed),
-            Self::Shooter => shooter::record(ticks, seed),
-            Self::Runner => runner::record(ticks, seed),
-            Self::Puck => puck::record(ticks, seed),
-            Self::Played(at) => {
-                let Played { follow, record, .. } = *Self::played(at);
-                follow(record, ticks, seed)
-            }
-        };
-        // Arbitrary: what is just seen by who looks for it.
+        let Entry { record, make, .. } = self.entry();
+        let mut recording = make(record, ticks, seed);
+        // Arbitrary: just visible to somebody who looks for it.
         recording.tolerance = Tolerance { distance: 5.0 * self.pixel(), turns: 0.02 };
         recording
     }
@@ -148,7 +112,7 @@ impl Motion {
 
 impl fmt::Display for Motion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.entry().name)
     }
 }
 
@@ -156,10 +120,9 @@ impl FromStr for Motion {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = || Self::ALL.iter().copied().chain(Self::all_played());
-        let names: Vec<_> = all().map(Self::name).collect();
-        all()
-            .find(|motion| motion.name() == text)
+        let names = MOTIONS.each_ref().map(|entry| entry.name);
+        let at = names.iter().position(|name| *name == text);
+        at.map(|at| Self(at as u8))
             .ok_or_else(|| format!("'{text}' is none of {}", names.join(", ")))
     }
 }
@@ -248,7 +211,7 @@ mod tests {
             let [a, b, c] = [1, 1, 2].map(|seed| motion.record(600, seed));
             assert!(a.samples == b.samples && a.samples != c.samples, "{motion}");
             assert_eq!(a.samples.len(), 602);
-            assert_eq!(motion.name().parse(), Ok(*motion));
+            assert_eq!(motion.to_string().parse(), Ok(motion));
         }
         assert!("walker".parse::<Motion>().is_err());
     }

@@ -1,10 +1,8 @@
-//! The games themselves, as their bots play them: one entity of a kind is followed for as long as
-//! it is there, then another.
+//! The games themselves, as their bots play them.
 
-use phaselock::fields::{Entity, Motion};
-use phaselock::game::Game;
+use phaselock::fields::{Entity, Motion, Values};
+use phaselock::game::{Game, Slot};
 use phaselock::ids::EntityId;
-use phaselock::motion::Choice;
 use phaselock::presentation::extrapolation::GameRules;
 use phaselock_lab::file::kind_of;
 use phaselock_testing::bots::BotWorld;
@@ -19,44 +17,47 @@ const BEFORE: u64 = 15 * 60;
 /// Follows the record of that name in a game.
 pub(super) fn follow<G: Game>(record_name: &str, ticks: u64, seed: u64) -> Recording {
     let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
-    let states = record::<G>(kind, ticks, seed);
+    let mut bots = BotWorld::<G>::new(seed, BOTS, false);
+    for _ in 0..=BEFORE {
+        bots.think();
+        bots.step();
+    }
+    let states = states(&mut bots, ticks, |entity| {
+        let values = entity.values();
+        let fields = entity.fields().iter().zip(values);
+        let cuts = fields.filter(|(field, _)| field.motion == Motion::Cut);
+        (entity.kind() == kind).then(|| (values, cuts.map(|(_, value)| value).collect()))
+    });
     let rules = GameRules::<G>::new(RATES, seed, kind);
     recording(G::Entity::KINDS[usize::from(kind)].fields, &states, Box::new(rules))
 }
 
-/// Presentation method of the record of that name in a game.
-pub(super) fn default<G: Game>(record_name: &str) -> Choice {
-    let kind = kind_of(G::Entity::KINDS, record_name).expect("the game has such a record");
-    (G::KIT.presentation)(kind)
-}
-
-fn record<G: Game>(kind: u8, ticks: u64, seed: u64) -> Vec<State> {
-    let mut bots = BotWorld::<G>::new(seed, BOTS, false);
+/// States of one entity that `look` sees for as long as it does so, then of another. A segment ends
+/// with the entity, or when the numbers beside its values change.
+pub(super) fn states<G: Game>(
+    bots: &mut BotWorld<G>,
+    ticks: u64,
+    look: impl Fn(&G::Entity) -> Option<(Values, Vec<f32>)>,
+) -> Vec<State> {
     let mut states: Vec<State> = Vec::new();
-    let mut follow: Option<(EntityId, Vec<f32>)> = None;
+    let mut followed: Option<(EntityId, Vec<f32>)> = None;
     let mut segment = 0;
-    for tick in 1..=BEFORE + ticks + 2 {
+    for _ in 0..=ticks + 1 {
+        let entities = &bots.world.entities;
+        let seen = |slot: &Slot<G::Entity>| Some((slot.id, look(&slot.entity)?));
+        let same = followed.as_ref().and_then(|(id, _)| entities.get(*id));
+        let found = same.and_then(seen).or_else(|| entities.iter().find_map(seen));
+        if let Some((id, (values, cuts))) = found {
+            segment += u32::from(followed.as_ref() != Some(&(id, cuts.clone())));
+            followed = Some((id, cuts));
+            states.push(State { values, segment });
+        } else {
+            // There is none at the moment.
+            followed = None;
+            states.extend(states.last().copied());
+        }
         bots.think();
         bots.step();
-        let world = &bots.world;
-        if tick <= BEFORE {
-            continue;
-        }
-        let followed = follow.as_ref().and_then(|(id, _)| world.entities.get(*id));
-        let first = || world.entities.iter().find(|slot| slot.entity.kind() == kind);
-        let Some(slot) = followed.filter(|slot| slot.entity.kind() == kind).or_else(first) else {
-            // There is none at the moment.
-            follow = None;
-            states.extend(states.last().copied());
-            continue;
-        };
-        let values = slot.entity.values();
-        let fields = slot.entity.fields().iter().zip(values);
-        let cuts = fields.filter(|(field, _)| field.motion == Motion::Cut);
-        let cuts: Vec<f32> = cuts.map(|(_, value)| value).collect();
-        let before = follow.replace((slot.id, cuts.clone()));
-        segment += u32::from(before.is_some_and(|before| before != (slot.id, cuts)));
-        states.push(State { values, segment });
     }
     states
 }

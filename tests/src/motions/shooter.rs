@@ -3,17 +3,17 @@
 use phaselock::fields::Record;
 use phaselock::record;
 use phaselock_games::skirmish::movement::movement;
-use phaselock_games::skirmish::{HEALTH, Player, Skirmish, players};
+use phaselock_games::skirmish::{HEALTH, Player, Skirmish};
 use phaselock_testing::bots::BotWorld;
 
-use super::{Ahead, RATES, Recording, State, recording};
+use super::played::states;
+use super::{Ahead, RATES, Recording, recording};
 
 /// Players in the arena.
 const BOTS: u16 = 8;
 
 record! {
-    /// The moving part of a player of Skirmish, on Skirmish's grid. Unlike there, the table says
-    /// which velocity moves which coordinate.
+    /// The moving part of a player of Skirmish, on Skirmish's grid.
     struct Shooter {
         right: i16 = Field::centred(2, 0).steering(),
         down: i16 = Field::centred(2, 0).steering(),
@@ -39,23 +39,11 @@ impl Shooter {
 
 pub(super) fn record(ticks: u64, seed: u64) -> Recording {
     let mut bots = BotWorld::<Skirmish>::new(seed, BOTS, true);
-    let mut states = Vec::new();
-    let (mut followed, mut segment) = (None, 0);
-    for _ in 0..=ticks + 1 {
-        let living = || players(&bots.world.entities).filter(|slot| slot.entity.health > 0);
-        let found = living().find(|slot| Some(slot.id) == followed).or_else(|| living().next());
-        if let Some(slot) = found {
-            // A segment is a life: who died may be back.
-            segment += u32::from(followed.replace(slot.id) != Some(slot.id));
-            states.push(State { values: Shooter::of(&slot.entity).values(), segment });
-        } else {
-            // Nobody lives, which takes all to die within two seconds.
-            followed = None;
-            states.extend(states.last().copied());
-        }
-        bots.think();
-        bots.step();
-    }
+    // A segment is a life.
+    let states = states(&mut bots, ticks, |piece| {
+        let player = piece.player().filter(|player| player.health > 0)?;
+        Some((Shooter::of(player).values(), Vec::new()))
+    });
     let arena = bots.game.arena;
     let ahead = Ahead::new(move |shooter: &Shooter| {
         let mut player = shooter.player();

@@ -1,6 +1,5 @@
-//! Presentation, scored: what moves in games is sent over bad networks and shown by every method,
-//! against the truth. How, the laboratory says ([`phaselock_lab`]); here is what is measured for
-//! the defaults.
+//! Presentation, scored: every method shows recorded motions over bad networks, against the truth.
+//! The laboratory ([`phaselock_lab`]) does it; here are the measurements that the defaults rest on.
 //!
 //! A snapshot goes out each second tick, 30 a second. Frames come 60.07 times a second, so that
 //! their phase drifts through that of the ticks.
@@ -21,11 +20,10 @@ pub const PROFILES: [&str; 5] = ["lan", "cable", "wifi", "intercontinental", "te
 
 /// Seconds from frame to frame.
 const FRAME: f64 = 0.016_647;
-/// Seconds that are not scored: the delay is still on its way to what the network needs.
+/// Seconds that are not scored, until the interpolation delay has settled.
 const WARM_UP_SECS: f64 = 5.0;
 
-/// Senders that a method is measured with. Dead reckoning is also measured with senders that know
-/// of it.
+/// Senders that a method is measured with: dead reckoning also with senders made for it.
 pub fn sendings(contender: Contender) -> &'static [Sending] {
     match contender {
         Contender::Method(Choice::DeadReckoning) => Sending::ALL,
@@ -33,7 +31,7 @@ pub fn sendings(contender: Contender) -> &'static [Sending] {
     }
 }
 
-/// A recording as it comes to a client over the way down of a network.
+/// A recording as it arrives at a client over a network.
 pub fn carry(
     recording: &Recording,
     conditions: &Conditions,

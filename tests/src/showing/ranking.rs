@@ -39,8 +39,8 @@ pub fn best(rows: &[Row], motion: Motion, timeline: Timeline) -> Option<Choice> 
     ranking(rows, motion, timeline).first().map(|standing| standing.of)
 }
 
-/// The same by whatever rows there are. Networks and motions count alike, by the geometric mean of
-/// the figures in pixels; a pixel is added to each, since nobody sees what is below that.
+/// The same by any rows. Networks and motions count alike, by the geometric mean of the figures in
+/// pixels; a pixel is added to each, since nobody sees less.
 pub fn rank<'a>(rows: impl Iterator<Item = &'a Row> + Clone, timeline: Timeline) -> Vec<Standing> {
     let of = |contender: Contender| {
         let rows = rows.clone();
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn row(method: Contender, error: f64, jerk: f64) -> Row {
-        let motion = Motion::Puck;
+        let motion = Motion::PUCK;
         let scores = Scores {
             error_shown_mean: error * motion.pixel(),
             error_now_mean: error * motion.pixel(),
@@ -113,14 +113,14 @@ mod tests {
             of(Choice::CatmullRom, 14.0, 0.1),
         ];
         let order = |rows: &[Row]| -> Vec<_> {
-            let all = ranking(rows, Motion::Puck, Timeline::Past);
+            let all = ranking(rows, Motion::PUCK, Timeline::Past);
             all.iter().map(|standing| standing.of).collect()
         };
         assert_eq!(order(&rows), [Choice::Hermite, Choice::Linear, Choice::CatmullRom]);
         assert_eq!(order(&rows[..1]), [Choice::Linear]);
-        assert_eq!(best(&rows, Motion::Puck, Timeline::Present), None);
-        assert_eq!(best(&rows, Motion::Car, Timeline::Past), None);
-        let standing = ranking(&rows[..1], Motion::Puck, Timeline::Past)[0];
+        assert_eq!(best(&rows, Motion::PUCK, Timeline::Present), None);
+        assert_eq!(best(&rows, Motion::CAR, Timeline::Past), None);
+        let standing = ranking(&rows[..1], Motion::PUCK, Timeline::Past)[0];
         assert!((standing.error - 10.0).abs() < 1e-9 && (standing.jerk - 3.0).abs() < 1e-9);
     }
 }

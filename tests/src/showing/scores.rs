@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_perfect_network_leaves_only_the_delay() {
-        let recording = Motion::Flyer.record(60 * 20, 1);
+        let recording = Motion::FLYER.record(60 * 20, 1);
         let perfect = Conditions::from_str("delay=0ms").expect("it is a network");
         let carried = carry(&recording, &perfect, Sending::Every, 20.0, 1);
         assert!((29.0..31.0).contains(&carried.sends_per_second));
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn updates_that_do_not_come_are_missing() {
-        let recording = Motion::Flyer.record(60 * 20, 1);
+        let recording = Motion::FLYER.record(60 * 20, 1);
         let broken = Conditions::from_str("delay=10ms; 10s: loss=100%").expect("it is a network");
         let carried = carry(&recording, &broken, Sending::Every, 20.0, 1);
         for contender in Contender::playable() {

@@ -16,9 +16,9 @@ use phaselock::time::Tick;
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
     target: Option<EntityId>,
-    /// Seconds for which it has had this target; it needs a moment before it shoots.
+    /// Seconds since it chose this target.
     seen_secs: f32,
-    /// Seconds until it thinks again about what it is after.
+    /// Seconds until it chooses a target again.
     rethink_secs: f32,
     /// True if it is out for ships.
     hunts: bool,
@@ -31,29 +31,27 @@ pub struct Bot {
     thrust_secs: f32,
 }
 
-/// Its fingers do not change keys sooner than that, in seconds: turns are ended in time by whoever
-/// can wait for it, but not begun and ended at once. Arbitrary to a few hundredths.
+/// Seconds for which it holds a key at least; a turn may end at any time. Arbitrary to a few
+/// hundredths.
 const TURN_PRESS_SECS: f32 = 0.034;
 const THRUST_PRESS_SECS: f32 = 0.12;
-/// Seconds from choosing something to shooting at it: a human's reaction time, and a moment to
-/// aim.
+/// Seconds from choosing a target to shooting at it: a human's reaction, and a moment to aim.
 const REACTION_SECS: f32 = 0.55;
 /// Seconds ahead that it looks out for rocks in its way.
 const LOOKOUT_SECS: f32 = 1.5;
 /// By how much it wants to miss them, in metres.
 const BERTH: f32 = 1.4;
-/// It shoots no further than this, in metres, though bullets go on.
+/// Greatest distance of a target that it shoots at, in metres.
 const RANGE: f32 = 34.0;
-/// The speeds that it keeps to while it looks for targets, and that it brakes from, in metres a
-/// second.
+/// Speeds that it keeps to without a target, and that it brakes from, in metres a second.
 const CRUISE: f32 = 6.5;
 const HASTE: f32 = 10.0;
-/// By how many metres nearer a ship counts to one who hunts, and further to one who does not.
+/// Metres by which a ship counts as nearer to a hunter, and as further to others.
 const APPETITE: f32 = 18.0;
 const INDIFFERENCE: f32 = 10.0;
-/// By how many metres nearer the present target counts, or it would waver.
+/// Metres by which the present target counts as nearer, or it would waver.
 const LOYALTY: f32 = 4.0;
-/// What a quarter turn to aim at something counts as, in metres.
+/// Metres that a quarter turn to aim counts as.
 const TURNING: f32 = 12.0;
 
 /// Something to shoot at, as seen from the own ship.
@@ -67,10 +65,8 @@ struct Target {
     is_ship: bool,
 }
 
-/// When and where a bullet that is fired now meets something, if it ever does.
-///
-/// The bullet has the own ship's speed besides its own, so all is relative to that: the first root
-/// of `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
+/// Seconds until a bullet that is fired now meets something, and where, relative to the own ship:
+/// the first root of `|to + velocity t| = SHIP_RADIUS + MUZZLE_SPEED t`.
 fn intercept(to: Vec2, velocity: Vec2) -> Option<(f32, Vec2)> {
     let a = velocity.length_squared() - MUZZLE_SPEED * MUZZLE_SPEED;
     let b = 2.0 * (to.dot(velocity) - SHIP_RADIUS * MUZZLE_SPEED);
@@ -106,7 +102,7 @@ fn targets(seen: &Entities<Piece>, own: &Ship, me: PlayerId) -> Vec<Target> {
     rocks.chain(ships).collect()
 }
 
-/// The rock that it will run into first: in how many seconds, and which way leads clear of it.
+/// Seconds until it runs into the first rock, and the way that leads clear of it.
 fn danger(targets: &[Target]) -> Option<(f32, Vec2)> {
     targets
         .iter()
@@ -162,7 +158,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         if let Some((target, (flight, there))) = aim {
             let ideal = turns(there);
             wish = ideal + bot.sway;
-            // As wide as the target looks, or a little more: people hope.
+            // A little wider than the target looks: people hope.
             let width =
                 (1.2 * target.radius / there.length().max(1.0) / std::f32::consts::TAU).min(0.1);
             let near = flight < BULLET_SECS && there.length() < RANGE;
@@ -179,7 +175,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         if let Some((soon, away)) = danger(&targets).filter(|_| own.shield < 30) {
             let clear = turns(away);
             let off = turn_between(own.heading, clear).abs();
-            // What is just ahead is shot rather than fled from, as long as there is time.
+            // It shoots what is just ahead rather than flee, as long as there is time.
             if !(fire && soon > 0.5) {
                 wish = clear;
                 thrust = off < 0.17;
@@ -189,8 +185,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
         fire &= own.shield < 20;
 
         let off = turn_between(own.heading, wish);
-        // Half of what a tick turns by would be the best that can be done; a little more, or it
-        // would tremble.
+        // A little more than half of a tick's turn, or it would tremble.
         let rest = if bot.turn == 0 { 0.012 } else { 0.007 };
         let turn = if off.abs() < rest { 0 } else { off.signum() as i16 };
         bot.turn_secs += secs;
@@ -205,7 +200,7 @@ impl phaselock::game::Bot<Asteroids> for Bot {
     }
 }
 
-/// What it goes for: near and ahead, rather rocks than ships unless it hunts.
+/// Chooses a target that is near and ahead; a rock rather than a ship unless it hunts.
 fn choose(bot: &Bot, own: &Ship, targets: &[Target]) -> Option<EntityId> {
     let cost = |target: &Target| {
         let turn = turn_between(own.heading, turns(target.to)).abs();

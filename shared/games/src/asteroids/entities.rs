@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::field::FIELD;
-use crate::records::motions;
+use crate::records::{HELD, motions};
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::physics::direction;
@@ -21,15 +21,14 @@ record! {
     }
 }
 
-/// Places of ships: 2 mm fine.
-pub(super) const SHIP_PLACE: Field = Field::wrapping(16, 9).snap_beyond(6.0);
+/// Positions of ships: 2 mm fine.
+pub(super) const SHIP_POSITION: Field = Field::wrapping(16, 9).snap_beyond(6.0);
 /// Speeds of ships in metres a second: 8 mm/s fine, below 32 m/s.
 pub(super) const SHIP_PACE: Field = Field::centred(13, 7);
 /// Directions of ships: a twelfth of a degree fine.
 pub(super) const HEADING: Field = Field::angle(12);
-/// Places of what keeps to its course: so fine that a tick's way is a whole number of steps
-/// without the course becoming another one.
-pub(super) const PLACE: Field = Field::wrapping(19, 12).snap_beyond(6.0);
+/// Positions of rocks and bullets: so fine that a tick's way in whole steps hardly bends a course.
+pub(super) const POSITION: Field = Field::wrapping(19, 12).snap_beyond(6.0);
 /// Speeds of rocks: below 32 m/s.
 pub(super) const ROCK_PACE: Field = Field::centred(12, 6);
 /// Speeds of bullets: below 64 m/s.
@@ -38,39 +37,37 @@ pub(super) const BULLET_PACE: Field = Field::centred(13, 6);
 record! {
     /// A player's ship.
     pub struct Ship {
-        /// Which way it turns: as the command of the last tick that it lived through. Hostile
-        /// inputs may say -2, which the rules take for -1.
+        /// Its last turn command. Hostile inputs may say -2, which the rules take for -1.
         pub turn: i16 = Field::centred(2, 0).steering(),
         /// True if its engine burns.
         pub thrust: bool = Field::count(1).steering(),
-        /// For how many ticks it has done so; 63 and more are 63. One more a tick, at the usual 60
-        /// a second. Predicted as well, but to be wrong about it alone is no misprediction.
-        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Ticks since turn or thrust changed, up to 63.
+        pub held: u8 = HELD,
         /// True if it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
-        /// For how many ticks it has held or left it; bounded likewise.
-        pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Ticks since the trigger changed, up to 63.
+        pub fire_held: u8 = HELD,
         /// Metres from the left edge.
-        pub x: f32 = SHIP_PLACE.moved_by("vx"),
+        pub x: f32 = SHIP_POSITION.moved_by("vx"),
         /// Metres from the upper edge.
-        pub y: f32 = SHIP_PLACE.moved_by("vy"),
+        pub y: f32 = SHIP_POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = SHIP_PACE,
         /// Metres a second down.
         pub vy: f32 = SHIP_PACE,
         /// Where the bow points, in turns from the x axis (right) towards the y axis (down).
         pub heading: f32 = HEADING,
-        /// Which of the fields it is in.
+        /// Index of its field.
         pub sector: u8 = Field::count(4).server_only(),
         /// Hits that it stands; 0 is wrecked.
         pub hull: u8 = Field::count(2).server_only(),
         /// Ticks for which nothing harms it yet. A shot ends it.
         pub shield: u16 = Field::count(9),
-        /// Ticks until the gun can fire again. Who sees the shots can count it.
+        /// Ticks until the gun can fire again, which others can count from its shots.
         pub cooldown: u8 = Field::count(6),
         /// Shots fired so far, modulo 256.
         pub shots: u8 = Field::count(8),
-        /// Ticks until a wreck's pilot has another ship.
+        /// Ticks until a wreck is replaced.
         pub respawn: u16 = Field::count(9).owner_only().server_only(),
         /// Times it came into the world, modulo 256.
         pub spawns: u8 = Field::cut(8).server_only(),
@@ -81,20 +78,20 @@ record! {
     /// A rock. It keeps its course until it is shot.
     pub struct Rock {
         /// Metres from the left edge.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres from the upper edge.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = ROCK_PACE,
         /// Metres a second down.
         pub vy: f32 = ROCK_PACE,
         /// Number of times that it was split: an index into [`RADII`](super::field::RADII).
         pub size: u8 = Field::count(2),
-        /// What its shape and its spin follow from.
+        /// Seed of its shape and its spin.
         pub seed: u8 = Field::count(8),
-        /// Which of the fields it is in.
+        /// Index of its field.
         pub sector: u8 = Field::count(4),
-        /// Ticks for which it is only announced: it neither harms nor can be hit.
+        /// Ticks for which it is only announced, and meets nothing.
         pub forming: u8 = Field::count(8),
     }
 }
@@ -103,24 +100,24 @@ record! {
     /// A bullet, owned by who fired it.
     pub struct Bullet {
         /// Metres from the left edge.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres from the upper edge.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = BULLET_PACE,
         /// Metres a second down.
         pub vy: f32 = BULLET_PACE,
         /// Ticks that it has left.
         pub life: u8 = Field::count(8),
-        /// Which of its owner's shots it is: their count after it.
+        /// Count of its owner's shots up to it.
         pub shot: u8 = Field::count(8),
-        /// Which of the fields it is in.
+        /// Index of its field.
         pub sector: u8 = Field::count(4),
     }
 }
 
 record! {
-    /// A player's state that everybody is told, near or not.
+    /// A player's state that everybody is told, near or far.
     pub struct Score {
         /// Points won in this round.
         pub points: u16 = Field::count(12).server_only(),
@@ -130,8 +127,7 @@ record! {
         pub ships: u16 = Field::count(10).server_only(),
         /// Ships lost.
         pub deaths: u16 = Field::count(10).server_only(),
-        /// What the last one was lost to: 0 nothing yet, 1 a rock, else the seat of who shot it
-        /// plus 2.
+        /// Cause of the last loss: 0 none yet, 1 a rock, else the shooter's seat plus 2.
         pub killer: u16 = Field::count(16).server_only(),
     }
 }
@@ -156,7 +152,7 @@ impl Ship {
 }
 
 impl Piece {
-    /// Where it is and in which field; none for what is nowhere.
+    /// Its field and its position there; none for scores and rounds.
     pub fn position(&self) -> Option<(u8, Vec2)> {
         match self {
             Self::Ship(ship) => Some((ship.sector, FIELD.fold(ship.position()))),

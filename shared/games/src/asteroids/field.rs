@@ -1,13 +1,12 @@
 //! The fields that Asteroids is played in, and the rocks that drift there.
 //!
-//! A field is a torus of [`SIZE`]; how large it is, the field tables say, so it cannot grow with
-//! the number of players. What grows is the number of fields in use, one for each
-//! [`SECTOR_PLAYERS`] of them, and the number of rocks in each. Nobody meets anybody of another
-//! field, but all are in the same round.
+//! A field is a torus of [`SIZE`], which the field tables fix. More players open more fields, one
+//! for each [`SECTOR_PLAYERS`], with more rocks in each. Players of different fields never meet,
+//! but share a round.
 
 use glam::Vec2;
 
-use super::entities::{PLACE, ROCK_PACE, Rock};
+use super::entities::{POSITION, ROCK_PACE, Rock};
 use crate::records;
 use phaselock::fields::Field;
 use phaselock::physics::{Torus, direction};
@@ -28,31 +27,30 @@ pub const RADII: [f32; 3] = [3.4, 2.4, 1.6];
 pub const MASSES: [u32; 3] = [4, 2, 1];
 /// Their values in points: the smaller, the harder to hit.
 pub const WORTH: [u16; 3] = [1, 2, 3];
-/// Large rocks in a field without players, and how many more there are for each. Arbitrary: with
-/// one player there is about one in a screen, with 16 there are five.
+/// Large rocks in a field without players, and more for each player. Arbitrary: one player sees
+/// about one on a screen, 16 players see five.
 const LARGE: f32 = 8.0;
 const LARGE_EACH: f32 = 1.5;
 /// Speeds of large rocks in metres a second. Arbitrary.
 const DRIFT: (f32, f32) = (1.5, 4.5);
-/// By how much the parts of a split rock part, to either side. Arbitrary.
+/// Speeds of the parts of a split rock, to either side, in metres a second. Arbitrary.
 const BURST: (f32, f32) = (1.5, 4.0);
-/// The greatest speed of any rock in metres a second: a large one's, and two splits, and a step of
-/// the grid each.
+/// Greatest speed of any rock in metres a second: a large one's, two splits, and rounding.
 pub const ROCK_SPEED_MAX: f32 = DRIFT.1 + 2.0 * BURST.1 + 0.1;
 /// Seconds for which a new rock is announced where it will be.
 pub const WARNING_SECS: f32 = 1.5;
-/// The same for the parts of a split one, which is warning enough by itself.
+/// The same for the parts of a split rock.
 pub const PARTS_WARNING_SECS: f32 = 0.5;
-/// How far from ships new rocks come at least, in metres, if there is such a position.
+/// Distance from ships that new rocks keep, in metres, if there is such a position.
 const CLEARANCE: f32 = 14.0;
 
-/// The mass that the rocks of a field have at most, with so many players in it.
+/// Greatest mass of all rocks of a field with so many players.
 pub fn mass_max(players: usize) -> u32 {
     let large = LARGE + LARGE_EACH * players.min(SECTOR_PLAYERS) as f32;
     large as u32 * MASSES[0]
 }
 
-/// A rock's radius in metres. Sizes that the grid holds beyond the smallest are the smallest.
+/// A rock's radius in metres. The grid holds a size too many, which counts as the smallest.
 pub fn radius(rock: &Rock) -> f32 {
     RADII[usize::from(rock.size).min(RADII.len() - 1)]
 }
@@ -66,8 +64,8 @@ fn snapped(field: Field, value: Vec2) -> Vec2 {
     value.map(|value| records::snapped(field, value))
 }
 
-/// A position that is as far as need be from all of these: the best of a few.
-pub(super) fn clear_place(random: &mut Random, away_from: impl Fn(Vec2) -> f32) -> Vec2 {
+/// The best of a few random positions, by how far they are `away_from` ships and rocks.
+pub(super) fn clear_position(random: &mut Random, away_from: impl Fn(Vec2) -> f32) -> Vec2 {
     let mut best = (f32::NEG_INFINITY, Vec2::ZERO);
     for _ in 0..12 {
         let position = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
@@ -84,7 +82,7 @@ pub(super) fn clear_place(random: &mut Random, away_from: impl Fn(Vec2) -> f32) 
 
 /// A large rock that comes into a field.
 pub(super) fn new_rock(sector: u8, position: Vec2, forming: u8, random: &mut Random) -> Rock {
-    let position = snapped(PLACE, position);
+    let position = snapped(POSITION, position);
     let drift = direction(random.unit()) * random.range(DRIFT.0, DRIFT.1);
     let velocity = snapped(ROCK_PACE, drift);
     Rock {
@@ -99,9 +97,8 @@ pub(super) fn new_rock(sector: u8, position: Vec2, forming: u8, random: &mut Ran
     }
 }
 
-/// What becomes of a rock that is struck along a unit vector: two of the next size, or nothing.
-/// They part at a right angle to the blow with opposite speeds, so momentum is what it was to the
-/// last bit.
+/// The parts of a rock that is struck along a unit vector: two of the next size, or none. They
+/// part at a right angle to the blow with opposite speeds, which keeps momentum to the last bit.
 pub(super) fn split(
     rock: &Rock,
     along: Vec2,
@@ -116,7 +113,7 @@ pub(super) fn split(
     let burst = snapped(ROCK_PACE, aside * random.range(BURST.0, BURST.1));
     let apart = aside * (0.5 * radius(rock));
     Some([1.0, -1.0].map(|side| {
-        let position = snapped(PLACE, FIELD.fold(rock.position() + apart * side));
+        let position = snapped(POSITION, FIELD.fold(rock.position() + apart * side));
         Rock {
             x: position.x,
             y: position.y,

@@ -2,23 +2,20 @@
 
 use glam::Vec2;
 
-use super::entities::{Bullet, Command, HEADING, PLACE, Rock, SHIP_PACE, SHIP_PLACE, Ship};
+use super::entities::{Bullet, Command, HEADING, POSITION, Piece, SHIP_PACE, SHIP_POSITION, Ship};
 use super::field::{FIELD, SIZE};
 use crate::records::{held, runs, snapped};
 use phaselock::fields::wrapped;
-use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::direction;
 use phaselock::time::Rates;
 
 /// Radius of a ship's hull in metres.
 pub const SHIP_RADIUS: f32 = 0.9;
-/// Turns a second. Arbitrary: the original takes a second and a half for one, which is slow on a
-/// large field.
+/// Turns a second. Arbitrary: the original's turn takes 1.5 s, which is slow on a large field.
 pub const TURN_RATE: f32 = 0.7;
-/// What the engine adds in metres a second squared.
+/// Acceleration by the engine in metres a second squared.
 pub const THRUST: f32 = 15.0;
-/// What space takes away, as part of the speed in a second: ships come to rest in the end, as in
-/// the original.
+/// Share of the speed that space takes in a second: ships come to rest, as in the original.
 pub const DRAG: f32 = 0.35;
 /// Greatest speed of a ship in metres a second.
 pub const SPEED_MAX: f32 = 18.0;
@@ -34,8 +31,7 @@ pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).ceil().max(1.0) as u16
 }
 
-/// One tick of a living ship: turn, burn, drift, pull the trigger. Whether it fired, `shots`
-/// tells.
+/// One tick of a living ship: turn, burn, drift, fire. A shot raises `shots`.
 pub fn fly(rates: Rates, ship: &mut Ship, command: &Command) {
     let secs = rates.step_secs();
     let flew_alike = (ship.turn, ship.thrust) == (command.turn, command.thrust);
@@ -84,36 +80,24 @@ pub(super) fn fired(rates: Rates, ship: &Ship) -> Bullet {
     }
 }
 
-/// Where what keeps its course is after so many ticks, in one coordinate. A tick's way is a whole
-/// number of the grid's steps, so any number of ticks at once comes to the same bits as one after
-/// the other.
-fn drifted(rates: Rates, from: f32, speed: f32, ticks: u64) -> f32 {
-    let steps = (1_u32 << PLACE.fraction_bits) as f32;
-    let way = libm::roundf(speed * rates.step_secs() * steps) / steps;
-    wrapped(from + way * ticks as f32, SIZE)
+/// Moves a rock or a bullet by so many ticks of its straight course. A tick's way is a whole number
+/// of the grid's steps, so any number of ticks at once gives the same bits as one after the other.
+pub fn drift(rates: Rates, piece: &mut Piece, ticks: u64) {
+    let (x, y, vx, vy, countdown) = match piece {
+        Piece::Rock(it) => (&mut it.x, &mut it.y, it.vx, it.vy, &mut it.forming),
+        Piece::Bullet(it) => (&mut it.x, &mut it.y, it.vx, it.vy, &mut it.life),
+        Piece::Ship(_) | Piece::Score(_) | Piece::Round(_) => return,
+    };
+    let steps = (1_u32 << POSITION.fraction_bits) as f32;
+    let way = |speed: f32| libm::roundf(speed * rates.step_secs() * steps) / steps;
+    *x = wrapped(*x + way(vx) * ticks as f32, SIZE);
+    *y = wrapped(*y + way(vy) * ticks as f32, SIZE);
+    *countdown = countdown.saturating_sub(ticks as u8);
 }
 
-/// A rock after so many ticks, at most [`EXTRAPOLATION_TICKS_MAX`].
-pub fn drift_rock(rates: Rates, rock: &mut Rock, ticks: u64) {
-    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
-    rock.x = drifted(rates, rock.x, rock.vx, ticks);
-    rock.y = drifted(rates, rock.y, rock.vy, ticks);
-    rock.forming = rock.forming.saturating_sub(ticks as u8);
-}
-
-/// A bullet after so many ticks, at most [`EXTRAPOLATION_TICKS_MAX`].
-pub fn drift_bullet(rates: Rates, bullet: &mut Bullet, ticks: u64) {
-    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
-    bullet.x = drifted(rates, bullet.x, bullet.vx, ticks);
-    bullet.y = drifted(rates, bullet.y, bullet.vy, ticks);
-    bullet.life = bullet.life.saturating_sub(ticks as u8);
-}
-
-/// State of a ship after `ticks`: it goes on with the keys that it held, and then, for as many
-/// ticks as `steering` has held its keys, with those. For one that changed keys once at most, and
-/// that nothing struck, that is the truth.
+/// State of a ship after `ticks`: the keys of `base` run first, then those of `steering` for as
+/// long as they have been held. This is exact if keys changed once at most and nothing struck it.
 pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64) -> Ship {
-    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut ship = *base;
     if !base.is_alive() {
         ship.respawn = base.respawn.saturating_sub(ticks as u16);
@@ -131,13 +115,13 @@ pub(super) fn extrapolate(rates: Rates, base: &Ship, steering: &Ship, ticks: u64
 
 /// Moves a ship to the grid, as the world does after each step; whole numbers are on it anyway.
 pub(super) fn snap(ship: &mut Ship) {
-    (ship.x, ship.y) = (snapped(SHIP_PLACE, ship.x), snapped(SHIP_PLACE, ship.y));
+    (ship.x, ship.y) = (snapped(SHIP_POSITION, ship.x), snapped(SHIP_POSITION, ship.y));
     (ship.vx, ship.vy) = (snapped(SHIP_PACE, ship.vx), snapped(SHIP_PACE, ship.vy));
     ship.heading = snapped(HEADING, ship.heading);
 }
 
-/// At what part of a tick something comes nearest to the middle of a circle, if it is within then:
-/// it is at `to` from the middle now, and `way` is how it moved in the tick as the circle sees it.
+/// Part of a tick at which something is nearest to the middle of a circle, if it is inside then:
+/// `to` is its offset from the middle now, `way` its motion in the tick relative to the circle.
 pub(super) fn meets(to: Vec2, way: Vec2, radius: f32) -> Option<f32> {
     let square = way.length_squared();
     let back = if square > 0.0 { (to.dot(way) / square).clamp(0.0, 1.0) } else { 0.0 };

@@ -1,10 +1,9 @@
 //! Asteroids: ships that thrust, turn and fire in a field without edges, among rocks that split.
 //!
-//! All that a player sees near it is computed ahead to the player's own time
-//! ([`Game::co_predicts`]): rocks and bullets keep to their courses to the last bit, and other
-//! ships hold the keys that they held. So what a shot, a bullet or a rock seems to hit is what it
-//! hits on the server, whatever the round trip, and nothing is rewound. `tests/it/asteroids.rs`
-//! holds it to that at 20, 100 and 200 ms.
+//! A client computes all that its player sees near it ahead to the player's own time
+//! ([`Game::co_predicts`]): rocks and bullets keep their courses to the last bit, and other ships
+//! hold their last keys. So what seems to hit also hits on the server, whatever the round trip, and
+//! nothing is rewound. `tests/it/asteroids.rs` holds it to that at 20, 100 and 200 ms.
 
 mod bot;
 pub mod entities;
@@ -30,25 +29,23 @@ use phaselock::time::{Micros, Rates};
 pub use bot::Bot;
 pub use entities::{Bullet, Command, Piece, Rock, Score, Ship};
 use field::{FIELD, SIZE};
-use flight::{drift_bullet, drift_rock, fired, fly, keys};
+use flight::{drift, fired, fly, keys};
 pub use step::Memory;
 use step::{is_over, wreck};
 use strikes::{Scene, Strike};
 
-/// Range of a player's sight, in metres: the corners of a screen and what its radar shows around.
-/// Less than half of the field, so that nothing is seen twice.
+/// Range of a player's sight, in metres: a screen to its corners, and the radar around it. Less
+/// than half of the field, so that nothing is seen twice.
 pub const REACH: f32 = 52.0;
-/// How far what is near is computed ahead, in metres: as far as the corners of a screen.
+/// Range of co-prediction, in metres: a screen to its corners.
 const CO_PREDICTION_REACH: f32 = 42.0;
-/// Ticks for which others are taken to hold the keys that they held; a quarter of a second at 60
-/// Hz. Arbitrary.
+/// Ticks for which others are assumed to hold their last keys: 0.25 s at 60 Hz. Arbitrary.
 const HELD_TICKS: u64 = 15;
 /// Hits that a fresh ship stands.
 pub const HULL: u8 = 3;
 /// Points that another's ship is worth.
 pub const SHIP_WORTH: u16 = 6;
-/// Points that end a round before its time. Arbitrary: more than the best of six bots wins in
-/// three minutes.
+/// Points that end a round early. Arbitrary: more than the best of six bots wins in three minutes.
 pub const POINTS_MAX: u16 = 500;
 /// Seconds from a wreck to the next ship.
 pub const RESPAWN_SECS: f32 = 2.0;
@@ -63,7 +60,7 @@ pub struct Asteroids {
     rates: Rates,
 }
 
-/// The ship that somebody flies.
+/// The ship of a player.
 pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship>> {
     owned(entities, player).map(|(id, ship)| Slot { id, owner: Some(player), entity: *ship })
 }
@@ -71,25 +68,20 @@ pub fn ship_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Slot<Ship
 impl Asteroids {
     /// See [`Coding::extrapolate`].
     fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let mut told = *base;
-        match (&mut told, steering) {
-            (Piece::Rock(rock), _) => drift_rock(self.rates, rock, ticks),
-            (Piece::Bullet(bullet), _) => drift_bullet(self.rates, bullet, ticks),
-            (Piece::Ship(ship), Piece::Ship(steering)) => {
-                *ship = flight::extrapolate(self.rates, ship, steering, ticks);
-            }
-            _ => {}
+        if let (Piece::Ship(base), Piece::Ship(steering)) = (base, steering) {
+            return Some(flight::extrapolate(self.rates, base, steering, ticks).into());
         }
-        Some(told)
+        let mut piece = *base;
+        drift(self.rates, &mut piece, ticks);
+        Some(piece)
     }
 }
 
 impl Game for Asteroids {
     const NAME: &'static str = "asteroids";
     const RULES_VERSION: u32 = 1;
-    // Late inputs are replaced and not waited for: whoever is late would be shown where it was,
-    // and all else here is at the present. It costs little: a correction in half a minute at 150
-    // ms with a twentieth lost, to which
+    // To wait for late inputs would show their player in the past, while all else here is at the
+    // present. To repeat costs a correction in half a minute at 150 ms and 5 % loss, to which
     // `a_round_is_played_to_its_end_over_a_bad_link_and_all_agree` holds it.
     const LATE: Late = Late::Repeat;
     // All is shown at the present.
@@ -97,9 +89,9 @@ impl Game for Asteroids {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // What is beyond the screen, and what has just come into reach: at the present like the
-        // rest, so that it is handed over without a jump. By the rules rocks and bullets are where
-        // they are: the test `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
+        // What is beyond the screen is shown at the present like the rest, so that it comes into
+        // reach without a jump. The rules run rocks and bullets exactly: see the test
+        // `an_undisturbed_rock_costs_next_to_nothing_and_is_where_it_is`.
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
@@ -149,9 +141,7 @@ impl Game for Asteroids {
                     let keys = if ahead.ticks <= HELD_TICKS { keys } else { Command::default() };
                     fly(self.rates, ship, &keys);
                 }
-                Piece::Rock(rock) => drift_rock(self.rates, rock, 1),
-                Piece::Bullet(bullet) => drift_bullet(self.rates, bullet, 1),
-                _ => {}
+                piece => drift(self.rates, piece, 1),
             }
             scene.add(slot);
         }
@@ -159,7 +149,7 @@ impl Game for Asteroids {
         scene.strikes(self.rates, &mut strikes);
         for strike in strikes {
             match strike {
-                // What becomes of it, the server says.
+                // The server says what becomes of it.
                 Strike::Shot { bullet, rock, .. } => {
                     entities.remove(bullet);
                     entities.remove(rock);
@@ -214,8 +204,8 @@ impl Game for Asteroids {
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
-        // Keys are held by hands: for a while nothing else is to be expected. A tenth of a second
-        // for what aims and fires, a quarter for the engine, at 60 Hz; arbitrary.
+        // Keys are held for 0.1 s to aim and to fire, and for 0.25 s to thrust, at 60 Hz.
+        // Arbitrary.
         Command {
             turn: if missed <= 6 { last.turn } else { 0 },
             thrust: last.thrust && missed <= 15,
@@ -246,7 +236,7 @@ impl Game for Asteroids {
         if ship_of(entities, player).is_none_or(|own| own.entity.sector != sector) {
             return Relevance::Secret;
         }
-        // What is sent seldom goes on as extrapolated; of a rock that is the truth.
+        // What is sent seldom goes on as extrapolated, which is exact for a rock.
         Relevance::Matters(match other.entity {
             Piece::Ship(_) => 8,
             Piece::Bullet(_) => 4,

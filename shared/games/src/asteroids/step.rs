@@ -6,14 +6,14 @@ use glam::Vec2;
 use super::entities::{Piece, Rock, Score, Ship};
 use super::field::{
     FIELD, MASSES, PARTS_WARNING_SECS, SECTOR_PLAYERS, SECTORS, SIZE, WARNING_SECS, WORTH,
-    clear_place, mass, mass_max, new_rock, radius, split,
+    clear_position, mass, mass_max, new_rock, radius, split,
 };
-use super::flight::{drift_bullet, drift_rock, fired, fly, ticks};
+use super::flight::{drift, fired, fly, ticks};
 use super::strikes::{Scene, Strike};
 use super::{
     Asteroids, Bullet, Command, HULL, LENGTHS, POINTS_MAX, RESPAWN_SECS, SHIELD_SECS, SHIP_WORTH,
 };
-use crate::records::remove_where;
+use crate::records::{owned_mut, remove_where};
 use crate::rounds::{self, Phase, round};
 use phaselock::game::{Entities, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
@@ -50,7 +50,7 @@ pub(super) fn is_over(slot: &Slot<Piece>) -> bool {
     matches!(slot.entity, Piece::Bullet(bullet) if bullet.life == 0)
 }
 
-/// How far a position in a field is from the nearest living ship or, if they matter, rock.
+/// Distance in metres to the nearest living ship of a field or, if `rocks` count, rock.
 fn clearance(entities: &Entities<Piece>, sector: u8, position: Vec2, rocks: bool) -> f32 {
     entities
         .iter()
@@ -76,7 +76,7 @@ fn crowds(entities: &Entities<Piece>) -> [usize; SECTORS as usize] {
 }
 
 impl Asteroids {
-    /// A fresh ship in place of another, or of none.
+    /// A fresh ship that replaces another.
     fn commission(&self, ship: &Ship, position: Vec2, heading: f32) -> Ship {
         Ship {
             x: position.x,
@@ -91,7 +91,7 @@ impl Asteroids {
         }
     }
 
-    /// A player enters: into the first field with room, or the emptiest.
+    /// A player enters the first field with room, or the emptiest.
     pub(super) fn enter(&self, world: &mut World<Self>, player: PlayerId) {
         let crowds = crowds(&world.entities);
         let open = crowds.iter().position(|crowd| *crowd < SECTOR_PLAYERS);
@@ -102,7 +102,8 @@ impl Asteroids {
             self.fill(world, sector, 1);
         }
         let World { entities, random, .. } = world;
-        let position = clear_place(random, |position| clearance(entities, sector, position, true));
+        let position =
+            clear_position(random, |position| clearance(entities, sector, position, true));
         let heading = random.unit();
         let ship = self.commission(&Ship { sector, ..Ship::default() }, position, heading);
         if world.spawn(Some(player), ship.into()).is_some() {
@@ -150,9 +151,7 @@ impl Asteroids {
                         returning.push(slot.id);
                     }
                 }
-                Piece::Rock(rock) => drift_rock(self.rates, rock, 1),
-                Piece::Bullet(bullet) => drift_bullet(self.rates, bullet, 1),
-                Piece::Score(_) | Piece::Round(_) => continue,
+                piece => drift(self.rates, piece, 1),
             }
             if let Some((sector, _)) = slot.entity.position() {
                 scenes[usize::from(sector)].add(slot);
@@ -230,14 +229,10 @@ impl Asteroids {
         Some(rock)
     }
 
-    /// Something to a player's score, if it counts.
+    /// Changes a player's score, if the play counts.
     fn note(&self, world: &mut World<Self>, player: PlayerId, change: impl FnOnce(&mut Score)) {
-        if round(&world.entities).phase() != Phase::Play {
-            return;
-        }
-        let mut scores = world.entities.records_mut::<Score>();
-        if let Some((_, _, score)) = scores.find(|(_, owner, _)| *owner == Some(player)) {
-            change(score);
+        if round(&world.entities).phase() == Phase::Play {
+            owned_mut(&mut world.entities, player).map(change);
         }
     }
 
@@ -246,7 +241,7 @@ impl Asteroids {
         for id in &memory.returning {
             let Some(ship) = entities.record::<Ship>(*id).copied() else { continue };
             let position =
-                clear_place(random, |position| clearance(entities, ship.sector, position, true));
+                clear_position(random, |position| clearance(entities, ship.sector, position, true));
             let fresh = self.commission(&ship, position, random.unit());
             if let Some(ship) = entities.record_mut::<Ship>(*id) {
                 *ship = fresh;
@@ -254,7 +249,7 @@ impl Asteroids {
         }
     }
 
-    /// Rocks are kept coming: one at a time into each field that has players and too few rocks.
+    /// Sends a rock at a time into each field that has players and too few rocks.
     fn send_rocks(&self, world: &mut World<Self>) {
         let wave = u64::from(ticks(self.rates, WAVE_SECS));
         if !world.tick.0.is_multiple_of(wave) {
@@ -274,7 +269,8 @@ impl Asteroids {
             return;
         }
         let World { entities, random, .. } = world;
-        let position = clear_place(random, |position| clearance(entities, sector, position, false));
+        let position =
+            clear_position(random, |position| clearance(entities, sector, position, false));
         let forming = ticks(self.rates, warning_secs).min(255) as u8;
         let rock = new_rock(sector, position, forming, random);
         world.spawn(None, rock.into());
@@ -297,8 +293,7 @@ impl Asteroids {
         }
     }
 
-    /// The play begins: everybody in a place of its own in a field that is as full as the others,
-    /// new rocks, and scores at 0.
+    /// Begins the play: players spread evenly over fields, new rocks, scores at 0.
     fn line_up(&self, world: &mut World<Self>) {
         clear_rocks(&mut world.entities, None);
         remove_where(&mut world.entities, |slot| matches!(slot.entity, Piece::Bullet(_)));
@@ -327,32 +322,15 @@ impl Score {
     }
 }
 
-/// Where the player with a number in its field begins: far from the others, as long as there are
-/// 16.
+/// Start of the `n`th player of a field: far from the others, up to 16 players.
 fn start(n: usize) -> Vec2 {
-    // The first four far apart, then between them.
-    const ORDER: [(u8, u8); 16] = [
-        (0, 0),
-        (2, 2),
-        (2, 0),
-        (0, 2),
-        (1, 1),
-        (3, 3),
-        (3, 1),
-        (1, 3),
-        (1, 0),
-        (3, 2),
-        (3, 0),
-        (1, 2),
-        (0, 1),
-        (2, 3),
-        (2, 1),
-        (0, 3),
-    ];
-    let (right, down) = ORDER[n % ORDER.len()];
-    // Who comes twice as many stands beside the others.
+    // Squares of a grid of 4 by 4, row after row: four far apart, then those between them.
+    const ORDER: [u8; 16] = [0, 10, 2, 8, 5, 15, 7, 13, 1, 11, 3, 9, 4, 14, 6, 12];
+    let square = ORDER[n % ORDER.len()];
+    let corner = Vec2::new(f32::from(square % 4), f32::from(square / 4));
+    // Beyond 16 players, each stands beside another.
     let beside = 0.125 * SIZE * (n / ORDER.len()) as f32;
-    Vec2::new(f32::from(right), f32::from(down)) * (0.25 * SIZE) + Vec2::splat(beside)
+    corner * (0.25 * SIZE) + Vec2::splat(beside)
 }
 
 fn mass_in(entities: &Entities<Piece>, sector: u8) -> u32 {

@@ -13,7 +13,7 @@ use phaselock::time::Rates;
 /// Radius of a bullet in metres.
 const BULLET_RADIUS: f32 = 0.2;
 
-/// What is in one field after all has moved, in the order of the ids. Kept for its memory.
+/// Everything in one field after it has moved, in the order of the ids. Kept for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Scene {
     rocks: Vec<Slot<Rock>>,
@@ -26,7 +26,7 @@ pub(super) struct Scene {
 pub(super) enum Strike {
     /// A rock, by a bullet that came along a unit vector.
     Shot { bullet: EntityId, rock: EntityId, along: Vec2 },
-    /// A ship, by a bullet; whether it wears a shield that holds.
+    /// A ship, by a bullet; `shielded` if its shield holds.
     Hit { bullet: EntityId, ship: EntityId, shielded: bool },
     /// A rock, by a ship that came along a unit vector, as the rock sees it.
     Crash { ship: EntityId, rock: EntityId, along: Vec2 },
@@ -39,7 +39,7 @@ impl Scene {
         self.bullets.clear();
     }
 
-    /// Takes something in. What is forming, or a wreck, meets nothing.
+    /// Adds an entity, unless it is a wreck or only announced, and so meets nothing.
     pub(super) fn add(&mut self, slot: &Slot<Piece>) {
         let (id, owner) = (slot.id, slot.owner);
         match slot.entity {
@@ -54,9 +54,8 @@ impl Scene {
         }
     }
 
-    /// Writes down who strikes whom: bullets first, in the order of their ids, each what it meets
-    /// first on its way; then ships what is left of the rocks. What is struck is there no more for
-    /// the next.
+    /// Writes down who strikes whom. Bullets go first, in the order of their ids, and each strikes
+    /// what it meets first; then ships strike the rocks that are left. Nothing is struck twice.
     pub(super) fn strikes(&mut self, rates: Rates, strikes: &mut Vec<Strike>) {
         strikes.clear();
         let secs = rates.step_secs();
@@ -69,12 +68,11 @@ impl Scene {
                 let rock = &rock.entity;
                 Some((meeting(rock.position(), rock.velocity(), radius(rock))?, true, n))
             });
-            let ships = self.ships.iter().enumerate();
-            let ships =
-                ships.filter(|(_, ship)| ship.owner != bullet.owner).filter_map(|(n, ship)| {
-                    let ship = &ship.entity;
-                    Some((meeting(ship.position(), ship.velocity(), SHIP_RADIUS)?, false, n))
-                });
+            let others = self.ships.iter().enumerate().filter(|(_, it)| it.owner != bullet.owner);
+            let ships = others.filter_map(|(n, ship)| {
+                let ship = &ship.entity;
+                Some((meeting(ship.position(), ship.velocity(), SHIP_RADIUS)?, false, n))
+            });
             let first = rocks.chain(ships).min_by(|a, b| a.0.total_cmp(&b.0));
             match first {
                 Some((_, true, n)) => {

@@ -48,7 +48,7 @@ fn play(players: u16, seed: u64, ticks: u64, mut each: impl FnMut(&World<Asteroi
     }
 }
 
-/// What must hold whatever anybody does.
+/// Invariants of the world, whatever anybody does.
 fn check(world: &World<Asteroids>) {
     let mut masses = [0; SECTORS as usize];
     for slot in world.entities.iter() {
@@ -111,7 +111,9 @@ proptest! {
             }
             for _ in 0..ticks {
                 let mut inputs = Inputs::default();
-                (0..).zip(&held).for_each(|(player, command)| inputs.set(PlayerId(player), *command));
+                for (player, command) in (0..).zip(&held) {
+                    inputs.set(PlayerId(player), *command);
+                }
                 tick(&game, &mut world, &inputs);
                 check(&world);
             }
@@ -119,7 +121,9 @@ proptest! {
     }
 
     #[test]
-    fn splitting_conserves_mass_and_momentum_to_the_bit(seed: u64, turn in 0.0_f32..1.0, size in 0_u8..4) {
+    fn splitting_conserves_mass_and_momentum_to_the_bit(
+        seed: u64, turn in 0.0_f32..1.0, size in 0_u8..4,
+    ) {
         let mut random = Random::new(seed);
         let position = Vec2::new(random.range(0.0, SIZE), random.range(0.0, SIZE));
         let rock = Rock { size, ..new_rock(3, position, 0, &mut random) }.snapped();
@@ -139,23 +143,21 @@ proptest! {
     }
 
     #[test]
-    fn what_keeps_its_course_is_extrapolated_to_the_bit(
-        packed in proptest::array::uniform9(any::<u32>()), ticks in 1_u64..=32, kind in 1_u8..3, hz in 10_u32..128,
+    fn rocks_and_bullets_are_extrapolated_to_the_bit(
+        packed in proptest::array::uniform9(any::<u32>()),
+        ticks in 1_u64..=32, kind in 1_u8..3, hz in 10_u32..128,
     ) {
         let rates = Rates { tick_hz: hz, ..Rates::DEFAULT };
         let game = Asteroids::new(rates, 0);
         let mut at = [0; phaselock::limits::FIELDS_MAX];
-        for ((to, from), field) in at.iter_mut().zip(packed).zip(Piece::KINDS[usize::from(kind)].fields) {
+        let fields = Piece::KINDS[usize::from(kind)].fields;
+        for ((to, from), field) in at.iter_mut().zip(packed).zip(fields) {
             *to = from & ((1 << field.bits) - 1);
         }
         let base = Piece::unpack(kind, &at);
         let mut there = base;
         for _ in 0..ticks {
-            match &mut there {
-                Piece::Rock(rock) => drift_rock(rates, rock, 1),
-                Piece::Bullet(bullet) => drift_bullet(rates, bullet, 1),
-                _ => {}
-            }
+            drift(rates, &mut there, 1);
             there = Piece::unpack(kind, &there.pack());
         }
         prop_assert_eq!(game.extrapolate(&base, &base, ticks), Some(there));
@@ -178,7 +180,7 @@ fn the_same_seed_is_the_same_world() {
 }
 
 #[test]
-fn what_a_client_computes_ahead_is_what_comes_as_long_as_nobody_else_acts() {
+fn predictions_come_true_as_long_as_nobody_else_acts() {
     let (game, mut world) = world_of(1, 3);
     let mut random = Random::new(9);
     let mut command = Command::default();
@@ -312,7 +314,7 @@ fn bullets_cross_the_edge_and_three_wreck_a_ship_unless_it_is_shielded() {
 }
 
 #[test]
-fn what_is_forming_harms_nobody_and_then_wrecks_who_stays() {
+fn forming_rocks_harm_nobody_and_then_wreck_ships_that_stay() {
     let (game, mut world, ids) = duel(&[(60.0, 60.0, 0.0)]);
     let mut random = Random::new(1);
     let rock = new_rock(0, Vec2::new(60.0, 60.0), 90, &mut random);
@@ -342,15 +344,15 @@ fn a_slow_server_lets_no_bullet_through() {
     for shift in 0..32 {
         let mut scene = Scene::default();
         scene.add(&rock);
-        let mut bullet =
-            Bullet { x: 118.0 + 0.1 * shift as f32, y: 6.0, vx: 32.0, ..Bullet::default() };
+        let x = 118.0 + 0.1 * shift as f32;
+        let mut bullet = Bullet { x, y: 6.0, vx: 32.0, ..Bullet::default() }.into();
         let mut strikes = Vec::new();
         for _ in 0..6 {
-            drift_bullet(rates, &mut bullet, 1);
+            drift(rates, &mut bullet, 1);
             let mut scene = Scene::default();
             scene.add(&rock);
             let id = EntityId { index: 2, generation: 0 };
-            scene.add(&Slot { id, owner: Some(PlayerId(0)), entity: Piece::Bullet(bullet) });
+            scene.add(&Slot { id, owner: Some(PlayerId(0)), entity: bullet });
             let mut found = Vec::new();
             scene.strikes(rates, &mut found);
             strikes.extend(found);
@@ -437,7 +439,7 @@ fn bots_shoot_rocks_and_each_other_and_live() {
 }
 
 #[test]
-fn there_is_room_for_256_and_they_are_told_apart() {
+fn fields_hold_256_players_apart() {
     let mut most = 0;
     let (game, mut world) = world_of(256, 7);
     for _ in 0..240 {

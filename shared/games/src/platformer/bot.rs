@@ -1,5 +1,5 @@
-//! The platformer's bots: they know the level as somebody does who has played it, walk to where a
-//! leap begins, see that it would lead where they want to go, and leap; sometimes carelessly.
+//! The platformer's bots: they know the level, walk to the start of a leap, check that it leads
+//! where they want to go, and leap; sometimes carelessly.
 
 use super::entities::{Command, Piece, Player};
 use super::level::Level;
@@ -11,28 +11,28 @@ use phaselock::ids::PlayerId;
 use phaselock::random::Random;
 use phaselock::time::{Rates, Tick};
 
-/// Seconds after a landing in which it looks about, from and to, of the best: people do not land
-/// and leap in one. The worst take so many times as long.
+/// Seconds from a landing to the next leap, of the best bots; people look about first. The worst
+/// bots take so many times as long.
 const LOOK_SECS: (f32, f32) = (0.1, 0.35);
 const LOOK_WORST: f32 = 3.5;
-/// Seconds after the start signal: a human's reaction.
+/// Seconds of a human's reaction to the start signal.
 const REACTION_SECS: (f32, f32) = (0.15, 0.4);
-/// How often it holds its keys for too long or too short, the best and the worst, and by how much.
+/// Chance to hold keys for too long or too short, of the best and the worst bots, and the factor.
 const CARELESS: (f32, f32) = (0.04, 0.3);
 const SLIP: (f32, f32) = (0.5, 1.3);
 /// Seconds on one ledge after which it tries something else, where nothing has to be waited for.
 const PATIENCE_SECS: f32 = 2.5;
 /// The same where a platform has to come by.
 const PATIENCE_MOVING_SECS: f32 = 9.0;
-/// Seconds that it takes for a way to a coin at most.
+/// Most seconds of a detour to a coin.
 const DETOUR_SECS: f32 = 9.0;
-/// Seconds of a race after which it makes for the goal and nothing else.
+/// Seconds of a race after which it only makes for the goal.
 const HURRY_SECS: f32 = 70.0;
 
 /// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
-    /// The race that it is in, how much it likes coins and how badly it plays, 0 to 1.
+    /// Its race, how much it likes coins and how badly it plays, both from 0 to 1.
     race: Option<u8>,
     greed: f32,
     clumsy: f32,
@@ -41,16 +41,16 @@ pub struct Bot {
     /// The ledge that it stands on, and for how many ticks.
     here: Option<usize>,
     since: u64,
-    /// What it presses until it lands, and for how many ticks it has.
+    /// Its plan until it lands, and the ticks for which it has followed it.
     plan: Option<(Plan, u64)>,
     /// Ticks until it does anything.
     pause: u64,
     /// True if it walks back for a run-up.
     backs: bool,
-    /// Coins that it has jumped for, and those that it has made a way for: once is enough.
+    /// Coins that it has jumped for, and those that it has made a detour for: once each.
     missed: Vec<usize>,
     tried: Vec<usize>,
-    /// Ticks that are left to get to a coin.
+    /// Ticks left to get to a coin.
     spare: u64,
     /// Times that it was sent back, as of the last look.
     falls: u8,
@@ -123,7 +123,7 @@ impl phaselock::game::Bot<Platformer> for Bot {
 }
 
 impl Bot {
-    /// Without a plan in the air: towards something to stand on.
+    /// Steers towards a ledge, in the air without a plan.
     fn drift(&self, routes: &Routes, own: &Player) -> Command {
         let aside = |ledge: &Ledge| {
             let shift = ledge.shift(own.clock);
@@ -136,7 +136,7 @@ impl Bot {
         Command { right: towards(to, 0.1), jump: own.vy < 0.0 }
     }
 
-    /// A coin that hangs over the ledge: beneath it, and up.
+    /// Walks beneath a coin that hangs over the ledge, and jumps.
     fn take_coin(&mut self, scene: &Scene<'_>, random: &mut Random) -> Option<Command> {
         let own = scene.own;
         let wanted = |coin: &usize| {
@@ -188,7 +188,7 @@ impl Bot {
             return Some(leap);
         }
         if self.since >= ticks(scene.rates, patience) {
-            // That does not work: by any other way first.
+            // That does not work: any other leap first.
             self.since = 0;
             let others = scene.routes.leaps.iter().filter(|leap| leap.from == scene.here);
             let count = others.clone().count() as u32;
@@ -226,7 +226,7 @@ impl Bot {
         scene.routes.next(scene.here, self.target?)
     }
 
-    /// To where the leap begins, and off if it leads where it should.
+    /// Walks to the start of a leap, and leaps if it leads where it should.
     fn approach(&mut self, scene: &Scene<'_>, leap: &Leap, random: &mut Random) -> Command {
         let own = scene.own;
         let shift = scene.ledge.shift(own.clock);
@@ -239,7 +239,7 @@ impl Bot {
             if fast && behind < 0.45 && behind > -0.3 && self.leads(scene, leap.plan) {
                 return self.go(scene, leap.plan, random);
             }
-            // Too late, or too near for a run-up: back, as far as there is room.
+            // Too late, or too near for a run-up: back, within the ledge.
             let most = 1.4;
             if behind < -0.3 || (!fast && behind < 0.5) {
                 self.backs = true;
@@ -281,7 +281,7 @@ impl Bot {
         self.plan.map_or(Command::default(), |(plan, passed)| plan.command(scene.rates, passed))
     }
 
-    /// Off, more or less as planned.
+    /// Leaps, more or less as planned.
     fn leap(&mut self, plan: Plan, random: &mut Random) {
         let mut plan = plan;
         if random.chance(CARELESS.0 + self.clumsy * (CARELESS.1 - CARELESS.0)) {
@@ -292,7 +292,7 @@ impl Bot {
     }
 }
 
-/// What it looks at.
+/// Everything that it looks at.
 struct Scene<'a> {
     level: &'a Level,
     rates: Rates,
@@ -303,7 +303,7 @@ struct Scene<'a> {
     here: usize,
 }
 
-/// The key that leads there.
+/// The key for a way in metres; none if it is short `enough`.
 fn towards(way: f32, enough: f32) -> i16 {
     if way.abs() < enough { 0 } else { way.signum() as i16 }
 }

@@ -1,9 +1,7 @@
-//! Where the platformer's players get, and where not: a body against the level's tiles, an axis at
-//! a time.
+//! Collisions of a body with the level's tiles, an axis at a time.
 //!
-//! Every place that a body touches is looked at, so that no speed takes it through anything.
-//! Contacts are on whole metres and a body's size is a whole number of the wire's grid, so they
-//! are exact.
+//! Every tile on the way is looked at, so no speed takes a body through anything. Contacts are on
+//! whole metres and a body's size is on the wire's grid, so they are exact.
 
 use glam::Vec2;
 
@@ -12,11 +10,10 @@ use super::level::Level;
 use super::movement::{HALF_WIDTH, HEIGHT};
 use phaselock::physics::Aabb;
 
-/// What lies within that is a contact: four steps of the grid, since who rides a platform is where
-/// no grid is.
+/// Greatest distance of a contact, in metres: four steps of the grid, since platforms are off it.
 pub(super) const TOUCH: f32 = 1.0 / 1024.0;
 
-/// The room that a player takes.
+/// The area that a player occupies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
     pub(super) area: Aabb,
@@ -40,8 +37,8 @@ impl Body {
         (self.area.min.y + TOUCH).floor() as i32..(self.area.max.y - TOUCH).ceil() as i32
     }
 
-    /// The positions that it is in, by column and row.
-    pub(super) fn positions(&self) -> impl Iterator<Item = (i32, i32)> {
+    /// The tiles that it is in, by column and row.
+    pub(super) fn tiles(&self) -> impl Iterator<Item = (i32, i32)> {
         let columns = self.columns();
         self.rows().flat_map(move |row| columns.clone().map(move |column| (column, row)))
     }
@@ -52,9 +49,9 @@ impl Body {
     }
 }
 
-/// True if there is room for somebody's feet at a position.
+/// True if a player fits with its feet at a position.
 pub(super) fn is_free(level: &Level, feet: Vec2) -> bool {
-    Body::at(feet).positions().all(|(column, row)| !level.is_solid(column, row))
+    Body::at(feet).tiles().all(|(column, row)| !level.is_solid(column, row))
 }
 
 /// Moves to the right, up to a wall; returns whether there was one.
@@ -97,8 +94,8 @@ pub(super) fn sink(level: &Level, player: &mut Player, dy: f32) -> bool {
     floor.is_some()
 }
 
-/// Moves with a platform by `dx` and to its upper side at `top`. Returns whether the player still
-/// rides it: not when the ceiling or the floor is in the way.
+/// Moves with a platform by `dx` and to its upper side at `top`. Returns false if a ceiling or a
+/// floor takes the player off it.
 pub(super) fn carry(level: &Level, player: &mut Player, dx: f32, top: f32) -> bool {
     slide(level, player, dx);
     let dy = top - player.y;

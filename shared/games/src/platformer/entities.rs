@@ -3,6 +3,7 @@
 use glam::Vec2;
 
 use super::level::{PLATFORMS, Platform};
+use crate::records::HELD;
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::{entities, record};
@@ -18,59 +19,52 @@ record! {
 }
 
 /// Metres from the left, 1/4096 m fine: jumps are as exact as that.
-pub(super) const PLACE_X: Field = Field::centred(21, 12).snap_beyond(4.0);
+pub(super) const POSITION_X: Field = Field::centred(21, 12).snap_beyond(4.0);
 /// The same, down.
-pub(super) const PLACE_Y: Field = Field::centred(18, 12).snap_beyond(4.0);
+pub(super) const POSITION_Y: Field = Field::centred(18, 12).snap_beyond(4.0);
 /// Metres a second, as fine.
 pub(super) const PACE: Field = Field::centred(18, 12);
-/// Points of the level's cycle in turns: fine enough to tell the ticks of 24 seconds at 128 Hz
-/// apart.
+/// Points of the level's cycle in turns: they tell the ticks of 24 seconds at 128 Hz apart.
 pub(super) const CLOCK: Field = Field::angle(16);
 /// Coins that a player can have: three fields of 16 bits.
 pub const COINS_MAX: usize = 48;
-/// What [`Player::air`] is at most, and from a jump to the next time on the ground.
+/// Greatest value of [`Player::air`], and its value from a jump to the next landing.
 pub(super) const AIR_MAX: u8 = 63;
 
 record! {
-    /// A player, at a tick of its own.
+    /// A player, at a tick of its own time.
     pub struct Player {
         /// Its commands: see [`Player::keys`].
         pub pressed: u8 = Field::count(3).steering(),
-        /// For how many ticks it has pressed that; 63 and more are 63. One more a tick, at the
-        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
-        /// misprediction.
-        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
-        /// Metres right of the level's left edge, of the middle.
-        pub x: f32 = PLACE_X.moved_by("vx"),
-        /// Metres below the level's upper edge, of the feet.
-        pub y: f32 = PLACE_Y.moved_by("vy"),
+        /// Ticks since these changed, up to 63.
+        pub held: u8 = HELD,
+        /// Metres from the level's left edge to its middle.
+        pub x: f32 = POSITION_X.moved_by("vx"),
+        /// Metres from the level's upper edge to its feet.
+        pub y: f32 = POSITION_Y.moved_by("vy"),
         /// Metres a second to the right, relative to the platform that it rides.
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Its own time as a point of the level's cycle
-        /// ([`CYCLE_SECS`](super::level::CYCLE_SECS)), in turns: where platforms are for it, in
-        /// fractions of a tick when shown.
+        /// Its own time as a point of the level's cycle, in turns: it says where platforms are.
         pub clock: f32 = CLOCK,
-        /// The platform that it rides plus 1, 0 for none.
+        /// Number of the platform that it rides, plus 1; 0 for none.
         pub ride: u8 = Field::count(4),
-        /// Ticks since it last stood on something, 0 while it stands; 63 and more, and from a jump
-        /// on, 63.
+        /// Ticks since it last stood, up to 63; 63 after a jump.
         pub air: u8 = Field::count(6),
-        /// Ticks for which a press of the key to jump still counts.
+        /// Ticks for which a press of the jump key still counts.
         pub buffer: u8 = Field::count(5),
-        /// What the key does to its rise: 0 nothing, 1 to let go of it cuts it short, 2 that was
-        /// done.
+        /// Effect of the jump key on its rise: 0 none, 1 to release it cuts the rise, 2 it did.
         pub lift: u8 = Field::count(2),
-        /// Coins that it has, a bit each, from left to right.
+        /// Its first 16 coins, a bit each, from left to right.
         pub coins_a: u16 = Field::count(16),
         /// The next 16.
         pub coins_b: u16 = Field::count(16),
         /// The next 16.
         pub coins_c: u16 = Field::count(16),
-        /// How far it came: an index into the level's stages, of which the last is the goal.
+        /// Index of the last stage that it has reached; the last one is the goal.
         pub stage: u8 = Field::count(4),
-        /// Ticks since its race began, until it is in the goal.
+        /// Ticks from the start of its race to now, or to the goal.
         pub ran: u16 = Field::count(15),
         /// The number of its race, modulo 256.
         pub race: u8 = Field::cut(8),
@@ -86,21 +80,21 @@ record! {
     pub struct Score {
         /// Coins in this race.
         pub coins: u8 = Field::count(6).server_only(),
-        /// 1 for who was first in the goal, and so on; 0 for who is not there.
+        /// Place in the race, from 1; 0 before the goal.
         pub place: u16 = Field::count(10).server_only(),
-        /// Coins and place in one number.
+        /// Points for coins and place.
         pub points: u16 = Field::count(10).server_only(),
-        /// The race in hundredths of a second, of who is in the goal.
+        /// Time of the race in hundredths of a second; 0 before the goal.
         pub time: u16 = Field::count(16).server_only(),
         /// Races that it has won, up to 255.
         pub wins: u8 = Field::count(8).server_only(),
-        /// Part of the level that lies behind it, 0 to 63.
+        /// Part of the level that lies behind it, from 0 to 63.
         pub progress: u8 = Field::count(6).server_only(),
     }
 }
 
 entities! {
-    /// The kinds of entities: for each player one of the first two, and the round.
+    /// The kinds of entities: a player and a score for each player, and the round.
     pub enum Piece { Player, Score, Round }
 }
 
@@ -116,7 +110,7 @@ impl Player {
         Command { right: i16::from(self.pressed / 2).min(2) - 1, jump: self.pressed % 2 == 1 }
     }
 
-    /// Where its feet are.
+    /// Position of its feet.
     pub fn feet(&self) -> Vec2 {
         Vec2::new(self.x, self.y)
     }

@@ -7,10 +7,10 @@ use glam::Vec2;
 
 use phaselock::time::{Rates, Tick};
 
-/// Seconds after which all that moves by itself is where it was: every platform goes to and fro a
-/// whole number of times in it. Arbitrary; many numbers divide it.
+/// Seconds of the level's cycle, in which every platform goes to and fro a whole number of times.
+/// Arbitrary; many numbers divide it.
 pub const CYCLE_SECS: u32 = 24;
-/// How far below the level's last row somebody has fallen out of it, in metres.
+/// Metres below the level's last row at which a player has fallen out of it.
 const ABYSS: f32 = 3.0;
 
 /// Kind of a square metre of the level.
@@ -20,11 +20,11 @@ pub enum Tile {
     Air,
     /// Nobody gets in.
     Solid,
-    /// A board: its upper side carries whoever comes from above, and nothing else of it is there.
+    /// A board: its upper side carries players who come from above; it stops nothing else.
     Board,
     /// Hurts.
     Spikes,
-    /// Throws up whoever falls on it.
+    /// Throws up a player who falls on it.
     Spring,
 }
 
@@ -37,18 +37,18 @@ pub struct Platform {
     pub to: Vec2,
     /// Half of its width in metres.
     pub half: f32,
-    /// How often it goes to and fro in a cycle ([`CYCLE_SECS`]).
+    /// Times that it goes to and fro in a cycle ([`CYCLE_SECS`]).
     pub times: u8,
-    /// Where on its way it is when a cycle begins, in turns: 0 at `from`, a half at `to`.
+    /// Its phase when a cycle begins, in turns: 0 at `from`, 0.5 at `to`.
     pub phase: f32,
 }
 
-/// The platforms that move. Drawn by hand like the level, to fit into it.
+/// The platforms that move.
 pub const PLATFORMS: [Platform; 8] = [
     // The ferries over the great pit.
     Platform::new((35.0, 16.0), (41.5, 16.0), 1.25, 5, 0.0),
     Platform::new((53.5, 16.0), (45.0, 15.0), 1.25, 4, 0.1),
-    // The lift in the tower, and one outside of it for who has missed the boards.
+    // The lift in the tower, and one outside of it for those who miss the boards.
     Platform::new((78.5, 15.75), (78.5, 9.0), 1.0, 4, 0.0),
     Platform::new((89.0, 14.5), (89.0, 9.5), 1.0, 5, 0.3),
     // Over the gap with the lifts.
@@ -73,7 +73,7 @@ impl Platform {
         self.from + (self.to - self.from) * part
     }
 
-    /// The fastest it ever is, in metres a second.
+    /// Its greatest speed, in metres a second.
     pub fn speed_max(&self) -> f32 {
         let secs = CYCLE_SECS as f32 / f32::from(self.times);
         std::f32::consts::PI * self.from.distance(self.to) / secs
@@ -105,17 +105,17 @@ pub struct Level {
     /// Rows: metres from top to bottom. Beyond them there is nothing.
     pub height: usize,
     tiles: Vec<Tile>,
-    /// Where races begin: where the feet stand.
+    /// Position of the feet at the start of a race.
     pub start: Vec2,
     /// The middles of the coins, from left to right.
     pub coins: Vec<Vec2>,
-    /// Where the feet stand of who is sent back: the start, the checkpoints, and at last the goal.
-    /// Who is as far to the right as one of them, however high, has come to it.
+    /// Stages, to which players are sent back: the start, the checkpoints, the goal. A player
+    /// reaches one by being as far to the right, at any height.
     pub stages: Vec<Vec2>,
 }
 
 impl Level {
-    /// The one level there is.
+    /// The only level.
     pub fn the() -> &'static Self {
         static LEVEL: LazyLock<Level> = LazyLock::new(|| Level::read(include_str!("level.txt")));
         &LEVEL
@@ -164,12 +164,12 @@ impl Level {
         }
     }
 
-    /// True if nobody gets into a position.
+    /// True if a tile is solid.
     pub fn is_solid(&self, column: i32, row: i32) -> bool {
         self.tile(column, row) == Tile::Solid
     }
 
-    /// True if the upper side of a position carries somebody.
+    /// True if the upper side of a tile carries players.
     pub fn carries(&self, column: i32, row: i32) -> bool {
         matches!(self.tile(column, row), Tile::Solid | Tile::Board)
     }
@@ -179,7 +179,7 @@ impl Level {
         self.stages.len().saturating_sub(1) as u8
     }
 
-    /// Below this nobody comes back.
+    /// The height at which a player has fallen out of the level, in metres from its upper edge.
     pub fn abyss(&self) -> f32 {
         self.height as f32 + ABYSS
     }
@@ -193,7 +193,7 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entities::{COINS_MAX, PLACE_X, PLACE_Y};
+    use super::super::entities::{COINS_MAX, POSITION_X, POSITION_Y};
     use super::*;
     use phaselock::fields::Field;
 
@@ -210,7 +210,7 @@ mod tests {
             assert!((1..3).all(|up| level.tile(column, row - up) == Tile::Air), "{stage}");
         }
         let holds = |field: Field, value: f32| field.unpack(field.pack(value)) == value;
-        assert!(holds(PLACE_X, level.width as f32) && holds(PLACE_Y, level.abyss() + 4.0));
+        assert!(holds(POSITION_X, level.width as f32) && holds(POSITION_Y, level.abyss() + 4.0));
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Platformer: a race through a level of gravity, jumps, boards and platforms that move, for coins
 //! and places.
 //!
-//! Late inputs are waited for: each player lives in its own time, which the platforms that it
-//! rides are a function of. Players pass through each other, and coins are each player's own, so
-//! nobody else can ever be in the way: an undisturbed player is every player, and none is ever
-//! corrected.
+//! Late inputs are waited for: each player lives in its own time, which also moves its platforms.
+//! Players pass through each other, and each has coins of its own. So nobody is ever in another's
+//! way, and nobody is ever corrected.
 
 mod bot;
 mod collide;
@@ -16,7 +15,7 @@ mod route;
 
 use glam::Vec2;
 
-use crate::records::owned;
+use crate::records::{owned, runs};
 use crate::rounds::{self, Phase, Round, round};
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, Late, Relevance, Slot, Viewpoint, World,
@@ -28,7 +27,7 @@ use phaselock::time::{Rates, Tick};
 pub use bot::Bot;
 pub use entities::{Command, Piece, Player, Score};
 use level::Level;
-use movement::{extrapolate, movement, snap};
+use movement::{movement, snap};
 use race::{LAST_SECS, LENGTHS, Standings, race_at, ran_since_start};
 
 /// Range in which a player is told of others, in metres: a screen and a half.
@@ -43,9 +42,8 @@ pub struct Platformer {
 }
 
 impl Platformer {
-    /// Runs a player's steps of a tick of the world's. What its own time jumps over, because
-    /// nothing came of it for too long, it spends with no key pressed: nobody hangs in the air by
-    /// saying nothing.
+    /// Runs a player's steps of a world tick. Ticks whose inputs never came run with no key
+    /// pressed: nobody hangs in the air by saying nothing.
     fn run(
         &self,
         now: Tick,
@@ -76,12 +74,21 @@ impl Platformer {
         }
     }
 
-    /// See [`Coding::extrapolate`].
+    /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
+    /// long as they have been held. This is exact if keys changed once at most, unless the player's
+    /// own time waited or another race began.
     fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let (Piece::Player(base), Piece::Player(steering)) = (base, steering) else {
             return Some(*base);
         };
-        Some(extrapolate(self.level, self.rates, base, steering, ticks).into())
+        let mut player = *base;
+        let begin = level::tick_of(self.rates, base.clock);
+        for tick in 1..=ticks {
+            let keys = runs(base, steering, steering.held, tick, ticks).keys();
+            movement(self.level, self.rates, base.race, begin.plus(tick), &mut player, &keys);
+            snap(&mut player);
+        }
+        Some(player.into())
     }
 
     fn advance_round(&self, world: &mut World<Self>) {
@@ -90,7 +97,7 @@ impl Platformer {
         let decided = standings.all_arrived();
         let Some((_, _, round)) = entities.records_mut::<Round>().next() else { return };
         let begins = round.advance(*tick, self.rates, LENGTHS, players, decided);
-        // When a race begins, those who have arrived have done so in the last one.
+        // When a race begins, `standings` are still those of the last one.
         if round.phase() == Phase::Play && begins.is_none() && standings.arrived() >= 3 {
             let left = movement::ticks(self.rates, LAST_SECS);
             if round.ticks_left(*tick) > left {
@@ -110,7 +117,7 @@ impl Platformer {
     }
 }
 
-/// The player that somebody plays.
+/// The entity of a player.
 pub fn player_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     owned(entities, player).map(|(_, player)| player)
 }
@@ -122,9 +129,8 @@ impl Game for Platformer {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // Of what shows the past this is within a tenth of the nearest, and the one that sinks
-        // nobody's feet into the floor where a landing lies between two states
-        // (`tests/it/platformer.rs`).
+        // Within a tenth of the nearest method of the past, and the only one that sinks no feet
+        // into the floor where a landing lies between two states (`tests/it/platformer.rs`).
         presentation: |_| Choice::Linear,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
@@ -204,7 +210,7 @@ impl Game for Platformer {
         other: &Slot<Piece>,
     ) -> Relevance {
         match &other.entity {
-            // When the next race begins is what everybody must know.
+            // Everybody must know when the next race begins.
             Piece::Round(_) => Relevance::Matters(16),
             Piece::Score(_) => Relevance::Matters(1),
             Piece::Player(other) => {
@@ -221,7 +227,7 @@ impl Game for Platformer {
     }
 
     fn repeat(_last: &Command, _missed: u64) -> Command {
-        // What came too late to be waited for, and what a client that stood still left out.
+        // For inputs that come too late to be waited for, and those that a stalled client skips.
         Command::default()
     }
 }

@@ -1,16 +1,14 @@
 //! The platformer's movement: the one function that moves a player, on both sides.
 //!
-//! Within a tick everything goes by formulas that hold at any instant (speed rises evenly, gravity
-//! changes at the apex and not at the tick after it), so that a jump is as high and as far
-//! whatever the tick rate; only its beginning and its end are on ticks. Slow worlds take a tick in
-//! parts no longer than `PART_SECS`.
+//! Formulas of continuous motion hold within a tick (gravity changes at the apex, not at the tick
+//! after it), so a jump is as high and as far at any tick rate; only its start and its end are on
+//! ticks. Slow worlds cut a tick into parts no longer than `PART_SECS`.
 
 use super::collide::{self, Body};
-use super::entities::{AIR_MAX, CLOCK, Command, PACE, PLACE_X, PLACE_Y, Player};
+use super::entities::{AIR_MAX, CLOCK, Command, PACE, POSITION_X, POSITION_Y, Player};
 use super::level::{Level, PLATFORMS, Tile, clock_at, tick_of};
-use crate::records::{held, runs, snapped};
+use crate::records::{held, snapped};
 use glam::Vec2;
-use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::{Rates, Tick};
 
@@ -20,37 +18,34 @@ pub const RUN_SPEED: f32 = 8.0;
 pub const JUMP_HEIGHT: f32 = 3.4;
 /// Seconds from the ground to there.
 pub const JUMP_RISE_SECS: f32 = 0.38;
-/// What follows from a parabola through its apex: v = 2 h / t.
+/// Speed at the start of a jump, by the parabola through its apex: v = 2 h / t.
 pub const JUMP_SPEED: f32 = 2.0 * JUMP_HEIGHT / JUMP_RISE_SECS;
-/// And g = 2 h / t^2, in metres a second squared.
+/// Gravity while rising: g = 2 h / t^2, in metres a second squared.
 pub const RISE_GRAVITY: f32 = JUMP_SPEED / JUMP_RISE_SECS;
-/// Falling is faster than rising, as is usual in the genre: a jump feels light at its top and ends
-/// soon.
+/// Gravity while falling: more, as is usual in the genre, so that a jump ends soon.
 pub const FALL_GRAVITY: f32 = 1.35 * RISE_GRAVITY;
-/// Who lets go of the key while it rises is slowed down by so much. Arbitrary; a tap goes about a
-/// metre high.
+/// Gravity while rising without the key. Arbitrary: a tap goes about a metre high.
 pub const CUT_GRAVITY: f32 = 3.0 * RISE_GRAVITY;
 /// The fastest fall, in metres a second.
 pub const FALL_SPEED_MAX: f32 = 20.0;
 /// Height to which a spring throws, in metres.
 pub const SPRING_HEIGHT: f32 = 6.5;
-/// Seconds for which one can still jump who has run off an edge.
+/// Seconds after running off an edge in which a jump still works.
 pub const COYOTE_SECS: f32 = 0.08;
-/// Seconds before the landing from which on a press of the key counts.
+/// Seconds before a landing in which a press of the key counts.
 pub const BUFFER_SECS: f32 = 0.1;
 /// Seconds at the start of a race in which everybody stands.
 pub const READY_SECS: f32 = 2.0;
-/// Half of a player's width, and its height, in metres: whole numbers of the grid, so that
-/// contacts are exact.
+/// Half of a player's width, in metres: on the grid, so that contacts are exact.
 pub const HALF_WIDTH: f32 = 0.375;
-/// See [`HALF_WIDTH`].
+/// A player's height, in metres: on the grid.
 pub const HEIGHT: f32 = 1.125;
-/// A coin is taken from so far, in metres.
+/// Distance from which a coin is taken, in metres.
 pub const COIN_REACH: f32 = 0.45;
 
 /// The longest part of a tick that is computed at once, in seconds: as at 60 Hz.
 const PART_SECS: f32 = 1.0 / 59.9;
-/// Metres a second squared: of who runs and who lets go, on the ground and in the air.
+/// Accelerations on the ground and in the air, in metres a second squared.
 const RUN_ACCELERATION: f32 = 60.0;
 const RUN_FRICTION: f32 = 70.0;
 const AIR_ACCELERATION: f32 = 48.0;
@@ -62,14 +57,14 @@ const FREE: u8 = 0;
 const HELD: u8 = 1;
 const CUT: u8 = 2;
 
-/// A span of time as ticks, rounded up: 1 or more.
+/// A span of time in ticks, rounded up: 1 or more.
 pub fn ticks(rates: Rates, secs: f32) -> u64 {
-    // A little less, for a product that should be whole and is a rounding above it.
+    // A little less, or rounding could add a tick to a whole number of them.
     ((secs * rates.tick_hz as f32 - 1e-3).ceil() as u64).max(1)
 }
 
-/// One tick of a player's own time: `tick`, in the race of that number. Whoever is in an earlier
-/// race is put to the start.
+/// One tick of a player's own time, in the race of that number. A player of an earlier race is put
+/// to the start.
 pub fn movement(
     level: &Level,
     rates: Rates,
@@ -121,8 +116,7 @@ pub fn movement(
     player.clock = clock_at(rates, tick, 0.0);
 }
 
-/// The player at the start, with nothing but its keys, its own time and how often it was put
-/// somewhere.
+/// The player at the start, with its keys, its own time and its counters.
 pub(super) fn at_start(level: &Level, player: &Player) -> Player {
     let Player { pressed, held, clock, race, ran, falls, age, .. } = *player;
     let (x, y) = level.start.into();
@@ -140,7 +134,7 @@ struct Span {
 }
 
 impl Span {
-    /// Runs it; returns whether the player stands then.
+    /// Runs it. Returns true if the player stands then.
     fn run(&self, level: &Level, player: &mut Player, right: f32) -> bool {
         // By the platform that it rides.
         let mut carried = Vec2::ZERO;
@@ -180,7 +174,7 @@ impl Span {
         self.fall(level, player)
     }
 
-    /// It rides no more, and keeps the way that the platform had.
+    /// The player leaves its platform and keeps its velocity.
     fn leave(&self, player: &mut Player, carried: Vec2) {
         if player.ride > 0 {
             player.ride = 0;
@@ -188,7 +182,7 @@ impl Span {
         }
     }
 
-    /// Up or down by gravity, onto whatever is there; returns whether it stands.
+    /// Moves by gravity, up or down onto something. Returns true if the player stands then.
     fn fall(&self, level: &Level, player: &mut Player) -> bool {
         let before = player.y;
         let (dy, vy) = fall(player.vy, player.lift, self.secs);
@@ -219,8 +213,8 @@ impl Span {
     }
 }
 
-/// Takes what there is where a player is: coins, stages, springs, spikes. Returns whether it was
-/// sent back.
+/// Applies coins, stages, springs and spikes at a player's position. Returns true if it was sent
+/// back.
 fn reaches(level: &Level, player: &mut Player) -> bool {
     let body = Body::of(player);
     if player.stage < level.goal() {
@@ -240,12 +234,12 @@ fn reaches(level: &Level, player: &mut Player) -> bool {
         player.stage += 1;
     }
     let mut hurt = player.y > level.abyss();
-    for (column, row) in body.positions() {
+    for (column, row) in body.tiles() {
         let corner = Vec2::new(column as f32, row as f32);
         let part = |min: Vec2, max: Vec2| Aabb { min: corner + min, max: corner + max };
         match level.tile(column, row) {
             Tile::Spikes => {
-                // Their tips, and not quite the whole width of them.
+                // Only their tips hurt.
                 hurt |= body.overlaps(part(Vec2::new(0.15, 0.4), Vec2::new(0.85, 1.0)));
             }
             Tile::Spring
@@ -267,7 +261,7 @@ fn reaches(level: &Level, player: &mut Player) -> bool {
     hurt
 }
 
-/// How far it goes, and how fast it is then, that approaches a speed at a rate.
+/// Distance and final speed of something that approaches the speed `target` at a rate.
 fn approach(speed: f32, target: f32, rate: f32, secs: f32) -> (f32, f32) {
     let needs = (target - speed).abs() / rate;
     if needs >= secs {
@@ -278,7 +272,7 @@ fn approach(speed: f32, target: f32, rate: f32, secs: f32) -> (f32, f32) {
     }
 }
 
-/// The same of a fall, down: gravity changes at the apex, and there is a greatest speed.
+/// The same of a fall, downwards: gravity changes at the apex, and the speed is limited.
 fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
     let (mut way, mut speed, mut secs) = (0.0, speed, secs);
     if speed < 0.0 {
@@ -297,31 +291,8 @@ fn fall(speed: f32, lift: u8, secs: f32) -> (f32, f32) {
     (way + speed * (secs - gains), speed)
 }
 
-/// State of a player after `ticks` of its own: it goes on with the keys that it pressed, and
-/// then, for as many ticks as `steering` has pressed its keys, with those. For one who changed
-/// keys once at most that is the truth, platforms and all, unless its own time waited or another
-/// race began.
-pub(super) fn extrapolate(
-    level: &Level,
-    rates: Rates,
-    base: &Player,
-    steering: &Player,
-    ticks: u64,
-) -> Player {
-    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
-    let mut player = *base;
-    let begin = tick_of(rates, base.clock);
-    for tick in 1..=ticks {
-        let keys = runs(base, steering, steering.held, tick, ticks).keys();
-        movement(level, rates, base.race, begin.plus(tick), &mut player, &keys);
-        snap(&mut player);
-    }
-    player
-}
-
-/// The platform that somebody in the air comes down on if it holds its keys on, as a player's
-/// `ride` has it, and in how many seconds; none if that takes longer than `secs`, or if it comes
-/// down elsewhere.
+/// The platform that a player in the air lands on if it holds its keys, as its `ride` will be, and
+/// the seconds until then; none if it takes longer than `secs`, or if the player lands elsewhere.
 pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Option<(u8, f32)> {
     let (mut ahead, begin) = (*player, tick_of(rates, player.clock));
     for tick in 1..=ticks(rates, secs) {
@@ -333,9 +304,9 @@ pub fn lands_on(level: &Level, rates: Rates, player: &Player, secs: f32) -> Opti
     None
 }
 
-/// As the world does after each tick; whole numbers are on the grid anyway.
+/// Moves a player to the grid, as the world does after each tick. Whole numbers are on it anyway.
 pub(super) fn snap(player: &mut Player) {
-    (player.x, player.y) = (snapped(PLACE_X, player.x), snapped(PLACE_Y, player.y));
+    (player.x, player.y) = (snapped(POSITION_X, player.x), snapped(POSITION_Y, player.y));
     (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
     player.clock = snapped(CLOCK, player.clock);
 }

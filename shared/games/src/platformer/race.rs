@@ -1,4 +1,4 @@
-//! Races: which one a player is in at a tick of its own, and who is where in it.
+//! Races: the one that a player is in at a tick of its own time, and the standings in it.
 
 use super::entities::{Piece, Score};
 use super::level::Level;
@@ -14,16 +14,15 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 120.0 + READY_SECS, r
 pub const LAST_SECS: f32 = 20.0;
 /// Points for a coin.
 pub const COIN_POINTS: u16 = 10;
-/// Points for the first places; who comes later gets the last of them.
+/// Points for the first places; later ones get the last of them.
 const PLACE_POINTS: [u16; 6] = [150, 120, 100, 85, 70, 60];
 
-/// The number of the race that a player is in at a tick of its own, modulo 256, as far as the
-/// round tells by now, `known` being the newest tick that this is known of.
+/// Number of the race that a player is in at a tick of its own time, modulo 256, by a round that
+/// is known up to the tick `known`.
 ///
-/// The next race begins when the warm-up ends, and that is told seconds ahead: so a client sends
-/// its player to the start when its own time comes, before the server says that it has come, and
-/// the server sends one whose own time is behind there later. When a race *ends* nobody knows
-/// ahead (the third may come in), and so nothing that moves depends on it.
+/// The end of the warm-up is known seconds ahead, so client and server both move a player to the
+/// start when its own time comes. The end of a race is not known ahead (the third may come in), so
+/// no movement depends on it.
 pub(super) fn race_at(round: &Round, rates: Rates, tick: Tick, known: Tick) -> u8 {
     let race = round.played as u8;
     match round.phase() {
@@ -45,13 +44,12 @@ fn play_ticks(rates: Rates) -> u32 {
     (LENGTHS.play * rates.tick_hz as f32).round() as u32
 }
 
-/// Ticks since the race began, for somebody who comes at a tick: as if it had stood at the start
-/// so far.
+/// Ticks since the race began, for a player who joins at a tick.
 pub(super) fn ran_since_start(round: &Round, began: Tick, rates: Rates, tick: Tick) -> u16 {
     match round.phase() {
-        // Of the first tick 1 had run.
+        // One at the first tick.
         Phase::Play => u16::try_from(tick.since(began) + 1).unwrap_or(u16::MAX),
-        // At leisure: nobody counts, and nobody has to stand.
+        // Nothing counts, and nobody has to wait.
         Phase::WarmUp | Phase::Results => ticks(rates, READY_SECS) as u16,
     }
 }
@@ -73,7 +71,7 @@ struct Entry {
     progress: u8,
 }
 
-/// Who is where; its lists are filled anew each tick and kept for their memory.
+/// Standings of a race. Its lists are filled anew each tick and kept for their memory.
 #[derive(Debug, Default)]
 pub struct Standings {
     /// When the newest race began.
@@ -85,7 +83,7 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// Looks at everybody in the race of that number; of others it counts only how far they are.
+    /// Reads the standings in the race of that number; of players in others only their progress.
     pub(super) fn look(&mut self, level: &Level, race: u8, entities: &Entities<Piece>) {
         self.entries.clear();
         self.places.clear();
@@ -120,7 +118,7 @@ impl Standings {
         self.entries.get(at)
     }
 
-    /// Writes down what everybody is told; what counts only if it `counts`.
+    /// Writes the standings into the scores; coins, place, points and time only if it `counts`.
     pub(super) fn tell(&self, rates: Rates, entities: &mut Entities<Piece>, counts: bool) {
         for (_, owner, score) in entities.records_mut::<Score>() {
             let Some(entry) = owner.and_then(|owner| self.entry(owner)) else { continue };
@@ -141,7 +139,7 @@ impl Standings {
     }
 }
 
-/// Whoever has the most points has won; several may have.
+/// Adds a win to each player with the most points.
 pub(super) fn crown(entities: &mut Entities<Piece>) {
     let most = entities.records::<Score>().map(|slot| slot.entity.points).max().unwrap_or(0);
     for (_, _, score) in entities.records_mut::<Score>() {

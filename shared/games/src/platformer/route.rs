@@ -1,8 +1,6 @@
-//! Ways through the level, for bots: which ledge leads to which by what leap, and from every ledge
-//! the way to every other (Dijkstra's).
-//!
-//! A test finds the leaps by trying them with the rules themselves, which takes a while. They are
-//! kept in `routes.txt`.
+//! Routes through the level, for bots: leaps from ledge to ledge, and the cheapest way from each
+//! ledge to each other (Dijkstra's). A test finds the leaps by trying them with the rules, which
+//! takes a while; `routes.txt` keeps them.
 
 use std::sync::LazyLock;
 
@@ -16,15 +14,16 @@ use phaselock::time::{Rates, Tick};
 pub(super) struct Ledge {
     /// Its upper side, in metres; of a platform, where it is on the average.
     pub(super) y: f32,
-    /// Where one can stand, in metres from the level's left edge; of a platform, from its middle.
+    /// Left end in metres from the level's left edge, or from a platform's middle.
     pub(super) left: f32,
+    /// Right end, likewise.
     pub(super) right: f32,
-    /// The platform that it is.
+    /// Index of the platform that it is.
     pub(super) platform: Option<usize>,
 }
 
 impl Ledge {
-    /// Where it is at a point of the cycle: what to add to its left and right.
+    /// Metres to add to its left and right at a point of the cycle.
     pub(super) fn shift(&self, clock: f32) -> f32 {
         self.platform.map_or(0.0, |number| PLATFORMS[number].at(clock).x)
     }
@@ -35,19 +34,19 @@ impl Ledge {
     }
 }
 
-/// What to press from the moment on at which one leaves.
+/// Keys to press from the start of a leap on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plan {
-    /// Which way.
+    /// -1 left, 1 right.
     pub(super) right: i16,
-    /// For how many seconds.
+    /// Seconds of steering.
     pub(super) steer_secs: f32,
-    /// For how many seconds the key to jump is held; 0 is to run off the edge.
+    /// Seconds for which the jump key is held; 0 runs off the edge.
     pub(super) hold_secs: f32,
 }
 
 impl Plan {
-    /// What it presses so many ticks after its begin.
+    /// Its command so many ticks after its start.
     pub(super) fn command(&self, rates: Rates, tick: u64) -> Command {
         let before = |secs: f32| secs > 0.0 && tick < ticks(rates, secs);
         let right = if before(self.steer_secs) { self.right } else { 0 };
@@ -60,7 +59,7 @@ impl Plan {
 pub(super) struct Leap {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Where to leave, as the ledge counts.
+    /// Where to leave, in the ledge's coordinates.
     pub(super) x: f32,
     /// True for a leap at full speed.
     pub(super) running: bool,
@@ -86,9 +85,9 @@ impl Leap {
 pub(super) struct Routes {
     pub(super) ledges: Vec<Ledge>,
     pub(super) leaps: Vec<Leap>,
-    /// For each ledge to go to, for each ledge to be on: the next leap.
+    /// Index of the next leap, by the ledge to go to and the ledge to be on.
     next: Vec<Vec<Option<u16>>>,
-    /// The ledge that one takes each coin from.
+    /// The ledge below each coin.
     pub(super) coins: Vec<Option<usize>>,
     /// The ledge that the goal stands on.
     pub(super) goal: Option<usize>,
@@ -97,7 +96,7 @@ pub(super) struct Routes {
 /// Seconds after which a leap that has not ended is given up.
 const LEAP_SECS: f32 = 1.8;
 
-/// Where a plan leads to: the ledge that it ends on; none if that is none, or if it hurts.
+/// The ledge that a plan ends on, and after how many seconds; none if it misses or hurts.
 pub(super) fn lands(
     level: &Level,
     ledges: &[Ledge],
@@ -117,7 +116,7 @@ pub(super) fn lands(
         flew |= !player.stands();
         if flew && player.stands() {
             let ledge = ledge_of(ledges, &player)?;
-            // Whoever slides off it again has not come there.
+            // To slide off it again is to miss it.
             let slides = player.vx * player.vx.abs() / 120.0;
             let shift = ledges[ledge].shift(player.clock);
             let ends = player.x + slides - shift;
@@ -145,7 +144,7 @@ pub(super) fn ledge_of(ledges: &[Ledge], player: &Player) -> Option<usize> {
 }
 
 impl Routes {
-    /// Of the one level there is.
+    /// The routes of the only level.
     pub(super) fn the() -> &'static Self {
         static ROUTES: LazyLock<Routes> = LazyLock::new(|| Routes::new(Level::the()));
         &ROUTES
@@ -178,7 +177,7 @@ impl Routes {
     }
 }
 
-/// All that one can stand on.
+/// Everything that a player can stand on.
 fn ledges(level: &Level) -> Vec<Ledge> {
     let mut ledges = Vec::new();
     for row in 0..level.height as i32 {

@@ -164,7 +164,7 @@ fn an_undisturbed_player_is_where_its_client_predicts() {
     }
 }
 
-/// How many of a player's states since, oldest last, differ from the one before in what is asked
+/// Number of a player's states since, oldest last, that differ from the one before in what is asked
 /// for.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,
@@ -176,7 +176,7 @@ fn changes<K: PartialEq>(
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_extrapolated_unless_they_change_keys_twice() {
+fn others_are_extrapolated_unless_they_change_keys_twice() {
     for (back, least) in [(2, 0.9), (8, 0.75), (30, 0.35)] {
         let mut past: VecDeque<Vec<Player>> = VecDeque::new();
         let (mut all, mut came_true) = (0, 0);
@@ -207,7 +207,7 @@ fn what_others_do_is_extrapolated_unless_they_change_keys_twice() {
 }
 
 #[test]
-fn who_rides_a_platform_is_extrapolated_with_it() {
+fn riders_are_extrapolated_with_their_platform() {
     let (game, mut world) = world_of(Rates::DEFAULT, 1, 1);
     step(&game, &mut world, Command::default());
     let top = level::PLATFORMS[0].at(own(&world, 0).clock);
@@ -279,7 +279,7 @@ fn a_race_begins_at_the_start_with_nothing_and_ends_when_all_are_in_the_goal() {
 }
 
 #[test]
-fn when_the_third_is_in_the_goal_the_others_must_hurry() {
+fn the_third_in_the_goal_makes_the_others_hurry() {
     let (game, mut world) = world_of(Rates::DEFAULT, 5, 1);
     wait_for(&game, &mut world, Phase::Play);
     let goal = *game.level.stages.last().expect("there is a goal");
@@ -298,7 +298,7 @@ fn when_the_third_is_in_the_goal_the_others_must_hurry() {
 }
 
 #[test]
-fn who_comes_late_has_no_more_time_than_the_others() {
+fn late_players_have_no_more_time_than_the_others() {
     let (game, mut world) = world_of(Rates::DEFAULT, 1, 1);
     wait_for(&game, &mut world, Phase::Play);
     for _ in 0..300 {
@@ -315,7 +315,7 @@ fn who_comes_late_has_no_more_time_than_the_others() {
 }
 
 #[test]
-fn who_says_nothing_falls_a_quarter_of_a_second_later() {
+fn silent_players_fall_a_quarter_of_a_second_later() {
     let (game, mut world) = world_of(Rates::DEFAULT, 1, 1);
     step(&game, &mut world, Command::default());
     let behind_max = 15;

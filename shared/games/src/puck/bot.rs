@@ -1,9 +1,8 @@
 //! Shuffle Puck's bots: they see what a player sees and move the same mallets.
 //!
-//! A bot thinks a few times a second: it looks where the puck will be, bounces and all, and
-//! settles with the others of its side, without a word, who goes for it: whoever can be there
-//! first. The others keep the goal or wait for a rebound. Between two thoughts the hand goes on as
-//! it was meant to.
+//! A bot thinks a few times a second: it predicts the puck's course, bounces and all. The first of
+//! its side who can be there goes for it; the others keep the goal or wait for a rebound. Between
+//! two thoughts the hand goes on as planned.
 
 use glam::Vec2;
 
@@ -23,15 +22,15 @@ pub struct Bot {
     rethink_secs: f32,
     /// Its plan.
     plan: Plan,
-    /// Where it aims at, as a share of the goal's half: -1 to 1.
+    /// Point of the goal that it aims at: -1 to 1.
     aim: f32,
-    /// True if it plays over the side wall, and which: -1, 0, 1.
+    /// Side wall that it plays over: -1, 0 for none, 1.
     over: f32,
     /// Force of its strikes, 0 to 1.
     power: f32,
     /// Present error of its hand, in metres.
     sway: Vec2,
-    /// Where its hand is, seen from its own side; the mallet follows it.
+    /// Position of its hand, seen from its own side; the mallet follows it.
     hand: Vec2,
 }
 
@@ -47,21 +46,20 @@ enum Plan {
     Strike { at: Vec2, secs: f32 },
 }
 
-/// Seconds from one thought to the next: about what people need to see, and decide.
+/// Seconds from one thought to the next, about as people need.
 const RETHINK_SECS: (f32, f32) = (0.1, 0.2);
-/// Speeds of its hand, in metres a second: to guard, and to strike. Arbitrary: as people
-/// about do.
+/// Speeds of its hand to guard and to strike, in metres a second. Arbitrary.
 const HAND_SPEED: (f32, f32) = (8.0, 24.0);
-/// Time for which it looks ahead, in seconds.
+/// Seconds for which it looks ahead.
 const LOOK_SECS: f32 = 1.0;
-/// Steps a second in which it does.
+/// Steps a second of that.
 const LOOK_HZ: u32 = 30;
-/// How fast it takes its mallet to be on the way, less than it could be.
+/// Speed that it expects of its mallet, in metres a second: less than the greatest.
 const PACE: f32 = 0.62 * MALLET_SPEED;
-/// Somebody else must be so much sooner at the puck to be left it, in seconds.
+/// Seconds by which another must be sooner at the puck to be left it.
 const YIELD_SECS: f32 = 0.05;
 
-/// A position or a way as a side sees it that has its goal at the left; and back.
+/// Turns a position or a way so that a side has its goal at the left; and back.
 fn turned(side: f32, way: Vec2) -> Vec2 {
     Vec2::new(-way.x * side, way.y)
 }
@@ -113,7 +111,7 @@ impl phaselock::game::Bot<ShufflePuck> for Bot {
     }
 }
 
-/// Where the puck will be, in steps of [`LOOK_HZ`], seen from a side; as long as it is in play.
+/// The puck's course in steps of [`LOOK_HZ`], seen from a side, as long as it is in play.
 fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
     let rates = Rates { tick_hz: LOOK_HZ, snapshot_hz: LOOK_HZ };
     let mut puck = *puck;
@@ -128,8 +126,7 @@ fn course(side: f32, puck: &Puck) -> Vec<(f32, Vec2)> {
     course
 }
 
-/// The first point of a course that a mallet can strike at, and how soon; the last resort is the
-/// end of it.
+/// The first point of a course that a mallet can strike at, behind the seconds until then.
 fn intercept(side: f32, mallet: &Mallet, course: &[(f32, Vec2)]) -> Option<(f32, Vec2)> {
     let here = turned(side, mallet.position());
     let can = |(secs, position): &&(f32, Vec2)| {
@@ -176,7 +173,7 @@ fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Pu
         }
         return Plan::Strike { at, secs };
     }
-    // Whoever of the others is nearest to the goal keeps it.
+    // The nearest of the others to the goal keeps it.
     let keeper = mates().all(|slot| {
         let (other, mine) = (rank(&slot), turned(side, own.position()).x);
         mine < other || (mine == other && own.number < slot.entity.number)
@@ -196,7 +193,7 @@ fn plan(bot: &Bot, seen: &Entities<Piece>, me: PlayerId, own: &Mallet, puck: &Pu
     Plan::Stand(Vec2::new(-2.6 - 0.2 * bot.power, wing * 1.9))
 }
 
-/// The way of a hand that strikes: behind the puck first, then through it towards where it aims.
+/// Goal of a hand that strikes: behind the puck first, then through it towards its aim.
 fn strike(bot: &Bot, here: Vec2, at: Vec2, secs: f32) -> Vec2 {
     // The other goal, or its mirror image beyond a side wall.
     let mirror = HALF.y - super::rink::PUCK;

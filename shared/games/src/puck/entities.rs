@@ -8,15 +8,15 @@ use phaselock::fields::Field;
 use phaselock::ids::PlayerId;
 use phaselock::{entities, record};
 
-/// Where a mallet should go, 8 mm fine; what lies outside of its half is as near as it gets.
+/// Goal of a mallet, 8 mm fine; outside of its half it goes as near as it can.
 const TARGET: Field = Field::centred(12, 7);
-/// Places in metres from the middle of the rink: 2 mm fine, within 16 m.
-pub(super) const PLACE: Field = Field::centred(14, 9);
+/// Positions in metres from the middle of the rink: 2 mm fine, within 16 m.
+pub(super) const POSITION: Field = Field::centred(14, 9);
 /// Speeds in metres a second: 4 mm/s fine, below 32 m/s.
 pub(super) const PACE: Field = Field::centred(14, 8);
 
 record! {
-    /// A player's commands: where its mallet should be. How it gets there, the rules say.
+    /// A player's commands: the goal of its mallet.
     pub struct Command {
         /// Metres right of the middle of the rink.
         pub x: f32 = TARGET,
@@ -28,20 +28,20 @@ record! {
 record! {
     /// A player's mallet.
     pub struct Mallet {
-        /// Which rink it is on.
+        /// Number of its rink.
         pub rink: u8 = Field::count(7).server_only(),
         /// True if its half is the one with the greater x.
         pub right: bool = Field::count(1).server_only(),
-        /// Which of its side's it is: 0 to 2, each once.
+        /// Number on its side: 0 to 2, each once.
         pub number: u8 = Field::count(2).server_only(),
-        /// Where it was last told to go.
+        /// Its last commanded goal: metres right of the middle of the rink.
         pub goal_x: f32 = TARGET.steering(),
         /// The same.
         pub goal_y: f32 = TARGET.steering(),
         /// Metres right of the middle of the rink.
-        pub x: f32 = PLACE.moved_by("vx").snap_beyond(4.0),
+        pub x: f32 = POSITION.moved_by("vx").snap_beyond(4.0),
         /// Metres below it.
-        pub y: f32 = PLACE.moved_by("vy").snap_beyond(4.0),
+        pub y: f32 = POSITION.moved_by("vy").snap_beyond(4.0),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
@@ -52,26 +52,25 @@ record! {
 }
 
 record! {
-    /// A rink's puck. All that it does by itself follows from this, so an untouched one costs
-    /// nothing.
+    /// A rink's puck. An untouched one follows from its state, so it costs nothing.
     pub struct Puck {
-        /// Which rink it is on.
+        /// Number of its rink.
         pub rink: u8 = Field::count(7).server_only(),
         /// Metres right of the middle of the rink.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below it.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
         /// Times that a mallet struck it, modulo 16.
         pub hits: u8 = Field::count(4),
-        /// In which goal it lies: 0 none, 1 the left one, 2 the right one.
+        /// The goal that it lies in: 0 none, 1 the left one, 2 the right one.
         pub scored: u8 = Field::count(2),
-        /// Ticks that it still lies in the goal, or waits for its face-off; 0 is in play.
+        /// Ticks for which it still lies in the goal, or waits for its face-off; 0 is in play.
         pub wait: u8 = Field::count(8),
-        /// Which way its next face-off goes: -1 left, 1 right.
+        /// Direction of its next face-off: -1 left, 1 right.
         pub serve: i16 = Field::centred(2, 0),
         /// Ticks for which it has hardly moved.
         pub still: u16 = Field::count(9),
@@ -83,7 +82,7 @@ record! {
 record! {
     /// A rink's score, which everybody is told.
     pub struct Board {
-        /// Which rink.
+        /// Number of the rink.
         pub rink: u8 = Field::count(7).server_only(),
         /// Goals of the side that plays on the left.
         pub left: u8 = Field::count(4).server_only(),
@@ -97,13 +96,13 @@ record! {
 record! {
     /// A player's state that everybody is told, wherever it plays.
     pub struct Score {
-        /// Which rink it plays on.
+        /// Number of the player's rink.
         pub rink: u8 = Field::count(7).server_only(),
         /// True if it plays on the right.
         pub right: bool = Field::count(1).server_only(),
         /// Goals in this round.
         pub goals: u8 = Field::count(5).server_only(),
-        /// Shots at the own goal that it turned away.
+        /// Shots at its goal that it turned away.
         pub saves: u8 = Field::count(8).server_only(),
         /// Rounds won since it came, modulo 256.
         pub wins: u8 = Field::count(8).server_only(),
@@ -117,12 +116,12 @@ entities! {
 }
 
 impl Command {
-    /// To there.
+    /// The command to go to a position.
     pub fn to(position: Vec2) -> Self {
         Self { x: position.x, y: position.y }
     }
 
-    /// Where to.
+    /// The position to go to.
     pub fn goal(&self) -> Vec2 {
         Vec2::new(self.x, self.y)
     }
@@ -131,7 +130,7 @@ impl Command {
 motions!(Mallet, Puck);
 
 impl Mallet {
-    /// The sign of its half's x.
+    /// Sign of its half's x: -1 left, 1 right.
     pub fn side(&self) -> f32 {
         if self.right { 1.0 } else { -1.0 }
     }

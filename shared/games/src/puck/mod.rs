@@ -1,19 +1,18 @@
 //! Shuffle Puck: air hockey, one to three players a side, on as many rinks as it takes.
 //!
-//! Everything's place is told from the middle of its own rink; [`Game::position`] puts the rinks
-//! side by side. What the puck does among mallets is [`motion::slide`], on both sides: a client
-//! computes the own mallet ahead and, when the mallet might reach it soon, the puck with it.
+//! Positions are relative to the middle of the own rink; [`Game::position`] puts the rinks side by
+//! side. [`motion::slide`] moves the puck among mallets, on both sides: a client computes its own
+//! mallet ahead and, when the mallet might reach it soon, the puck with it.
 
 mod bot;
 mod entities;
 pub mod motion;
 pub mod rink;
-mod save;
 pub mod seats;
 
 use glam::Vec2;
 
-use crate::records::{owned, remove_where};
+use crate::records::{owned, owned_mut, remove_where};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::fields::Record;
 use phaselock::game::{
@@ -21,14 +20,13 @@ use phaselock::game::{
     Viewpoint, World,
 };
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::motion::choice::Choice;
 use phaselock::time::Rates;
 
 pub use bot::Bot;
 pub use entities::{Board, Command, Mallet, Piece, Puck, Score};
-use motion::{Hand, MALLET_SPEED, Outcome, TOUCH, drive, slide};
-use save::saves;
+use motion::{Hand, MALLET_SPEED, Outcome, TOUCH, drive, saves, slide};
+use seats::Seat;
 
 /// Goals that win.
 pub const GOALS_TO_WIN: u8 = 7;
@@ -38,9 +36,8 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 180.0, results: 8.0 }
 const RINK_APART: f32 = 64.0;
 /// Range of a player's sight, in metres: its rink, goals and all.
 const REACH: f32 = 16.0;
-/// Seconds ahead within which the mallet must be able to reach the puck for the client to compute
-/// it ahead: what is left of a slide from one way of being shown to the other is a fiftieth by
-/// then.
+/// Seconds within which the mallet could reach the puck for the client to compute it ahead. Until
+/// then the change of its presentation has faded to a fiftieth.
 const SHARE_SECS: f32 = 0.35;
 
 /// The rules.
@@ -52,15 +49,15 @@ pub struct ShufflePuck {
 /// The server's own knowledge.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// By rink: who has touched the puck since it was put on the middle.
+    /// Touches of the puck since its face-off, by rink.
     touches: Vec<Touches>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Touches {
-    /// The last of the left and the last of the right.
+    /// The last player of the left and the last of the right.
     last_of: [Option<PlayerId>; 2],
-    /// True if the very last was one of the right.
+    /// True if the last touch was by the right.
     last: Option<bool>,
 }
 
@@ -79,11 +76,6 @@ impl ShufflePuck {
         Vec2::new(f32::from(rink) * RINK_APART, 0.0) + position
     }
 
-    /// The rink that a player is on.
-    pub fn rink_of(entities: &Entities<Piece>, player: PlayerId) -> Option<u8> {
-        mallet_of(entities, player).map(|mallet| mallet.rink)
-    }
-
     /// The puck of a rink.
     pub fn puck_of(entities: &Entities<Piece>, rink: u8) -> Option<Slot<Puck>> {
         entities.records::<Puck>().find(|slot| slot.entity.rink == rink)
@@ -94,13 +86,12 @@ impl ShufflePuck {
         entities.records::<Board>().map(|slot| slot.entity).find(|board| board.rink == rink)
     }
 
-    /// Which side has won on a rink, if one has: by [`GOALS_TO_WIN`].
+    /// The side that has won on a rink by [`GOALS_TO_WIN`]; true is the right one.
     pub fn won(board: &Board) -> Option<bool> {
-        let won = |right| board.goals(right) >= GOALS_TO_WIN;
-        if won(false) { Some(false) } else { won(true).then_some(true) }
+        [false, true].into_iter().find(|right| board.goals(*right) >= GOALS_TO_WIN)
     }
 
-    /// A tick of one rink: the hands are given, the puck is moved if it is to be.
+    /// A tick of one rink: moves `puck`, if there is one, and the mallets that `moves` picks.
     fn tick_rink(
         &self,
         entities: &mut Entities<Piece>,
@@ -125,7 +116,7 @@ impl ShufflePuck {
         outcome
     }
 
-    /// Counts what a tick of a rink brought about.
+    /// Counts saves and goals of a tick of a rink.
     fn count(
         &self,
         world: &mut World<Self>,
@@ -156,15 +147,16 @@ impl ShufflePuck {
             // One shot is saved once, however often it is touched.
             let again = touches.last.replace(right) == Some(right);
             touches.last_of[usize::from(right)] = on.owner;
-            if open && turned_away && !again {
-                each_score(world, on.owner, |score| score.saves = score.saves.saturating_add(1));
+            if let Some(score) = score_of(world, on.owner).filter(|_| open && turned_away && !again)
+            {
+                score.saves = score.saves.saturating_add(1);
             }
         }
         if outcome.goal == 0 || !open {
             return;
         }
         let by_right = outcome.goal == 1;
-        // Who of those that scored touched it last; nobody, if none has since the face-off.
+        // The last of the scoring side to touch it; nobody, if none has since the face-off.
         let scorer = world.memory.touches[at].last_of[usize::from(by_right)];
         for (_, _, board) in world.entities.records_mut::<Board>().filter(|(.., b)| b.rink == rink)
         {
@@ -172,47 +164,35 @@ impl ShufflePuck {
             *goals = (*goals + 1).min(GOALS_TO_WIN);
             board.scorer = scorer.map_or(0, |player| player.0.saturating_add(1));
         }
-        each_score(world, scorer, |score| score.goals = (score.goals + 1).min(31));
+        if let Some(score) = score_of(world, scorer) {
+            score.goals = (score.goals + 1).min(31);
+        }
     }
 
     /// True if all rinks on which two sides play are won.
     fn is_decided(entities: &Entities<Piece>) -> bool {
-        let mut played = entities
-            .records::<Board>()
-            .map(|slot| slot.entity)
-            .filter(|board| seats::sides(entities, board.rink).into_iter().all(|side| side > 0));
-        let mut any = false;
-        played.all(|board| {
-            any = true;
-            Self::won(&board).is_some()
-        }) && any
+        let boards = entities.records::<Board>().map(|slot| slot.entity);
+        let played = |board: &Board| !seats::sides(entities, board.rink).contains(&0);
+        let mut played = boards.filter(played).peekable();
+        played.peek().is_some() && played.all(|board| Self::won(&board).is_some())
     }
 
-    /// The play begins: seats are dealt anew, all is put in its place, nobody has scored.
+    /// Begins the play: deals seats anew, puts pucks and mallets in place, clears scores.
     fn begin(&self, world: &mut World<Self>) {
-        let now: Vec<_> = world
-            .entities
-            .records::<Mallet>()
-            .map(|slot| (slot.id, slot.owner, slot.entity))
-            .collect();
-        let seats: Vec<_> = now.iter().map(|(.., mallet)| seats::Seat::of(mallet)).collect();
-        let dealt = seats::deal(&seats);
-        for ((id, owner, _), seat) in now.into_iter().zip(dealt) {
-            // Wherever there is no room for another rink, they stay where they are.
+        let now: Vec<_> = world.entities.records::<Mallet>().collect();
+        let seats: Vec<_> = now.iter().map(|slot| Seat::of(&slot.entity)).collect();
+        for (slot, seat) in now.into_iter().zip(seats::deal(&seats)) {
+            // Players stay where they are if there is no room for another rink.
             if !seats::open(self.rates, world, seat.rink) {
                 continue;
             }
-            if let Some(mallet) = world.entities.record_mut::<Mallet>(id) {
+            if let Some(mallet) = world.entities.record_mut::<Mallet>(slot.id) {
                 seats::put(mallet, seat);
             }
-            each_score(world, owner, |score| {
-                *score = Score {
-                    rink: seat.rink,
-                    right: seat.right,
-                    wins: score.wins,
-                    ..Score::default()
-                };
-            });
+            if let Some(score) = score_of(world, slot.owner) {
+                let Seat { rink, right, .. } = seat;
+                *score = Score { rink, right, wins: score.wins, ..Score::default() };
+            }
         }
         seats::close_empty(world);
         for (_, _, board) in world.entities.records_mut::<Board>() {
@@ -224,7 +204,7 @@ impl ShufflePuck {
         world.memory.touches.clear();
     }
 
-    /// The play is over: who won has won once more.
+    /// Ends the play: adds a win to each winner.
     fn end(world: &mut World<Self>) {
         let boards: Vec<_> = world.entities.records::<Board>().map(|slot| slot.entity).collect();
         for (_, _, score) in world.entities.records_mut::<Score>() {
@@ -237,7 +217,6 @@ impl ShufflePuck {
 
     /// See [`Coding::extrapolate`].
     fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
         match (base, steering) {
             (Piece::Puck(base), _) => {
                 let mut puck = *base;
@@ -251,7 +230,7 @@ impl ShufflePuck {
                 let mut mallet = *base;
                 let (from, to) = (base.command().goal(), now.command().goal());
                 for tick in 1..=ticks {
-                    // A hand that moves on, moves on evenly.
+                    // A hand moves evenly.
                     let goal = from + (to - from) * (tick as f32 / ticks as f32);
                     let command = Command::to(goal).snapped();
                     let mut hand = drive(self.rates, &mallet, &command, false);
@@ -266,9 +245,9 @@ impl ShufflePuck {
         }
     }
 
-    /// True if the mallet might touch the puck soon, if it does its best.
+    /// True if a mallet at full speed could touch the puck soon.
     fn might_touch(mallet: &Mallet, puck: &Puck) -> bool {
-        // It is at rest, or leads there: what follows is known as well as anything.
+        // A puck out of play is exactly known.
         if !puck.is_in_play() {
             return true;
         }
@@ -288,15 +267,8 @@ fn sides_of(on_rink: &[OnRink]) -> [usize; 2] {
     [on_rink.len() - right, right]
 }
 
-fn each_score(
-    world: &mut World<ShufflePuck>,
-    of: Option<PlayerId>,
-    mut change: impl FnMut(&mut Score),
-) {
-    let Some(of) = of else { return };
-    for (_, _, score) in world.entities.records_mut::<Score>().filter(|(_, o, _)| *o == Some(of)) {
-        change(score);
-    }
+fn score_of(world: &mut World<ShufflePuck>, player: Option<PlayerId>) -> Option<&mut Score> {
+    owned_mut(&mut world.entities, player?)
 }
 
 /// A player's mallet.
@@ -307,16 +279,14 @@ pub fn mallet_of(entities: &Entities<Piece>, player: PlayerId) -> Option<Mallet>
 impl Game for ShufflePuck {
     const NAME: &'static str = "puck";
     const RULES_VERSION: u32 = 1;
-    // A mallet whose input is late goes on to where it was sent last, which is seldom far from
-    // where it is sent next (`tests/it/puck.rs` counts the corrections); and the puck, which is
-    // everybody's, waits for nobody.
+    // A mallet whose input is late goes on to its last goal, which is seldom far from the next one
+    // (`tests/it/puck.rs` counts the corrections). The puck, which is everybody's, cannot wait.
     const LATE: Late = Late::Repeat;
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // The present, by the game's own rules: strikes of others and the puck that they strike
-        // are on the same time, and a puck that is computed ahead has the shortest way to there
-        // and back (`tests/it/puck.rs` compares).
+        // The present, by the game's own rules: others' strikes and the puck are shown at the same
+        // time, and a puck that is computed ahead jumps least (`tests/it/puck.rs` compares).
         presentation: |_| Choice::RunForward,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
@@ -354,11 +324,9 @@ impl Game for ShufflePuck {
 
     fn leave(&self, world: &mut World<Self>, player: PlayerId) {
         remove_where(&mut world.entities, |slot| slot.owner == Some(player));
-        // There is always a first rink; who comes to it next begins at nothing.
-        let empty = seats::rinks(&world.entities)
-            .into_iter()
-            .filter(|rink| seats::sides(&world.entities, *rink) == [0, 0]);
-        if empty.count() > 0 {
+        // There is always a first rink, anew if it was empty.
+        let empty = |rink: &u8| seats::sides(&world.entities, *rink) == [0, 0];
+        if seats::rinks(&world.entities).iter().any(empty) {
             seats::close_empty(world);
             seats::open(self.rates, world, 0);
         }
@@ -384,11 +352,8 @@ impl Game for ShufflePuck {
             })
             .collect();
         mallets.sort_by_key(|(rink, _)| *rink);
-        let mut rest = &mallets[..];
-        while let Some((rink, _)) = rest.first() {
-            let rink = *rink;
-            let (here, others) = rest.split_at(rest.partition_point(|(on, _)| *on == rink));
-            rest = others;
+        for here in mallets.chunk_by(|(a, _), (b, _)| a == b) {
+            let rink = here[0].0;
             let on_rink: Vec<_> = here.iter().map(|(_, on)| *on).collect();
             let at = pucks.binary_search_by_key(&rink, |(rink, ..)| *rink);
             let puck = at.ok().map(|at| pucks[at].1);
@@ -447,9 +412,9 @@ impl Game for ShufflePuck {
             return MispredictionCause::Unknown;
         };
         if predicted.command() != truth.command() {
-            return MispredictionCause::Unknown; // Another input, whatever it led to.
+            return MispredictionCause::Unknown; // Another input.
         }
-        // Nothing but a jammed puck stops a mallet, and a held one sends it out of the circle.
+        // Only a jammed puck stops a mallet, or a held one that sends it out of the circle.
         let puck = Self::puck_of(entities, truth.rink).map(|slot| slot.entity);
         let near = puck.is_some_and(|puck| {
             puck.is_held() || puck.position().distance(truth.position()) < TOUCH + 1.0
@@ -471,18 +436,12 @@ impl Game for ShufflePuck {
     }
 
     fn viewpoint(&self, entities: &Entities<Piece>, player: PlayerId) -> Option<Viewpoint> {
-        let rink = Self::rink_of(entities, player).unwrap_or(0);
+        let rink = mallet_of(entities, player).map_or(0, |mallet| mallet.rink);
         Some(Viewpoint { position: self.on_rink(rink, Vec2::ZERO), range: REACH })
     }
 
-    fn relevance(
-        &self,
-        _entities: &Entities<Piece>,
-        _player: PlayerId,
-        other: &Slot<Piece>,
-    ) -> Relevance {
-        // Of mallets and pucks only those of the own rink are within reach. Scores come when there
-        // is room.
+    fn relevance(&self, _: &Entities<Piece>, _: PlayerId, other: &Slot<Piece>) -> Relevance {
+        // Only mallets and pucks of the own rink are within reach. Scores come when there is room.
         match &other.entity {
             Piece::Puck(_) => Relevance::Matters(16),
             Piece::Mallet(_) | Piece::Round(_) => Relevance::Matters(8),

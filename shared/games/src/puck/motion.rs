@@ -1,15 +1,15 @@
 //! Motion on a rink: the one function for both sides.
 //!
-//! Collisions are swept: within a tick everything goes straight on, and the puck goes from one
-//! contact to the next, each at its own time. No speed and no tick rate leads it through anything.
-//! Mallets are held by hands: they are heavy, what the puck does to them is absorbed; only where
-//! it cannot give way, between mallet and wall or between mallets, it stops them.
+//! Collisions are swept: within a tick everything moves straight, and the puck goes from one
+//! contact to the next, each at its own time, so nothing leads it through anything. Hands hold the
+//! mallets, which absorb the puck's push; only a puck that cannot give way, between mallet and wall
+//! or between mallets, stops them.
 
 use glam::Vec2;
 
 use super::entities::{Command, Mallet, Puck};
 use super::rink::{
-    CIRCLE, Contact, HALF, MALLET, PUCK, keep_mallet, keep_puck, meet_circle, meet_wall,
+    CIRCLE, Contact, GOAL, HALF, MALLET, PUCK, keep_mallet, keep_puck, meet_circle, meet_wall,
 };
 use phaselock::time::Rates;
 
@@ -18,37 +18,34 @@ pub const MALLET_SPEED: f32 = 16.0;
 /// Its greatest acceleration, in metres a second squared: at full speed in 70 ms, as a hand.
 /// Arbitrary.
 pub const MALLET_ACCELERATION: f32 = 240.0;
-/// With how much of that it brakes where it is told to stop; less than all, for it may not
-/// overshoot.
+/// Share of that with which it brakes; less than 1, so that it never overshoots.
 const BRAKING: f32 = 0.6;
-/// How fast a mallet leaves the circle when the puck is put there.
+/// Speed at which a mallet leaves the circle when the puck is put there, in metres a second.
 const LEAVING_SPEED: f32 = 8.0;
 /// The puck's greatest speed in metres a second: from goal to goal in 0.75 s. Arbitrary.
 pub const PUCK_SPEED: f32 = 22.0;
-/// The share of its speed into a wall with which it comes back; about that of a real table's
-/// cushion.
+/// Share of its speed into a wall with which it comes back: about that of a real cushion.
 pub const WALL_RESTITUTION: f32 = 0.88;
 /// The same against mallets.
 pub const MALLET_RESTITUTION: f32 = 0.8;
-/// With what share of its speed it leaves a wall at least: along a corner it would bounce without
-/// end.
+/// Share of its speed with which it leaves a wall at least, or it would bounce along a corner
+/// without end.
 const GRAZE: f32 = 0.06;
-/// A mallet's mass over the puck's: what a strike hands on is m/(m + 1) of what an unmovable one
-/// would.
+/// A mallet's mass over the puck's, m: a strike gives m/(m + 1) of what an unmovable one would.
 const MASS_RATIO: f32 = 6.0;
-/// Share of its speed that the puck loses in a second: air.
+/// Share of its speed that the puck loses to the air in a second.
 const DRAG: f32 = 0.18;
-/// What it loses besides, in metres a second squared: the ice.
+/// Deceleration by the ice, in metres a second squared.
 const FRICTION: f32 = 0.25;
-/// Contacts that are followed in one tick. Where there would be more, the puck is jammed.
+/// Contacts that are followed in one tick; a puck with more is jammed.
 const CONTACTS_MAX: u32 = 16;
 /// Seconds for which the puck lies in the goal.
 const GOAL_SECS: f32 = 1.3;
 /// Seconds for which it waits on the middle.
 const HELD_SECS: f32 = 1.0;
-/// Its speed at a face-off.
+/// Its speed at a face-off, in metres a second.
 const SERVE_SPEED: f32 = 3.5;
-/// Below that it hardly moves, in metres a second.
+/// Speed below which it hardly moves, in metres a second.
 const STILL_SPEED: f32 = 0.4;
 /// Seconds for which it may hardly move before there is a face-off.
 pub const STILL_SECS: f32 = 3.0;
@@ -63,11 +60,11 @@ const _: () = {
 /// A mallet within a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hand {
-    /// The sign of its half's x.
+    /// Sign of its half's x: -1 left, 1 right.
     pub side: f32,
-    /// Where it was at the beginning of the tick.
+    /// Position at the beginning of the tick.
     pub from: Vec2,
-    /// Where it is.
+    /// Present position.
     pub position: Vec2,
     /// Velocity in this tick, in metres a second.
     pub velocity: Vec2,
@@ -76,18 +73,18 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// One that stands, as far as is known.
+    /// A mallet that stands, as far as is known.
     pub fn standing(mallet: &Mallet) -> Self {
         let (side, from) = (mallet.side(), mallet.position());
         Self { side, from, position: from, velocity: Vec2::ZERO, blocked: false }
     }
 
-    /// To where nothing stops it, in one sum: how the puck fares may not show in its last digit.
+    /// Moves it to its end in one sum: the puck's contacts may not show in its last digit.
     pub fn finish(&mut self, secs: f32) {
         self.position = self.from + self.velocity * secs;
     }
 
-    /// The mallet as it is after the tick.
+    /// Writes it into the mallet after the tick.
     pub fn hand_on(&self, mallet: &mut Mallet, command: &Command) {
         (mallet.goal_x, mallet.goal_y) = (command.x, command.y);
         (mallet.x, mallet.y) = self.position.into();
@@ -98,21 +95,21 @@ impl Hand {
 /// Events on a rink in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Which of the mallets struck the puck last, if any did.
+    /// Index of the mallet that struck the puck last.
     pub struck: Option<usize>,
     /// Velocity of the puck before that.
     pub before: Vec2,
-    /// True if the puck crossed a goal's line: 1 the left one's, 2 the right one's.
+    /// The goal that the puck went into: 0 none, 1 the left one, 2 the right one.
     pub goal: u8,
 }
 
-/// A count of ticks for so many seconds.
+/// A span of time in ticks, rounded: 1 or more.
 fn ticks(rates: Rates, secs: f32) -> u16 {
     (secs * rates.tick_hz as f32).round().max(1.0) as u16
 }
 
-/// Where a mallet goes in a tick: towards where it is told, within its limits, on its own half.
-/// While the puck is `held` on the middle, it keeps out of the circle.
+/// A tick of a mallet: it moves towards its goal, within its limits, on its own half, and keeps out
+/// of the circle while the puck is `held` on the middle.
 pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Hand {
     let secs = rates.step_secs();
     let (side, from) = (mallet.side(), mallet.position());
@@ -134,13 +131,13 @@ pub fn drive(rates: Rates, mallet: &Mallet, command: &Command, held: bool) -> Ha
             velocity = ((out - from) / secs).clamp_length_max(MALLET_SPEED);
         }
     }
-    // Not faster than that: what is kept is a projection onto a convex set.
+    // A projection onto a convex set makes it no faster.
     let to = keep_mallet(side, from + velocity * secs);
     Hand { side, from, position: from, velocity: (to - from) / secs, blocked: false }
 }
 
-/// A tick of a rink: the mallets move as their hands say, the puck among them. Without mallets it
-/// is what becomes of an untouched puck.
+/// A tick of a rink: moves the mallets by their hands, and the puck among them; without mallets, an
+/// untouched puck.
 pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
     let secs = rates.step_secs();
     if puck.wait > 0 {
@@ -182,7 +179,7 @@ pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
     hands.iter_mut().filter(|hand| !hand.blocked).for_each(|hand| hand.finish(secs));
     (puck.x, puck.y) = keep_puck(body.position).into();
     (puck.vx, puck.vy) = body.velocity.into();
-    // However often it is struck in one tick, it is one strike.
+    // Several strikes in one tick count as one.
     puck.hits = (puck.hits + strikes.min(1)) % 16;
     if puck.x.abs() > HALF.x + PUCK {
         puck.scored = if puck.x < 0.0 { 1 } else { 2 };
@@ -193,7 +190,7 @@ pub fn slide(rates: Rates, puck: &mut Puck, hands: &mut [Hand]) -> Outcome {
     }
     puck.still = if body.velocity.length() < STILL_SPEED { puck.still + 1 } else { 0 };
     if puck.still >= ticks(rates, STILL_SECS) {
-        // Whoever lets it lie gives it away.
+        // The side that lets it lie gives it away.
         position(rates, puck, if puck.x < 0.0 { 1 } else { -1 });
     }
     outcome
@@ -205,7 +202,7 @@ fn wait(rates: Rates, puck: &mut Puck) {
     if puck.scored == 0 {
         (puck.x, puck.y, puck.vx, puck.vy) = (0.0, 0.0, 0.0, 0.0);
         if puck.wait == 0 {
-            // Towards the one side, a little aslant; another way each time, and the same for all.
+            // Towards one side, a little aslant: another way each time, the same on all machines.
             let aslant = f32::from(i16::from(puck.placed * 7 % 16) - 8) / 16.0;
             puck.vx = f32::from(puck.serve) * SERVE_SPEED;
             puck.vy = aslant * SERVE_SPEED;
@@ -213,7 +210,7 @@ fn wait(rates: Rates, puck: &mut Puck) {
         return;
     }
     if puck.wait == 0 {
-        // Who conceded has it.
+        // Towards the side that conceded.
         position(rates, puck, if puck.scored == 1 { -1 } else { 1 });
         return;
     }
@@ -258,14 +255,14 @@ struct Body {
     velocity: Vec2,
 }
 
-/// How near the middles of puck and mallet are when they touch.
+/// Distance of the middles of puck and mallet when they touch, in metres.
 pub const TOUCH: f32 = MALLET + PUCK;
 
-/// How near a mallet that presses on a jammed puck gets: a step of the grid less.
+/// Distance that a mallet keeps from a jammed puck, in metres: a step of the grid more.
 const BREATH: f32 = TOUCH + 1.0 / 512.0;
 
 impl Body {
-    /// What it meets next: a mallet, or a wall.
+    /// Its next contact, with a mallet by its index or with a wall.
     fn next_contact(&self, hands: &[Hand], most: f32) -> Option<(Option<usize>, Contact)> {
         let wall = meet_wall(self.position, self.velocity, most);
         let mut first = wall.map(|contact| (None, contact));
@@ -280,7 +277,7 @@ impl Body {
         first
     }
 
-    /// Lets time pass in which nothing is met.
+    /// Moves everything straight on for a time without contacts.
     fn pass(&mut self, hands: &mut [Hand], secs: f32) {
         self.position += self.velocity * secs;
         for hand in hands {
@@ -288,7 +285,7 @@ impl Body {
         }
     }
 
-    /// Off a wall.
+    /// Bounces off a wall.
     fn bounce(&mut self, normal: Vec2) {
         let (speed, along) = (self.velocity.length(), self.velocity.dot(normal));
         let aside = self.velocity - normal * along;
@@ -296,40 +293,39 @@ impl Body {
         self.velocity = (aside + normal * away).clamp_length_max(speed);
     }
 
-    /// Off a mallet that moves; `normal` is away from it. The impulse of two bodies of which one
-    /// is held.
+    /// Bounces off a moving mallet; `normal` points away from it. The impulse is that of two bodies
+    /// of which one is held.
     fn strike(&mut self, normal: Vec2, hand: Vec2) {
         const SHARE: f32 = (1.0 + MALLET_RESTITUTION) * MASS_RATIO / (MASS_RATIO + 1.0);
         const _: () = assert!(SHARE > 1.0, "or the mallet would go on into it");
         let along = self.velocity.dot(normal);
         let into = along - hand.dot(normal);
         let away = (along - SHARE * into).clamp(-PUCK_SPEED, PUCK_SPEED);
-        // What is too fast loses what goes aside first: it must get away from the mallet.
+        // A puck that is too fast loses its sideways speed first: it must get off the mallet.
         let aside = self.velocity - normal * along;
         let most = (PUCK_SPEED * PUCK_SPEED - away * away).max(0.0).sqrt();
         self.velocity = normal * away + aside.clamp_length_max(most);
     }
 
-    /// Out of mallets that overlap it by rounding, as far as walls let it.
+    /// Moves it out of mallets that overlap it by rounding, as far as walls let it.
     fn leave(&mut self, hands: &[Hand]) {
         for hand in hands {
             let away = self.position - hand.position;
             if away.length_squared() < TOUCH * TOUCH {
-                // Right above each other, towards the middle of the rink.
+                // From the same position, towards the middle of the rink.
                 let inward = Vec2::new(-1.0_f32.copysign(hand.position.x), 0.0);
                 self.position = keep_puck(hand.position + away.normalize_or(inward) * TOUCH);
             }
         }
     }
 
-    /// It cannot give way any more in this tick: it stands, and stops the mallets that press on
-    /// it, which may still slide along it.
+    /// A jammed puck stands, and stops the mallets that press on it; they may slide along it.
     fn jam(&self, hands: &mut [Hand], left: f32) {
         for hand in hands {
             let contact = meet_circle(self.position - hand.position, -hand.velocity, TOUCH);
             let Some(contact) = contact.filter(|contact| contact.secs < left) else { continue };
             hand.position += hand.velocity * contact.secs;
-            // Along the tangent it only gets further away, unless a wall has it otherwise.
+            // Along the tangent it gets further away, unless a wall is in the way.
             hand.velocity -= contact.normal * hand.velocity.dot(contact.normal);
             let to = keep_mallet(hand.side, hand.position + hand.velocity * (left - contact.secs));
             if to.distance_squared(self.position) >= hand.position.distance_squared(self.position) {
@@ -337,7 +333,7 @@ impl Body {
             } else {
                 hand.velocity = Vec2::ZERO;
             }
-            // A breath away, or rounding would lead it in, a little in each tick.
+            // At a distance, or rounding would lead it in, a little in each tick.
             let away = hand.position - self.position;
             if away.length_squared() < BREATH * BREATH {
                 let position =
@@ -347,4 +343,22 @@ impl Body {
             hand.blocked = true;
         }
     }
+}
+
+/// Least speed of a shot, in metres a second.
+const SHOT_SPEED: f32 = 4.0;
+/// Seconds within which a shot would have been in the goal.
+const SOON_SECS: f32 = 1.0;
+
+/// True if a side (-1 left, 1 right) that has just touched the puck saved a shot: with its velocity
+/// `before`, the puck would have gone straight into the goal.
+pub(super) fn saves(rates: Rates, side: f32, puck: &Puck, before: Vec2) -> bool {
+    let towards = before.x * side;
+    if before.length() < SHOT_SPEED || towards <= 0.0 || puck.velocity().x * side > 0.0 {
+        return false;
+    }
+    // It was struck within a tick of its present position.
+    let secs = (HALF.x - puck.x * side) / towards;
+    let y = puck.y + before.y * secs;
+    secs < SOON_SECS + rates.step_secs() && y.abs() < GOAL
 }

@@ -1,15 +1,14 @@
-//! The rink: a rounded rectangle with a goal at either end, and what is in its walls' way.
+//! The rink: a rounded rectangle with a goal at either end, and contacts with its walls.
 //!
-//! All walls are given for the *middle* of the puck: the real ones moved in by its radius. Thereby
-//! a circle against walls is a point against lines and arcs, and how soon it meets each is one
+//! All walls are given for the *middle* of the puck: the real ones moved in by its radius. So a
+//! circle against walls is a point against lines and arcs, and the time to each contact is one
 //! division or one root.
 
 use glam::Vec2;
 
-/// Half of the ice, in metres. About the proportions of a table, 2 to 1; as big as a window shows
-/// well.
+/// Half of the ice, in metres: about the proportions of a table, and as big as a window shows well.
 pub const HALF: Vec2 = Vec2::new(8.0, 4.2);
-/// Radius of the corners; arbitrary, but more than a mallet's, so that it gets everywhere.
+/// Radius of the corners. Arbitrary, but more than a mallet's, so that it gets everywhere.
 pub const CORNER: f32 = 1.5;
 /// Half of a goal's width.
 pub const GOAL: f32 = 1.6;
@@ -21,13 +20,12 @@ pub const POST: f32 = 0.15;
 pub const PUCK: f32 = 0.36;
 /// A mallet's radius.
 pub const MALLET: f32 = 0.6;
-/// How near mallets may come to the middle while the puck waits there: the face-off circle.
+/// Radius of the face-off circle, which mallets keep out of while the puck waits on the middle.
 pub const CIRCLE: f32 = 1.6;
 
-/// What is kept between anything and a wall: two steps of the grid, so that rounding leads into
-/// none.
+/// Distance kept from walls: two steps of the grid, so that rounding leads into none.
 const SKIN: f32 = 1.0 / 256.0;
-/// By how much neighbouring pieces of the wall overlap, so that nothing slips between them.
+/// Overlap of neighbouring pieces of the wall, so that nothing slips between them.
 const SEAM: f32 = 1e-3;
 
 /// The middle of the post in the quarter with positive coordinates.
@@ -37,12 +35,11 @@ const _: () = {
     assert!(CORNER > MALLET && MALLET > PUCK && GOAL > 2.0 * PUCK);
     assert!(GOAL + POST < HALF.y - CORNER, "the goal is in the straight part of its wall");
     assert!(DEPTH > 2.0 * PUCK, "a puck fits into the goal");
-    assert!(HALF.x + DEPTH < 16.0, "places are sent within 16 m");
+    assert!(HALF.x + DEPTH < 16.0, "positions are sent within 16 m");
 };
 
-/// The nearest place at which a mallet of a side (-1 left, 1 right) fits: on its own half, clear
-/// of walls. Such places are a convex set, so a straight way between two of them is clear as well,
-/// and no longer than the way that was wanted.
+/// The nearest position at which a mallet of a side (-1 left, 1 right) fits: on its own half, clear
+/// of walls. Such positions are a convex set, so a straight way between two of them is clear, too.
 pub fn keep_mallet(side: f32, position: Vec2) -> Vec2 {
     let reach = HALF - (MALLET + SKIN);
     let x = (position.x * side).clamp(MALLET + SKIN, reach.x);
@@ -61,7 +58,7 @@ fn round_off(position: Vec2, rim: f32) -> Vec2 {
     (HALF - CORNER + over * (radius / over.length())) * signs
 }
 
-/// The nearest place, or about that, at which the puck overlaps no wall: on the ice or in a goal.
+/// About the nearest position at which the puck overlaps no wall: on the ice or in a goal.
 pub fn keep_puck(position: Vec2) -> Vec2 {
     let rim = PUCK + SKIN;
     let signs = Vec2::new(1.0_f32.copysign(position.x), 1.0_f32.copysign(position.y));
@@ -85,12 +82,12 @@ pub fn keep_puck(position: Vec2) -> Vec2 {
     kept * signs
 }
 
-/// When a moving puck meets a wall, in seconds, and which way the wall faces there.
+/// A contact of a moving puck.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// Seconds until then, 0 or more.
     pub secs: f32,
-    /// Away from what it meets; a unit vector.
+    /// Unit vector away from what it meets.
     pub normal: Vec2,
 }
 
@@ -102,16 +99,16 @@ pub fn sooner(a: Option<Contact>, b: Option<Contact>) -> Option<Contact> {
     }
 }
 
-/// When a puck at a position meets a wall first, within `most` seconds.
+/// The first contact of a puck with a wall, within `most` seconds.
 pub fn meet_wall(from: Vec2, velocity: Vec2, most: f32) -> Option<Contact> {
     let rim = PUCK + SKIN;
-    // Far from all walls, as it is most of the time.
+    // Far from all walls.
     let reach = from.abs() + velocity.abs() * most;
     if reach.x < HALF.x - CORNER && reach.y < HALF.y - CORNER {
         return None;
     }
     let mut first = None;
-    // Seen from the quarter of each corner all four are alike.
+    // Relative to its corner each quarter is alike.
     for signs in QUARTERS {
         let (at, going) = (from * signs, velocity * signs);
         let mut meet = |contact: Option<Contact>| {
@@ -143,9 +140,9 @@ const QUARTERS: [Vec2; 4] =
 
 use glam::Vec2Swizzles;
 
-/// A line across y that is met from below, between two values of x.
+/// Contact with a line across y from below, between two values of x.
 fn meet_line(at: Vec2, going: Vec2, y: f32, (from, to): (f32, f32)) -> Option<Contact> {
-    // Deep behind it is another room.
+    // Deep behind the line is beyond the wall.
     if going.y <= 0.0 || at.y > y + PUCK {
         return None;
     }
@@ -154,21 +151,21 @@ fn meet_line(at: Vec2, going: Vec2, y: f32, (from, to): (f32, f32)) -> Option<Co
     (from <= x && x <= to).then_some(Contact { secs, normal: -Vec2::Y })
 }
 
-/// The corner, from within.
+/// Contact with the corner from within.
 fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     let from = at - (HALF - CORNER);
     let speed_squared = going.length_squared();
     if speed_squared == 0.0 {
         return None;
     }
-    // |from + going t| = radius, the later root: that is where it leaves the circle.
+    // The later root of |from + going t| = radius, where it leaves the circle.
     let along = from.dot(going);
     let inside = from.length_squared() - radius * radius;
     let secs = if inside >= 0.0 && from.min_element() > 0.0 && along > 0.0 {
         0.0
     } else {
-        // What has just left the wall is at its rim, by rounding within or without: its next
-        // contact is the other end of the chord.
+        // A puck that has just left the wall is at its rim, inside or outside by rounding: its
+        // next contact is the other end of the chord.
         let root = along * along - speed_squared * inside;
         if root < 0.0 {
             return None;
@@ -184,8 +181,8 @@ fn meet_corner(at: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     outward.then(|| Contact { secs, normal: -met.normalize_or(Vec2::X) })
 }
 
-/// When a point that is at `from`, seen from the middle of a circle, meets the circle from
-/// outside: at once, if it is within and goes further in.
+/// Contact with a circle from outside, of a point at `from` relative to its middle: at once, if it
+/// is inside and goes further in.
 pub fn meet_circle(from: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
     let along = from.dot(going);
     if along >= 0.0 {
@@ -200,7 +197,7 @@ pub fn meet_circle(from: Vec2, going: Vec2, radius: f32) -> Option<Contact> {
         if root < 0.0 {
             return None;
         }
-        // The usual formula loses all digits where the way is short; this is the same root.
+        // The usual formula loses all digits on a short way; this is the same root.
         outside / (root.sqrt() - along)
     };
     let met = from + going * secs;

@@ -118,7 +118,7 @@ fn check(world: &World<ShufflePuck>, before: &[Slot<Mallet>], secs: f32) {
     }
 }
 
-/// What a hostile hand does for a while.
+/// Input of a hostile hand for a while.
 #[derive(Clone, Copy, Debug)]
 enum Hand {
     /// There and nowhere else.
@@ -203,7 +203,8 @@ proptest! {
             game.co_predicts(&world.entities, own, slot);
             prop_assert!(game.extrapolate(&slot.entity, &slot.entity, 32).is_some());
         }
-        let shared: Vec<_> = world.entities.iter().map(|slot| slot.id).filter(|id| *id != own).collect();
+        let others = world.entities.iter().map(|slot| slot.id).filter(|id| *id != own);
+        let shared: Vec<_> = others.collect();
         for ticks in 1..=100 {
             let ahead = Ahead { tick: Tick(ticks), ticks, co_predicted: &shared };
             game.predict(&mut world.entities, own, &Command::default(), ahead);
@@ -236,7 +237,9 @@ proptest! {
             step(&game, &mut world, &inputs);
             states.push(puck(&world));
         }
-        let told = |base: &Puck, ticks| game.extrapolate(&Piece::Puck(*base), &Piece::Puck(*base), ticks);
+        let told = |base: &Puck, ticks| {
+            game.extrapolate(&Piece::Puck(*base), &Piece::Puck(*base), ticks)
+        };
         for at in (0..states.len() - back as usize).step_by(5) {
             let (base, now) = (&states[at], &states[at + back as usize]);
             if states[at].hits == now.hits {
@@ -246,7 +249,7 @@ proptest! {
     }
 
     #[test]
-    fn where_mallets_and_pucks_are_kept_is_where_they_fit(x in -20.0_f32..20.0, y in -20.0_f32..20.0) {
+    fn mallets_and_pucks_are_kept_where_they_fit(x in -20.0_f32..20.0, y in -20.0_f32..20.0) {
         let at = Vec2::new(x, y);
         for side in [-1.0, 1.0] {
             let kept = keep_mallet(side, at);
@@ -340,7 +343,8 @@ fn bots_score_and_save_whatever_the_tick_rate() {
             saves = saves.max(scores.map(|slot| u32::from(slot.entity.saves)).sum());
         });
         println!(
-            "{players} at {tick_hz} Hz: {goals} goals ({own} own), {saves} saves, {hits} hits, {idle} idle"
+            "{players} at {tick_hz} Hz: {goals} goals ({own} own), {saves} saves, {hits} hits, \
+             {idle} idle"
         );
         assert!(goals >= 1 && hits > 60, "{players} at {tick_hz} Hz: {goals} goals, {hits} hits");
         assert!(own * 3 < goals.max(6), "{own} own goals of {goals}");
@@ -426,7 +430,7 @@ fn the_face_off_circle_is_clear_when_the_puck_drops() {
 }
 
 #[test]
-fn as_many_as_a_room_holds_play_on_rinks_of_six() {
+fn a_full_room_plays_on_rinks_of_six() {
     let (game, mut world) = world_of(256, 3, 60);
     assert_eq!(mallets(&world).len(), 256);
     let rinks = seats::rinks(&world.entities);

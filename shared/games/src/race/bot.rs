@@ -1,5 +1,5 @@
-//! Race's bots: they look along the racing line, brake for what is ahead, and find a way past
-//! others. They see what a driver sees and move the same wheel and pedals.
+//! Race's bots: they follow the racing line, brake for what is ahead, and drive around others. They
+//! see what a driver sees and move the same wheel and pedals.
 
 use glam::Vec2;
 
@@ -14,39 +14,39 @@ use phaselock::physics::{direction, turns};
 use phaselock::random::Random;
 use phaselock::time::Tick;
 
-/// Seconds from one look to the next: hands and eyes are no faster.
+/// Seconds from one look to the next.
 const LOOK_SECS: f32 = 0.1;
-/// It drives around what is so far ahead, in metres, and further at speed.
+/// Distance at which it drives around others, in metres; more at speed.
 const TRAFFIC: f32 = 30.0;
-/// From middle to middle, in metres: room beside another car, and behind it.
+/// Distances of middles beside another car and behind it, in metres.
 const BESIDE: f32 = 2.7;
 const BEHIND: f32 = 5.5;
-/// Metres from the middle of the road that it keeps at most.
+/// Greatest distance from the middle of the road, in metres.
 const EDGE: f32 = HALF_WIDTH - 1.3;
-/// Slower than this, in metres a second, and for so long in seconds, is stuck.
+/// Speed below which, for so many seconds, it is stuck, in metres a second.
 const STUCK: f32 = 1.5;
 const STUCK_SECS: f32 = 1.2;
-/// Seconds that it backs out.
+/// Seconds for which it backs out.
 const BACK_SECS: f32 = 1.3;
 
 /// A bot's memory.
 #[derive(Clone, Debug, Default)]
 pub struct Bot {
-    /// The part of the line's pace that it dares; 0 until it has sat down.
+    /// Share of the line's pace that it dares; 0 at first.
     skill: f32,
     /// Seconds until it looks again.
     look_secs: f32,
-    /// Seconds until its line wavers elsewhere, and by how much in metres it does.
+    /// Seconds until its line wavers elsewhere, and its present offset in metres.
     waver_secs: f32,
     waver: f32,
-    /// Metres right of the middle where it drives to get past somebody.
+    /// Metres right of the middle at which it passes another car.
     detour: Option<f32>,
-    /// Seconds for which it has not got on, and how often it has backed out lately.
+    /// Seconds for which it has not moved, and times that it has backed out lately.
     stuck_secs: f32,
     tries: u32,
-    /// Seconds that it still backs out.
+    /// Seconds for which it still backs out.
     back_secs: f32,
-    /// Seconds for which it has been where the next gate is not ahead.
+    /// Seconds for which the next gate has not been ahead.
     lost_secs: f32,
     /// Its commands until it looks again.
     keys: Command,
@@ -71,7 +71,7 @@ impl phaselock::game::Bot<Race> for Bot {
         bot.waver_secs -= secs;
         bot.back_secs -= secs;
         if own.hold > 0 {
-            // A foot on the pedal some time after green: a reaction.
+            // It reacts some time after green.
             *bot = Self { skill: bot.skill, look_secs: random.range(0.12, 0.3), ..Self::default() };
             return Command::default();
         }
@@ -91,7 +91,7 @@ impl phaselock::game::Bot<Race> for Bot {
         } else {
             go(bot, track, seen, me, own, &spot)
         };
-        // What leads nowhere, however often it is tried, and what lies behind.
+        // It is put back if it cannot get out, or if the next gate lies behind.
         if bot.tries > 2 || bot.lost_secs > 1.5 {
             (bot.tries, bot.lost_secs) = (0, 0.0);
             bot.keys.reset = true;
@@ -125,13 +125,13 @@ fn unstick(bot: &mut Bot, track: &Track, own: &Car, spot: &Spot) -> bool {
     false
 }
 
-/// Backwards, with the nose turning to where the track leads.
+/// Drives backwards and turns the nose along the track.
 fn reverse(own: &Car, spot: &Spot) -> Command {
     let off = turn_between(own.heading, turns(spot.along));
     Command { pedal: -3, turn: if off > 0.0 { -7 } else { 7 }, ..Command::default() }
 }
 
-/// Forwards.
+/// Drives forwards.
 fn go(
     bot: &mut Bot,
     track: &Track,
@@ -143,7 +143,7 @@ fn go(
     let speed = own.velocity().length();
     let look = 5.0 + 0.36 * speed;
     let ahead = track.sample(spot.station + look);
-    // A driver brakes a little before it must.
+    // It brakes a little early.
     let mut pace = track.sample(spot.station + 0.12 * speed).pace * bot.skill;
     let line = (ahead.line + bot.waver).clamp(-EDGE, EDGE);
     let beside = around(bot, track, seen, me, own, spot, line, &mut pace);
@@ -155,30 +155,21 @@ fn go(
     let bend = 2.0 * direction(off).y / to.length().max(1.0);
     let mut turn = bend / sharpest(own.slip().x.abs());
     if off.abs() > 0.25 {
-        // It looks the other way: as tight as it goes, at walking pace.
+        // It faces the wrong way: a tight turn at walking pace.
         turn = if off > 0.0 { 1.0 } else { -1.0 };
         pace = pace.min(6.0);
     }
     let excess = speed - pace;
-    let pedal = if excess > 2.5 {
-        -3
-    } else if excess > 1.0 {
-        -2
-    } else if excess > 0.2 {
-        0
-    } else if excess > -0.6 {
-        1
-    } else {
-        3
-    };
+    let pedals = [(2.5, -3), (1.0, -2), (0.2, 0), (-0.6, 1)];
+    let pedal = pedals.iter().find(|(above, _)| excess > *above).map_or(3, |(_, pedal)| *pedal);
     let turn = (turn.clamp(-1.0, 1.0) * 7.0).round() as i16;
-    // A hand that turns the wheel by the least step does not bother.
+    // It does not turn the wheel by the least step.
     let turn = if (turn - own.turn).abs() <= 1 && turn != 0 { own.turn } else { turn };
     Command { pedal, turn, hand: false, reset: false }
 }
 
-/// Where to drive, in metres right of the middle, so that nobody is hit; lowers the pace where
-/// there is no room. `line` is where it would drive alone.
+/// Metres right of the middle at which to drive so that nobody is hit; lowers the pace where there
+/// is no room. `line` is where it would drive alone.
 #[expect(clippy::too_many_arguments, reason = "all that a driver looks at")]
 fn around(
     bot: &mut Bot,
@@ -218,7 +209,7 @@ fn around(
         if !soon || (there.beside - target).abs() > BESIDE {
             continue;
         }
-        // Past on the side with more room, but rather on that where it is anyway.
+        // It passes on the side with more room, or rather on its present side.
         let room = |side: f32| {
             let to = there.beside + side * (BESIDE + 0.3);
             let near = (to - spot.beside).abs() * 0.5;
@@ -235,7 +226,7 @@ fn around(
     }
     bot.detour = blocked.then_some(target);
     if least > most {
-        // Between two: in the middle of what there is.
+        // Between two cars it takes the middle.
         return ((least + most) * 0.5).clamp(-EDGE, EDGE);
     }
     target.clamp(least, most)

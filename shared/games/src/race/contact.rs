@@ -15,16 +15,15 @@ const TAU: f32 = std::f32::consts::TAU;
 pub const HULL_HALF: f32 = 1.15;
 /// Radius about the segment, in metres: a car is 4.3 m long and 2 m wide.
 pub const HULL_RADIUS: f32 = 1.0;
-/// From middle to middle nobody touches who is further away, in metres.
+/// Distance of two middles beyond which cars never touch, in metres.
 pub const TOUCH: f32 = 2.0 * (HULL_HALF + HULL_RADIUS);
-/// What is given back of the speed into each other. Arbitrary: steel is soft.
+/// Share of the speed into each other that a contact gives back. Arbitrary: steel is soft.
 const REBOUNDS: f32 = 0.3;
 /// Square of the radius of gyration in square metres, for a mass of 1.
 pub(super) const GYRATION: f32 = 1.7;
-/// Speed at which overlapping cars are moved apart, in metres a second each. Arbitrary: not a
-/// jump.
+/// Speed at which overlapping cars are moved apart, in metres a second each. Arbitrary.
 const APART: f32 = 8.0;
-/// Metres a second into each other from which on it is a bump.
+/// Least speed into each other of a bump, in metres a second.
 const BUMP: f32 = 1.0;
 
 /// Where two cars are nearest to each other.
@@ -38,14 +37,14 @@ pub struct Nearest {
     at: Vec2,
 }
 
-/// Where the segment from `a` along `u` and that from `b` along `v`, unit vectors, each to both
-/// sides as far as a hull goes, are nearest.
+/// The nearest points of two hulls' segments: with middles `a` and `b`, along unit vectors `u` and
+/// `v`.
 fn nearest_points(a: Vec2, u: Vec2, b: Vec2, v: Vec2) -> (Vec2, Vec2) {
     let limit = |it: f32| it.clamp(-HULL_HALF, HULL_HALF);
     let between = b - a;
     let (uv, ud, vd) = (u.dot(v), u.dot(between), v.dot(between));
     let crossing = 1.0 - uv * uv;
-    // Parallel ones are nearest along a stretch: its middle.
+    // Parallel ones are nearest along a stretch; take its middle.
     let s = if crossing > 1e-4 { (ud - uv * vd) / crossing } else { ud * 0.5 };
     let s = limit(s);
     let t = limit(s * uv - vd);
@@ -58,13 +57,13 @@ pub fn nearest(a: &Car, b: &Car) -> Nearest {
     let (p, q) = nearest_points(a.position(), a.nose(), b.position(), b.nose());
     let between = q - p;
     let distance = between.length();
-    // In the same place one goes to its right, the other to its left.
+    // At the same position one goes to its right, the other to its left.
     let normal = if distance > 1e-4 { between / distance } else { a.nose().perp() };
     Nearest { gap: distance - 2.0 * HULL_RADIUS, normal, at: (p + q) * 0.5 }
 }
 
-/// Lets cars touch, which have moved already: each of these that is solid with each other one.
-/// They are in the order of their ids, which both sides have; `pairs` is scratch.
+/// Resolves contacts between solid cars that have moved. They are in the order of their ids, the
+/// same on both sides; `pairs` is scratch.
 pub(super) fn collide(
     track: &Track,
     rates: Rates,
@@ -72,8 +71,8 @@ pub(super) fn collide(
     pairs: &mut Vec<(u16, u16)>,
 ) {
     pairs.clear();
-    let mut order: Vec<u16> =
-        (0_u16..).zip(cars.iter()).filter(|(_, car)| car.is_solid()).map(|(n, _)| n).collect();
+    let is_solid = |n: &u16| cars[usize::from(*n)].is_solid();
+    let mut order: Vec<u16> = (0..cars.len() as u16).filter(is_solid).collect();
     let x = |n: u16| cars[usize::from(n)].x;
     order.sort_by(|a, b| x(*a).total_cmp(&x(*b)).then(a.cmp(b)));
     for (at, &a) in order.iter().enumerate() {
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_hit_from_behind_is_pushed_on() {
+    fn a_car_hit_from_behind_is_pushed_on() {
         let track = Track::get();
         let at = track.position(50.0, 0.0);
         let along = track.sample(50.0).along;

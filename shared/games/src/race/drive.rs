@@ -1,28 +1,25 @@
 //! Driving: the one function that moves it, on both sides.
 //!
-//! A bicycle whose tyres hold so much across and no more. The lateral speed decays as fast as the
-//! grip allows; the nose turns as fast as the front wheels make it, within what they hold, and is
-//! drawn back into the direction of travel. So a car that turns harder than it grips slides, and a
-//! rear axle that the hand brake blocks comes around. Figures are those of a sports car, made
-//! livelier by hand.
+//! The model is a bicycle with limited lateral grip. The sideways speed decays as fast as the grip
+//! allows; the front wheels turn the nose within their grip, and the direction of travel draws it
+//! back. So a car that turns harder than it grips slides, and the hand brake brings the rear axle
+//! around. Figures are those of a sports car, made livelier by hand.
 //!
-//! Long ticks are cut into steps of at most a sixtieth of a second, so that cars of all tick rates
-//! are alike.
+//! Long ticks are cut into steps of at most 1/60 s, so that cars of all tick rates are alike.
 
 use glam::Vec2;
 
 use super::contact::{GYRATION, HULL_HALF, HULL_RADIUS};
 use super::entities::{COUNTED_MAX, Car, Command, HEADING, PACE, SPIN, WHEEL};
 use super::track::{BARRIER, Ground, Track};
-use crate::records::{held, runs, snapped};
-use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
+use crate::records::{held, snapped};
 use phaselock::physics::{direction, turns};
 use phaselock::time::Rates;
 
 const TAU: f32 = std::f32::consts::TAU;
-/// No car is faster, however it was pushed, in metres a second.
+/// Greatest speed of any car, even when pushed, in metres a second.
 pub const SPEED_MAX: f32 = 52.0;
-/// Speed at which the engine gives nothing more, in metres a second.
+/// Speed at which the engine's push ends, in metres a second.
 pub const TOP_SPEED: f32 = 46.0;
 /// The same backwards.
 const REVERSE_TOP: f32 = 9.0;
@@ -33,7 +30,7 @@ const BRAKE: f32 = 12.0;
 const HAND_BRAKE: f32 = 4.0;
 /// Rolling resistance in metres a second squared; more than a step of the grid of speeds.
 const ROLLING: f32 = 0.4;
-/// Tyres stop sliding across by so much of it a second, as far as they hold.
+/// Rate at which tyres stop sideways speed, as a share a second, within their grip.
 const STIFF: f32 = 15.0;
 /// The part of the lateral grip that is left with the hand brake pulled.
 const HAND_GRIP: f32 = 0.35;
@@ -43,31 +40,30 @@ const CO_PREDICTION_GRIP: f32 = 0.3;
 const WHEELBASE: f32 = 2.6;
 /// Tangent of the front wheels' greatest angle: 26 degrees.
 const LOCK: f32 = 0.5;
-/// A full turn of the wheel asks for so many times what the tyres hold; with the hand brake for
-/// more.
+/// Lateral acceleration that a full turn of the wheel asks for, over the tyres' grip; more with the
+/// hand brake.
 const ASKED: f32 = 1.2;
 const ASKED_BY_HAND: f32 = 2.0;
-/// How fast the nose follows the wheels, a second.
+/// Rate at which the nose follows the wheels, as a share a second.
 const FOLLOWS: f32 = 8.0;
-/// How fast it is drawn into the direction of travel, in radians a second for a slip of one
-/// radian.
+/// Rate at which the direction of travel draws the nose, in radians a second for a slip of 1.
 const ALIGNS: f32 = 1.6;
 const ALIGNS_BY_HAND: f32 = 0.2;
-/// How fast the wheel is turned from the middle to the end, a second: keys are not wheels.
+/// Rate at which the wheel turns from the middle to the end, as a share a second.
 const TURNS_IN: f32 = 4.5;
-/// And back.
+/// The same back to the middle.
 const TURNS_BACK: f32 = 9.0;
-/// Most of the nose's turning, in turns a second; within the field.
+/// Greatest turning of the nose, in turns a second; within the field.
 pub(super) const SPIN_MAX: f32 = 1.5;
-/// What a barrier leaves of the speed along it, and gives back of that into it.
+/// Shares of the speed along a barrier that it leaves, and of that into it that it gives back.
 const SCRAPES: f32 = 0.97;
 const REBOUNDS: f32 = 0.25;
 /// Cost of a reset, in seconds of standing.
 pub const RESET_SECS: f32 = 2.0;
-/// For how long after that others drive through the car, in seconds.
+/// Seconds after that for which others drive through the car.
 pub const GHOST_SECS: f32 = 1.5;
 
-/// What the ground gives and takes.
+/// Grip and resistance on a kind of ground.
 struct Tyres {
     /// Metres a second squared across.
     grip: f32,
@@ -84,7 +80,7 @@ fn tyres(ground: Ground) -> Tyres {
     }
 }
 
-/// Ticks of so many seconds, within what is counted.
+/// A span of time in ticks, rounded up, within what fields count.
 pub(super) fn ticks(rates: Rates, secs: f32) -> u16 {
     ((secs * rates.tick_hz as f32).ceil() as u16).min(COUNTED_MAX)
 }
@@ -113,13 +109,12 @@ pub fn drive(track: &Track, rates: Rates, car: &mut Car, command: &Command) {
     for _ in 0..steps {
         step(track, car, command, secs);
     }
-    // As the world does after each tick; gates are passed between places on the grid, or one could
-    // be passed by rounding alone.
+    // Gates are passed between positions on the grid, or rounding alone could pass one.
     car.set_position(car.position());
     pass_gate(track, car, from);
 }
 
-/// Puts a car somewhere, at rest: it waits, and is in nobody's way for a while.
+/// Puts a car at a position, at rest: it waits, and is in nobody's way for a while.
 pub(super) fn put(rates: Rates, car: &mut Car, position: Vec2, along: Vec2) {
     car.set_position(position);
     (car.vx, car.vy, car.spin, car.wheel) = (0.0, 0.0, 0.0, 0.0);
@@ -129,7 +124,7 @@ pub(super) fn put(rates: Rates, car: &mut Car, position: Vec2, along: Vec2) {
     car.puts = (car.puts + 1) % 16;
 }
 
-/// Counts the next gate if the way from a place to where the car is now leads through it.
+/// Counts the next gate if the way from a position to the car's present one leads through it.
 pub(super) fn pass_gate(track: &Track, car: &mut Car, from: Vec2) {
     if !car.has_finished() && track.next_gate(car.gates).is_passed(from, car.position()) {
         car.gates += 1;
@@ -212,35 +207,16 @@ fn step(track: &Track, car: &mut Car, command: &Command, secs: f32) {
     (car.vx, car.vy) = velocity.into();
     position += velocity * secs;
     car.heading = (car.heading + car.spin * secs).rem_euclid(1.0);
-    // Nobody is at the barrier who was further from it than a step is long.
+    // A step reaches the barrier only from near it.
     if spot.beside.abs() + HULL_HALF + SPEED_MAX * secs > BARRIER - HULL_RADIUS {
         confine(track, car, &mut position);
     }
     (car.x, car.y) = position.into();
 }
 
-/// State of a car after `ticks`: it goes on with the keys that its driver held, and then, for
-/// as many ticks as `steering` has held its keys, with those. For one who changed keys once at
-/// most, whom nobody touched and who was not put back, that is the truth.
-pub(super) fn extrapolate(
-    track: &Track,
-    rates: Rates,
-    base: &Car,
-    steering: &Car,
-    ticks: u64,
-) -> Car {
-    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
-    let mut car = *base;
-    for tick in 1..=ticks {
-        let keys = runs(base, steering, steering.held, tick, ticks).keys();
-        drive(track, rates, &mut car, &keys);
-        snap(&mut car);
-    }
-    car
-}
-
-/// As the world does after each tick; whole numbers are on the grid anyway, and so is its place.
-fn snap(car: &mut Car) {
+/// Moves a car to the grid, as the world does after each tick. Whole numbers and its position are
+/// on it anyway.
+pub(super) fn snap(car: &mut Car) {
     (car.vx, car.vy) = (snapped(PACE, car.vx), snapped(PACE, car.vy));
     car.heading = snapped(HEADING, car.heading);
     car.spin = snapped(SPIN, car.spin);
@@ -272,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn it_accelerates_brakes_and_reverses_alike_at_any_rate() {
+    fn a_car_accelerates_brakes_and_reverses_alike_at_any_rate() {
         for hz in [10, 30, 60, 128] {
             let rates = Rates { tick_hz: hz, snapshot_hz: hz };
             let (_, mut car) = car(0.0);
@@ -286,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hand_brake_makes_it_drift_and_hard_turns_do_not_spin_it() {
+    fn the_hand_brake_makes_a_car_drift_and_hard_turns_do_not_spin_it() {
         let slid = |hand| {
             let (_, mut car) = car(22.0);
             let mut most = 0.0_f32;

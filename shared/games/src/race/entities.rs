@@ -3,7 +3,7 @@
 use glam::Vec2;
 
 use super::track::{FINISH, lap_of};
-use crate::records::{motions, snapped};
+use crate::records::{HELD, motions, snapped};
 use crate::rounds::Round;
 use phaselock::fields::Field;
 use phaselock::physics::direction;
@@ -19,13 +19,13 @@ record! {
         pub turn: i16 = Field::centred(4, 0),
         /// True if the hand brake is pulled.
         pub hand: bool = Field::count(1),
-        /// To be put back on the track.
+        /// True to be put back on the track.
         pub reset: bool = Field::count(1),
     }
 }
 
-/// Places in metres: 2 mm fine, within 256 m.
-pub(super) const PLACE: Field = Field::centred(18, 9).snap_beyond(6.0);
+/// Positions in metres: 2 mm fine, within 256 m.
+pub(super) const POSITION: Field = Field::centred(18, 9).snap_beyond(6.0);
 /// Speeds in metres a second: 4 mm/s fine, below 64 m/s.
 pub(super) const PACE: Field = Field::centred(15, 8);
 /// Directions in turns.
@@ -40,26 +40,23 @@ pub(super) const COUNTED_MAX: u16 = 1023;
 record! {
     /// A car.
     pub struct Car {
-        /// As the command of the last tick.
+        /// Its last pedal command.
         pub pedal: i16 = Field::centred(3, 0).steering(),
-        /// The same.
+        /// Its last wheel command.
         pub turn: i16 = Field::centred(4, 0).steering(),
-        /// The same.
+        /// Its last hand brake command.
         pub hand: bool = Field::count(1).steering(),
-        /// For how many ticks these are as they are; 63 and more are 63. One more a tick, at the
-        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
-        /// misprediction.
-        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Ticks since these changed, up to 63.
+        pub held: u8 = HELD,
         /// Metres right of the middle of the world.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below it.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Where its nose points, in turns from the x axis towards the y axis: clockwise on the
-        /// screen.
+        /// Direction of its nose, in turns from the x axis (right) towards the y axis (down).
         pub heading: f32 = HEADING.moved_by("spin"),
         /// Rate of change of the heading, in turns a second.
         pub spin: f32 = SPIN,
@@ -67,7 +64,7 @@ record! {
         pub wheel: f32 = WHEEL,
         /// Gates passed, in their order; see [`lap_of`].
         pub gates: u16 = Field::count(10),
-        /// Ticks until it may move: the lights, or what a reset costs.
+        /// Ticks until it may move, for the lights or a reset.
         pub hold: u16 = Field::count(10),
         /// Ticks until others can touch it again.
         pub ghost: u16 = Field::count(10),
@@ -81,11 +78,11 @@ record! {
 record! {
     /// A player's state that everybody is told, near or far.
     pub struct Score {
-        /// The place in the race: 1 is the first; 0 when nothing counts.
+        /// Place in the race, from 1; 0 when nothing counts.
         pub place: u16 = Field::count(10).server_only(),
-        /// Gates passed: where it is on the map of those who are far away.
+        /// Gates passed, for the maps of those who are far away.
         pub gates: u16 = Field::count(10).server_only(),
-        /// When it finished, in hundredths of a second after green; 0 if it has not.
+        /// Time at the finish, in hundredths of a second after green; 0 before it.
         pub time: u16 = Field::count(16).server_only(),
         /// Its last lap, in hundredths of a second; 0 before there is one.
         pub last: u16 = Field::count(16).server_only(),
@@ -111,7 +108,7 @@ entities! {
 motions!(Car);
 
 impl Car {
-    /// Where its nose points: a unit vector.
+    /// Unit vector of its nose.
     pub fn nose(&self) -> Vec2 {
         direction(self.heading)
     }
@@ -122,8 +119,7 @@ impl Car {
         Vec2::new(self.velocity().dot(nose), self.velocity().dot(nose.perp()))
     }
 
-    /// True if others can touch it: those who were put on the track just now, and those who have
-    /// finished, are in nobody's way.
+    /// True if others can touch it: not just after it was put on the track, nor after the finish.
     pub fn is_solid(&self) -> bool {
         self.ghost == 0 && !self.has_finished()
     }
@@ -138,13 +134,13 @@ impl Car {
         lap_of(self.gates)
     }
 
-    /// Its driver's commands as long as nothing changes.
+    /// Its driver's last commands.
     pub fn keys(&self) -> Command {
         Command { pedal: self.pedal, turn: self.turn, hand: self.hand, reset: false }
     }
 
     pub(super) fn set_position(&mut self, position: Vec2) {
-        (self.x, self.y) = (snapped(PLACE, position.x), snapped(PLACE, position.y));
+        (self.x, self.y) = (snapped(POSITION, position.x), snapped(POSITION, position.y));
     }
 }
 

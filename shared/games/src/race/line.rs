@@ -1,20 +1,19 @@
-//! The racing line and how fast it can be driven, for bots to follow.
+//! The racing line and its pace, for bots to follow.
 
 use glam::Vec2;
 
 use super::track::{HALF_WIDTH, Sample};
 
-/// Metres that the line keeps from the asphalt's edge: half a car, and a hand's breadth.
+/// Distance of the line from the asphalt's edge, in metres: half a car, and a hand's breadth.
 const EDGE: f32 = 1.4;
-/// Every so many samples the line has a knot: a few metres. The line is smooth between.
+/// Samples from knot to knot of the line: a few metres.
 const STRIDE: usize = 4;
 /// Rounds of smoothing. Arbitrary: twice as many change it by centimetres.
 const ROUNDS: usize = 1500;
-/// Metres a second squared that a driver dares across and when braking: somewhat less than there
-/// is.
+/// Accelerations that a driver dares, sideways and braking, in metres a second squared.
 const ACROSS: f32 = 10.0;
 const BRAKES: f32 = 8.5;
-/// Metres a second: faster than any car.
+/// Greatest pace in metres a second: faster than any car.
 const FASTEST: f32 = 60.0;
 
 /// Fills in the line and the pace.

@@ -1,22 +1,20 @@
 //! Race: cars on a closed track, three laps, from the lights to the flag.
 //!
-//! Close racing is the point: a car is shown where it is *now*, and those within reach are
-//! computed ahead together with the own one, so that two who touch see it at once, on both
-//! screens. What does not fit a straight line is extrapolated from the pedals and the wheel, which
-//! are sent before the rest.
+//! Close racing is the point: a car is shown where it is *now*, and cars within reach are computed
+//! ahead together with the own one, so that two drivers who touch see it at once. Pedals and wheel,
+//! which are sent first, extrapolate the rest of the way.
 //!
-//! Inputs that come late are replaced ([`Late::Repeat`](phaselock::game::Late::Repeat), the
-//! default): pedals and wheels are held for long, so a guess is nearly always right (a whole race
-//! of three minutes at 120 ms and 5 % loss has some ten corrections, `tests/it/race.rs`), and to
-//! wait for them would take a car out of the present that all else here is for.
+//! Late inputs are repeated ([`Late::Repeat`](phaselock::game::Late::Repeat), the default): drivers
+//! hold pedals and wheels for long, so this is nearly always right (a race of three minutes at 120
+//! ms and 5 % loss has some ten corrections, `tests/it/race.rs`), and to wait would take a car out
+//! of the present.
 //!
-//! Nobody moves before green by a count of ticks in the car itself, which was set from the lights
-//! when it was put on the grid: both sides count it down in the one function that drives, and what
-//! is extrapolated does too.
+//! A count of ticks in the car itself, set from the lights on the grid, holds it until green. Both
+//! sides count it down in the one function that drives.
 //!
 //! *Invariants:* nobody moves before green; nobody is beyond the barriers; gates count in their
-//! order and direction only, and what that makes of [progress](track::Track::progress) never rises
-//! by more than was driven.
+//! order and direction only, and [progress](track::Track::progress) never rises by more than was
+//! driven.
 
 mod bot;
 pub mod contact;
@@ -29,7 +27,7 @@ pub mod track;
 
 use glam::Vec2;
 
-use crate::records::{owned, remove_where};
+use crate::records::{owned, owned_mut, remove_where, runs};
 use crate::rounds::{self, Lengths, Phase, Round, round};
 use phaselock::game::{
     Ahead, Coding, Entities, Game, Inputs, Kit, MispredictionCause, Relevance, Slot, Viewpoint,
@@ -41,7 +39,7 @@ use phaselock::time::Rates;
 
 pub use bot::Bot;
 use contact::collide;
-use drive::{GHOST_SECS, drive, extrapolate, put, ticks};
+use drive::{GHOST_SECS, drive, put, ticks};
 pub use entities::{Car, Command, Lights, Piece, Score};
 pub use score::Book;
 use track::Track;
@@ -52,15 +50,13 @@ pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 10.0 
 pub const COUNTDOWN_SECS: f32 = 4.0;
 /// Seconds that the others have when the first has finished.
 pub const GRACE_SECS: f32 = 30.0;
-/// Range in which a driver sees other cars, in metres; of those beyond, the score tells on the
-/// map. Arbitrary: more than a screen shows.
+/// Range in which a driver sees other cars, in metres; the map shows those beyond by their scores.
+/// Arbitrary: more than a screen shows.
 pub const REACH: f32 = 120.0;
-/// A car so near is computed ahead with the own one, in metres. What is compared is the own car of
-/// now and the other of the newest snapshot: at 150 ms and 40 m/s it has come 6 m nearer, or gone
-/// as far away.
+/// Range of co-prediction, in metres, from the own car of now to another of the newest snapshot: at
+/// 150 ms and 40 m/s that one has since come 6 m nearer, or gone as far away.
 pub const CO_PREDICTION_REACH: f32 = 14.0;
-/// Keys of a driver who is not heard of are held for so long, in ticks: a quarter of a second at
-/// 60 Hz. Then the car coasts.
+/// Ticks for which late inputs repeat the last one: 0.25 s at 60 Hz. Then the car coasts.
 const REPEATED: u64 = 15;
 
 /// The rules.
@@ -87,65 +83,61 @@ impl Race {
         Self { track: Track::get(), rates }
     }
 
-    /// Everybody to the grid: who was last in the race before starts first, and newcomers behind.
+    /// Puts all cars on the grid: the last of the race before first, newcomers behind.
     fn line_up(&self, world: &mut World<Self>) {
         let World { tick, entities, memory, .. } = world;
         let hold = ticks(self.rates, COUNTDOWN_SECS);
         for (_, _, lights) in entities.records_mut::<Lights>() {
             lights.green = tick.plus(u64::from(hold));
         }
-        let cars: Vec<_> =
-            entities.records::<Car>().filter_map(|slot| Some((slot.id, slot.owner?))).collect();
-        let players: Vec<_> = cars.iter().map(|(_, owner)| *owner).collect();
+        let players: Vec<_> = entities.records::<Car>().filter_map(|slot| slot.owner).collect();
         let order = memory.line_up(&players);
         for (slot, player) in order.iter().enumerate() {
-            let Some((id, _)) = cars.iter().find(|(_, owner)| owner == player) else { continue };
-            let Some(car) = entities.record_mut::<Car>(*id) else { continue };
+            let Some(car) = owned_mut::<Car, _>(entities, *player) else { continue };
             self.put_in_slot(car, slot, order.len());
             (car.hold, car.ghost) = (hold, 0);
             memory.enter(*player, self.track.progress(car.gates, car.position()));
         }
-        Self::tell_gates(entities, Score::default());
+        Self::tell_gates(entities, Some(Score::default()));
     }
 
-    /// States how far everybody is, in otherwise new scores or in those that there are.
-    fn tell_gates(entities: &mut Entities<Piece>, fresh: impl Into<Option<Score>>) {
-        let fresh = fresh.into();
-        let gates: Vec<_> = entities
-            .records::<Car>()
-            .filter_map(|slot| Some((slot.owner?, slot.entity.gates)))
-            .collect();
+    /// Writes the gates that everybody has passed into fresh scores, or into the present ones.
+    fn tell_gates(entities: &mut Entities<Piece>, fresh: Option<Score>) {
+        let cars: Vec<_> = entities.records::<Car>().collect();
         for (_, owner, score) in entities.records_mut::<Score>() {
-            let gates =
-                gates.iter().find(|(of, _)| Some(*of) == owner).map_or(0, |(_, gates)| *gates);
+            let gates = cars.iter().find(|car| car.owner == owner).map_or(0, |it| it.entity.gates);
             *score = Score { gates, ..fresh.unwrap_or(*score) };
         }
     }
 
-    /// See [`Coding::extrapolate`].
+    /// See [`Coding::extrapolate`]: the keys of `base` run first, then those of `steering` for as
+    /// long as they have been held. This is exact if keys changed once at most and nothing touched
+    /// the car.
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
         let (Piece::Car(base), Piece::Car(steering)) = (base, steering) else {
             return Some(*base);
         };
-        Some(extrapolate(self.track, self.rates, base, steering, ticks).into())
+        let mut car = *base;
+        for tick in 1..=ticks {
+            let keys = runs(base, steering, steering.held, tick, ticks).keys();
+            drive(self.track, self.rates, &mut car, &keys);
+            drive::snap(&mut car);
+        }
+        Some(car.into())
     }
 
     fn put_in_slot(&self, car: &mut Car, slot: usize, cars: usize) {
         let (station, beside) = self.track.slot(slot, cars);
-        put(
-            self.rates,
-            car,
-            self.track.position(station, beside),
-            self.track.sample(station).along,
-        );
+        let along = self.track.sample(station).along;
+        put(self.rates, car, self.track.position(station, beside), along);
         car.gates = self.track.gates_at(station);
     }
 
-    /// The race is over; cars may roll on. Gates are counted from where everybody is.
+    /// Ends the race: cars may roll on, and count gates from their positions.
     fn loosen(&self, entities: &mut Entities<Piece>) {
         for (_, _, car) in entities.records_mut::<Car>() {
             car.gates = self.track.gates_at(self.track.spot(car.position()).station);
-            // Who was done becomes solid again, wherever it is, and maybe within another.
+            // A finished car becomes solid again, maybe within another.
             car.ghost = car.ghost.max(ticks(self.rates, GHOST_SECS));
         }
         Self::tell_gates(entities, None);
@@ -170,7 +162,7 @@ impl Race {
         }
     }
 
-    /// One tick of all cars: each by its driver's command, then whoever touches.
+    /// One tick of all cars: each by its driver's command, then contacts.
     pub fn advance(
         &self,
         entities: &mut Entities<Piece>,
@@ -188,7 +180,7 @@ impl Race {
         collide(self.track, self.rates, &mut cars, &mut book.pairs);
     }
 
-    /// What the cars' moves of this tick were worth.
+    /// Counts the gates that cars passed in this tick, and their progress.
     fn count(&self, world: &mut World<Self>) {
         let World { tick, entities, memory, .. } = world;
         let playing = round(entities).phase() == Phase::Play;
@@ -199,8 +191,7 @@ impl Race {
         for (slot, (from, gates)) in moved.iter().zip(&before) {
             let (car, Some(owner)) = (&slot.entity, slot.owner) else { continue };
             if car.gates != *gates
-                && let Some((_, _, score)) =
-                    entities.records_mut::<Score>().find(|(_, of, _)| *of == Some(owner))
+                && let Some(score) = owned_mut::<Score, _>(entities, owner)
             {
                 score.gates = car.gates;
                 if playing {
@@ -229,7 +220,7 @@ impl Race {
                 }
             }
         }
-        // Four times a second: who drives side by side would swap places with every tick.
+        // Four times a second: cars side by side would swap places with every tick.
         if first || tick.0.is_multiple_of(u64::from(self.rates.tick_hz / 4).max(1)) {
             memory.rank(entities);
         }
@@ -242,10 +233,9 @@ impl Game for Race {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // Two who race side by side must see each other where they are now, or they touch where
-        // nobody is: `tests/it/race.rs` measures a metre and more between them in the past, and
-        // half a metre at most by this; `tests/it/presentation.rs` holds it to a quarter of the
-        // past's error.
+        // Two cars side by side must be shown where they are now, or they touch where nobody is:
+        // `tests/it/race.rs` measures a metre and more between them in the past, and half a metre
+        // at most by this; `tests/it/presentation.rs` holds it to a quarter of the past's error.
         presentation: |_| Choice::Projective,
         coding: Coding { extrapolate: Self::extrapolate, ..Coding::GENERAL },
     };
@@ -263,11 +253,11 @@ impl Game for Race {
     }
 
     fn join(&self, world: &mut World<Self>, player: PlayerId) {
-        // Behind all others, in a place where somebody may be driving by: as a ghost at first.
+        // Behind all others, as a ghost at first, since somebody may be driving by.
         let cars = world.entities.records::<Car>().count();
         let mut car = Car::default();
         self.put_in_slot(&mut car, cars, cars + 1);
-        // Lights of long ago may seem to be of the future.
+        // Very old lights may seem to be of the future.
         let lights = lights(&world.entities).ticks_left(world.tick);
         let most = ticks(self.rates, COUNTDOWN_SECS);
         car.hold = car.hold.max(u16::try_from(lights).ok().filter(|it| *it <= most).unwrap_or(0));
@@ -346,12 +336,7 @@ impl Game for Race {
         Some(Viewpoint { position, range: REACH })
     }
 
-    fn relevance(
-        &self,
-        _entities: &Entities<Piece>,
-        _player: PlayerId,
-        other: &Slot<Piece>,
-    ) -> Relevance {
+    fn relevance(&self, _: &Entities<Piece>, _: PlayerId, other: &Slot<Piece>) -> Relevance {
         // Cars move; scores come when there is room.
         match other.entity {
             Piece::Car(_) => Relevance::Matters(8),

@@ -1,4 +1,4 @@
-//! The nearest point of a closed line of points, found quickly.
+//! The nearest point of a closed line, by a grid of cells.
 
 use glam::Vec2;
 
@@ -15,7 +15,7 @@ pub(super) struct Near {
     min: Vec2,
     columns: usize,
     rows: usize,
-    /// Where each cell's list begins in `segments`, and at last where all end.
+    /// Start of each cell's list in `segments`, and the end of the last one.
     begins: Vec<u32>,
     segments: Vec<u16>,
 }
@@ -49,8 +49,7 @@ impl Near {
         near
     }
 
-    /// The point of a segment that is nearest to a place, and which part of the way it is along
-    /// it.
+    /// The point of a segment that is nearest to a position, behind its part of the segment.
     fn on(&self, segment: usize, position: Vec2) -> (f32, Vec2) {
         let (a, b) = (self.points[segment], self.points[(segment + 1) % self.points.len()]);
         let way = b - a;
@@ -58,7 +57,7 @@ impl Near {
         (part, a + way * part)
     }
 
-    /// The segment that is nearest to a place, the part of the way along it, and the point.
+    /// The segment that is nearest to a position, the part of the way along it, and the point.
     pub(super) fn nearest(&self, position: Vec2) -> (usize, f32, Vec2) {
         let cell = ((position - self.min) / CELL).floor();
         let (column, row) = (cell.x as usize, cell.y as usize);
@@ -94,17 +93,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cells_find_what_looking_at_everything_finds(x in -120.0_f32..120.0, y in -80.0_f32..80.0) {
+        fn cells_find_what_looking_at_everything_finds(
+            x in -120.0_f32..120.0, y in -80.0_f32..80.0,
+        ) {
             let near = Near::new(&ring());
             let position = Vec2::new(x, y);
-            let all = (0..60).map(|n| near.on(n, position).1.distance(position)).fold(f32::MAX, f32::min);
+            let distance = |n| near.on(n, position).1.distance(position);
+            let all = (0..60).map(distance).fold(f32::MAX, f32::min);
             let found = near.nearest(position).2.distance(position);
             prop_assert!((found - all).abs() < 1e-4, "{} and {}", found, all);
         }
     }
 
     #[test]
-    fn no_place_at_all_is_near_something() {
+    fn positions_without_numbers_have_a_nearest_point() {
         let near = Near::new(&ring());
         for position in [Vec2::NAN, Vec2::splat(f32::INFINITY), Vec2::splat(-1e30)] {
             assert!(near.nearest(position).2.is_finite());

@@ -6,18 +6,19 @@ use glam::Vec2;
 
 use super::entities::{Car, Piece, Score};
 use super::track::{GATES, lap_of};
+use crate::records::owned_mut;
 use phaselock::game::Entities;
 use phaselock::ids::PlayerId;
 
 /// The server's notes on a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Entry {
-    /// How far it has come, in metres: see [`Track::progress`](super::track::Track::progress). It
-    /// never falls within a race.
+    /// Progress in metres, which never falls within a race: see
+    /// [`Track::progress`](super::track::Track::progress).
     pub progress: f32,
-    /// When it last passed the line, in seconds after green.
+    /// Last time at the line, in seconds after green.
     line: f32,
-    /// Its place in the race before; 0 if it was not in it.
+    /// Place in the race before; 0 if it was not in it.
     before: u16,
 }
 
@@ -40,7 +41,7 @@ impl Book {
         self.entries.get(&player)
     }
 
-    /// The order of the grid: the last of the race before first, and then who was not in it.
+    /// Order of the grid: the last of the race before first, newcomers behind.
     pub(super) fn line_up(&self, players: &[PlayerId]) -> Vec<PlayerId> {
         let before = |player: &PlayerId| self.entries.get(player).map_or(0, |entry| entry.before);
         let mut order = players.to_vec();
@@ -82,20 +83,18 @@ impl Book {
         }
     }
 
-    /// States everybody's place: those who have finished by their times, then by how far they are.
+    /// Writes everybody's place: the finished by their times, the others by their progress.
     pub(super) fn rank(&self, entities: &mut Entities<Piece>) {
         let progress = |player| self.entries.get(&player).map_or(0.0, |entry| entry.progress);
-        let mut order: Vec<_> = entities
-            .records::<Score>()
-            .filter_map(|slot| {
-                let player = slot.owner?;
-                let time = if slot.entity.time == 0 { u16::MAX } else { slot.entity.time };
-                Some((time, -progress(player), player, slot.id))
-            })
-            .collect();
-        order.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-        for ((_, _, _, id), place) in order.iter().zip(1_u16..) {
-            if let Some(score) = entities.record_mut::<Score>(*id) {
+        let scores = entities.records::<Score>();
+        let mut order: Vec<_> = scores.filter_map(|it| Some((it.entity.time, it.owner?))).collect();
+        order.sort_by(|(a_time, a), (b_time, b)| {
+            // A time of 0 is no time, and comes last.
+            let by_time = a_time.wrapping_sub(1).cmp(&b_time.wrapping_sub(1));
+            by_time.then(progress(*b).total_cmp(&progress(*a))).then(a.cmp(b))
+        });
+        for ((_, player), place) in order.into_iter().zip(1..) {
+            if let Some(score) = owned_mut::<Score, _>(entities, player) {
                 score.place = place;
             }
         }

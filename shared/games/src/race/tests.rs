@@ -317,10 +317,12 @@ proptest! {
         let track = game.track;
         // Somewhere on the track, at some speed, to begin with.
         for (_, _, car) in world.entities.records_mut::<Car>() {
-            let position = track.position(random.range(0.0, track.length), random.range(-12.0, 12.0));
+            let station = random.range(0.0, track.length);
+            let position = track.position(station, random.range(-12.0, 12.0));
             put(rates, car, position, phaselock::physics::direction(random.unit()));
             (car.hold, car.gates) = (0, track.gates_at(track.spot(position).station));
-            let velocity = phaselock::physics::direction(random.unit()) * random.range(0.0, SPEED_MAX);
+            let along = phaselock::physics::direction(random.unit());
+            let velocity = along * random.range(0.0, SPEED_MAX);
             (car.vx, car.vy) = velocity.into();
         }
         world.snap();
@@ -349,9 +351,11 @@ proptest! {
                     prop_assert!(car.gates >= was.gates && car.gates <= was.gates + 2);
                     prop_assert!(car.gates <= FINISH && car.lap() <= LAPS + 1);
                     let rise = progress - entries[n];
-                    let drove = if car.puts == was.puts { car.position().distance(was.position()) } else { 0.0 };
+                    let way = car.position().distance(was.position());
+                    let drove = if car.puts == was.puts { way } else { 0.0 };
                     prop_assert!(rise >= 0.0, "it fell by {}", -rise);
-                    prop_assert!(rise <= drove + 2e-3, "{} m for {} m, tick {}", rise, drove, tick_number);
+                    let what = format!("{rise} m for {drove} m, tick {tick_number}");
+                    prop_assert!(rise <= drove + 2e-3, "{}", what);
                 }
                 entries[n] = progress;
             }
@@ -362,7 +366,7 @@ proptest! {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_extrapolated_unless_they_change_their_minds_twice_or_touch() {
+fn others_are_extrapolated_unless_they_change_keys_twice_or_touch() {
     let mut past: std::collections::VecDeque<Vec<Car>> = std::collections::VecDeque::new();
     let (mut all, mut true_ones, back) = (0_u32, 0_u32, 6);
     play(8, 21, 60, |game, world| {
@@ -373,7 +377,8 @@ fn what_others_do_is_extrapolated_unless_they_change_their_minds_twice_or_touch(
         }
         for n in 0..past[0].len() {
             let (base, now) = (&past[back][n], &past[0][n]);
-            let told = extrapolate(game.track, Rates::DEFAULT, base, now, back as u64);
+            let told = game.extrapolate(&(*base).into(), &(*now).into(), back as u64);
+            let Some(Piece::Car(told)) = told else { panic!("a car stays a car") };
             let moved =
                 |car: &Car| (car.x, car.y, car.vx, car.vy, car.heading, car.gates, car.hold);
             let comes_true = moved(&told) == moved(now);

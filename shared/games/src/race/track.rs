@@ -1,6 +1,6 @@
-//! The circuit: its middle line, what the ground is, the gates that count, and where cars start.
+//! The circuit: its middle line, its ground, its gates, and its grid.
 //!
-//! Every width is measured from the middle line. All of it is made of additions, multiplications,
+//! Widths are measured from the middle line. Everything is made of additions, multiplications,
 //! divisions and square roots, so every machine has the same track to the bit.
 
 use std::sync::LazyLock;
@@ -14,9 +14,9 @@ use super::near::Near;
 pub const HALF_WIDTH: f32 = 6.5;
 /// Width of the kerbs in bends, in metres.
 pub const KERB: f32 = 1.2;
-/// From the middle line to the barriers, in metres: nobody's hull gets beyond.
+/// Distance from the middle line to the barriers, in metres: no hull gets beyond.
 pub const BARRIER: f32 = 15.0;
-/// A bend is one with kerbs from this curvature on, in 1/m. Arbitrary: a radius of 70 m.
+/// Least curvature of a bend with kerbs, in 1/m. Arbitrary: a radius of 70 m.
 pub const BEND: f32 = 1.0 / 70.0;
 /// Gates around the track.
 pub const GATES: u16 = 32;
@@ -28,8 +28,7 @@ pub const FINISH: u16 = (LAPS + 1) * GATES + 1;
 /// Metres between two points of the middle line, about.
 const SPACING: f32 = 2.0;
 
-/// Points that the middle line leads through, in metres right of and below the middle of the
-/// world.
+/// Points of the middle line, in metres right of and below the middle of the world.
 const POINTS: [(f32, f32); 27] = [
     (-51.5, -82.5),
     (0.0, -82.5),
@@ -63,16 +62,15 @@ const POINTS: [(f32, f32); 27] = [
 /// A point of the middle line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Where it is.
+    /// Its position.
     pub at: Vec2,
-    /// The way to go: a unit vector.
+    /// Unit vector of the direction of travel.
     pub along: Vec2,
-    /// How much it turns there, in 1/m; positive to the right.
+    /// Curvature in 1/m; positive to the right.
     pub curvature: f32,
-    /// How far to the right of it the racing line is, in metres.
+    /// Distance of the racing line to the right of it, in metres.
     pub line: f32,
-    /// How fast the racing line can be driven there by somebody who brakes in time, in metres a
-    /// second.
+    /// Greatest speed on the racing line for a driver who brakes in time, in metres a second.
     pub pace: f32,
 }
 
@@ -81,10 +79,10 @@ pub struct Sample {
 pub struct Gate {
     /// Its middle.
     pub at: Vec2,
-    /// The way to pass it: a unit vector.
+    /// Unit vector of the direction of travel.
     pub along: Vec2,
-    /// Metres that it reaches to the left and to the right: to the barriers, or nearly to where
-    /// gates of a tight bend would meet.
+    /// Reach to the left and to the right in metres: to the barriers, or less where gates of a
+    /// tight bend would meet.
     pub reach: [f32; 2],
     /// Metres from the line along the middle of the track.
     pub station: f32,
@@ -92,7 +90,7 @@ pub struct Gate {
     pub to_next: f32,
 }
 
-/// A place as the track sees it.
+/// A position relative to the track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spot {
     /// Metres from the line along the middle of the track: 0 up to its length.
@@ -101,7 +99,7 @@ pub struct Spot {
     pub beside: f32,
     /// The nearest point of the middle line.
     pub at: Vec2,
-    /// The way to go there.
+    /// Unit vector of the direction of travel there.
     pub along: Vec2,
     /// Curvature of the track there, in 1/m; positive to the right.
     pub curvature: f32,
@@ -134,8 +132,8 @@ pub struct Track {
     near: Near,
 }
 
-/// A point of the closed Catmull-Rom spline through [`POINTS`]: `t` is 0 to 1 of the way from
-/// `from`.
+/// A point of the closed Catmull-Rom spline through [`POINTS`]; `t` is the part of the way from
+/// point `from` to the next.
 fn spline(from: usize, t: f32) -> Vec2 {
     let point = |by: usize| Vec2::from(POINTS[(from + POINTS.len() - 1 + by) % POINTS.len()]);
     let [a, b, c, d] = [0, 1, 2, 3].map(point);
@@ -147,7 +145,7 @@ fn spline(from: usize, t: f32) -> Vec2 {
         * 0.5
 }
 
-/// The spline in even steps, and how long a step is.
+/// Points of the spline in even steps, and the length of a step.
 fn even_points() -> (Vec<Vec2>, f32) {
     const FINE: usize = 64;
     let fine: Vec<Vec2> = (0..POINTS.len() * FINE)
@@ -173,7 +171,7 @@ fn even_points() -> (Vec<Vec2>, f32) {
 }
 
 impl Track {
-    /// The one circuit that there is.
+    /// The only circuit.
     pub fn get() -> &'static Self {
         static TRACK: LazyLock<Track> = LazyLock::new(Track::new);
         &TRACK
@@ -217,7 +215,7 @@ impl Track {
         track
     }
 
-    /// A place as the track sees it: by the nearest point of the middle line.
+    /// A position relative to the track, by the nearest point of the middle line.
     pub fn spot(&self, position: Vec2) -> Spot {
         let (segment, part, at) = self.near.nearest(position);
         let [a, b] = [segment, segment + 1].map(|n| &self.samples[n % self.samples.len()]);
@@ -230,13 +228,13 @@ impl Track {
         Spot { station, beside, at, along, curvature }
     }
 
-    /// The nearest sample to a station of whatever lap.
+    /// The nearest sample to a station of any lap.
     pub fn sample(&self, station: f32) -> &Sample {
         let n = (station.rem_euclid(self.length) / self.spacing).round() as usize;
         &self.samples[n % self.samples.len()]
     }
 
-    /// The place at a station of whatever lap, so far to the right of the middle.
+    /// The position at a station of any lap, so many metres right of the middle.
     pub fn position(&self, station: f32, beside: f32) -> Vec2 {
         let at = station.rem_euclid(self.length) / self.spacing;
         let (n, part) = (at as usize, at.fract());
@@ -244,13 +242,13 @@ impl Track {
         a.at.lerp(b.at, part) + a.along.lerp(b.along, part).normalize_or(a.along).perp() * beside
     }
 
-    /// How far it is from one station to another, the shorter way around: negative backwards.
+    /// Metres from one station to another, the shorter way around: negative backwards.
     pub fn ahead(&self, from: f32, to: f32) -> f32 {
         let way = (to - from).rem_euclid(self.length);
         if way > self.length / 2.0 { way - self.length } else { way }
     }
 
-    /// Kind of ground there.
+    /// Kind of ground at a spot.
     pub fn ground(&self, spot: &Spot) -> Ground {
         let beside = spot.beside.abs();
         if beside <= HALF_WIDTH {
@@ -262,7 +260,7 @@ impl Track {
         }
     }
 
-    /// The gate to pass next for one who has passed so many.
+    /// The next gate after so many passed ones.
     pub fn next_gate(&self, passed: u16) -> &Gate {
         &self.gates[usize::from(passed % GATES)]
     }
@@ -272,17 +270,15 @@ impl Track {
         self.next_gate(passed + GATES - 1)
     }
 
-    /// How many gates count as passed for one who comes to a station, in the round before the
-    /// first lap.
+    /// Number of gates that count as passed at a station, in the round before the first lap.
     pub fn gates_at(&self, station: f32) -> u16 {
         let gap = self.length / f32::from(GATES);
         1 + (station.rem_euclid(self.length) / gap) as u16 % GATES
     }
 
-    /// How far a place is on the way, for one who has passed so many gates, in metres of the
-    /// shortest way from gate to gate. It is continuous where gates are passed, and rises by no
-    /// more than anybody moves: the distance to the next gate falls no faster than that, and is no
-    /// less than [`Gate::to_next`] at the gate before.
+    /// Progress of a car that has passed so many gates, in metres of the shortest way from gate to
+    /// gate. It is continuous at gates and rises by no more than the car moves: the distance to the
+    /// next gate falls no faster, and is at least [`Gate::to_next`] at the gate before.
     pub fn progress(&self, passed: u16, position: Vec2) -> f32 {
         let last = self.last_gate(passed);
         let gates = usize::from(GATES);
@@ -292,9 +288,8 @@ impl Track {
         before + (last.to_next - left).clamp(0.0, last.to_next)
     }
 
-    /// Where the car in a slot of the grid stands, of so many cars: its station, and metres to the
-    /// right of the middle. Up to 32 are in two staggered columns, more in rows of four; as many
-    /// as there are seats have a place.
+    /// Station of a slot of the grid of so many cars, and metres to the right of the middle. Up to
+    /// 32 cars stand in two staggered columns, more in rows of four; all seats of a room fit.
     pub fn slot(&self, slot: usize, cars: usize) -> (f32, f32) {
         let (behind, beside) = if cars <= 32 {
             (4.0 + 5.0 * slot as f32, if slot.is_multiple_of(2) { -3.0 } else { 3.0 })
@@ -306,8 +301,7 @@ impl Track {
     }
 }
 
-/// The lap that somebody is in who has passed so many gates: 0 before the line, [`LAPS`] + 1 after
-/// the last.
+/// The lap after so many passed gates: 0 before the line, [`LAPS`] + 1 after the last.
 pub fn lap_of(passed: u16) -> u16 {
     passed.saturating_sub(1) / GATES
 }
@@ -318,7 +312,7 @@ fn gates(samples: &[Sample], spacing: f32) -> Vec<Gate> {
     let mut gates: Vec<Gate> = (0..usize::from(GATES))
         .map(|n| {
             let sample = samples[n * gap];
-            // As tight as it gets between the neighbours.
+            // The tightest curve between its neighbours.
             let near =
                 (0..2 * gap).map(|by| samples[(n * gap + count - gap + by) % count].curvature);
             let reach = [-1.0, 1.0].map(|side: f32| {
@@ -359,8 +353,8 @@ impl Gate {
         position.distance(self.at + right * beside)
     }
 
-    /// True if a straight way passes it forwards. Who ends on it has passed it, who begins there
-    /// has not.
+    /// True if a straight way passes it forwards. A way that ends on it passes it, one that begins
+    /// there does not.
     pub fn is_passed(&self, from: Vec2, to: Vec2) -> bool {
         let (before, after) = (self.beyond(from), self.beyond(to));
         if before >= 0.0 || after < 0.0 {

@@ -9,8 +9,7 @@ use phaselock::physics::Aabb;
 /// Half of the arena's inside, in metres.
 pub const HALF: Vec2 = Vec2::new(24.0, 15.0);
 
-/// The map: walls, places to come into the world, points for bots to walk between, and where
-/// things are at the start of a round.
+/// The map: walls, starts, points for bots to walk between, and things at the start of a round.
 #[derive(Clone, Debug)]
 pub struct Arena {
     /// The four outer walls first, then what stands inside.
@@ -29,7 +28,7 @@ pub struct Arena {
 pub const BORDER: f32 = 2.0;
 
 impl Arena {
-    /// The one arena there is: a court in the middle, cover in the corners, lanes along the sides.
+    /// The only arena: a court in the middle, cover in the corners, lanes along the sides.
     pub fn new() -> Self {
         let outer = HALF + BORDER;
         let middle = HALF + BORDER / 2.0;
@@ -51,14 +50,8 @@ impl Arena {
             ((8.0, 11.5), (1.0, 1.0)),
             ((20.5, 11.5), (0.75, 0.75)),
         ];
-        for ((x, y), (half_x, half_y)) in quarter {
-            for (sign_x, sign_y) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
-                let at = Vec2::new(x * sign_x, y * sign_y);
-                let wall = Aabb::centred(at, Vec2::new(half_x, half_y));
-                if !walls.contains(&wall) {
-                    walls.push(wall);
-                }
-            }
+        for ((x, y), half) in quarter {
+            walls.extend(quarters(x, y).map(|at| Aabb::centred(at, half.into())));
         }
         let clear =
             |point: &Vec2| walls.iter().all(|wall| wall.nearest(*point).distance(*point) > 0.8);
@@ -128,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_room_to_start_and_the_map_fits_its_fields() {
+    fn the_map_has_room_to_start_and_fits_its_fields() {
         let arena = Arena::new();
         assert!(arena.spawns.len() >= 32, "{}", arena.spawns.len());
         assert!(arena.waypoints.len() > 100);

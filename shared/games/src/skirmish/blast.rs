@@ -1,4 +1,4 @@
-//! Blasts: splash that walls shield from, knock-back, and chains of it.
+//! Blasts: splash damage that walls shield from, knock-back, and chain reactions.
 
 use glam::Vec2;
 
@@ -13,27 +13,27 @@ use phaselock::time::Rates;
 
 /// Range of a blast, in metres.
 pub const BLAST_REACH: f32 = 3.2;
-/// What it takes from who stands right there: not all of a fresh player's health.
+/// Damage at its middle: less than a fresh player's health.
 const DAMAGE: f32 = 85.0;
-/// The speed that it gives to who stands right there, in metres a second.
+/// Speed that it gives at its middle, in metres a second.
 const KNOCK: f32 = 11.0;
-/// What a blast of one's own takes of oneself, as a part.
+/// Share of the damage to the player whose blast it is.
 const OWN_PART: f32 = 0.5;
 /// Blasts in a tick; more wait for the next one.
 pub(super) const BLASTS_MAX: usize = 16;
-/// Seconds from a blast to that of a barrel which it reached. Arbitrary: one sees a chain run.
+/// Seconds from a blast to that of a barrel in its reach. Arbitrary: a chain can be seen to run.
 const CHAIN_SECS: f32 = 0.12;
 
-/// Something goes off.
+/// An explosion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blast {
     pub(super) at: Vec2,
-    /// Whose doing it is.
+    /// The player who caused it.
     pub(super) by: Option<PlayerId>,
     pub(super) means: Means,
 }
 
-/// Somebody who is hurt.
+/// Damage to a player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hurt {
     pub(super) victim: EntityId,
@@ -42,8 +42,8 @@ pub(super) struct Hurt {
     pub(super) damage: u8,
 }
 
-/// How hard a blast hits something, 0 to 1: evenly less from its middle to its reach. A wall in
-/// between shields from it, and by half if there is one before the middle and none before a flank.
+/// Force of a blast on something, 0 to 1: falls evenly from its middle to its reach. A wall in
+/// between stops it; a wall that leaves a flank free halves it.
 fn force(at: Vec2, position: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
     let half = shape.half().min_element();
     let far = (position.distance(at) - half).max(0.0);
@@ -61,12 +61,12 @@ fn force(at: Vec2, position: Vec2, shape: Shape, walls: &[Aabb]) -> f32 {
     (1.0 - far / BLAST_REACH) * shield
 }
 
-/// The way that a blast throws something: away from it.
+/// Direction in which a blast throws something.
 fn away(at: Vec2, position: Vec2) -> Vec2 {
     (position - at).try_normalize().unwrap_or(Vec2::X)
 }
 
-/// Throws about what a blast reaches, of what `moves`; notes in `hurts` who is hurt by it.
+/// Throws about everything in reach of a blast that `moves` picks; hands damage to `hurts`.
 pub(super) fn throw_about(
     blast: &Blast,
     walls: &[Aabb],
@@ -105,8 +105,8 @@ fn knock(player: &mut Player, by: Vec2) {
     (player.vx, player.vy) = velocity.into();
 }
 
-/// Sets off what a blast reaches: barrels burn for a moment, mines go off at once, and are noted
-/// in `more`.
+/// Sets off barrels in reach of a blast, which burn for a moment, and mines, whose blasts go to
+/// `more`.
 pub(super) fn chain(
     blast: &Blast,
     rates: Rates,
@@ -121,7 +121,7 @@ pub(super) fn chain(
             Piece::Prop(prop) if waits(prop) && reached(prop.position(), prop.shape()) => {
                 prop.fuse = (CHAIN_SECS * rates.tick_hz as f32).ceil() as u8;
                 let by = blast.by.map_or(0, |by| by.0.saturating_add(1));
-                // A barrel in somebody's hands is known by whose they are.
+                // A carried barrel stays its bearer's.
                 prop.by = if prop.held { prop.by } else { by };
             }
             Piece::Mine(mine)

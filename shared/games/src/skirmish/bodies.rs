@@ -1,13 +1,13 @@
-//! Circles and boxes that meet: what is in the way of whom, and by how much.
+//! Circles and boxes: overlaps, sliding along walls, and sweeps.
 
 use glam::Vec2;
 
 use phaselock::physics::Aabb;
 
-/// The outline of something about its middle.
+/// An outline about a middle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// A circle of a radius.
+    /// A circle, by its radius.
     Circle(f32),
     /// A box with sides along the axes, by half of its size.
     Box(Vec2),
@@ -23,8 +23,8 @@ impl Shape {
     }
 }
 
-/// How two shapes overlap: the direction from the first to the second in which the way apart is
-/// shortest, and that way in metres. None if they do not.
+/// The overlap of two shapes: the direction from the first to the second in which the way apart is
+/// shortest, and that way in metres.
 pub(super) fn overlap(a: Vec2, of_a: Shape, b: Vec2, of_b: Shape) -> Option<(Vec2, f32)> {
     let to = b - a;
     let room = of_a.half() + of_b.half() - to.abs();
@@ -64,12 +64,11 @@ fn shorter_axis(to: Vec2, room: Vec2) -> (Vec2, f32) {
     }
 }
 
-/// The longest way that something is moved at once, in metres: less than half of the thinnest wall
-/// and of the smallest thing, so that nothing gets to the other side of anything.
+/// Longest step of a movement, in metres: less than half of the thinnest wall and of the smallest
+/// thing, so that nothing gets to the other side of anything.
 const STEP: f32 = 0.15;
 
-/// Moves something by a way, in steps, and lets it slide along the walls. Takes away the part of
-/// its velocity that a wall stops.
+/// Moves something by a way, in steps, and slides it along the walls, which stop its velocity.
 pub(super) fn shift(
     position: &mut Vec2,
     velocity: &mut Vec2,
@@ -80,7 +79,7 @@ pub(super) fn shift(
     let steps = (by.length() / STEP).ceil().clamp(1.0, 64.0);
     for _ in 0..steps as u32 {
         *position += by / steps;
-        // Out of one wall may be into its neighbour; there are no more than two about.
+        // Out of one wall may be into its neighbour; at most two are near.
         for _ in 0..2 {
             for wall in walls {
                 let half = wall.size() / 2.0;
@@ -94,9 +93,8 @@ pub(super) fn shift(
     }
 }
 
-/// How far a circle flies along a unit vector until it touches something, and the direction away
-/// from that: none if nothing is in the way within `most`. What it flies away from is not in its
-/// way.
+/// Metres that a circle flies along a unit vector until it touches something, and the direction
+/// away from that: none if nothing is in the way within `most`. It never meets what it flies from.
 pub(super) fn sweep(
     from: Vec2,
     radius: f32,
@@ -128,12 +126,11 @@ fn sweep_circle(from: Vec2, along: Vec2, middle: Vec2, radius: f32) -> Option<(f
     (along.dot(normal) < 0.0).then_some((far, normal))
 }
 
-/// The corners of a box that is grown by a circle's radius are taken as square, which is a little
-/// early.
+/// A box grown by a circle's radius keeps its corners, where the circle meets it a little early.
 fn sweep_box(from: Vec2, along: Vec2, middle: Vec2, half: Vec2) -> Option<(f32, Vec2)> {
     let to = from - middle;
     if to.abs().cmple(half).all() {
-        // Inside already, be it by rounding: out by the nearest side.
+        // Already inside, if only by rounding: out by the nearest side.
         let (normal, _) = shorter_axis(to, half - to.abs());
         return (along.dot(normal) < 0.0).then_some((0.0, normal));
     }
@@ -167,7 +164,7 @@ mod tests {
     const CRATE: Shape = Shape::Box(Vec2::splat(0.5));
 
     #[test]
-    fn what_overlaps_is_parted_the_shorter_way() {
+    fn overlapping_shapes_are_parted_the_shorter_way() {
         let ball = Shape::Circle(0.4);
         let met = overlap(Vec2::ZERO, ball, Vec2::new(0.8, 0.1), CRATE).expect("they touch");
         assert!(met.0 == Vec2::X && (met.1 - 0.1).abs() < 1e-6, "{met:?}");

@@ -22,17 +22,17 @@ use phaselock::time::Tick;
 pub struct Bot {
     aim: f32,
     goal: Option<Vec2>,
-    /// Seconds until it thinks about where to go again.
+    /// Seconds until it chooses a goal again.
     rethink_secs: f32,
-    /// Seconds for which it has seen the same target; it needs a moment before it shoots.
+    /// Seconds for which it has seen this target.
     seen_secs: f32,
     target: Option<PlayerId>,
-    /// Where it saw its target last, and how many seconds ago.
+    /// Last position of a target that it lost, and seconds since.
     lost: Option<(Vec2, f32)>,
     strafe: f32,
     /// Present error of its aim, in turns.
     sway: f32,
-    /// Present mood, 0 to 1: which weapon it prefers.
+    /// Present mood, 0 to 1, which weights weapons.
     mood: f32,
     /// The keys that it holds, and for how many seconds.
     keys: (i16, i16),
@@ -42,26 +42,24 @@ pub struct Bot {
     fire_secs: f32,
 }
 
-/// Its fingers do not change keys sooner than that, in seconds: about as long as people press a
-/// key at least. Arbitrary to a few hundredths.
+/// Seconds for which it holds a key at least, as people do. Arbitrary to a few hundredths.
 const PRESS_SECS: f32 = 0.12;
-/// Another target must be so much nearer than the present one to be taken instead.
+/// Distance of another target, over that of the present one, at which it changes.
 const TEMPTING: f32 = 0.7;
 /// Seconds from seeing somebody to shooting: a human's reaction time.
 const REACTION_SECS: f32 = 0.25;
 /// Greatest rate of turning, in turns a second.
 const TURN_RATE: f32 = 1.1;
-/// It shoots when its aim is this near to where it wants it, in turns.
+/// Error of its aim at which it shoots, in turns.
 const AIM_TOLERANCE: f32 = 0.02;
-/// Distances at which it likes rockets, in metres: out of the reach of its own splash, and near
-/// enough to hit.
+/// Distances at which it fires rockets, in metres: beyond their splash, and near enough to hit.
 const ROCKETS: std::ops::Range<f32> = 4.5..14.0;
-/// Distances at which it throws a grenade after somebody who went out of sight.
+/// Distances at which it throws a grenade after a target that went out of sight, in metres.
 const GRENADES: std::ops::Range<f32> = 3.5..10.0;
-/// Below this it would rather have health than a fight.
+/// Health below which it looks for more rather than for a fight.
 const LOW: u8 = 45;
 
-/// Its plan to do to somebody or something.
+/// A plan of an attack.
 #[derive(Clone, Copy)]
 struct Attack {
     aim: f32,
@@ -109,13 +107,11 @@ impl phaselock::game::Bot<Skirmish> for Bot {
                 (bot.target, bot.lost) = (Some(*who), Some((enemy.position(), 0.0)));
                 attack = Some(choose(bot, arena, seen, &own, enemy));
                 let to = (enemy.position() - here) / distance.max(0.01);
-                // Who is low runs for health; else keep a fighting distance and never stand still.
-                let closer = if *distance > 9.0 {
-                    0.8
-                } else if *distance < 4.5 {
-                    -0.8
-                } else {
-                    0.0
+                // With low health it runs for more; else it keeps a distance and never stands.
+                let closer = match *distance {
+                    far if far > 9.0 => 0.8,
+                    near if near < 4.5 => -0.8,
+                    _ => 0.0,
                 };
                 match bot.goal.filter(|_| own.health < LOW) {
                     Some(goal) => goal - here,
@@ -138,7 +134,7 @@ impl phaselock::game::Bot<Skirmish> for Bot {
         let most = TURN_RATE * secs;
         bot.aim = (bot.aim + turn_between(bot.aim, ideal).clamp(-most, most)).rem_euclid(1.0);
         let fire = attack.is_some_and(|attack| {
-            // Whoever shoots goes on for as long as the target is about there.
+            // It goes on shooting as long as the target is about there.
             let tolerance = if bot.fire { 4.0 * AIM_TOLERANCE } else { AIM_TOLERANCE };
             let ready = own.weapon() == attack.weapon && attack.safe;
             ready && turn_between(bot.aim, ideal).abs() < tolerance
@@ -152,14 +148,14 @@ impl phaselock::game::Bot<Skirmish> for Bot {
         press(bot, secs, wish, fire || lays);
         let (right, down) = bot.keys;
         let change = weapon != own.weapon() && own.ammunition(weapon) != Some(0);
-        // A rocket is not fired at what the rifle was meant for.
+        // It does not fire a rocket at a target of the rifle.
         let fire = bot.fire && (fire || own.weapon() == Weapon::Rifle || lays);
         let weapon = if change { weapon as u8 + 1 } else { 0 };
         Command { right, down, aim: bot.aim, fire, grab: false, weapon }
     }
 }
 
-/// The nearest of those in sight; rather the one that it is at already.
+/// The nearest target in sight; rather the present one.
 fn target(
     bot: &Bot,
     arena: &Arena,
@@ -174,7 +170,7 @@ fn target(
         let there = slot.entity.position();
         let distance = there.distance(here);
         let far = if bot.target == Some(who) { distance * TEMPTING } else { distance };
-        // Looking past the walls takes the longest by far; few are nearer than all before them.
+        // The look past the walls takes longest by far, so it comes last.
         let nearest = distance < RANGE && best.as_ref().is_none_or(|(least, _)| far < *least);
         if nearest && in_sight(here, there, &arena.walls) {
             best = Some((far, (distance, who, slot.entity)));
@@ -183,7 +179,7 @@ fn target(
     best.map(|(_, target)| target)
 }
 
-/// With what to go for somebody in sight, and where to aim.
+/// Weapon and aim for a target in sight.
 fn choose(
     bot: &Bot,
     arena: &Arena,
@@ -194,7 +190,7 @@ fn choose(
     let (here, there) = (own.position(), enemy.position());
     let distance = here.distance(there);
     let awake = bot.seen_secs > REACTION_SECS;
-    // A barrel beside it that is not beside oneself.
+    // A barrel near the target and not near itself.
     let barrel = seen.records::<Prop>().find(|slot| {
         let (prop, at) = (&slot.entity, slot.entity.position());
         let beside = at.distance(there) < 2.2 && at.distance(here) > BLAST_REACH + 0.6;
@@ -205,7 +201,7 @@ fn choose(
         return Attack { aim, weapon: Weapon::Rifle, safe: awake };
     }
     if own.rockets > 0 && ROCKETS.contains(&distance) && bot.mood < 0.6 {
-        // Where it will be when the rocket is there, as well as one can tell.
+        // About where the target will be when the rocket is there.
         let lead = enemy.velocity() * (distance / ROCKET_SPEED * 0.85);
         let aim = turns(there + lead - here) + bot.sway;
         let safe = awake && free_ahead(arena, seen, here, direction(aim)) > BLAST_REACH + 0.4;
@@ -214,7 +210,7 @@ fn choose(
     Attack { aim: turns(there - here) + bot.sway, weapon: Weapon::Rifle, safe: awake }
 }
 
-/// A grenade after somebody who went around a corner.
+/// A grenade after a target that went around a corner.
 fn lob(bot: &Bot, arena: &Arena, own: &Player) -> Option<Attack> {
     let (there, ago) = bot.lost?;
     let to = there - own.position();
@@ -232,7 +228,7 @@ fn free_ahead(arena: &Arena, seen: &Entities<Piece>, here: Vec2, along: Vec2) ->
     props.filter_map(|slot| ray_to_prop(here, along, &slot.entity)).fold(wall, f32::min)
 }
 
-/// Away from what is about to go off: others' rockets and grenades, mines, and barrels in a fight.
+/// The way from what is about to go off: shells, mines, and barrels in a fight.
 fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 {
     let mut away = Vec2::ZERO;
     let mut shun = |position: Vec2, reach: f32| {
@@ -246,7 +242,7 @@ fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 
         if shell.grenade {
             shun(shell.position(), BLAST_REACH + 0.5);
         } else if slot.owner != Some(me) {
-            // To the side that it is not on.
+            // To the side of its course.
             let along = shell.velocity().normalize_or_zero();
             let to = here - shell.position();
             let (on, miss) = (to.dot(along), to.dot(along.perp()));
@@ -267,7 +263,7 @@ fn flee(seen: &Entities<Piece>, me: PlayerId, here: Vec2, fights: bool) -> Vec2 
     away
 }
 
-/// Past what stands right ahead, rather than against it.
+/// Turns the way past a prop right ahead.
 fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
     let along = wish.normalize_or_zero();
     let ahead = seen
@@ -286,8 +282,8 @@ fn around(seen: &Entities<Piece>, here: Vec2, wish: Vec2) -> Vec2 {
     }
 }
 
-/// The nearest thing of use that can be walked to, as far as it is known to be there: health if
-/// that is low, else what is near.
+/// The nearest pickup of use that is not known to be taken, or a point on the way: health if that
+/// is low, else any that is near.
 fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
     let here = own.position();
     let taken = |at: Vec2| {
@@ -304,13 +300,13 @@ fn fetch(arena: &Arena, seen: &Entities<Piece>, own: &Player) -> Option<Vec2> {
     if walkable(arena, here, nearest) {
         return Some(nearest);
     }
-    // By way of the point in reach that is nearest to it.
+    // By the point in reach that is nearest to it.
     let points = arena.waypoints.iter().filter(|point| point.distance(here) > 2.0);
     let reached = points.filter(|point| walkable(arena, here, **point));
     reached.min_by(|a, b| a.distance(nearest).total_cmp(&b.distance(nearest))).copied()
 }
 
-/// True if it stands where a mine is of use: beside something that others come for.
+/// True if a mine is of use here: beside a pickup that others come for.
 fn guards(arena: &Arena, here: Vec2) -> bool {
     arena.goods.iter().any(|(_, at)| at.distance(here) < 0.9)
 }
@@ -327,11 +323,10 @@ fn press(bot: &mut Bot, secs: f32, wish: Vec2, fire: bool) {
     }
 }
 
-/// The keys that lead about nearest to a direction; those that are held stay so for a little
-/// longer, or fingers would twitch.
+/// The keys nearest to a direction; held keys stay a little longer, or they would twitch.
 fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
     let wish = wish.normalize_or_zero();
-    // Half of 45 degrees to either side of an axis goes straight, give or take 9 degrees.
+    // Within about 22 degrees of an axis it goes straight.
     let key = |along: f32, held: i16| {
         let towards = if along < 0.0 { -1 } else { 1 };
         let least = if held == towards { 0.23 } else { 0.52 };
@@ -340,7 +335,7 @@ fn keys(wish: Vec2, held: (i16, i16)) -> (i16, i16) {
     (key(wish.x, held.0), key(wish.y, held.1))
 }
 
-/// A point not too far that can be walked to in a straight line.
+/// A random point, not too far, that can be walked to in a straight line.
 fn wander(arena: &Arena, here: Vec2, random: &mut Random) -> Option<Vec2> {
     let mut near = arena
         .waypoints

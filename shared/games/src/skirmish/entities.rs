@@ -3,9 +3,9 @@
 use glam::Vec2;
 
 use super::weapons::{Means, Weapon};
-use crate::records::{motions, positions};
+use crate::records::{HELD, motions, positions};
 use crate::rounds::Round;
-use phaselock::fields::Field;
+use phaselock::fields::{Field, Holds};
 use phaselock::game::{Entities, Slot};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::physics::direction;
@@ -19,66 +19,62 @@ record! {
         pub right: i16 = Field::centred(2, 0),
         /// -1 up, 1 down.
         pub down: i16 = Field::centred(2, 0),
-        /// Where to aim, in turns from the x axis (right) towards the y axis (down).
+        /// Direction of the aim, in turns from the x axis (right) towards the y axis (down).
         pub aim: f32 = Field::angle(12),
         /// True if the trigger is held.
         pub fire: bool = Field::count(1),
-        /// True to lift what is at hand and carry it; to let go throws it.
+        /// True to lift a prop and carry it; to let go throws it.
         pub grab: bool = Field::count(1),
-        /// The weapon to take in hand: its number and 1; all else is the one that is there.
+        /// Number of the weapon to take in hand, plus 1; others keep the present one.
         pub weapon: u8 = Field::count(3),
     }
 }
 
-/// Places in metres: 4 mm fine, within 32 m.
-pub(super) const PLACE: Field = Field::centred(14, 8).snap_beyond(4.0);
+/// Positions in metres: 4 mm fine, within 32 m.
+pub(super) const POSITION: Field = Field::centred(14, 8).snap_beyond(4.0);
 /// Speeds in metres a second: 8 mm/s fine, below 16 m/s.
 pub(super) const PACE: Field = Field::centred(12, 7);
-/// The greatest speed that is given to anybody or anything but a rocket, in metres a second;
-/// within [`PACE`].
+/// Greatest speed of anything but a shell, in metres a second; within [`PACE`].
 pub(super) const PACE_MAX: f32 = 15.5;
-/// Places of what flies: a quarter of a millimetre fine, or rounding would bend its course.
+/// Positions of shells: a quarter of a millimetre fine, or rounding would bend their courses.
 const FLIGHT: Field = Field::centred(18, 12).snap_beyond(1.0);
 
 record! {
     /// A player.
     pub struct Player {
-        /// Which way it runs: as the command of the last tick that it lived through.
+        /// Its last command to run right.
         pub right: i16 = Field::centred(2, 0).steering(),
-        /// The same, down.
+        /// Its last command to run down.
         pub down: i16 = Field::centred(2, 0).steering(),
-        /// For how many ticks it has run this way; 63 and more are 63. One more a tick, at the
-        /// usual 60 a second. Predicted as well, but to be wrong about it alone is no
-        /// misprediction.
-        pub held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Ticks since these changed, up to 63.
+        pub held: u8 = HELD,
         /// True if it holds the trigger.
         pub fire: bool = Field::count(1).steering(),
-        /// For how many ticks it has held or left it; bounded likewise.
-        pub fire_held: u8 = Field::count(6).steering().drifting(60.0).server_only(),
+        /// Ticks since the trigger changed, up to 63.
+        pub fire_held: u8 = HELD,
         /// Metres right of the middle.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below the middle.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
-        /// Direction of the weapon in turns, as the others see it: a third of a degree fine. Shots
-        /// go where the command points, which is finer.
+        /// Direction of the weapon in turns, for others: shots follow the command, which is finer.
         pub aim: f32 = Field::angle(10).trending(),
-        /// 0 is dead.
+        /// Health; 0 is dead.
         pub health: u8 = Field::count(7).server_only(),
-        /// Shots of any weapon fired so far, modulo 256: when it changes, a shot is seen.
+        /// Shots of any weapon so far, modulo 256.
         pub shots: u8 = Field::count(8),
-        /// Ticks until the weapon can fire again. Who sees the shots can count it.
+        /// Ticks until the weapon can fire again, which others can count from its shots.
         pub cooldown: u8 = Field::count(7),
         /// Ticks until a dead player returns.
         pub respawn: u16 = Field::count(9).owner_only().server_only(),
-        /// Times the player came into the world, modulo 256.
+        /// Times that the player came into the world, modulo 256.
         pub spawns: u8 = Field::cut(8).server_only(),
-        /// Hits landed, modulo 16: when it changes, the shooter hears of it.
+        /// Hits that it landed, modulo 16.
         pub hits: u8 = Field::count(4).owner_only().server_only(),
-        /// The number of the weapon in hand, and 4 more while something is carried instead.
+        /// Number of the weapon in hand, plus 4 while a prop is carried instead.
         pub hands: u8 = Field::count(3),
         /// Rockets left.
         pub rockets: u8 = Field::count(4).owner_only().server_only(),
@@ -96,10 +92,9 @@ record! {
         pub frags: u16 = Field::count(12).server_only(),
         /// Times killed.
         pub deaths: u16 = Field::count(12).server_only(),
-        /// The last killer of the player: the seat plus 1; 0 before the first death, and where
-        /// nobody did.
+        /// Seat of the player's last killer, plus 1; 0 for nobody.
         pub killer: u16 = Field::count(16).server_only(),
-        /// The means by which the player was killed: see [`Score::means`].
+        /// Number of the means of that: see [`Score::means`].
         pub means: u8 = Field::count(3).server_only(),
     }
 }
@@ -119,9 +114,9 @@ record! {
         pub vy: f32 = Field::centred(13, 7),
         /// Ticks until a grenade goes off.
         pub fuse: u8 = Field::count(8),
-        /// Ticks since it burst, and 1; 0 while it flies.
+        /// Ticks since it burst, plus 1; 0 while it flies.
         pub burst: u8 = Field::count(6),
-        /// Which of its owner's shots it is.
+        /// Count of its owner's shots up to it.
         pub shot: u8 = Field::count(8),
     }
 }
@@ -130,14 +125,14 @@ record! {
     /// A mine of its owner's.
     pub struct Mine {
         /// Metres right of the middle.
-        pub x: f32 = PLACE,
+        pub x: f32 = POSITION,
         /// Metres below the middle.
-        pub y: f32 = PLACE,
-        /// When it was laid.
+        pub y: f32 = POSITION,
+        /// Tick at which it was laid.
         pub laid: Tick = Field::count(24),
-        /// Ticks since it burst, and 1; 0 while it lies there.
+        /// Ticks since it burst, plus 1; 0 while it lies there.
         pub burst: u8 = Field::count(6),
-        /// Which of its owner's shots it is.
+        /// Count of its owner's shots up to it.
         pub shot: u8 = Field::count(8),
     }
 }
@@ -148,26 +143,26 @@ record! {
         /// True if it is a barrel.
         pub barrel: bool = Field::count(1).server_only(),
         /// Metres right of the middle.
-        pub x: f32 = PLACE.moved_by("vx"),
+        pub x: f32 = POSITION.moved_by("vx"),
         /// Metres below the middle.
-        pub y: f32 = PLACE.moved_by("vy"),
+        pub y: f32 = POSITION.moved_by("vy"),
         /// Metres a second to the right.
         pub vx: f32 = PACE,
         /// Metres a second down.
         pub vy: f32 = PACE,
         /// True if somebody carries it.
         pub held: bool = Field::count(1),
-        /// The player who had it in hands last, or made it burn: the seat plus 1; 0 for nobody.
+        /// Seat of the last player to carry it or set it on fire, plus 1; 0 for nobody.
         pub by: u16 = Field::count(16).server_only(),
         /// Shots that a barrel has taken.
         pub wear: u8 = Field::count(2).server_only(),
         /// Ticks until a barrel that burns goes off.
         pub fuse: u8 = Field::count(5).server_only(),
-        /// True if it is gone until [`back`](Self::back): a barrel that went off.
+        /// True for a barrel that went off, until [`back`](Self::back).
         pub gone: bool = Field::count(1).server_only(),
-        /// When it comes back.
+        /// Tick at which it comes back.
         pub back: Tick = Field::count(24).server_only(),
-        /// Times it was put in its place, modulo 16.
+        /// Times that it was put at its start, modulo 16.
         pub puts: u8 = Field::cut(4).server_only(),
     }
 }
@@ -175,15 +170,15 @@ record! {
 record! {
     /// Something to be picked up by walking over it.
     pub struct Pickup {
-        /// What it is: see [`Pickup::goods`].
+        /// Number of its kind: see [`Pickup::goods`].
         pub sort: u8 = Field::count(2).server_only(),
         /// Metres right of the middle.
-        pub x: f32 = PLACE.server_only(),
+        pub x: f32 = POSITION.server_only(),
         /// Metres below the middle.
-        pub y: f32 = PLACE.server_only(),
+        pub y: f32 = POSITION.server_only(),
         /// True if it was taken and is not back.
         pub taken: bool = Field::count(1).server_only(),
-        /// When it comes back.
+        /// Tick at which it comes back.
         pub back: Tick = Field::count(24).server_only(),
     }
 }
@@ -193,7 +188,7 @@ entities! {
     pub enum Piece { Player, Score, Round, Shell, Mine, Prop, Pickup }
 }
 
-/// Kinds of things that lie about to be picked up.
+/// Kinds of pickups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goods {
     /// Some health.
@@ -212,15 +207,12 @@ impl Goods {
 }
 
 impl Piece {
-    /// The player that it is, if it is one.
+    /// The player, if it is one.
     pub fn player(&self) -> Option<&Player> {
-        match self {
-            Self::Player(player) => Some(player),
-            _ => None,
-        }
+        self.record()
     }
 
-    /// Where it is; scores and rounds are nowhere.
+    /// Its position; none for scores and rounds.
     pub fn position(&self) -> Option<Vec2> {
         match self {
             Self::Player(player) => Some(player.position()),
@@ -233,17 +225,17 @@ impl Piece {
     }
 }
 
-/// The players among all there is.
+/// All players.
 pub fn players(entities: &Entities<Piece>) -> impl Iterator<Item = Slot<Player>> + Clone {
     entities.records()
 }
 
-/// The scores among all there is, and whose they are.
+/// All scores, with their players.
 pub fn scores(entities: &Entities<Piece>) -> impl Iterator<Item = (PlayerId, Score)> {
     entities.records::<Score>().filter_map(|slot| Some((slot.owner?, slot.entity)))
 }
 
-/// The player of that name, if it is one.
+/// The player with an id.
 pub fn player(entities: &Entities<Piece>, id: EntityId) -> Option<Player> {
     entities.record(id).copied()
 }
@@ -264,7 +256,7 @@ impl Score {
 }
 
 impl Prop {
-    /// The player who had it in hands last, or made it burn.
+    /// The last player to carry it or set it on fire.
     pub fn last_by(&self) -> Option<PlayerId> {
         self.by.checked_sub(1).map(PlayerId)
     }
@@ -276,19 +268,19 @@ impl Prop {
 }
 
 impl Pickup {
-    /// What it is.
+    /// Its kind.
     pub fn goods(&self) -> Goods {
         Goods::ALL[usize::from(self.sort) % Goods::ALL.len()]
     }
 }
 
 impl Player {
-    /// Where its weapon points.
+    /// Unit vector of its weapon.
     pub fn facing(&self) -> Vec2 {
         direction(self.aim)
     }
 
-    /// Its commands as long as it holds its keys and aims where it does.
+    /// Its last commands.
     pub fn keys(&self) -> Command {
         Command {
             right: self.right,
@@ -315,12 +307,12 @@ impl Player {
         self.hands = (self.hands & 4) | weapon as u8;
     }
 
-    /// Takes something in hand, or lets it go.
+    /// Starts or stops to carry a prop.
     pub(super) fn carry(&mut self, carrying: bool) {
         self.hands = (self.hands & 3) | if carrying { 4 } else { 0 };
     }
 
-    /// Shots left of a weapon; none for the rifle, which has no end of them.
+    /// Shots left of a weapon; none for the rifle, which never runs out.
     pub fn ammunition(&self, weapon: Weapon) -> Option<u8> {
         match weapon {
             Weapon::Rifle => None,

@@ -7,30 +7,27 @@ use super::bodies::{Shape, sweep};
 use super::entities::{Player, Shell};
 use super::movement::RADIUS;
 use phaselock::fields::Record;
-use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::Rates;
 
 /// Radius of either, in metres.
 pub const SHELL_RADIUS: f32 = 0.12;
-/// A rocket's speed in metres a second: three times a runner's, so that it can be dodged from 8 m
-/// away.
+/// A rocket's speed in metres a second: three runners', so that it can be dodged from 8 m away.
 pub const ROCKET_SPEED: f32 = 20.0;
-/// A grenade's when it is thrown.
+/// A grenade's speed when it is thrown, in metres a second.
 const GRENADE_SPEED: f32 = 15.0;
-/// Drag of a grenade: by this part of its speed in a second.
+/// Drag of a grenade, as a share of its speed in a second.
 const GRENADE_DRAG: f32 = 1.1;
-/// What is left of its speed into a wall when it bounces.
+/// Share of its speed into a wall that it keeps when it bounces.
 const BOUNCE: f32 = 0.55;
-/// Bounces in a tick; what is left of its way after that is lost.
+/// Bounces in a tick; the rest of its way is lost.
 const BOUNCES_MAX: u32 = 4;
 /// Seconds from the throw of a grenade to when it goes off.
 pub const FUSE_SECS: f32 = 1.6;
-/// Seconds for which something that burst stays where it did, for all to hear of it.
+/// Seconds for which a burst shell stays, so that everybody is told of it.
 const BURST_SECS: f32 = 0.4;
 
-/// How something just fired begins: in its player's middle, where it is free; it leaves the muzzle
-/// in its first tick.
+/// A shell that a player has just fired. It begins in the player's middle, where there is no wall.
 pub(super) fn launch(rates: Rates, player: &Player, grenade: bool) -> Shell {
     let speed = if grenade { GRENADE_SPEED } else { ROCKET_SPEED };
     let velocity = player.facing() * speed;
@@ -47,14 +44,13 @@ pub(super) fn launch(rates: Rates, player: &Player, grenade: bool) -> Shell {
     }
 }
 
-/// For how many ticks something that burst stays.
+/// Ticks for which a burst shell stays.
 pub(super) fn burst_ticks(rates: Rates) -> u8 {
     (BURST_SECS * rates.tick_hz as f32) as u8
 }
 
-/// One tick of a flight among walls and what else there is. A rocket bursts at the first thing in
-/// its way, a grenade bounces off it, unless it is somebody: `bodies` are those whom it would hit.
-/// Returns whether it bursts in this tick.
+/// One tick of a flight among walls and props. A rocket bursts at the first thing in its way, and a
+/// grenade bounces off it; both burst at `bodies`. Returns true if it bursts in this tick.
 pub(super) fn fly(
     shell: &mut Shell,
     rates: Rates,
@@ -83,7 +79,7 @@ pub(super) fn fly(
     let mut left = velocity.length() * secs;
     for _ in 0..BOUNCES_MAX {
         let speed = velocity.length();
-        // Below the grid's fineness nothing goes on.
+        // Below the grid's step nothing moves on.
         if left <= 0.0 || speed < 0.01 {
             break;
         }
@@ -113,10 +109,10 @@ pub(super) fn fly(
     bursts
 }
 
-/// State of it after `ticks`, unless something but a wall comes in its way.
+/// State of a shell after `ticks`, unless something but a wall comes in its way.
 pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Shell, ticks: u64) -> Shell {
     let mut shell = *base;
-    for _ in 0..ticks.min(EXTRAPOLATION_TICKS_MAX) {
+    for _ in 0..ticks {
         fly(&mut shell, rates, &arena.walls, std::iter::empty(), std::iter::empty());
         shell = shell.snapped();
     }

@@ -1,9 +1,9 @@
 //! Skirmish: a top-down arena shooter. Players have momentum, aim with the mouse, and carry a
-//! rifle that hits at once, rockets, grenades and mines; there are crates to push and barrels to
+//! rifle that hits at once, rockets, grenades and mines. There are crates to push and barrels to
 //! blow up.
 //!
-//! A rifle's shots are judged where the shooter saw its targets. What flies is judged in the
-//! present: it is shown there, too, so that it can be dodged.
+//! Lag compensation judges a rifle's shots where the shooter saw its targets. Shells are judged and
+//! shown at the present, so that they can be dodged.
 
 pub mod arena;
 mod blast;
@@ -58,10 +58,9 @@ pub const RESPAWN_SECS: f32 = 2.0;
 pub const FRAGS: u16 = 20;
 /// Lengths of a round's parts.
 pub const LENGTHS: Lengths = Lengths { warm_up: 8.0, play: 300.0, results: 8.0 };
-/// How near a prop must be to be computed ahead, in metres: what one runs in half a second, and
-/// thrown things further.
+/// Range of co-predicted props, in metres: a run of half a second, and a prop's glide.
 const CO_PREDICTION_REACH: f32 = 4.5;
-/// The same of what one has just thrown.
+/// The same for props that the player has just thrown.
 const THROWN_REACH: f32 = 12.0;
 
 /// The rules and the map.
@@ -73,16 +72,14 @@ pub struct Skirmish {
 }
 
 impl Skirmish {
-    /// Puts a player where it is safest: at the start furthest from the living, chosen among a few
-    /// at random.
+    /// Puts a player at the start that is furthest from the living, of a few random ones.
     fn put(&self, entities: &Entities<Piece>, random: &mut Random, player: &mut Player) {
         let safety = |spawn: Vec2| {
             let living = players(entities).filter(|slot| slot.entity.health > 0);
             let far = living.map(|slot| slot.entity.position().distance(spawn));
             // Not into a crate.
-            let stands = entities.records::<Prop>().filter(|slot| slot.entity.stands());
-            let taken =
-                stands.map(|slot| slot.entity.position().distance(spawn)).any(|far| far < 1.0);
+            let mut props = entities.records::<Prop>().map(|slot| slot.entity);
+            let taken = props.any(|it| it.stands() && it.position().distance(spawn) < 1.0);
             far.fold(f32::MAX, f32::min) - if taken { 1000.0 } else { 0.0 }
         };
         let count = self.arena.spawns.len() as u32;
@@ -112,7 +109,7 @@ impl Skirmish {
         player
     }
 
-    /// One tick of the round: everything in its place when it begins.
+    /// One tick of the round. When the play begins, everything is put back to its start.
     fn keep_round(&self, world: &mut World<Self>) {
         let World { tick, entities, .. } = &mut *world;
         let count = scores(entities).count();
@@ -133,22 +130,27 @@ impl Skirmish {
         for (_, _, score) in entities.records_mut::<Score>() {
             *score = Score::default();
         }
-        // Each away from those who are put there already.
+        // Each away from those who have been put somewhere already.
         for (_, _, player) in entities.records_mut::<Player>() {
             player.health = 0;
         }
         let all: Vec<_> = players(entities).map(|slot| slot.id).collect();
-        for id in all {
-            let Some(mut player) = player(entities, id) else { continue };
+        self.put_all(entities, random, &all);
+    }
+
+    /// Puts players into the world again, one after the other.
+    fn put_all(&self, entities: &mut Entities<Piece>, random: &mut Random, ids: &[EntityId]) {
+        for id in ids {
+            let Some(mut player) = player(entities, *id) else { continue };
             self.put(entities, random, &mut player);
-            if let Some(position) = entities.record_mut(id) {
-                *position = player;
+            if let Some(entity) = entities.record_mut(*id) {
+                *entity = player;
             }
         }
     }
 }
 
-/// The player that somebody plays.
+/// The entity of a player.
 fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
     owned(entities, player).map(|(_, player)| player)
 }
@@ -156,19 +158,15 @@ fn avatar_of(entities: &Entities<Piece>, player: PlayerId) -> Option<&Player> {
 impl Skirmish {
     /// See [`Coding::extrapolate`].
     pub fn extrapolate(&self, base: &Piece, steering: &Piece, ticks: u64) -> Option<Piece> {
-        let told = match (base, steering) {
+        let (arena, rates) = (&self.arena, self.rates);
+        Some(match (base, steering) {
             (Piece::Player(base), Piece::Player(steering)) => {
-                Piece::Player(extrapolate(&self.arena, self.rates, base, steering, ticks))
+                extrapolate(arena, rates, base, steering, ticks).into()
             }
-            (Piece::Shell(base), _) => {
-                Piece::Shell(flight::extrapolate(&self.arena, self.rates, base, ticks))
-            }
-            (Piece::Prop(base), _) => {
-                Piece::Prop(props::extrapolate(&self.arena, self.rates, base, ticks))
-            }
+            (Piece::Shell(base), _) => flight::extrapolate(arena, rates, base, ticks).into(),
+            (Piece::Prop(base), _) => props::extrapolate(arena, rates, base, ticks).into(),
             _ => *base,
-        };
-        Some(told)
+        })
     }
 
     /// Frozen tables of the game's own.
@@ -185,10 +183,10 @@ impl Game for Skirmish {
     const KIT: Kit<Self> = Kit {
         bot: Some(|| Box::<Bot>::default()),
         rounds_played: rounds::played,
-        // What flies does as extrapolated, so it is shown where it is (`tests/it/skirmish.rs` has
-        // the figures). What is aimed at is shown where it was and rewound to; of that the bench
-        // of presentation finds this the best, or as good as the best (`tests/it/presentation.rs`
-        // holds it to that). Props are shown at the time of those who push them.
+        // Shells move as extrapolated, so they are shown at the present (`tests/it/skirmish.rs` has
+        // the figures). Targets are shown in the past and rewound to; of such methods the bench of
+        // presentation finds none clearly better (`tests/it/presentation.rs` holds it to that).
+        // Props are shown at the time of those who push them.
         presentation: |kind| {
             let shell = Piece::Shell(Shell::default());
             if kind == shell.kind() { Choice::RunForward } else { Choice::Hermite }
@@ -242,7 +240,7 @@ impl Game for Skirmish {
             return false;
         };
         match &other.entity {
-            // Everybody else's are shown where they run forward to.
+            // Others' shells run forward to the present.
             Piece::Shell(_) => other.owner == Some(*owner),
             Piece::Prop(prop) if !prop.gone => {
                 let far = prop.position().distance(player.position());
@@ -280,13 +278,13 @@ impl Game for Skirmish {
         let moved = (truth.x, truth.y, truth.vx, truth.vy)
             != (predicted.x, predicted.y, predicted.vx, predicted.vy);
         let near = |position: Vec2, reach: f32| position.distance(truth.position()) < reach;
-        // Blown about, by what one is told of still burning.
+        // Blown about by a burst that is still there.
         let blown = |piece: &Piece| match piece {
             Piece::Shell(shell) => shell.burst > 0 && near(shell.position(), BLAST_REACH + 1.0),
             Piece::Mine(mine) => mine.burst > 0 && near(mine.position(), BLAST_REACH + 1.0),
             _ => false,
         };
-        // A barrel leaves nothing but its position; and nothing else gives such a push.
+        // A barrel leaves nothing but its position, and nothing else gives such a push.
         let pushed = Vec2::new(truth.vx - predicted.vx, truth.vy - predicted.vy).length() > 1.5;
         let burst =
             |prop: &Prop| prop.barrel && prop.gone && near(prop.position(), BLAST_REACH + 1.0);
@@ -302,14 +300,14 @@ impl Game for Skirmish {
             let there = entities.records::<Prop>().filter(|slot| !slot.entity.gone);
             there.filter(|slot| near(slot.entity.position(), 1.6)).map(|slot| slot.entity)
         };
-        // In somebody's hands, or pushed by one who stands there.
+        // In another's hands, or pushed by another.
         let others = |prop: &Prop| {
             players(entities).any(|slot| {
                 let beside = slot.entity.position().distance(prop.position()) < 1.3;
                 slot.entity.health > 0 && beside && !near(slot.entity.position(), 0.5)
             })
         };
-        // What comes at one, or was in another's hands. What one pushes oneself explains nothing.
+        // A prop that approaches. One that the player pushes itself explains nothing.
         let comes = |prop: &Prop| {
             let to = truth.position() - prop.position();
             (prop.velocity() - truth.velocity()).dot(to) > 0.5 && prop.velocity().dot(to) > 0.0
@@ -340,7 +338,7 @@ impl Game for Skirmish {
     ) -> Relevance {
         let piece = &other.entity;
         if matches!(piece, Piece::Score(_) | Piece::Round(_)) {
-            // Everybody's, and come when there is room.
+            // They are everybody's, and come when there is room.
             return Relevance::Matters(1);
         }
         let Some(viewer) = avatar_of(entities, player) else { return Relevance::Secret };
@@ -355,14 +353,13 @@ impl Game for Skirmish {
     }
 
     fn repeat(last: &Command, missed: u64) -> Command {
-        // Keys are held by hands: for a while nothing else is to be expected. A tenth of a second
-        // for the trigger and a quarter for the feet, at 60 Hz; arbitrary.
+        // Keys are held for 0.1 s to fire, and for 0.25 s to run, at 60 Hz. Arbitrary.
         Command {
             right: if missed <= 15 { last.right } else { 0 },
             down: if missed <= 15 { last.down } else { 0 },
             aim: last.aim,
             fire: last.fire && missed <= 6,
-            // To let go is to throw, which is not to be guessed.
+            // To let go would throw.
             grab: last.grab,
             weapon: 0,
         }

@@ -3,10 +3,9 @@
 use glam::Vec2;
 
 use super::arena::Arena;
-use super::entities::{Command, PACE, PLACE, Player};
+use super::entities::{Command, PACE, POSITION, Player};
 use super::weapons::{self, Weapon};
 use crate::records::{held, runs, snapped};
-use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::slide_circle;
 use phaselock::time::Rates;
 
@@ -14,13 +13,12 @@ use phaselock::time::Rates;
 pub const RADIUS: f32 = 0.4;
 /// Speed of a run in metres a second.
 pub const SPEED: f32 = 6.5;
-/// How fast a player gets there, in metres a second squared: a sixth of a second.
+/// Acceleration to that speed, in metres a second squared: a sixth of a second.
 const ACCELERATION: f32 = 40.0;
-/// How fast a player who lets go comes to rest: half as fast, so that there is some momentum.
+/// Deceleration without keys, in metres a second squared: half as much, for some momentum.
 const FRICTION: f32 = 20.0;
 
-/// One tick of a living player: turn, run, slide along walls, pull the trigger. Returns what was
-/// fired.
+/// One tick of a living player: turn, run, slide along walls, fire. Returns the weapon that fired.
 pub fn movement(
     arena: &Arena,
     rates: Rates,
@@ -48,9 +46,9 @@ pub fn movement(
     weapons::handle(player, rates, command.fire, Weapon::asked(command.weapon))
 }
 
-/// State of a player after `ticks`: it goes on with the keys that it held, and then, for as
-/// many ticks as `steering` has held its keys, with those. For one who changed keys once at most,
-/// and whom nobody shot, that is the truth; only where it aims cannot be known.
+/// State of a player after `ticks`: the keys of `base` run first, then those of `steering` for as
+/// long as they have been held. This is exact but for the aim, if keys changed once at most and
+/// nobody shot.
 pub(super) fn extrapolate(
     arena: &Arena,
     rates: Rates,
@@ -58,9 +56,8 @@ pub(super) fn extrapolate(
     steering: &Player,
     ticks: u64,
 ) -> Player {
-    let ticks = ticks.min(EXTRAPOLATION_TICKS_MAX);
     let mut player = *base;
-    // Others are not told of ammunition; whoever has such a weapon in hand has some.
+    // Others are not told of ammunition, but a weapon in hand has some.
     let unknown = base.ammunition(base.weapon()) == Some(0);
     if let Some(left) = player.ammunition_mut(base.weapon()).filter(|_| unknown) {
         *left = AMMUNITION_UNKNOWN;
@@ -74,9 +71,8 @@ pub(super) fn extrapolate(
             let fire = at(steering.fire_held, tick).fire;
             let command = Command { right, down, aim: base.aim, fire, ..Command::default() };
             movement(arena, rates, &mut player, &command);
-            // As the world does after each step; whole numbers are on the grid anyway, and this is
-            // asked for of everybody in every snapshot.
-            (player.x, player.y) = (snapped(PLACE, player.x), snapped(PLACE, player.y));
+            // As the world does after each step; whole numbers are on the grid anyway.
+            (player.x, player.y) = (snapped(POSITION, player.x), snapped(POSITION, player.y));
             (player.vx, player.vy) = (snapped(PACE, player.vx), snapped(PACE, player.vy));
         }
     }

@@ -1,10 +1,8 @@
-//! Crates and barrels: they are pushed, pile up, and are carried and thrown; by the same function
-//! on the server and ahead on the clients.
+//! Crates and barrels: pushed, piled up, carried and thrown, by the same functions on both sides.
 //!
-//! In a tick all glide on, and then are parted in the order of their ids, a bounded number of
-//! times: what players walk into gives way, what stands in each other's way gives way by halves,
-//! and at last players give way to what could not. Nothing is ever moved but through `shift`,
-//! which no wall lets through.
+//! In a tick all props glide on, and then are parted in the order of their ids, a bounded number of
+//! times: props give way to players, overlapping props give way by halves, and at last players give
+//! way to props that could not. Only `shift` moves anything, which no wall lets through.
 
 use glam::Vec2;
 
@@ -15,7 +13,6 @@ use super::movement::RADIUS;
 use phaselock::fields::Record;
 use phaselock::game::Entities;
 use phaselock::ids::{EntityId, PlayerId};
-use phaselock::limits::EXTRAPOLATION_TICKS_MAX;
 use phaselock::physics::Aabb;
 use phaselock::time::Rates;
 
@@ -23,24 +20,22 @@ use phaselock::time::Rates;
 pub const CRATE_HALF: f32 = 0.45;
 /// A barrel's radius in metres.
 pub const BARREL_RADIUS: f32 = 0.38;
-/// How fast something on the floor comes to rest, in metres a second squared. Arbitrary.
+/// Deceleration on the floor, in metres a second squared. Arbitrary.
 const FRICTION: f32 = 13.0;
-/// How fast somebody pushes something at most: half of a run.
+/// Greatest speed of a pushed prop, in metres a second: half of a run.
 const PUSH_SPEED: f32 = 3.4;
-/// How fast something is thrown; the thrower's own speed adds half of itself.
+/// Speed of a thrown prop, in metres a second; half of the thrower's own is added.
 const THROW_SPEED: f32 = 13.0;
-/// How far from somebody's middle to that of something that can be lifted, in metres.
+/// Greatest distance of a player's middle and that of a prop to lift, in metres.
 const GRAB_REACH: f32 = 1.25;
-/// Distance before its bearer at which something is carried, in metres.
+/// Distance before its bearer at which a prop is carried, in metres.
 const HOLD: f32 = 0.8;
-/// Overlaps up to this are left alone, in metres: more than rounding to the grid makes, so that a
-/// pile comes to rest.
+/// Overlap that is left alone, in metres: more than rounding makes, so that a pile comes to rest.
 const SLOP: f32 = 0.012;
-/// Passes in which all are parted. What is not parted then is so in the next tick, or stays:
-/// arbitrary.
+/// Passes of parting in a tick; the rest waits for the next. Arbitrary.
 const PASSES: u32 = 4;
 
-/// Somebody among props.
+/// A player among props.
 #[derive(Clone, Copy, Debug)]
 struct Walker {
     id: EntityId,
@@ -48,7 +43,7 @@ struct Walker {
     velocity: Vec2,
 }
 
-/// Something on the floor.
+/// A prop on the floor.
 #[derive(Clone, Copy, Debug)]
 struct Thing {
     id: EntityId,
@@ -77,10 +72,10 @@ impl Prop {
     }
 }
 
-/// Things that are looked at in a tick; a world has far fewer, unless a server lies. Arbitrary.
+/// Props that are looked at in a tick; a world has far fewer, unless a server lies. Arbitrary.
 const THINGS_MAX: usize = 256;
 
-/// Something glides on for a tick.
+/// Lets a prop glide on for a tick.
 fn glide(position: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, walls: &[Aabb]) {
     let speed = velocity.length();
     if speed == 0.0 {
@@ -91,10 +86,10 @@ fn glide(position: &mut Vec2, velocity: &mut Vec2, shape: Shape, rates: Rates, w
     shift(position, velocity, shape, *velocity * secs, walls);
 }
 
-/// State of something after `ticks`, unless anybody or anything comes in its way.
+/// State of a prop after `ticks`, unless anything comes in its way.
 pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) -> Prop {
     let mut prop = *base;
-    for _ in 0..ticks.min(EXTRAPOLATION_TICKS_MAX) {
+    for _ in 0..ticks {
         if !prop.stands() || (prop.vx, prop.vy) == (0.0, 0.0) {
             break;
         }
@@ -107,8 +102,7 @@ pub(super) fn extrapolate(arena: &Arena, rates: Rates, base: &Prop, ticks: u64) 
     prop
 }
 
-/// Somebody's hands: lifts what is at hand, carries it, or throws it. Only what `moves` is in
-/// reach.
+/// A tick of a player's hands: lifts a prop, carries it, or throws it; only one that `moves`.
 pub(super) fn hands(
     arena: &Arena,
     entities: &mut Entities<Piece>,
@@ -142,7 +136,7 @@ pub(super) fn hands(
     shift(&mut position, &mut still, prop.shape(), player.facing() * HOLD, &arena.walls);
     (prop.x, prop.y) = position.into();
     (prop.held, prop.by) = (grab, by);
-    // As its bearer, or shows would run it on.
+    // It rests on its bearer, or clients would run it on.
     let thrown = player.facing() * THROW_SPEED + player.velocity() * 0.5;
     prop.set_velocity(if grab { Vec2::ZERO } else { thrown });
     if let Some(player) = entities.record_mut::<Player>(who) {
@@ -151,8 +145,8 @@ pub(super) fn hands(
 }
 
 impl Contacts {
-    /// What follows the players' own movement: of the players those move whom `walks` says, of the
-    /// props those of which `moves` does. The others stand in the way.
+    /// Resolves contacts after the players' own movement. Players that `walks` picks and props that
+    /// `moves` picks can move; other props stand in the way.
     pub(super) fn settle(
         &mut self,
         arena: &Arena,
@@ -197,7 +191,7 @@ impl Contacts {
         self.put_back(entities);
     }
 
-    /// What players walk into gives way. Returns whether anything did.
+    /// Moves props out of the players' way. Returns true if it moved any.
     fn push(&mut self, walls: &[Aabb]) -> bool {
         let mut any = false;
         for walker in &mut self.walkers {
@@ -217,7 +211,7 @@ impl Contacts {
         any
     }
 
-    /// Things that are in each other's way give way by halves. Returns whether any did.
+    /// Parts overlapping props by halves. Returns true if it moved any.
     fn part(&mut self, walls: &[Aabb]) -> bool {
         let mut any = false;
         for second in 1..self.things.len() {
@@ -232,7 +226,7 @@ impl Contacts {
                     _ => (0.0, 1.0),
                 };
                 if by_a > by_b {
-                    // Neither bounces off the other.
+                    // Without a bounce.
                     let both = by_a * share_b + by_b * share_a;
                     a.velocity += along * ((both - by_a) * f32::from(u8::from(a.moves)));
                     b.velocity += along * ((both - by_b) * f32::from(u8::from(b.moves)));
@@ -250,7 +244,7 @@ impl Contacts {
         any
     }
 
-    /// Players give way to what could not.
+    /// Moves players out of props that could not give way.
     fn stop(&mut self, walls: &[Aabb]) {
         for walker in &mut self.walkers {
             for thing in &self.things {
@@ -282,7 +276,7 @@ impl Contacts {
 /// A player's outline.
 const PLAYER: Shape = Shape::Circle(RADIUS);
 
-/// How something overlaps a thing by more than is left alone.
+/// The overlap with a prop, if it is more than is left alone.
 fn touch(position: Vec2, shape: Shape, thing: &Thing) -> Option<(Vec2, f32)> {
     overlap(position, shape, thing.position, thing.shape).filter(|(_, depth)| *depth > SLOP)
 }

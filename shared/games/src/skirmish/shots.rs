@@ -1,4 +1,4 @@
-//! The rifle's shots, and what becomes of those who are hurt by anything.
+//! The rifle's shots, and damage by anything.
 
 use glam::Vec2;
 
@@ -20,9 +20,9 @@ const DAMAGE: u8 = 20;
 pub const BARREL_WEAR: u8 = 2;
 
 impl Skirmish {
-    /// The first target of a shot: another living player or a prop, or none. It starts where the
-    /// shooter is now, as its client predicted, and meets the others where they are in `seen`. Who
-    /// has died or returned to the world since is not there to be hit.
+    /// The first target of a shot: another living player or a prop. It starts where the shooter is
+    /// now, as its client predicted, and meets others where they are in `seen`, unless they have
+    /// died since.
     pub(super) fn hit(
         &self,
         entities: &Entities<Piece>,
@@ -47,7 +47,7 @@ impl Skirmish {
                 Some((far, slot.id))
             });
         let stands = |id| entities.record::<Prop>(id).is_some_and(Prop::stands);
-        // What is near the shooter its client computes ahead, and shows it where it is now.
+        // The shooter's client computes near props ahead, and shows them where they are now.
         let is_near = |prop: &Prop| prop.position().distance(from) < CO_PREDICTION_REACH;
         let far = seen.records::<Prop>().filter(|slot| stands(slot.id));
         let far = far.filter(|slot| entities.record(slot.id).is_some_and(|now| !is_near(now)));
@@ -86,7 +86,7 @@ impl Skirmish {
         target
     }
 
-    /// A shot has hit something: a player is hurt, a barrel suffers.
+    /// Applies a shot to its target, a player or a barrel.
     pub(super) fn shot(&self, entities: &mut Entities<Piece>, shooter: EntityId, target: EntityId) {
         let by = entities.get(shooter).and_then(|slot| slot.owner);
         match entities.get_mut(target).map(|slot| &mut slot.entity) {
@@ -105,11 +105,11 @@ impl Skirmish {
         }
     }
 
-    /// Takes health from somebody, and counts it if that kills.
+    /// Takes health from a player, and counts a kill.
     pub(super) fn hurt(&self, entities: &mut Entities<Piece>, hurt: &Hurt) {
         let Some(of) = entities.get(hurt.victim).and_then(|slot| slot.owner) else { return };
         let Some(victim) = entities.record_mut::<Player>(hurt.victim) else { return };
-        // Killed by another in the same tick.
+        // Already dead in this tick.
         if victim.health == 0 || hurt.damage == 0 {
             return;
         }

@@ -1,9 +1,8 @@
-//! Visibility between players: those in sight, and those who are about to be.
+//! Visibility: what is in sight, and what is about to be.
 //!
-//! What a client hears now, its player sees a good while later: half a round trip on the way, and
-//! then the delay of presentation; meanwhile its own picture of itself has run ahead by half a
-//! round trip more. Whoever runs around a corner must therefore be told of before there is a free
-//! line, or would pop up in the open. So both are also taken to be where they run to.
+//! A player sees what its client is sent only after half a round trip and the interpolation delay,
+//! while its own picture runs ahead by half a round trip. So a runner must be sent before there is
+//! a free line, or it would pop up in the open: both are also taken to be where they run to.
 
 use glam::Vec2;
 
@@ -13,24 +12,21 @@ use super::turn::outline;
 use phaselock::game::Relevance;
 use phaselock::physics::{Aabb, in_sight, ray_to_walls};
 
-/// Range of anybody's sight, in metres: what a camera shows of the arena on a screen of 32 to 9
-/// from a corner of it, and further than a shot goes. Nearer would hide few: of all pairs of 64
-/// bots 32 % are told of each other, and within 30 m 29 %.
+/// Range of sight, in metres: what a screen of 32 to 9 shows from a corner of the arena, and
+/// further than a shot goes. Less would hide few: of all pairs of 64 bots 32 % are told of each other, and
+/// within 30 m 29 %.
 pub const REACH: f32 = 42.0;
-/// How many seconds ahead everybody is taken to be as well: a round trip of 200 ms, and a delay of
-/// two snapshots at 30 Hz.
+/// Seconds ahead to which motion goes on: a round trip of 200 ms, and two snapshots at 30 Hz.
 const AHEAD_SECS: f32 = 0.27;
-/// Within so many metres somebody matters most, and from there on the less the further: what a
-/// rifle's aim is off by when somebody is shown in the wrong place is in inverse proportion.
+/// Distance of the highest priority, in metres. Further away it falls in inverse proportion, as the
+/// error of a rifle's aim at a wrong position does.
 const NEAR: f32 = 5.0;
-/// How much somebody matters at most; at the end of sight it is 1. A long way off somebody is
-/// still shown an eighth as often as right here.
+/// Highest priority; at the end of sight it is 1.
 const MOST: u16 = 8;
-/// Whoever is so near to the line of aim, in metres, matters as if near: the next shot is meant
-/// for him.
+/// Distance from the line of aim, in metres, within which a player has the highest priority.
 const AIMED: f32 = 1.5;
 
-/// Priority of one player for another, by walls and distance.
+/// Priority of a player for another, by walls and distance.
 pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Relevance {
     if !is_told(walls, viewer, other) {
         return Relevance::Secret;
@@ -41,18 +37,21 @@ pub(super) fn relevance(walls: &[Aabb], viewer: &Player, other: &Player) -> Rele
         let miss = to - viewer.facing() * along;
         miss.length_squared() < AIMED * AIMED
     };
-    let near = NEAR / to.length().max(NEAR);
-    Relevance::Matters(if aimed_at { MOST } else { (f32::from(MOST) * near).round() as u16 })
+    Relevance::Matters(if aimed_at { MOST } else { weight(to.length()) })
 }
 
-/// Range in which things are seen, in metres: what a camera shows to either side on a screen of 32
-/// to 9, and what it leans.
-const THING_REACH: f32 = 25.0;
-/// How far a mine is seen by others than its owner, in metres: a step before it goes off.
-pub const MINE_SEEN: f32 = 4.5;
+/// Priority at a distance in metres.
+fn weight(distance: f32) -> u16 {
+    (f32::from(MOST) * (NEAR / distance.max(NEAR))).round() as u16
+}
 
-/// How much a thing that is not the viewer's own matters to it: what is in sight, or will be in a
-/// moment; mines only when they are near, until they go off.
+/// Range in which things are seen, in metres: what a screen of 32 to 9 shows to either side.
+const THING_REACH: f32 = 25.0;
+/// Range in which others see a mine, in metres: a step before it goes off.
+const MINE_SEEN: f32 = 4.5;
+
+/// Priority of a thing of another's: what is in sight, or will be in a moment; a mine only if it is
+/// near or goes off.
 pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) -> Relevance {
     let Some((position, shape)) = outline(piece) else { return Relevance::Secret };
     let (viewpoint, far) = (viewer.position(), viewer.position().distance(position));
@@ -66,26 +65,19 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
     let half = shape.half().min_element();
     let aside = (position - viewpoint).perp().normalize_or_zero() * half;
     let viewpoints = [viewpoint, soon(walls, viewer)];
-    // Where what flies is when the viewer will have heard of it.
-    let flies = match piece {
+    let velocity = match piece {
         Piece::Shell(shell) => shell.velocity(),
         Piece::Prop(prop) => prop.velocity(),
         _ => Vec2::ZERO,
     };
-    let speed = flies.length();
-    let later = if speed > 0.5 {
-        let along = flies / speed;
-        let most = speed * AHEAD_SECS + half;
-        position + along * (ray_to_walls(position, along, walls, most) - half).max(0.0)
-    } else {
-        position
-    };
+    let velocity = if velocity.length() > 0.5 { velocity } else { Vec2::ZERO };
+    let later = run_on(walls, position, velocity, half);
     let bodies = [position + aside, position - aside, later];
     let count = if later == position { 2 } else { 3 };
     let seen = any_free(walls, &viewpoints, &bodies[..count]);
     let weight = match piece {
         Piece::Shell(_) => MOST,
-        Piece::Prop(_) | Piece::Mine(_) => (f32::from(MOST) * NEAR / far.max(NEAR)).round() as u16,
+        Piece::Prop(_) | Piece::Mine(_) => weight(far),
         _ => 1,
     };
     if seen { Relevance::Matters(weight.max(1)) } else { Relevance::Secret }
@@ -95,11 +87,10 @@ pub(super) fn thing_relevance(walls: &[Aabb], viewer: &Player, piece: &Piece) ->
 fn is_told(walls: &[Aabb], viewer: &Player, other: &Player) -> bool {
     let (viewpoint, body) = (viewer.position(), other.position());
     let to = body - viewpoint;
-    // Both flanks as seen from there, to the full width: who sees a shoulder sees somebody.
+    // Both flanks, to the full width: to see a shoulder is to see a player.
     let aside = to.perp().normalize_or_zero() * RADIUS;
     let viewpoints = [viewpoint, soon(walls, viewer)];
     let bodies = [body, body + aside, body - aside, soon(walls, other)];
-
     any_free(walls, &viewpoints, &bodies)
 }
 
@@ -113,7 +104,7 @@ fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
     let mut count = 0;
     for wall in walls {
         if wall.min.cmplt(max).all() && wall.max.cmpgt(min).all() {
-            // More than there is room for cannot be looked at, and nobody sees through them.
+            // With too many walls in between nothing is seen.
             let Some(position) = near.get_mut(count) else { return false };
             *position = *wall;
             count += 1;
@@ -126,16 +117,21 @@ fn any_free(walls: &[Aabb], viewpoints: &[Vec2], bodies: &[Vec2]) -> bool {
 /// Walls that may be between two players.
 const WALLS_MAX: usize = 40;
 
-/// Where somebody is in a moment at its present velocity, or before a wall that is in the way.
+/// Position of a player in a moment.
 fn soon(walls: &[Aabb], player: &Player) -> Vec2 {
-    let speed = player.velocity().length();
-    if speed == 0.0 || player.health == 0 {
-        return player.position();
+    let velocity = if player.health > 0 { player.velocity() } else { Vec2::ZERO };
+    run_on(walls, player.position(), velocity, RADIUS)
+}
+
+/// Position in a moment of something that moves on, or before a wall that is in its way.
+fn run_on(walls: &[Aabb], position: Vec2, velocity: Vec2, radius: f32) -> Vec2 {
+    let speed = velocity.length();
+    if speed == 0.0 {
+        return position;
     }
-    let along = player.velocity() / speed;
-    let most = speed * AHEAD_SECS + RADIUS;
-    let free = ray_to_walls(player.position(), along, walls, most) - RADIUS;
-    player.position() + along * free.max(0.0)
+    let along = velocity / speed;
+    let free = ray_to_walls(position, along, walls, speed * AHEAD_SECS + radius) - radius;
+    position + along * free.max(0.0)
 }
 
 #[cfg(test)]
@@ -208,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_around_a_corner_is_told_of_in_time_and_told_in_time() {
+    fn runners_around_a_corner_are_told_of_in_time_and_told_in_time() {
         let fast = |player: Player, down: f32| Player { vy: SPEED * down, ..player };
         // Along the wall on the right, whose end is at y = 3; somebody waits behind it.
         for (x, y) in [(10.5, 1.5), (9.0, 2.0), (8.9, 0.5)] {

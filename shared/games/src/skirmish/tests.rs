@@ -285,7 +285,7 @@ fn a_player_comes_and_goes_with_its_score() {
     assert_eq!(Skirmish::avatar(&world.entities, PlayerId(0)), None);
 }
 
-/// How many of a player's states since, oldest last, differ from the one before in what is asked
+/// Number of a player's states since, oldest last, that differ from the one before in what is asked
 /// for.
 fn changes<K: PartialEq>(
     past: &VecDeque<Vec<Player>>,
@@ -300,9 +300,9 @@ fn told(game: &Skirmish, base: &Player, now: &Player, ticks: u64) -> Player {
     *told.as_ref().and_then(Piece::player).expect("it is extrapolated")
 }
 
-/// How much of what bots do in a minute is extrapolated from bases `back` ticks old. It must be
-/// all of those who lived, turned once at most and pulled or left the trigger once at most, and
-/// were neither blown about nor had anything at hand.
+/// Share of a minute of bots that is extrapolated from bases `back` ticks old. It must be all of
+/// those who lived, changed keys once at most, and were neither blown about nor had anything at
+/// hand.
 fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
     let mut past: VecDeque<Vec<Player>> = VecDeque::new();
     let mut alone: VecDeque<Vec<bool>> = VecDeque::new();
@@ -350,7 +350,7 @@ fn extrapolated(count: u16, seed: u64, back: usize) -> f64 {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "the share is worth a look: bytes follow from it")]
-fn what_others_do_is_extrapolated_unless_they_change_their_minds_twice() {
+fn others_are_extrapolated_unless_they_change_their_minds_twice() {
     // One in sixty is just then stopped by a crate or blown about, or takes another weapon.
     for (count, back, least) in [(16, 1, 0.975), (16, 8, 0.85), (16, 32, 0.3), (64, 8, 0.8)] {
         let share = extrapolated(count, 21, back);

@@ -11,39 +11,38 @@ use super::props::{Contacts, hands};
 use super::weapons::{Means, Weapon};
 use super::{HEALTH, Skirmish};
 use crate::rounds::{Phase, round};
-use phaselock::game::{Ahead, Entities, Game, Inputs, World};
+use phaselock::game::{Ahead, Entities, Game, Inputs, Slot, World};
 use phaselock::ids::{EntityId, PlayerId};
 use phaselock::rewind::{Favour, ViewTime};
 use phaselock::time::Tick;
 
-/// Mines of one player that lie about; one more takes the place of the oldest.
+/// Mines of one player that lie about; one more replaces the oldest.
 pub const MINES_MAX: usize = 3;
-/// Seconds from laying a mine to when it goes off under whoever comes.
+/// Seconds from laying a mine to when it can go off.
 pub const ARMING_SECS: f32 = 1.0;
-/// How near to a mine's middle somebody's is who sets it off, in metres.
+/// Distance of a player's middle that sets off a mine, in metres.
 const MINE_REACH: f32 = 0.9;
-/// How near to something somebody's middle is who picks it up, in metres.
+/// Distance of a player's middle that picks something up, in metres.
 const PICKUP_REACH: f32 = 0.75;
 /// Health that there is in a pickup.
 const HEALED: u8 = 40;
-/// Shots of a weapon that there are in one.
+/// Ammunition in a pickup.
 const FOUND: u8 = 2;
-/// Seconds until it is back. Arbitrary.
+/// Seconds until a pickup is back. Arbitrary.
 const PICKUP_SECS: f32 = 15.0;
 /// Seconds until a barrel that went off is back.
 const BARREL_SECS: f32 = 20.0;
-/// How fast something must be that hurts whom it hits, in metres a second: faster than it is
-/// pushed.
+/// Least speed of a prop that hurts, in metres a second: faster than it is pushed.
 const HURT_SPEED: f32 = 6.0;
-/// What it takes.
+/// Damage by it.
 const HURT_DAMAGE: u8 = 30;
 
-/// Lists that each tick fills anew, kept for their memory, and the blasts that wait for the next.
+/// Lists that each tick fills anew, kept for their memory, and blasts that wait for the next tick.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// Shooters with a rifle, and their views.
     shooters: Vec<(EntityId, Option<ViewTime>)>,
-    /// Players who fired something else.
+    /// Players who fired another weapon.
     fired: Vec<(EntityId, PlayerId, Weapon)>,
     returning: Vec<EntityId>,
     /// Shooters and their targets.
@@ -57,7 +56,7 @@ pub struct Scratch {
 }
 
 impl Skirmish {
-    /// One tick of the rules, which games with some of their own besides can build on.
+    /// One tick of the rules, for games that build on them.
     pub fn advance<G>(&self, world: &mut World<G>, inputs: &Inputs<Command>)
     where
         G: Game<Entity = Piece, Memory = Scratch>,
@@ -88,7 +87,7 @@ impl Skirmish {
         world.memory = scratch;
     }
 
-    /// What a client computes ahead, in the same order.
+    /// The part of a tick that a client computes ahead, in the same order.
     pub(super) fn ahead(
         &self,
         entities: &mut Entities<Piece>,
@@ -151,8 +150,8 @@ impl Skirmish {
         }
     }
 
-    /// Everybody's hands; what nobody carries any more falls to the floor, and who carries nothing
-    /// knows it.
+    /// A tick of all hands. Props without a bearer fall to the floor, and bearers without a prop
+    /// stop to carry.
     fn carry(
         &self,
         entities: &mut Entities<Piece>,
@@ -168,30 +167,27 @@ impl Skirmish {
                 hands(&self.arena, entities, *id, owner, inputs.get(owner).grab, |_| true);
             }
         }
-        let holds = |entities: &Entities<Piece>, by: Option<PlayerId>| {
-            let mut owned = by.into_iter().flat_map(|by| entities.owned_by(by));
-            owned.any(|slot| slot.entity.player().is_some_and(|player| player.is_carrying()))
+        let is_held = |entities: &Entities<Piece>, by: Option<PlayerId>| {
+            let mut props = entities.records::<Prop>();
+            props.any(|slot| slot.entity.held && slot.entity.last_by() == by)
         };
         for id in &scratch.over {
             let Some(slot) = entities.get(*id) else { continue };
-            let Some(true) = slot.entity.player().map(|player| player.is_carrying()) else {
-                continue;
-            };
-            let owner = slot.owner;
-            let carried = |slot: phaselock::game::Slot<Prop>| {
-                slot.entity.held && slot.entity.last_by() == owner
-            };
-            if !entities.records::<Prop>().any(carried)
+            let carrying = slot.entity.player().is_some_and(Player::is_carrying);
+            if carrying
+                && !is_held(entities, slot.owner)
                 && let Some(player) = entities.record_mut::<Player>(*id)
             {
                 player.carry(false);
             }
         }
+        let has_bearer = |prop: &Prop| {
+            let mut owned = prop.last_by().into_iter().flat_map(|by| entities.owned_by(by));
+            owned.any(|slot| slot.entity.player().is_some_and(Player::is_carrying))
+        };
+        let held = entities.records::<Prop>().filter(|slot| slot.entity.held);
         scratch.over.clear();
-        let dropped = entities
-            .records::<Prop>()
-            .filter(|slot| slot.entity.held && !holds(entities, slot.entity.last_by()));
-        scratch.over.extend(dropped.map(|slot| slot.id));
+        scratch.over.extend(held.filter(|slot| !has_bearer(&slot.entity)).map(|slot| slot.id));
         for id in scratch.over.drain(..) {
             if let Some(prop) = entities.record_mut::<Prop>(id) {
                 prop.held = false;
@@ -199,9 +195,8 @@ impl Skirmish {
         }
     }
 
-    /// Everything in the air flies, of what `moves`; what burst long enough ago is noted in
-    /// `over`. With `hits`, players are in its way, too: their positions are known only where the
-    /// truth is.
+    /// Flies all shells that `moves` picks; shells that burst long enough ago go to `over`. With
+    /// `hits` players are in their way, too, as on the server, which knows where they are.
     fn fly_all(
         &self,
         entities: &mut Entities<Piece>,
@@ -214,11 +209,10 @@ impl Skirmish {
         let flying = entities.records::<Shell>().filter(|slot| moves(slot.id)).map(|slot| slot.id);
         over.extend(flying);
         let last = burst_ticks(self.rates);
-        // Each flies on its own: none is in another's way.
+        // Shells never meet each other.
         over.retain(|id| {
             let Some(slot) = entities.get(*id) else { return false };
-            let (Piece::Shell(shell), owner) = (&slot.entity, slot.owner) else { return false };
-            let mut shell = *shell;
+            let (Piece::Shell(mut shell), owner) = (slot.entity, slot.owner) else { return false };
             let props = entities.records::<Prop>().filter(|slot| slot.entity.stands());
             let props = props.map(|slot| (slot.entity.position(), slot.entity.shape()));
             let bodies = players(entities)
@@ -244,32 +238,22 @@ impl Skirmish {
         }
     }
 
-    /// Mines go off under whoever comes.
+    /// Sets off mines under players.
     fn trip(&self, entities: &mut Entities<Piece>, now: Tick, blasts: &mut Vec<Blast>) {
         let armed_ticks = (ARMING_SECS * self.rates.tick_hz as f32) as i64;
         let waits = |mine: &Mine| mine.burst == 0 && now.span_24(mine.laid) >= armed_ticks;
-        let tripped =
-            entities.records::<Mine>().filter(|slot| waits(&slot.entity)).filter(|slot| {
-                let at = slot.entity.position();
-                let comes = |other: &phaselock::game::Slot<Player>| {
-                    let near = other.entity.position().distance(at) < MINE_REACH;
-                    near && other.entity.health > 0 && other.owner != slot.owner
-                };
-                players(entities).any(|other| comes(&other))
-            });
-        let first = blasts.len();
-        blasts.extend(tripped.map(|slot| Blast {
-            at: slot.entity.position(),
-            by: slot.owner,
-            means: Means::Mine,
-        }));
-        if blasts.len() == first {
-            return;
-        }
-        for (_, owner, mine) in entities.records_mut::<Mine>() {
-            let of_it = |blast: &Blast| blast.at == mine.position() && blast.by == owner;
-            if mine.burst == 0 && waits(mine) && blasts[first..].iter().any(of_it) {
+        let comes = |mine: &Slot<Mine>| {
+            players(entities).any(|other| {
+                let near = other.entity.position().distance(mine.entity.position()) < MINE_REACH;
+                near && other.entity.health > 0 && other.owner != mine.owner
+            })
+        };
+        let waiting = entities.records::<Mine>().filter(|slot| waits(&slot.entity));
+        let tripped: Vec<_> = waiting.filter(comes).collect();
+        for Slot { id, owner, .. } in tripped {
+            if let Some(mine) = entities.record_mut::<Mine>(id) {
                 mine.burst = 1;
+                blasts.push(Blast { at: mine.position(), by: owner, means: Means::Mine });
             }
         }
     }
@@ -294,10 +278,7 @@ impl Skirmish {
         }
     }
 
-    fn fire<G>(&self, world: &mut World<G>, scratch: &mut Scratch)
-    where
-        G: Game<Entity = Piece>,
-    {
+    fn fire<G: Game<Entity = Piece>>(&self, world: &mut World<G>, scratch: &mut Scratch) {
         for (by, owner, weapon) in scratch.fired.drain(..) {
             let Some(piece) = self.fired(&world.entities, by, weapon, world.tick) else {
                 continue;
@@ -319,11 +300,8 @@ impl Skirmish {
         }
     }
 
-    /// All have moved; now all shots of the tick count, whoever comes first in the list.
-    fn shoot<G>(&self, world: &mut World<G>, scratch: &mut Scratch)
-    where
-        G: Game<Entity = Piece>,
-    {
+    /// Resolves all shots of the tick at once, after everybody has moved.
+    fn shoot<G: Game<Entity = Piece>>(&self, world: &mut World<G>, scratch: &mut Scratch) {
         let World { tick, entities, past, .. } = world;
         let Scratch { shooters, hits, seen, .. } = scratch;
         hits.clear();
@@ -342,11 +320,8 @@ impl Skirmish {
         }
     }
 
-    /// Barrels that burn go off in their time; then as many blasts as a tick may have.
-    fn go_off<G>(&self, world: &mut World<G>, scratch: &mut Scratch)
-    where
-        G: Game<Entity = Piece>,
-    {
+    /// Sets off barrels that have burned, then as many blasts as a tick may have.
+    fn go_off<G: Game<Entity = Piece>>(&self, world: &mut World<G>, scratch: &mut Scratch) {
         let (entities, tick) = (&mut world.entities, world.tick);
         let Scratch { blasts, hurts, .. } = scratch;
         let back = tick.plus((BARREL_SECS * self.rates.tick_hz as f32) as u64);
@@ -374,7 +349,7 @@ impl Skirmish {
         blasts.drain(..done);
     }
 
-    /// What was thrown hurts whom it hits, and is stopped by it.
+    /// Lets thrown props hurt the players that they hit, who stop them.
     fn strike(&self, entities: &mut Entities<Piece>, hurts: &mut Vec<Hurt>) {
         let reach = |prop: &Prop| RADIUS + prop.shape().half().x + 0.1;
         let fast = |prop: &Prop| prop.stands() && prop.velocity().length() > HURT_SPEED;
@@ -407,7 +382,7 @@ impl Skirmish {
         }
     }
 
-    /// Players take what they walk over, if it is of use.
+    /// Players pick up what they walk over, if it is of use.
     fn pick_up(&self, entities: &mut Entities<Piece>, now: Tick) {
         for at in 0..entities.len() {
             let Some(slot) = entities.iter().nth(at) else { break };
@@ -433,19 +408,10 @@ impl Skirmish {
         }
     }
 
-    /// The dead return, and so do barrels whose position is free.
-    fn bring_back<G>(&self, world: &mut World<G>, returning: &[EntityId])
-    where
-        G: Game<Entity = Piece>,
-    {
+    /// Brings back the dead, and barrels whose position is free.
+    fn bring_back<G: Game<Entity = Piece>>(&self, world: &mut World<G>, returning: &[EntityId]) {
         let World { tick, entities, random, .. } = world;
-        for &id in returning {
-            let Some(mut returned) = player(entities, id) else { continue };
-            self.put(entities, random, &mut returned);
-            if let Some(player) = entities.record_mut(id) {
-                *player = returned;
-            }
-        }
+        self.put_all(entities, random, returning);
         let due = |prop: &Prop| prop.gone && tick.span_24(prop.back) >= 0;
         if !entities.records::<Prop>().any(|slot| due(&slot.entity)) {
             return;
@@ -456,7 +422,7 @@ impl Skirmish {
                 continue;
             };
             let home = self.arena.props[n].position();
-            let taken = |other: &phaselock::game::Slot<Piece>| match &other.entity {
+            let taken = |other: &Slot<Piece>| match &other.entity {
                 Piece::Player(player) => {
                     player.health > 0 && player.position().distance(home) < 1.0
                 }
@@ -471,13 +437,13 @@ impl Skirmish {
         }
     }
 
-    /// A prop in its place, once more.
+    /// A prop at its start, put there once more.
     pub(super) fn prop(&self, n: usize, puts: u8) -> Prop {
         Prop { puts: (puts + 1) % 16, ..self.arena.props[n] }
     }
 }
 
-/// By which number a client knows what it predicts: the shot, apart for each kind.
+/// Number of a predicted spawn: its shot, apart for each kind.
 pub(super) fn predicted_spawn(piece: &Piece) -> Option<u16> {
     match piece {
         Piece::Shell(shell) => Some(u16::from(shell.grenade) << 8 | u16::from(shell.shot)),
@@ -486,7 +452,7 @@ pub(super) fn predicted_spawn(piece: &Piece) -> Option<u16> {
     }
 }
 
-/// The weapon that goods are for.
+/// The weapon that goods belong to.
 fn weapon_of(goods: Goods) -> Option<Weapon> {
     match goods {
         Goods::Health => None,
@@ -496,7 +462,7 @@ fn weapon_of(goods: Goods) -> Option<Weapon> {
     }
 }
 
-/// True if something is of use to somebody.
+/// True if goods are of use to a player.
 pub(super) fn wants(player: &Player, goods: Goods) -> bool {
     match weapon_of(goods) {
         None => player.health < HEALTH,
@@ -515,7 +481,7 @@ fn give(player: &mut Player, goods: Goods) {
     }
 }
 
-/// Where a shape that one shoots at is, whatever it is of.
+/// Position and shape of a piece, if it has any.
 pub(super) fn outline(piece: &Piece) -> Option<(Vec2, Shape)> {
     match piece {
         Piece::Player(player) => Some((player.position(), Shape::Circle(RADIUS))),

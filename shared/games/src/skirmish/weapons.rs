@@ -1,18 +1,18 @@
-//! Skirmish's weapons: how often they fire, and what one has of them.
+//! Skirmish's weapons: their rates of fire and their ammunition.
 
 use super::entities::Player;
 use phaselock::time::Rates;
 
-/// A weapon. The number is the key less 1.
+/// A weapon. Its number is its key less 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weapon {
-    /// A hit at once; never runs out.
+    /// Hits at once; never runs out.
     Rifle,
-    /// They fly straight and burst at the first thing in their way.
+    /// Fly straight and burst at the first thing in their way.
     Rockets,
-    /// They bounce and go off after a moment.
+    /// Bounce and go off after a moment.
     Grenades,
-    /// They lie and wait.
+    /// Lie and wait.
     Mines,
 }
 
@@ -43,40 +43,23 @@ impl Weapon {
     /// All, by their numbers.
     pub const ALL: [Self; 4] = [Self::Rifle, Self::Rockets, Self::Grenades, Self::Mines];
 
-    /// Seconds from one shot to the next. The rifle's is six a second; the others' are arbitrary,
-    /// so that a rocket does about as much in its time as the rifle.
-    fn reload_secs(self) -> f32 {
-        match self {
-            Self::Rifle => 0.16,
-            Self::Rockets => 0.9,
-            Self::Grenades => 0.8,
-            Self::Mines => 0.7,
-        }
-    }
+    /// Seconds from one shot to the next, and ammunition at the start and at most, by weapon. The
+    /// rifle needs none. Arbitrary: a rocket does about as much in its time as the rifle.
+    const TABLE: [(f32, u8, u8); 4] = [(0.16, 0, 0), (0.9, 3, 9), (0.8, 2, 6), (0.7, 1, 4)];
 
-    /// The same in ticks: at 128 a second the longest is 116, which the field holds.
+    /// Ticks from one shot to the next: at most 116, at 128 Hz, which the field holds.
     pub fn reload_ticks(self, rates: Rates) -> u8 {
-        (self.reload_secs() * rates.tick_hz as f32).ceil() as u8
+        (Self::TABLE[self as usize].0 * rates.tick_hz as f32).ceil() as u8
     }
 
-    /// What one comes into the world with; 0 for the rifle, which needs none.
+    /// Ammunition of a fresh player.
     pub fn start(self) -> u8 {
-        match self {
-            Self::Rifle => 0,
-            Self::Rockets => 3,
-            Self::Grenades => 2,
-            Self::Mines => 1,
-        }
+        Self::TABLE[self as usize].1
     }
 
-    /// The most that one can carry.
+    /// Greatest ammunition of a player.
     pub fn most(self) -> u8 {
-        match self {
-            Self::Rifle => 0,
-            Self::Rockets => 9,
-            Self::Grenades => 6,
-            Self::Mines => 4,
-        }
+        Self::TABLE[self as usize].2
     }
 
     /// The weapon that a command asks for, if it asks for any.
@@ -85,15 +68,13 @@ impl Weapon {
     }
 }
 
-/// Seconds before a weapon that was just taken in hand can fire. Arbitrary; or all could be fired
-/// in turn.
+/// Seconds before a weapon that was just taken in hand can fire. Arbitrary.
 const SWITCH_SECS: f32 = 0.2;
 
-/// The part of a tick that hands have in it: another weapon, and the trigger. Returns what was
-/// fired.
+/// A tick of a player's hands: another weapon, and the trigger. Returns the weapon that fired.
 ///
-/// *Invariant:* who has no ammunition for a weapon does not have it in hand, so that others, who
-/// are not told of ammunition, know that it can fire.
+/// *Invariant:* a weapon in hand has ammunition, so that others, who are not told of ammunition,
+/// know that it can fire.
 pub(super) fn handle(
     player: &mut Player,
     rates: Rates,

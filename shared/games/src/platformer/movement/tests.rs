@@ -2,9 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::super::entities::{PACE, PLACE_Y};
+use super::super::entities::{PACE, POSITION_Y};
 use super::*;
+use crate::platformer::{Piece, Platformer};
 use phaselock::fields::Record;
+use phaselock::game::Game;
 use phaselock::random::Random;
 
 /// All the rates that a server may have, and those that are usual.
@@ -32,7 +34,7 @@ fn run(rates: Rates, player: Player, count: u64, command: impl Fn(u64) -> Comman
     (0..count).map(step).collect()
 }
 
-/// How high a jump is after so many seconds whose key is held for `hold`, by the formulas.
+/// Height of a jump after so many seconds, with the key held for `hold`, by the formulas.
 fn height(hold: f32, secs: f32) -> f32 {
     let hold = hold.min(JUMP_RISE_SECS);
     let rise = |secs: f32| JUMP_SPEED * secs - 0.5 * RISE_GRAVITY * secs * secs;
@@ -281,8 +283,11 @@ proptest! {
             prop_assert!(player.x.is_finite() && player.y.is_finite() && player.vy.is_finite());
             player = player.snapped();
         }
-        let told = extrapolate(Level::the(), Rates::DEFAULT, &player, &Player::unpack(&packed), 32);
-        prop_assert_eq!(told, Record::snapped(&told));
+        let game = Platformer::new(Rates::DEFAULT, 0);
+        let steering = Player::unpack(&packed);
+        let told = game.extrapolate(&player.into(), &steering.into(), 32);
+        let Some(Piece::Player(told)) = told else { panic!("a player stays a player") };
+        prop_assert_eq!(told, told.snapped());
     }
 }
 
@@ -292,5 +297,5 @@ fn every_speed_fits_its_field() {
     for speed in [spring, JUMP_SPEED, FALL_SPEED_MAX] {
         assert!((PACE.unpack(PACE.pack(-speed)) + speed).abs() < 1e-3);
     }
-    assert!(PLACE_Y.unpack(0) < -8.0, "there is room above the level");
+    assert!(POSITION_Y.unpack(0) < -8.0, "there is room above the level");
 }

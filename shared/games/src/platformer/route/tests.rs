@@ -6,7 +6,7 @@ use crate::platformer::level::tick_of;
 
 /// Seconds for which steering goes on at most: longer than any leap.
 const ALWAYS: f32 = 9.0;
-/// What is tried: steering and holding, in seconds.
+/// Tried steering and holding, in seconds.
 const STEERS: [f32; 3] = [ALWAYS, 0.3, 0.15];
 const HOLDS: [f32; 2] = [0.4, 0.1];
 /// Distance between places to leave from that are tried, in metres.
@@ -155,7 +155,7 @@ fn attempt(
 
 #[test]
 #[allow(clippy::print_stdout, reason = "what bots know of the level is worth a look")]
-fn there_is_a_way_from_every_stage_to_the_goal_and_to_every_coin() {
+fn routes_lead_from_every_stage_to_the_goal_and_to_every_coin() {
     let (level, routes) = (Level::the(), Routes::the());
     let goal = routes.goal.expect("the goal stands on something");
     println!("{} ledges, {} leaps", routes.ledges.len(), routes.leaps.len());

@@ -23,7 +23,7 @@ fn with(weapon: Weapon) -> Command {
     Command { weapon: weapon as u8 + 1, ..Command::default() }
 }
 
-/// A rocket of player 0's flies along y = 0 at the pillar's left side; player 1 stands at a position.
+/// A rocket of player 0 flies along y = 0 at the pillar's left side; player 1 stands at a position.
 fn struck(x: f32, y: f32) -> (u8, Vec2) {
     let (game, mut world) = world_of(2, 3);
     run(&game, &mut world, Command::default(), 1);
@@ -68,7 +68,7 @@ fn a_rocket_at_ones_feet_hurts_half_and_throws_one_back() {
 }
 
 #[test]
-fn who_runs_out_of_rockets_has_the_rifle_again() {
+fn players_out_of_rockets_have_the_rifle_again() {
     let (game, mut world) = world_of(1, 3);
     run(&game, &mut world, with(Weapon::Rockets), 20);
     put(&mut world, 0, -20.0, 0.0);
@@ -148,7 +148,7 @@ fn barrels_go_off_one_after_the_other_and_come_back() {
 }
 
 #[test]
-fn what_lies_about_is_taken_once_and_comes_back() {
+fn pickups_are_taken_once_and_come_back() {
     let (game, mut world) = world_of(1, 3);
     // Past the start of the round, which brings everything back.
     run(&game, &mut world, Command::default(), 60 * 9);
@@ -286,7 +286,8 @@ fn bots_use_all_they_have_and_seldom_kill_themselves() {
         });
     }
     println!(
-        "{deaths} deaths, {own} by their own; by rifle, rocket, grenade, mine, barrel, thrown: {means:?}"
+        "{deaths} deaths, {own} by their own; by rifle, rocket, grenade, mine, barrel, thrown: \
+         {means:?}"
     );
     println!("{used:?} rockets, grenades and mines went off");
     assert!(deaths > 60, "{deaths} deaths in four minutes of eight bots");

@@ -77,7 +77,7 @@ fn a_row_of_crates_is_pushed_as_one_and_a_pile_comes_to_rest() {
 }
 
 #[test]
-fn what_is_lifted_is_carried_and_thrown_and_hurts_whom_it_hits() {
+fn props_are_lifted_carried_and_thrown_and_hurt_players() {
     let (game, mut world) = world_of(2, 3);
     run(&game, &mut world, Command::default(), 1);
     put(&mut world, 0, 0.0, 11.0);
@@ -113,7 +113,7 @@ fn what_is_lifted_is_carried_and_thrown_and_hurts_whom_it_hits() {
 }
 
 #[test]
-fn who_leaves_drops_what_it_carries() {
+fn players_who_leave_drop_their_props() {
     let (game, mut world) = world_of(1, 3);
     run(&game, &mut world, Command::default(), 1);
     put(&mut world, 0, 0.0, 11.0);
