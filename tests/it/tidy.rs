@@ -49,7 +49,24 @@ fn sources_say_what_they_are_for_and_stay_short() {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not begin with what it is for");
             let lines = text.lines().count();
-            assert!(lines <= 600, "{name} has {lines} lines");
+            assert!(lines <= 500, "{name} has {lines} lines");
+        }
+    }
+}
+
+#[test]
+fn lines_end_by_column_100_and_docs_begin_with_their_subject() {
+    let riddles = ["What", "Whether", "Who", "Whom", "Whose", "How", "It"];
+    for folder in ["shared", "server/src", "client", "tests", "fuzz/fuzz_targets"] {
+        for (name, text) in sources(folder) {
+            for (number, line) in (1..).zip(text.lines()) {
+                let columns = line.chars().count();
+                assert!(columns <= 100, "{name}:{number} has {columns} columns");
+                let line = line.trim_start();
+                let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+                let first = doc.and_then(|doc| doc.split_whitespace().next()).unwrap_or_default();
+                assert!(!riddles.contains(&first), "{name}:{number} begins with {first}: name it");
+            }
         }
     }
 }

@@ -178,22 +178,41 @@ fn every_message_says_where_and_what_is_allowed() {
     let tick = ConfigFile::new("tick_hz = 50");
     let tick_path = tick.path();
     for (args, env, expected) in [
-        (&["--bots=x"][..], &["PHASELOCK_BOTS=1"][..], "the flag --bots is \"x\", but must be a whole number from 0 to 256".to_owned()),
-        (&[], &["PHASELOCK_TICK_HZ=9"], "the environment variable PHASELOCK_TICK_HZ is \"9\", but must be a whole number from 10 to 128".to_owned()),
-        (&["--config", path, "--name=x"], &[], format!("name in {path} is \"true\", but must be a string or a whole number")),
+        (
+            &["--bots=x"][..],
+            &["PHASELOCK_BOTS=1"][..],
+            "the flag --bots is \"x\", but must be a whole \
+          number from 0 to 256"
+                .to_owned(),
+        ),
+        (
+            &[],
+            &["PHASELOCK_TICK_HZ=9"],
+            "the environment variable PHASELOCK_TICK_HZ is \"9\", \
+          but must be a whole number from 10 to 128"
+                .to_owned(),
+        ),
+        (
+            &["--config", path, "--name=x"],
+            &[],
+            format!(
+                "name in {path} is \"true\", \
+          but must be a string or a whole number"
+            ),
+        ),
         (
             &["--config", tick_path],
             &["PHASELOCK_SNAPSHOT_HZ=30"],
             format!(
-                "the environment variable PHASELOCK_SNAPSHOT_HZ is \"30\", but must be a divisor of the \
-                 tick rate, which tick_hz in {tick_path} makes 50: one of 5, 10, 25, 50"
+                "the environment variable PHASELOCK_SNAPSHOT_HZ is \"30\", but must be a divisor \
+                 of the tick rate, which tick_hz in {tick_path} makes 50: one of 5, 10, 25, 50"
             ),
         ),
         (
             &["--snapshot-hz=11"],
             &[],
-            "the flag --snapshot-hz is \"11\", but must be a divisor of the tick rate, which the default of \
-             tick_hz makes 60: one of 5, 6, 10, 12, 15, 20, 30, 60"
+            "the flag --snapshot-hz is \"11\", but must be a divisor of the tick rate, which the \
+             default of tick_hz makes 60: one of 5, 6, 10, 12, 15, 20, 30, 60"
                 .to_owned(),
         ),
     ] {

@@ -382,9 +382,9 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Positions along the part of a curve that is on the page, at even distances of 60 to 200 and about
-/// twelve; the phase, of 0 to 1, shifts them, so that the markers of curves that run together do
-/// not cover each other.
+/// Positions along the part of a curve that is on the page, at even distances of 60 to 200 and
+/// about twelve; the phase, of 0 to 1, shifts them, so that the markers of curves that run together
+/// do not cover each other.
 fn along(pieces: &[Vec<[f64; 2]>], phase: f64) -> Vec<[f64; 2]> {
     let on_page = |point: [f64; 2]| point.iter().all(|part| (0.0..=2.0 * WIDTH).contains(part));
     let steps = || {

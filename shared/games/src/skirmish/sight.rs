@@ -13,8 +13,8 @@ use phaselock::game::Relevance;
 use phaselock::physics::{Aabb, in_sight, ray_to_walls};
 
 /// Range of sight, in metres: what a screen of 32 to 9 shows from a corner of the arena, and
-/// further than a shot goes. Less would hide few: of all pairs of 64 bots 32 % are told of each other, and
-/// within 30 m 29 %.
+/// further than a shot goes. Less would hide few: of all pairs of 64 bots 32 % are told of each
+/// other, and within 30 m 29 %.
 pub const REACH: f32 = 42.0;
 /// Seconds ahead to which motion goes on: a round trip of 200 ms, and two snapshots at 30 Hz.
 const AHEAD_SECS: f32 = 0.27;

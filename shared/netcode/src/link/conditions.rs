@@ -275,7 +275,8 @@ mod tests {
     fn properties_count_for_both_ways_or_for_one() {
         let conditions = read(
             " delay=100ms, jitter=1.5s,spread=heavy,order=kept,loss=5%,burst=3,burst-loss=80%,\
-             stray-loss=0.5%,duplicate=1%,rate=2.5Mbit,queue=10kB,down.delay=250us,up.loss=7%,seed=9",
+             stray-loss=0.5%,duplicate=1%,rate=2.5Mbit,queue=10kB,down.delay=250us,\
+              up.loss=7%,seed=9",
         );
         let both = LinkConfig {
             delay: Micros::from_ms(100),

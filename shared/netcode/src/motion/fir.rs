@@ -220,10 +220,12 @@ mod tests {
             h0 in 0.001_f64..0.5, h1 in 0.001_f64..0.5, age in 0.0_f64..0.2, x: [i16; 3],
         ) {
             let times = [5.0, 5.0 - h0, 5.0 - h0 - h1];
-            let body = |at: usize| (times[at], Body { y: f32::from(x[at]) / 64.0, ..Body::at(0.0) });
+            let y = |at: usize| f32::from(x[at]) / 64.0;
+            let body = |at: usize| (times[at], Body { y: y(at), ..Body::at(0.0) });
             let track = track_of(&[body(2), body(1), body(0)], 0.0);
             for kind in Filter::ALL {
-                let forecast = Extrapolator::Fir(kind).forecast(&track, 0, 0.1).expect("a state is there");
+                let forecast = Extrapolator::Fir(kind).forecast(&track, 0, 0.1);
+                let forecast = forecast.expect("a state is there");
                 let position = forecast.at(track.shape(), &NoRules, 5.0 + age);
                 let weights = coefficients(kind, times[0], times[1], times[2], 5.0 + age);
                 let said: f64 = weights.iter().zip(x).map(|(w, x)| w * f64::from(x) / 64.0).sum();

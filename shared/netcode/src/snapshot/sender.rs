@@ -264,7 +264,8 @@ impl Sender {
         let size = Size { packet: packet_bytes, snapshot: self.rate.available(now) };
         let mut space = std::mem::take(&mut self.space);
         let listed = self.choose(&mut space, encodings, &source, references, size);
-        // The choice was an estimate. While it does not fit, the least important entities stay behind.
+        // The choice was an estimate. While it does not fit, the least important entities stay
+        // behind.
         loop {
             let packed = self.pack(&mut space, encodings, header, size);
             if packed == space.chosen.len() {

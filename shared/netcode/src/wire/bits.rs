@@ -163,7 +163,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn written_numbers_are_read(items in prop::collection::vec((any::<u64>(), 1..=64_u32, any::<u32>(), 0..20_u32, any::<i32>()), 0..40)) {
+        fn written_numbers_are_read(
+            items in prop::collection::vec(
+                (any::<u64>(), 1..=64_u32, any::<u32>(), 0..20_u32, any::<i32>()),
+                0..40,
+            ),
+        ) {
             let mut writer = BitWriter::new();
             writer.flag(true);
             for &(value, count, number, order, signed) in &items {

@@ -181,7 +181,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_written_is_read(
-            raw in prop::collection::vec((-2..2_i16, 0.0..1.0_f32, any::<bool>(), any::<Option<u16>>()), 0..=PACKET_INPUTS_MAX),
+            raw in prop::collection::vec(
+                (-2..2_i16, 0.0..1.0_f32, any::<bool>(), any::<Option<u16>>()),
+                0..=PACKET_INPUTS_MAX,
+            ),
             epoch: u8, seq: u16, newest: u16, mask: u32, sent: u32, tick: u16,
             acked: bool, echoed: bool,
         ) {
@@ -210,7 +213,8 @@ mod tests {
             }
             if let Ok(packet) = read_input::<Keys>(&bytes) {
                 prop_assert!(packet.inputs.len() <= bytes.len() * 8);
-                prop_assert!(packet.inputs.iter().all(|pressed| pressed.input.snapped() == pressed.input));
+                let mut inputs = packet.inputs.iter().map(|pressed| pressed.input);
+                prop_assert!(inputs.all(|input| input.snapped() == input));
             }
         }
 

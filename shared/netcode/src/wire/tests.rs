@@ -44,9 +44,9 @@ pub(crate) fn documented(example: &str) -> Vec<u8> {
 /// Number of contexts, as `WIRE.md` states it.
 fn contexts_text() -> String {
     format!(
-        "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of entity\n\
-         {ENTITY} and for each of its fields {FIELD}: {} for Zero, {} for Sign, {} for Exponent, {} for \
-         Mantissa.",
+        "{NUMBERS} x {EXPONENTS} for the numbers, 4 x {GAPS} for the gaps; then for each kind of \
+         entity\n{ENTITY} and for each of its fields {FIELD}: {} for Zero, {} for Sign, {} for \
+         Exponent, {} for Mantissa.",
         SIGN - ZERO,
         EXPONENT - SIGN,
         MANTISSA - EXPONENT,

@@ -124,9 +124,8 @@ fn nothing_is_overwritten() {
     let path = dir.path().join(KEY_FILE);
     write_new(dir.path(), &path, "first").expect("written");
     let error = write_new(dir.path(), &path, "second").expect_err("already there");
-    assert!(
-        matches!(&error, IdentityError::Io { error, .. } if error.kind() == io::ErrorKind::AlreadyExists)
-    );
+    assert!(matches!(&error, IdentityError::Io { error, .. }
+            if error.kind() == io::ErrorKind::AlreadyExists));
     assert_eq!(fs::read_to_string(&path).expect("readable"), "first");
     assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1);
 }

@@ -85,7 +85,8 @@ proptest! {
                 for at in [0, 2] {
                     prop_assert!((0.0..PERIOD).contains(&a[at]), "{} shows {}", choice, a[at]);
                     let off = way_around(a[at] + 0.5 * PERIOD, b[at], PERIOD);
-                    prop_assert!(off.abs() < 1e-3, "{} in frame {}: {} and {}", choice, frame, a[at], b[at]);
+                    let (a, b) = (a[at], b[at]);
+                    prop_assert!(off.abs() < 1e-3, "{choice} in frame {frame}: {a} and {b}");
                 }
             }
         }

@@ -194,7 +194,10 @@ proptest! {
 
     #[test]
     fn the_target_is_the_sum_of_weights_times_places(
-        gaps in [2_u8..10, 2_u8..10], latency in 0.0_f64..0.05, interval in 0.02_f64..0.1, y: [i8; 3],
+        gaps in [2_u8..10, 2_u8..10],
+        latency in 0.0_f64..0.05,
+        interval in 0.02_f64..0.1,
+        y: [i8; 3],
     ) {
         let [h0, h1] = gaps.map(|gap| f64::from(gap) / 128.0);
         let times = [2.0, 2.0 - h0, 2.0 - h0 - h1];
@@ -220,10 +223,12 @@ proptest! {
                     prop_assert_eq!(target.is_none(), *joining == Joining::Jump);
                     if let Some((when, target)) = target {
                         prop_assert!((when - due).abs() < 1e-9);
-                        prop_assert!((target[Y] - there).abs() < 1e-6, "{}: {} for {}", extrapolator, target[Y], there);
+                        let off = target[Y] - there;
+                        prop_assert!(off.abs() < 1e-6, "{extrapolator}: {off} from {there}");
                     }
                     // And it gets there.
-                    prop_assert!((fed.y(due) - there).abs() < 1e-6, "{} and {}", extrapolator, joining);
+                    let off = fed.y(due) - there;
+                    prop_assert!(off.abs() < 1e-6, "{extrapolator} and {joining}");
                 }
             }
         }
@@ -252,7 +257,9 @@ proptest! {
 
     #[test]
     fn velocity_is_continuous_at_arrivals_where_that_is_said(
-        y in prop::array::uniform5(-2.0_f32..2.0), early in 0.02_f64..0.09, kind in prop::sample::select(&Filter::ALL[..]),
+        y in prop::array::uniform5(-2.0_f32..2.0),
+        early in 0.02_f64..0.09,
+        kind in prop::sample::select(&Filter::ALL[..]),
     ) {
         // So short that what the cubic bends by does not count.
         const STEP: f64 = 1e-8;
@@ -271,7 +278,8 @@ proptest! {
                 let first = fed.y(now);
                 let after = (fed.y(now + STEP) - first) / STEP;
                 // The first was nowhere before.
-                prop_assert!(n == 0 || (after - before).abs() < 0.1, "{} {}: {} {}", joining, n, before, after);
+                let is_smooth = n == 0 || (after - before).abs() < 0.1;
+                prop_assert!(is_smooth, "{joining} {n}: {before} {after}");
             }
         }
     }
